@@ -1,0 +1,36 @@
+"""Near-duplicate texts, found fast and verified exactly.
+
+>>> import fastlsh
+>>> fastlsh.deduplicate(["one text and more", "one text and more", "other"]).kept.tolist()
+[True, False, True]
+"""
+
+from fastlsh._version import __version__
+from fastlsh.banding import LSHParams
+from fastlsh.buckets import band_keys, candidate_pairs
+from fastlsh.dedup import deduplicate
+from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
+from fastlsh.minhash import MinHasher
+from fastlsh.pairs import near_duplicates
+from fastlsh.results import Deduplication, Pairs
+from fastlsh.shingling import Shingler
+from fastlsh.similarity import estimate_jaccard, exact_jaccard, jaccard
+
+__all__ = [
+    "Deduplication",
+    "InputError",
+    "LSHParams",
+    "MinHasher",
+    "Pairs",
+    "RecallWarning",
+    "Shingler",
+    "TooManyPairsError",
+    "__version__",
+    "band_keys",
+    "candidate_pairs",
+    "deduplicate",
+    "estimate_jaccard",
+    "exact_jaccard",
+    "jaccard",
+    "near_duplicates",
+]

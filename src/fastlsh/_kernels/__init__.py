@@ -1,0 +1,80 @@
+"""The compiled kernels, in the best build for this machine.
+
+They know bytes, code points, offsets and arrays of uint32 and uint64, and nothing of the rest of
+fastlsh. Chosen once, at import; ``FASTLSH_ISA=baseline|avx2|avx512`` forces a build. All builds
+give the same bits.
+"""
+
+import importlib
+import importlib.util
+import os
+
+from fastlsh._kernels._arrow_in import ArrowColumn
+from fastlsh._kernels._arrow_out import arrow_stream
+from fastlsh._kernels._buckets import chain_depths, emit_pairs, families, link, roots
+from fastlsh._kernels._cpu import instruction_sets
+from fastlsh._kernels._spans import Spans, merged, spans_of_list
+
+CHARACTERS = 0
+WORDS = 1
+BY_SETS = 0
+BY_SIGNATURE = 1
+NOT_VERIFIED = 2
+
+
+def _choose() -> str:
+    usable = tuple(
+        name
+        for name in instruction_sets()
+        if importlib.util.find_spec(f"fastlsh._kernels._{name}") is not None
+    )
+    if not usable:
+        raise ImportError("fastlsh needs a processor with x86-64-v2 (SSE4.2, POPCNT; since 2009)")
+    forced = os.environ.get("FASTLSH_ISA")
+    if not forced:
+        return usable[-1]
+    if forced not in usable:
+        raise ImportError(f"FASTLSH_ISA={forced} is not available here: {', '.join(usable)}")
+    return forced
+
+
+isa = _choose()
+_best = importlib.import_module(f"fastlsh._kernels._{isa}")
+Keeper = _best.Keeper
+agreement = _best.agreement
+band_keys = _best.band_keys
+hash_signatures = _best.hash_signatures
+set_jaccard = _best.set_jaccard
+shingle_sets = _best.shingle_sets
+signatures = _best.signatures
+text_hashes = _best.text_hashes
+token_signatures = _best.token_signatures
+
+__all__ = [
+    "BY_SETS",
+    "BY_SIGNATURE",
+    "CHARACTERS",
+    "NOT_VERIFIED",
+    "WORDS",
+    "ArrowColumn",
+    "Keeper",
+    "Spans",
+    "agreement",
+    "arrow_stream",
+    "band_keys",
+    "chain_depths",
+    "emit_pairs",
+    "families",
+    "hash_signatures",
+    "instruction_sets",
+    "isa",
+    "link",
+    "merged",
+    "roots",
+    "set_jaccard",
+    "shingle_sets",
+    "signatures",
+    "spans_of_list",
+    "text_hashes",
+    "token_signatures",
+]

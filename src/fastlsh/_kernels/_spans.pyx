@@ -1,0 +1,182 @@
+"""Where the code points of a batch of texts lie, gathered while the GIL is held.
+
+A text is read in place wherever its code points are stored one by one: every ``str``, ASCII
+in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded by Python.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcmp
+
+cdef extern from *:
+    """
+    #if PY_VERSION_HEX < 0x030C0000
+    #define fastlsh_ready(text) PyUnicode_READY(text)
+    #else
+    #define fastlsh_ready(text) 0
+    #endif
+    """
+    int fastlsh_ready(object text) except -1
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object text)
+    void* PyUnicode_DATA(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    bint PyUnicode_IS_ASCII(object text)
+    object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t n)
+    object PyUnicode_DecodeUTF8(const char* data, Py_ssize_t n, const char* errors)
+
+
+cdef class Spans:
+    """Texts of one batch: address, length and width of each. Made by the functions below."""
+
+    def __cinit__(self):
+        self.at = NULL
+        self.n = 0
+        self.owners = []
+
+    def __dealloc__(self):
+        PyMem_Free(self.at)
+
+    def __len__(self):
+        return self.n
+
+    def lengths(self, int64_t[::1] out not None):
+        """Write the number of code points (or bytes) of each text into `out`, int64 (n,)."""
+        cdef Py_ssize_t i
+        if out.shape[0] != self.n:
+            raise ValueError(f"out has {out.shape[0]} elements, expected {self.n}")
+        for i in range(self.n):
+            out[i] = self.at[i].length
+
+    def strings(self):
+        """Return the texts as a list of str."""
+        cdef Py_ssize_t i
+        return [
+            PyUnicode_FromKindAndData(self.at[i].kind, self.at[i].text, self.at[i].length)
+            for i in range(self.n)
+        ]
+
+    def equal(self, Spans other not None, uint8_t[::1] out not None):
+        """Write into `out`, uint8 (n,), whether text i here is text i there, in full."""
+        cdef Py_ssize_t i
+        if other.n != self.n or out.shape[0] != self.n:
+            raise ValueError("equal() needs as many texts on both sides and in out")
+        if self.n:
+            with nogil:
+                for i in range(self.n):
+                    out[i] = same(&self.at[i], &other.at[i])
+
+
+cdef bint same(const Span* a, const Span* b) noexcept nogil:
+    # Python stores equal texts in equal width.
+    if a.length != b.length or a.kind != b.kind:
+        return False
+    return a.length == 0 or memcmp(a.text, b.text, <size_t> (a.length * a.kind)) == 0
+
+
+cdef Spans new_spans(Py_ssize_t n):
+    cdef Spans spans = Spans.__new__(Spans)
+    spans.at = <Span*> PyMem_Calloc(n + 1, sizeof(Span))
+    if spans.at == NULL:
+        raise MemoryError()
+    spans.n = n
+    return spans
+
+
+cdef inline bint is_ascii(const char* data, Py_ssize_t n) noexcept nogil:
+    cdef uint8_t seen = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        seen |= <uint8_t> data[i]
+    return seen < 128
+
+
+cdef inline void put(Spans spans, Py_ssize_t i, const void* text, Py_ssize_t n, int kind) noexcept:
+    spans.at[i].text = text
+    spans.at[i].length = n
+    spans.at[i].kind = kind
+
+
+cdef int put_text(Spans spans, Py_ssize_t i, object text, bint as_bytes) except -1:
+    # The caller keeps `text` alive.
+    fastlsh_ready(text)
+    if as_bytes and not PyUnicode_IS_ASCII(text):
+        data = (<str> text).encode("utf-8", "surrogatepass")
+        spans.owners.append(data)
+        put(spans, i, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), 1)
+    else:
+        put(spans, i, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), PyUnicode_KIND(text))
+    return 0
+
+
+cdef int put_utf8(
+    Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, bint as_bytes, Py_ssize_t document
+) except -1:
+    # The caller keeps `data` alive.
+    if as_bytes or is_ascii(data, n):
+        put(spans, i, data, n, 1)
+        return 0
+    try:
+        text = PyUnicode_DecodeUTF8(data, n, "strict")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"document {document} is not valid UTF-8: {error.reason} at byte {error.start}"
+        ) from None
+    spans.owners.append(text)
+    return put_text(spans, i, text, False)
+
+
+def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=False, ids=None):
+    """Gather a list of str, bytes (UTF-8) or None (empty).
+
+    Parameters
+    ----------
+    documents
+        The batch; it must not change while the result is in use.
+    first
+        The number of the first document, for error messages.
+    as_bytes
+        The unit is the byte: str counts as UTF-8 (surrogatepass), bytes are not validated.
+    ids
+        The numbers of the documents where they do not follow each other.
+    """
+    cdef Py_ssize_t n = len(documents)
+    cdef Spans spans = new_spans(n)
+    cdef Py_ssize_t i
+    spans.owners.append(documents)
+    for i in range(n):
+        document = documents[i]
+        if isinstance(document, str):
+            put_text(spans, i, document, as_bytes)
+        elif isinstance(document, bytes):
+            put_utf8(
+                spans, i, PyBytes_AS_STRING(document), PyBytes_GET_SIZE(document), as_bytes,
+                first + i if ids is None else ids[i],
+            )
+        elif document is None:
+            put(spans, i, NULL, 0, 1)
+        else:
+            raise TypeError(
+                f"document {first + i if ids is None else ids[i]} is of type "
+                f"{type(document).__name__}, expected str, bytes (UTF-8) or None"
+            )
+    return spans
+
+
+def merged(Spans zeros not None, Spans ones not None, const uint8_t[::1] choice not None):
+    """Return the texts of two batches as one: `choice`, uint8 (n,), tells from which the next is."""
+    cdef Py_ssize_t n = choice.shape[0]
+    cdef Spans spans = new_spans(n)
+    cdef Py_ssize_t i
+    cdef Py_ssize_t used = 0
+    for i in range(n):
+        used += choice[i] == 0
+    if zeros.n != used or ones.n != n - used:
+        raise ValueError(f"choice asks for {used} + {n - used} texts of {zeros.n} + {ones.n}")
+    used = 0
+    for i in range(n):
+        spans.at[i] = ones.at[i - used] if choice[i] else zeros.at[used]
+        used += choice[i] == 0
+    return spans

@@ -1,0 +1,321 @@
+# The keep-or-drop step: documents in priority order against the kept documents of their buckets.
+
+from libc.stdlib cimport free, malloc, qsort
+
+cdef enum:
+    REMEMBERED = 64         # kept documents that a bucket offers
+    BY_SETS = 0             # ways to verify
+    BY_SIGNATURE = 1
+    NOT = 2
+
+
+cdef int compare_int32(const void* a, const void* b) noexcept nogil:
+    cdef int32_t x = (<const int32_t*> a)[0]
+    cdef int32_t y = (<const int32_t*> b)[0]
+    return (x > y) - (x < y)
+
+
+cdef struct Rank:
+    int32_t shared
+    int32_t equal
+    int32_t candidate
+
+
+cdef int compare_ranks(const void* a, const void* b) noexcept nogil:
+    # More shared bands, then more equal minima, then earlier.
+    cdef const Rank* x = <const Rank*> a
+    cdef const Rank* y = <const Rank*> b
+    if x.shared != y.shared:
+        return -1 if x.shared > y.shared else 1
+    if x.equal != y.equal:
+        return -1 if x.equal > y.equal else 1
+    return -1 if x.candidate < y.candidate else 1
+
+
+cdef class Keeper:
+    """State of the buckets while documents are decided on, in priority order.
+
+    Parameters
+    ----------
+    root
+        int32 (bands, n): the first document of each one's bucket, -1 where it is alone.
+    signatures
+        uint32 (m, num_perm).
+    document
+        int64 (n,): each one's row in `signatures` and place in the sets.
+    threshold
+        The least similarity of a duplicate.
+    mode
+        0 by the sets of shingle hashes, 1 by the signatures, 2 not at all.
+    limit
+        At most so many candidates are compared with a document.
+    """
+
+    cdef const int32_t[:, ::1] root
+    cdef int32_t[:, ::1] chain      # at a root: the latest kept; elsewhere: the kept one before
+    cdef uint8_t[:, ::1] filled     # at a root: how many are kept; REMEMBERED + 1: more
+    cdef const uint32_t[:, ::1] signatures
+    cdef const int64_t[::1] document
+    cdef int32_t[::1] position
+    cdef int32_t[::1] found
+    cdef int32_t[::1] shared
+    cdef Rank* ranks
+    cdef Py_ssize_t limit
+    cdef double threshold
+    cdef int mode
+    cdef bint clipped
+    # the sets, as of the current call
+    cdef const uint64_t* hashes
+    cdef const int64_t* start
+    cdef const int64_t* count
+
+    def __cinit__(self):
+        self.ranks = NULL
+
+    def __init__(self, root, signatures, document, double threshold, int mode, Py_ssize_t limit):
+        import numpy as np
+        self.root = root
+        self.signatures = signatures
+        self.document = document
+        if self.root.shape[1] != self.document.shape[0]:
+            raise ValueError("root and document need the same number of documents")
+        n = self.document.shape[0]
+        if n and (np.min(root) < -1 or np.max(root) >= n):
+            raise ValueError("root points outside the documents")
+        if n and (np.min(document) < 0 or np.max(document) >= self.signatures.shape[0]):
+            raise ValueError("document points outside the signatures")
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, got {limit}")
+        room = min(REMEMBERED * self.root.shape[0], n)
+        self.chain = np.full((self.root.shape[0], n), -1, np.int32)
+        self.filled = np.zeros((self.root.shape[0], n), np.uint8)
+        self.position = np.full(n, -1, np.int32)
+        self.found = np.empty(room, np.int32)
+        self.shared = np.empty(room, np.int32)
+        self.ranks = <Rank*> malloc((room + 1) * sizeof(Rank))
+        if self.ranks == NULL:
+            raise MemoryError()
+        self.threshold = threshold
+        self.mode = mode
+        self.limit = limit
+
+    def __dealloc__(self):
+        free(self.ranks)
+
+    cdef void use(self, const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count) noexcept:
+        self.hashes = &hashes[0] if hashes.shape[0] else NULL
+        self.start = &start[0] if start.shape[0] else NULL
+        self.count = &count[0] if count.shape[0] else NULL
+
+    cdef Py_ssize_t gather(self, Py_ssize_t d) noexcept nogil:
+        # The kept documents in the buckets of d into `found`; sets `clipped`.
+        cdef Py_ssize_t n = 0
+        cdef Py_ssize_t b, i
+        cdef int32_t root, c
+        self.clipped = False
+        for b in range(self.root.shape[0]):
+            root = self.root[b, d]
+            if root < 0:
+                continue
+            if self.filled[b, root] > REMEMBERED:
+                self.clipped = True
+            c = self.chain[b, root]
+            while c >= 0:
+                if self.position[c] < 0:
+                    self.position[c] = <int32_t> n
+                    self.found[n] = c
+                    self.shared[n] = 1
+                    n += 1
+                else:
+                    self.shared[self.position[c]] += 1
+                c = -1 if c == root else self.chain[b, c]
+        for i in range(n):
+            self.position[self.found[i]] = -1
+        if n > self.limit:
+            self.clipped = True
+        return n
+
+    cdef Py_ssize_t choose(self, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
+        # Cuts `found` down to the limit and sorts it by priority.
+        cdef Py_ssize_t i, equal
+        cdef Py_ssize_t k = self.signatures.shape[1]
+        cdef Rank* rank
+        if n > self.limit:
+            for i in range(n):
+                rank = self.ranks + i
+                rank.candidate = self.found[i]
+                rank.shared = self.shared[i]
+                count_equal(
+                    &self.signatures[self.document[d], 0],
+                    &self.signatures[self.document[rank.candidate], 0], k, &equal,
+                )
+                rank.equal = <int32_t> equal
+            qsort(self.ranks, n, sizeof(Rank), compare_ranks)
+            n = self.limit
+            for i in range(n):
+                self.found[i] = self.ranks[i].candidate
+        if n > 1:
+            qsort(&self.found[0], n, sizeof(int32_t), compare_int32)
+        return n
+
+    cdef double compare(self, Py_ssize_t d, Py_ssize_t c) noexcept nogil:
+        # The similarity, or -1 where it is below the threshold.
+        cdef int64_t x = self.document[d]
+        cdef int64_t y = self.document[c]
+        cdef Py_ssize_t k = self.signatures.shape[1]
+        cdef Py_ssize_t equal
+        cdef double similarity
+        if self.mode == BY_SETS:
+            return jaccard_of_sets(
+                self.hashes + self.start[x], self.count[x],
+                self.hashes + self.start[y], self.count[y], self.threshold,
+            )
+        if self.mode == BY_SIGNATURE:
+            count_equal(&self.signatures[x, 0], &self.signatures[y, 0], k, &equal)
+            similarity = <double> equal / <double> k
+            return similarity if similarity >= self.threshold else -1.0
+        return 2.0                              # anything that is not refused
+
+    cdef void keep(self, Py_ssize_t d) noexcept nogil:
+        cdef Py_ssize_t b
+        cdef int32_t root
+        for b in range(self.root.shape[0]):
+            root = self.root[b, d]
+            if root < 0:
+                continue
+            if self.filled[b, root] >= REMEMBERED:
+                self.filled[b, root] = REMEMBERED + 1
+                continue
+            self.filled[b, root] += 1
+            if d != root:
+                self.chain[b, d] = self.chain[b, root]
+            self.chain[b, root] = <int32_t> d
+
+    cdef int check_range(self, Py_ssize_t first, Py_ssize_t last) except -1:
+        if not 0 <= first <= last <= self.document.shape[0]:
+            raise IndexError(f"documents {first} to {last} of {self.document.shape[0]}")
+        return 0
+
+    def keep_all(self, Py_ssize_t first, Py_ssize_t last):
+        """Keep the documents first ... last - 1 without a comparison."""
+        cdef Py_ssize_t d
+        self.check_range(first, last)
+        with nogil:
+            for d in range(first, last):
+                self.keep(d)
+
+    def candidates(
+        self, Py_ssize_t first, Py_ssize_t last,
+        int32_t[::1] out not None, int64_t[::1] offsets not None,
+    ):
+        """Collect the candidates of documents first ... as they stand now, by priority.
+
+        Stops before a document whose candidates might not fit; returns the first not done.
+
+        Parameters
+        ----------
+        out
+            int32, written; at least as long as one document's candidates can be.
+        offsets
+            int64 (last - first + 1,), written: where each one's candidates begin and end.
+        """
+        cdef Py_ssize_t d, i, n
+        cdef Py_ssize_t end = 0
+        cdef Py_ssize_t most = min(self.found.shape[0], self.limit)
+        self.check_range(first, last)
+        if offsets.shape[0] != last - first + 1 or out.shape[0] < most:
+            raise ValueError("out or offsets too short")
+        offsets[0] = 0
+        d = first
+        with nogil:
+            while d < last and end + most <= out.shape[0]:
+                n = self.choose(d, self.gather(d))
+                for i in range(n):
+                    out[end + i] = self.found[i]
+                end += n
+                d += 1
+                offsets[d - first] = end
+        return d
+
+    def first_hits(
+        self, Py_ssize_t first, Py_ssize_t last,
+        const int32_t[::1] candidates not None, const int64_t[::1] offsets not None,
+        const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
+        const int64_t[::1] count not None,
+        int32_t[::1] hit not None, double[::1] similarity not None,
+    ):
+        """Find each document's first candidate that reaches the threshold (-1: none).
+
+        Parameters
+        ----------
+        candidates, offsets
+            From `candidates`: int32 (total,), int64 (last - first + 1,).
+        hashes, start, count
+            The sets: uint64 values, int64 place and size by row of the signatures.
+        hit, similarity
+            int32 and float64 (last - first,), written.
+        """
+        cdef Py_ssize_t d, i
+        cdef double s
+        self.check_range(first, last)
+        if offsets.shape[0] != last - first + 1 or offsets[last - first] > candidates.shape[0]:
+            raise ValueError("offsets do not fit the candidates")
+        if hit.shape[0] != last - first or similarity.shape[0] != last - first:
+            raise ValueError("hit and similarity need one element per document")
+        cdef Py_ssize_t most = self.document.shape[0]
+        for i in range(offsets[0], offsets[last - first]):
+            if not 0 <= candidates[i] < most:
+                raise ValueError("candidates point outside the documents")
+        self.use(hashes, start, count)
+        with nogil:
+            for d in range(last - first):
+                hit[d] = -1
+                similarity[d] = 0.0
+                for i in range(offsets[d], offsets[d + 1]):
+                    s = self.compare(first + d, candidates[i])
+                    if s >= 0.0:
+                        hit[d] = candidates[i]
+                        similarity[d] = s
+                        break
+
+    def settle(
+        self, Py_ssize_t first, Py_ssize_t last,
+        const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
+        const int64_t[::1] count not None,
+        int32_t[::1] hit not None, double[::1] similarity not None,
+    ):
+        """Decide on documents first ... last - 1 in order; return how many were kept unsure.
+
+        `hit` and `similarity` come from `first_hits`, made when none of these documents was
+        decided on; here they become final: -1 = kept. Kept unsure is a document that could not
+        be compared with every candidate.
+        """
+        cdef Py_ssize_t d, i, n
+        cdef Py_ssize_t unsure = 0
+        cdef double s
+        cdef bint cut, over
+        self.check_range(first, last)
+        if hit.shape[0] != last - first or similarity.shape[0] != last - first:
+            raise ValueError("hit and similarity need one element per document")
+        self.use(hashes, start, count)
+        with nogil:
+            for d in range(first, last):
+                n = self.gather(d)
+                cut = self.clipped
+                over = n > self.limit
+                if over:                        # others may be among the compared ones now
+                    hit[d - first] = -1
+                if hit[d - first] < 0:
+                    n = self.choose(d, n)
+                    for i in range(n):
+                        if self.found[i] < first and not over:
+                            continue            # compared before, in vain
+                        s = self.compare(d, self.found[i])
+                        if s >= 0.0:
+                            hit[d - first] = self.found[i]
+                            similarity[d - first] = s
+                            break
+                if hit[d - first] < 0:
+                    self.keep(d)
+                    unsure += cut
+        return unsure

@@ -1,0 +1,50 @@
+# Integer mixers. Each number here is part of docs/signature-spec.md and never changes.
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #define FASTLSH_NOINLINE __declspec(noinline)
+    #else
+    #define FASTLSH_NOINLINE __attribute__((noinline))
+    #endif
+    """
+    # A hot loop that is inlined into its caller loses its registers there (up to 3x slower).
+    ctypedef void noinline_void "FASTLSH_NOINLINE void"
+
+
+cdef inline uint32_t fmix32(uint32_t h) noexcept nogil:
+    # MurmurHash3 finaliser: a bijection with fmix32(0) = 0.
+    h ^= h >> 16
+    h *= <uint32_t> 0x85EBCA6B
+    h ^= h >> 13
+    h *= <uint32_t> 0xC2B2AE35
+    return h ^ (h >> 16)
+
+
+cdef inline uint64_t fmix64(uint64_t h) noexcept nogil:
+    # MurmurHash3 finaliser: a bijection with fmix64(0) = 0.
+    h ^= h >> 33
+    h *= <uint64_t> 0xFF51AFD7ED558CCD
+    h ^= h >> 33
+    h *= <uint64_t> 0xC4CEB9FE1A85EC53
+    return h ^ (h >> 33)
+
+
+cdef inline uint64_t mix_code_point(uint64_t c) noexcept nogil:
+    # Steps that are bijections and keep zero, applied to c + 1: never zero.
+    cdef uint64_t h = (c + 1) * <uint64_t> 0x9E3779B97F4A7C15
+    h ^= h >> 32
+    h *= <uint64_t> 0xD6E8FEB86659FD93
+    return h ^ (h >> 32)
+
+
+cdef inline uint64_t finish(uint64_t polynomial, uint64_t units) noexcept nogil:
+    return fmix64(polynomial + units * <uint64_t> 0xA0761D6478BD642F)
+
+
+cdef inline uint32_t fold(uint64_t h) noexcept nogil:
+    # Any 64-bit element to the input of the 32-bit hash functions.
+    return fmix32(<uint32_t> h ^ fmix32(<uint32_t> (h >> 32)))

@@ -1,0 +1,71 @@
+"""Lines on the standard error."""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fastlsh.io import Collection, one_line
+
+
+def say(message: str) -> None:
+    """Print one line, whatever the message has in it."""
+    print(f"fastlsh: {one_line(message)}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print the warnings of fastlsh as lines; those for developers are not for this place."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = show
+        yield
+
+
+def warn_about(collection: Collection) -> None:
+    """Warn of rows that were left out and of ids that stand for several documents."""
+    for reason in collection.skipped_reasons:
+        warnings.warn(f"skipped: {reason}", stacklevel=2)
+    more = collection.skipped - len(collection.skipped_reasons)
+    if more:
+        warnings.warn(f"skipped: {more} more rows", stacklevel=2)
+    if repeated := collection.repeated_ids:
+        warnings.warn(f"{repeated} documents have the id of an earlier one", stacklevel=2)
+
+
+def summarise(
+    arguments: argparse.Namespace, collection: Collection, result: Any, *lines: str
+) -> None:
+    """Print what was read, how it was compared and what came out.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        With ``quiet`` and ``threshold``.
+    collection : Collection
+        The documents.
+    result : Pairs or Deduplication
+        With ``params``, ``documents`` and ``empty``.
+    *lines : str
+        What is to be said about this result.
+    """
+    if arguments.quiet:
+        return
+    skipped = f", {collection.skipped} rows skipped" if collection.skipped else ""
+    say(f"{result.documents} documents, {result.empty} empty{skipped}")
+    params, threshold = result.params, arguments.threshold
+    found = params.probability(threshold)
+    say(
+        f"{params.bands} bands x {params.rows} rows:"
+        f" a pair at {threshold:g} is found with probability {found:.4f}"
+    )
+    for line in lines:
+        say(line)

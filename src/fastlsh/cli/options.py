@@ -1,0 +1,119 @@
+"""The options that commands share, and what they are in terms of the API."""
+
+import argparse
+import sys
+from typing import Any
+
+from fastlsh.io import Collection, read
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """Add the inputs and how they are read."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
+        " .txt; several are one collection",
+    )
+    group = parser.add_argument_group("input")
+    group.add_argument("--text", metavar="COL", help="column of the texts (default: text)")
+    group.add_argument(
+        "--id", metavar="COL", help="column of the ids (default: id if present, else FILE:ROW)"
+    )
+    group.add_argument("--format", metavar="F", help="format of files whose suffix does not tell")
+    group.add_argument("--encoding", metavar="E", default="utf-8", help="(default: utf-8)")
+    group.add_argument("--delimiter", metavar="D", type=_delimiter, help="of CSV and TSV")
+    group.add_argument(
+        "--no-header", action="store_true", help="columns of CSV and TSV are named 1, 2..."
+    )
+    group.add_argument(
+        "--no-quotes", action="store_true", help="double quotes in CSV and TSV are text"
+    )
+    group.add_argument(
+        "--on-error",
+        choices=["fail", "skip"],
+        default="fail",
+        help="stop at a bad row, or leave it out and count (default: fail)",
+    )
+
+
+def add_search_options(parser: argparse.ArgumentParser) -> None:
+    """Add what makes two texts near-duplicates and how they are found."""
+    group = parser.add_argument_group("similarity")
+    group.add_argument(
+        "--threshold", metavar="T", type=float, default=0.8, help="Jaccard (default: 0.8)"
+    )
+    group.add_argument("--unit", choices=["char", "word", "byte"], default="char")
+    group.add_argument(
+        "--size", metavar="N", type=int, default=9, help="units a shingle (default: 9)"
+    )
+    group.add_argument("--lowercase", action="store_true")
+    group.add_argument("--remove-whitespace", action="store_true")
+    group = parser.add_argument_group("search")
+    group.add_argument(
+        "--num-perm", metavar="K", type=int, help="minima a signature (default: 128)"
+    )
+    group.add_argument(
+        "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"
+    )
+    group.add_argument("--bands", metavar="B", type=int, help="with --rows, instead of --recall")
+    group.add_argument("--rows", metavar="R", type=int)
+    group.add_argument("--seed", metavar="S", type=int)
+    group.add_argument("--scheme", choices=["affine32"])
+    group.add_argument("--verify", choices=["exact", "signature", "none"])
+    group.add_argument("--threads", metavar="N", type=int, help="(default: all processors)")
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="no progress, no summary; warnings remain"
+    )
+
+
+def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -> Collection:
+    """Read files as the options say."""
+    return read(
+        inputs,
+        text=arguments.text,
+        id=arguments.id,
+        format=arguments.format,
+        encoding=arguments.encoding,
+        delimiter=arguments.delimiter,
+        header=not arguments.no_header,
+        quotes=not arguments.no_quotes,
+        on_error=arguments.on_error,
+        **more,
+    )
+
+
+def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the keyword arguments of the API; what was not given is left to its defaults.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        The options.
+    *names : str
+        Those that only this command has.
+
+    Returns
+    -------
+    dict
+    """
+    from fastlsh import Shingler
+
+    shared = ("num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "threads")
+    given = {name: getattr(arguments, name) for name in (*shared, *names)}
+    shingler = Shingler(
+        arguments.unit,
+        arguments.size,
+        lowercase=arguments.lowercase,
+        remove_whitespace=arguments.remove_whitespace,
+    )
+    return {
+        **{name: value for name, value in given.items() if value is not None},
+        "shingler": shingler,
+        "progress": sys.stderr.isatty() and not arguments.quiet,
+    }
+
+
+def _delimiter(text: str) -> str:
+    return "\t" if text == "\\t" else text

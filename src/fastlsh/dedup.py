@@ -1,0 +1,158 @@
+"""A collection without near-duplicates, and the proof for each document that goes."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh.identical import first_copies
+from fastlsh.index import keep_or_drop
+from fastlsh.parallel import Progress, ProgressOption
+from fastlsh.results import Deduplication
+from fastlsh.settings import Settings, check_ids, empty_documents
+from fastlsh.shingling import Shingler
+from fastlsh.similarity import ShingleSets
+from fastlsh.texts import as_texts, joined
+
+KEEP = ("first", "last", "longest")
+
+
+def deduplicate(
+    texts: Iterable[Any],
+    threshold: float = 0.8,
+    *,
+    against: Iterable[Any] | None = None,
+    ids: Sequence[Any] | None = None,
+    against_ids: Sequence[Any] | None = None,
+    keep: str | ArrayLike = "first",
+    max_candidates: int = 1000,
+    shingler: Shingler | None = None,
+    num_perm: int = 128,
+    seed: int = 1,
+    recall: float = 0.98,
+    bands: int | None = None,
+    rows: int | None = None,
+    scheme: str = "affine32",
+    verify: str = "exact",
+    threads: int | None = None,
+    progress: ProgressOption = False,
+) -> Deduplication:
+    """Remove the near-duplicates from a collection.
+
+    In priority order, a document is removed if its verified similarity with a document that is
+    kept is at least `threshold`; that document is the proof. So nothing is removed by a chain of
+    others, and each removal can be checked. Time and memory grow linearly with the number of
+    documents, however many of them are alike.
+
+    Parameters
+    ----------
+    texts, threshold, ids, shingler, num_perm, seed, recall, bands, rows, scheme, verify, threads,
+    progress
+        As in `near_duplicates`.
+    against
+        A second collection, in any form of `texts`: documents that are kept already. They come
+        first in priority and are not part of the result.
+    against_ids
+        Their ids.
+    keep
+        Who has priority: "first", "last", "longest" (in code points), or an array with a number
+        for each document, higher first. Ties go to the earlier document.
+    max_candidates
+        At most so many kept documents are compared with one. `Deduplication.limited` counts how
+        often this, or a bucket with more than 64 kept documents, left some out.
+
+    Returns
+    -------
+    Deduplication
+        In the order of the input. Empty documents are kept.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unsuitable argument, or a document of another type (the message names it).
+
+    Examples
+    --------
+    >>> texts = ["the quick brown fox jumps", "the quick brown fox jumped", "something else"]
+    >>> deduplicate(texts, 0.7).kept.tolist()
+    [True, False, True]
+    """
+    settings = Settings.of(
+        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
+        rows=rows, scheme=scheme, verify=verify, threads=threads,
+    )  # fmt: skip
+    if max_candidates < 1:
+        raise ValueError(f"max_candidates must be at least 1, got {max_candidates}")
+    collection = as_texts(texts)
+    known = as_texts([] if against is None else against)
+    ids = check_ids(ids, len(collection))
+    against_ids = check_ids(against_ids, len(known), "against_ids")
+    everything = joined(known, collection)
+    hasher = settings.hasher
+    told = Progress(progress)
+    lengths = np.empty(len(everything), np.int64)
+    signatures = hasher.sign(everything, lengths=lengths, progress=told)
+    order = _priority_order(keep, lengths[len(known) :], len(known))
+    first = first_copies(
+        everything, hasher.shingler, signatures, settings.params, order, hasher.threads
+    )
+    empty = empty_documents(signatures)
+    asked = first == np.arange(len(first))
+    asked[empty] = False
+    order = order[asked[order]]
+    sets = ShingleSets(everything, hasher.shingler, lengths, hasher.threads)
+    decisions = keep_or_drop(
+        signatures, settings, sets, order,
+        int((order < len(known)).sum()), max_candidates, told,
+    )  # fmt: skip
+    kept = np.arange(len(everything))
+    similarity = np.ones(len(everything))
+    dropped = np.flatnonzero(decisions.proof >= 0)
+    kept[order[dropped]] = order[decisions.proof[dropped]]
+    similarity[order] = decisions.similarity
+    copies = np.flatnonzero(first != np.arange(len(first)))
+    kept[copies] = kept[first[copies]]                      # what held for the original
+    similarity[copies] = similarity[first[copies]]
+    if verify == "none":
+        similarity[copies] = np.nan
+    kept = kept[len(known) :]
+    return Deduplication(
+        np.where(kept >= len(known), kept - len(known), -1),
+        np.where(kept >= len(known), -1, kept),
+        similarity[len(known) :],
+        threshold=settings.threshold,
+        limited=decisions.unsure,
+        ids=ids,
+        against_ids=against_ids,
+        params=settings.params,
+        empty=int((empty >= len(known)).sum()),
+    )
+
+
+def _priority_order(
+    keep: str | ArrayLike, lengths: NDArray[np.int64], fixed: int
+) -> NDArray[np.int64]:
+    """Return all documents, highest priority first; the `fixed` ones before all others."""
+    n = len(lengths)
+    if isinstance(keep, str):
+        if keep not in KEEP:
+            raise ValueError(f"keep must be one of {', '.join(KEEP)} or an array, got {keep!r}")
+        if keep == "first":
+            order = np.arange(n)
+        elif keep == "last":
+            order = np.arange(n)[::-1]
+        else:
+            order = np.argsort(-lengths, kind="stable")
+    else:
+        priorities = np.asarray(keep)
+        if priorities.shape != (n,) or priorities.dtype.kind not in "iufb":
+            raise ValueError(
+                f"keep must hold one number for each of the {n} documents, got "
+                f"{priorities.dtype} of shape {priorities.shape}"
+            )
+        if priorities.dtype.kind == "f" and np.isnan(priorities).any():
+            raise ValueError(f"keep holds NaN, at document {int(np.isnan(priorities).argmax())}")
+        # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
+        order = n - 1 - np.argsort(priorities[::-1], kind="stable")[::-1]
+    return np.concatenate([np.arange(fixed), order + fixed])

@@ -1,0 +1,84 @@
+"""Identical documents, compared in full."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.banding import LSHParams
+from fastlsh.buckets import linked_bands
+from fastlsh.minhash import batch_size
+from fastlsh.parallel import batches, run
+from fastlsh.shingling import Shingler
+from fastlsh.texts import Texts
+
+
+def first_copies(
+    texts: Texts,
+    shingler: Shingler,
+    signatures: NDArray[np.uint32],
+    params: LSHParams,
+    order: NDArray[np.int64] | None,
+    threads: int,
+) -> NDArray[np.int64]:
+    """Return for each document the first one with the same normalised text, itself if none.
+
+    Documents that share the first band are hashed as a whole, those with the same hash are
+    compared in full. Linear in the number of documents, however many are alike.
+
+    Parameters
+    ----------
+    texts, shingler
+        The collection and its normalisation.
+    signatures, params
+        Their signatures, and the bands.
+    order
+        int64 (n,): the documents in priority order; None: as they come.
+    threads
+        How many hash and compare.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Empty documents are copies of none.
+    """
+    first = np.arange(len(signatures), dtype=np.int64)
+    one_band = LSHParams(1, params.rows)
+    previous = next(linked_bands(signatures, one_band, order))
+    suspects = _in_company(previous)
+    if not len(suspects):
+        return first
+    documents = suspects if order is None else order[suspects]
+    hashes = np.empty(len(documents), np.uint64)
+    size = batch_size(texts)
+
+    def hash_texts(start: int, stop: int) -> None:
+        spans = shingler.take_texts(texts, documents[start:stop])
+        _kernels.text_hashes(spans, hashes[start:stop])
+
+    run(hash_texts, batches(len(documents), size), threads)
+    hashes[hashes == 0] = 1     # 0 would mean: in no bucket
+    table = np.empty(1 << max(4, (4 * len(hashes) // 3).bit_length()), np.int32)
+    previous = np.empty(len(hashes), np.int32)
+    root = np.empty(len(hashes), np.int32)
+    _kernels.link(hashes, table, previous)
+    _kernels.roots(previous, root)
+    copies = np.flatnonzero((root >= 0) & (root != np.arange(len(root))))
+    originals = root[copies]
+    same = np.empty(len(copies), np.uint8)
+
+    def compare(start: int, stop: int) -> None:
+        ours = shingler.take_texts(texts, documents[copies[start:stop]])
+        theirs = shingler.take_texts(texts, documents[originals[start:stop]])
+        ours.equal(theirs, same[start:stop])
+
+    run(compare, batches(len(copies), size), threads)
+    equal = same.astype(bool)
+    first[documents[copies[equal]]] = documents[originals[equal]]
+    return first
+
+
+def _in_company(previous: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return who shares a bucket with somebody."""
+    shared = previous >= 0
+    shared[previous[shared]] = True
+    return np.flatnonzero(shared)

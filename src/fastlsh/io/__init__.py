@@ -1,0 +1,24 @@
+"""Readers and writers: files in, files out, nothing dropped silently.
+
+JSON lines, CSV, TSV and plain text need the standard library only; Parquet, Arrow IPC and Zstandard
+need pyarrow (``pip install "fastlsh[io]"``).
+"""
+
+from fastlsh.io.collection import Collection, read
+from fastlsh.io.errors import InputError, one_line
+from fastlsh.io.outputs import check_target
+from fastlsh.io.rows import check_rows_output, write_rows
+from fastlsh.io.tables import Lookup, table_format, write_table
+
+__all__ = [
+    "Collection",
+    "InputError",
+    "Lookup",
+    "check_rows_output",
+    "check_target",
+    "one_line",
+    "read",
+    "table_format",
+    "write_rows",
+    "write_table",
+]

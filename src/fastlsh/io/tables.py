@@ -1,0 +1,183 @@
+"""Tables of results: pairs, and the proofs of removed documents."""
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fastlsh.io.errors import InputError, pyarrow
+from fastlsh.io.files import split_suffix
+from fastlsh.io.outputs import is_special, open_output, replacing
+
+_BLOCK = 1 << 17
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+class Lookup(Sequence[Any]):
+    """``[values[i] for i in positions]``, made piece by piece where it is sliced.
+
+    Parameters
+    ----------
+    values : sequence
+        What is looked up.
+    positions : numpy.ndarray of int64
+        Where.
+    """
+
+    def __init__(self, values: Sequence[Any], positions: npt.NDArray[np.int64]) -> None:
+        self.values = values
+        self.positions = positions
+
+    def __len__(self) -> int:
+        """Return the number of positions."""
+        return len(self.positions)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a value, or a list of those of a slice."""
+        if isinstance(key, slice):
+            return [self.values[i] for i in self.positions[key].tolist()]
+        return self.values[self.positions[key]]
+
+
+def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """Return the format and the compression of a table by its name.
+
+    Parameters
+    ----------
+    path : path
+        ``.tsv``, ``.csv`` and ``.jsonl``, compressed or not, and ``.parquet``.
+
+    Returns
+    -------
+    format : str
+    compression : str or None
+
+    Raises
+    ------
+    InputError
+        If the suffix is another one.
+    """
+    name = os.fspath(path)
+    kind, compression = split_suffix(name)
+    if kind is None and is_special(name):
+        return "tsv", None
+    if kind == "parquet" and compression is None:
+        pyarrow(name, "pyarrow.parquet")
+        return kind, None
+    if kind not in ("tsv", "csv", "jsonl"):
+        raise InputError(name, "unknown format: written are .tsv .csv .jsonl .parquet")
+    return kind, compression
+
+
+def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any]) -> None:
+    r"""Write columns of equal length in blocks, so that they may be made as they are sliced.
+
+    In TSV, numbers with a fraction have 6 decimals, and a backslash, tab, line feed and carriage
+    return inside a value are written as ``\\``, ``\t``, ``\n`` and ``\r``: a row is always
+    one line. A lone surrogate is written as ``\udXXX``. JSONL has null for NaN.
+
+    Parameters
+    ----------
+    path : path or None
+        See `table_format`; None is TSV on the standard output.
+    columns : mapping of str to list, numpy.ndarray or Lookup
+        The names and the values.
+
+    Raises
+    ------
+    InputError
+        If the suffix is unknown.
+    """
+    if path is None:
+        sys.stdout.buffer.writelines(_encoded("tsv", columns))
+        sys.stdout.buffer.flush()
+        return
+    kind, compression = table_format(path)
+    with replacing(path) as temporary:
+        if kind == "parquet":
+            _write_parquet(temporary, columns)
+            return
+        with open_output(temporary, compression) as stream:
+            stream.writelines(_encoded(kind, columns))
+
+
+Block = list[Any]  # a slice of each column: a list, or an array of numbers
+
+
+def _blocks(columns: Mapping[str, Any]) -> Iterator[Block]:
+    length = len(next(iter(columns.values())))
+    for start in range(0, length, _BLOCK):
+        yield [column[start : start + _BLOCK] for column in columns.values()]
+
+
+def _encoded(kind: str, columns: Mapping[str, Any]) -> Iterator[bytes]:
+    if kind == "jsonl":
+        texts = (_jsonl(list(columns), block) for block in _blocks(columns))
+    else:
+        header = [[name] for name in columns]
+        write = _tsv if kind == "tsv" else _csv
+        texts = (write(block) for block in chain([header], _blocks(columns)))
+    for text in texts:
+        yield text.encode("utf-8", "backslashreplace")
+
+
+def _tsv(block: Block) -> str:
+    escaped = [[value.translate(_ESCAPES) for value in _strings(values)] for values in block]
+    return "".join(["\t".join(row) + "\n" for row in zip(*escaped, strict=True)])
+
+
+def _csv(block: Block) -> str:
+    text = io.StringIO(newline="")
+    rows = zip(*map(_strings, block), strict=True)
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _strings(values: Any) -> list[str]:
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":
+        return [f"{value:.6f}" for value in values.tolist()]
+    return [str(value) for value in values]
+
+
+def _jsonl(names: list[str], block: Block) -> str:
+    columns = [_finite(v.tolist()) if isinstance(v, np.ndarray) else v for v in block]
+    rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+    return "".join([json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows])
+
+
+def _finite(values: list[Any]) -> list[Any]:
+    return [None if value != value else value for value in values]
+
+
+def _write_parquet(path: str, columns: Mapping[str, Any]) -> None:
+    pa = pyarrow(path)
+    schema = pa.schema([(name, _arrow_type(pa, column)) for name, column in columns.items()])
+    compression = "zstd" if pa.Codec.is_available("zstd") else "snappy"
+    parquet = pyarrow(path, "pyarrow.parquet")
+    with parquet.ParquetWriter(path, schema, compression=compression) as writer:
+        for block in _blocks(columns):
+            arrays = [
+                pa.array([_string(v) for v in values] if kind == pa.string() else values, kind)
+                for kind, values in zip(schema.types, block, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+def _arrow_type(pa: Any, column: Any) -> Any:
+    """Whole numbers only if all ids are: the type must be known before the first block."""
+    if isinstance(column, np.ndarray):
+        return pa.from_numpy_dtype(column.dtype)
+    values = column.values if isinstance(column, Lookup) else column
+    whole = all(type(value) is int and -(2**63) <= value < 2**63 for value in values)
+    return pa.int64() if whole and len(values) else pa.string()
+
+
+def _string(value: Any) -> str:
+    return str(value).encode("utf-8", "backslashreplace").decode()

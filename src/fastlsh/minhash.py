@@ -1,0 +1,217 @@
+"""Signatures: the minima of k hash functions over each document's shingles."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh import _kernels
+from fastlsh.parallel import Progress, batches, run, thread_count
+from fastlsh.schemes import draw_scheme
+from fastlsh.shingling import Gathered, Shingler, gather_tokens
+from fastlsh.texts import Texts, as_texts
+
+BATCH_CHARACTERS = 1 << 21
+MAX_BATCH = 1 << 14
+
+
+class MinHasher:
+    """Computes MinHash signatures.
+
+    ``S[d, j]`` is the minimum of ``a[j] * x + b[j] mod 2**32`` over the shingles x of document d:
+    two documents agree at j with the probability of their Jaccard similarity (Broder 1997). The
+    numbers for given parameters never change: docs/signature-spec.md says how each arises.
+
+    Parameters
+    ----------
+    num_perm
+        Length of a signature, 1 to 65,535. The estimate from two signatures has the standard
+        error sqrt(J (1 - J) / num_perm).
+    seed
+        Of the hash functions, 0 to 2**32 - 1.
+    shingler
+        What a document is a set of; default ``Shingler()``, 9 characters.
+    scheme
+        "affine32", datasketch 2.0's default.
+    threads
+        How many; default: the processors this process may use. They never change a result.
+
+    Examples
+    --------
+    >>> hasher = MinHasher(num_perm=128)
+    >>> hasher.signatures(["a short text", "a short test", ""]).shape
+    (3, 128)
+    """
+
+    def __init__(
+        self,
+        num_perm: int = 128,
+        *,
+        seed: int = 1,
+        shingler: Shingler | None = None,
+        scheme: str = "affine32",
+        threads: int | None = None,
+    ) -> None:
+        self.num_perm = num_perm
+        self.seed = seed
+        self.shingler = shingler or Shingler()
+        self.scheme = scheme
+        self.threads = thread_count(threads)
+        self._a, self._b = draw_scheme(scheme, num_perm, seed)
+
+    def __repr__(self) -> str:
+        return (
+            f"MinHasher(num_perm={self.num_perm}, seed={self.seed}, shingler={self.shingler}, "
+            f"scheme={self.scheme!r})"
+        )
+
+    def signatures(
+        self, texts: Iterable[Any], out: NDArray[np.uint32] | None = None
+    ) -> NDArray[np.uint32]:
+        """Compute the signatures of raw texts.
+
+        Parameters
+        ----------
+        texts
+            A sequence or iterable of str, bytes (UTF-8) or None (empty); or a column that speaks
+            the Arrow PyCapsule protocol.
+        out
+            Written instead of a new array: uint32, C-contiguous, (n, num_perm).
+
+        Returns
+        -------
+        ndarray of uint32, shape (n, num_perm)
+            A row of all ones is a document without a shingle.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A document of another type, or not UTF-8 (the message names it); `out` unsuitable.
+        """
+        return self.sign(as_texts(texts), out)
+
+    def from_tokens(
+        self,
+        token_lists: Iterable[Sequence[str | bytes]],
+        out: NDArray[np.uint32] | None = None,
+    ) -> NDArray[np.uint32]:
+        """Compute the signatures of ready sets of tokens; the shingler is not used.
+
+        The same numbers as ``Shingler(unit="word", size=1)`` gives for texts of these words.
+
+        Parameters
+        ----------
+        token_lists
+            For each document a sequence of str or bytes (UTF-8), each one element.
+        out
+            As in `signatures`.
+        """
+        documents = list(token_lists)
+        result = self._result(out, len(documents))
+
+        def work(start: int, stop: int) -> None:
+            gathered = gather_tokens(documents[start:stop], start)
+            self._sign_tokens(gathered, 1, result[start:stop])
+
+        run(work, batches(len(documents), 1024), self.threads)
+        return result
+
+    def from_hashes(
+        self, hashes: ArrayLike, offsets: ArrayLike, out: NDArray[np.uint32] | None = None
+    ) -> NDArray[np.uint32]:
+        """Compute the signatures of ready element hashes.
+
+        Parameters
+        ----------
+        hashes
+            uint64 or uint32, one dimension; a uint32 counts as the uint64 of the same value.
+            Elements below 2**32 give the numbers of datasketch 2.0.
+        offsets
+            Integers (n + 1,), not decreasing: document d has hashes[offsets[d]:offsets[d + 1]].
+        out
+            As in `signatures`.
+        """
+        values = np.asarray(hashes)
+        if values.dtype not in (np.uint64, np.uint32) or values.ndim != 1:
+            raise TypeError(
+                f"hashes must be uint64 or uint32 of one dimension, got {values.dtype} "
+                f"of {values.ndim}"
+            )
+        values = np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
+        places = np.asarray(offsets)
+        if places.dtype.kind not in "iu" or places.ndim != 1 or len(places) < 1:
+            raise TypeError(
+                f"offsets must be integers (n + 1,), got {places.dtype} of shape {places.shape}"
+            )
+        places = np.require(places, np.int64, ["C", "A"])
+        result = self._result(out, len(places) - 1)
+
+        def work(start: int, stop: int) -> None:
+            _kernels.hash_signatures(
+                values, places[start : stop + 1], self._a, self._b, result[start:stop]
+            )
+
+        run(work, batches(len(places) - 1, 1024), self.threads)
+        return result
+
+    # ---- for the floors above
+
+    def sign(
+        self,
+        texts: Texts,
+        out: NDArray[np.uint32] | None = None,
+        *,
+        lengths: NDArray[np.int64] | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[np.uint32]:
+        """Compute the signatures; write each document's code points (bytes, tokens) to `lengths`."""
+        n = len(texts)
+        result = self._result(out, n)
+
+        def work(start: int, stop: int) -> None:
+            gathered = self.shingler.gather(texts, start, stop)
+            if lengths is not None:
+                lengths[start:stop] = gathered.lengths()
+            if gathered.offsets is not None:
+                self._sign_tokens(gathered, self.shingler.size, result[start:stop])
+            else:
+                _kernels.signatures(
+                    gathered.spans,
+                    self.shingler.kernel_unit,
+                    self.shingler.size,
+                    self._a,
+                    self._b,
+                    result[start:stop],
+                )
+
+        advance = progress.stage("signatures", n) if progress else None
+        run(work, batches(n, batch_size(texts)), self.threads, advance)
+        return result
+
+    def _sign_tokens(self, gathered: Gathered, size: int, out: NDArray[np.uint32]) -> None:
+        _kernels.token_signatures(
+            gathered.spans, gathered.offsets, size, self._a, self._b, out
+        )
+
+    def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:
+        if out is None:
+            return np.empty((n, self.num_perm), np.uint32)
+        if not isinstance(out, np.ndarray) or out.dtype != np.uint32:
+            raise TypeError(f"out must be an array of uint32, got {getattr(out, 'dtype', out)}")
+        if out.shape != (n, self.num_perm):
+            raise ValueError(f"out must have shape {(n, self.num_perm)}, got {out.shape}")
+        if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
+            raise ValueError("out must be C-contiguous, aligned and writeable")
+        return out
+
+
+def batch_size(texts: Texts) -> int:
+    """Return how many documents make about two million characters, by a sample."""
+    n = len(texts)
+    if n == 0:
+        return 1
+    sample = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
+    lengths = np.empty(len(sample), np.int64)
+    texts.take(sample, True).lengths(lengths)
+    return int(np.clip(BATCH_CHARACTERS // (int(lengths.mean()) + 1), 1, MAX_BATCH))

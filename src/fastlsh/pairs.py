@@ -1,0 +1,208 @@
+"""All pairs of near-duplicates."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import BY_SETS, BY_SIGNATURE, agreement
+from fastlsh.buckets import candidate_blocks
+from fastlsh.errors import TooManyPairsError
+from fastlsh.identical import first_copies
+from fastlsh.parallel import Progress, ProgressOption
+from fastlsh.results import Pairs
+from fastlsh.settings import Settings, check_ids, empty_documents
+from fastlsh.shingling import Shingler
+from fastlsh.similarity import ShingleSets
+from fastlsh.texts import as_texts
+
+Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Pairs as left * 2^32 + right, int64, and their similarity."""
+
+
+def near_duplicates(
+    texts: Iterable[Any],
+    threshold: float = 0.8,
+    *,
+    ids: Sequence[Any] | None = None,
+    shingler: Shingler | None = None,
+    num_perm: int = 128,
+    seed: int = 1,
+    recall: float = 0.98,
+    bands: int | None = None,
+    rows: int | None = None,
+    scheme: str = "affine32",
+    verify: str = "exact",
+    threads: int | None = None,
+    max_pairs: int = 100_000_000,
+    progress: ProgressOption = False,
+) -> Pairs:
+    """Find all pairs of texts whose Jaccard similarity is at least `threshold`.
+
+    Every returned pair is checked. A pair is missed with probability 1 - P(similarity):
+    ``result.params.probability(s)`` states it; at the threshold itself it is at most 1 - recall.
+
+    Parameters
+    ----------
+    texts
+        A sequence or iterable of str, bytes (UTF-8) or None (empty); a numpy array of them; or a
+        column that speaks the Arrow PyCapsule protocol (pyarrow, polars, pandas, DuckDB...).
+    threshold
+        Jaccard similarity of shingle sets, above 0 and at most 1.
+    ids
+        One for each document, for `Pairs.left_id` and `Pairs.right_id`.
+    shingler
+        What a document is a set of; default ``Shingler()``, 9 characters.
+    num_perm, seed, scheme
+        The signatures: see `MinHasher`.
+    recall
+        Probability of finding a pair exactly at the threshold; more similar ones are found more
+        surely. Chooses bands and rows: see `LSHParams.for_threshold`.
+    bands, rows
+        Instead of `recall`.
+    verify
+        "exact": the Jaccard similarity of the sets of 64-bit shingle hashes. "signature": the
+        share of equal minima. "none": candidates as they are, similarity NaN.
+    threads
+        How many; default: the processors this process may use. They never change the result.
+    max_pairs
+        Raise instead of returning more pairs (24 bytes each).
+    progress
+        True: a line on stderr. Or a function of (stage, done, total).
+
+    Returns
+    -------
+    Pairs
+        Sorted by (left, right).
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unsuitable argument, or a document of another type (the message names it).
+    TooManyPairsError
+        More pairs than `max_pairs`; counted before they take memory.
+
+    Warns
+    -----
+    RecallWarning
+        The threshold is so low for `num_perm` that very many pairs are compared in vain.
+
+    Notes
+    -----
+    Memory besides the texts: 4 * num_perm bytes a document for the signatures, less than 256
+    bytes a document more, 24 bytes a pair and about 64 MB.
+
+    Examples
+    --------
+    >>> texts = ["the quick brown fox jumps", "the quick brown fox jumped", "something else"]
+    >>> [(a, b, round(s, 3)) for a, b, s in near_duplicates(texts, 0.7)]
+    [(0, 1, 0.842)]
+    """
+    settings = Settings.of(
+        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
+        rows=rows, scheme=scheme, verify=verify, threads=threads,
+    )  # fmt: skip
+    collection = as_texts(texts)
+    ids = check_ids(ids, len(collection))
+    hasher = settings.hasher
+    told = Progress(progress)
+    lengths = np.empty(len(collection), np.int64)
+    signatures = hasher.sign(collection, lengths=lengths, progress=told)
+    first = first_copies(
+        collection, hasher.shingler, signatures, settings.params, None, hasher.threads
+    )
+    originals = np.flatnonzero(first == np.arange(len(first)))
+    sets = ShingleSets(collection, hasher.shingler, lengths, hasher.threads)
+    found = list(_verified(signatures, settings, sets, originals, max_pairs, told))
+    sets.release()
+    key, similarity = _with_copies(_joined(found), first, settings, max_pairs)
+    return Pairs(
+        key >> 32,
+        key & 0xFFFFFFFF,
+        similarity,
+        ids=ids,
+        params=settings.params,
+        documents=len(collection),
+        empty=len(empty_documents(signatures)),
+    )
+
+
+def _verified(
+    signatures: NDArray[np.uint32],
+    settings: Settings,
+    sets: ShingleSets,
+    originals: NDArray[np.int64],
+    max_pairs: int,
+    progress: Progress,
+) -> Iterator[Found]:
+    """Verify the candidates among the originals, block by block."""
+    room = max(1 << 18, 4 * len(originals))
+    advance = progress.stage("verified pairs", 0)
+    documents = originals if len(originals) < len(signatures) else None
+    for left, right in candidate_blocks(
+        signatures, settings.params, documents=documents, max_pairs=max_pairs, room=room
+    ):
+        if settings.verify == BY_SETS:
+            similarity = sets.similarities(left, right, settings.threshold)
+            kept = similarity >= 0
+        elif settings.verify == BY_SIGNATURE:
+            similarity = np.empty(len(left))
+            agreement(signatures, left.astype(np.int64), right.astype(np.int64), similarity)
+            kept = similarity >= settings.threshold
+        else:
+            similarity = np.full(len(left), np.nan)
+            kept = np.ones(len(left), np.bool_)
+        advance(len(left))
+        yield (left[kept].astype(np.int64) << 32) | right[kept], similarity[kept]
+
+
+def _joined(found: list[Found]) -> Found:
+    """Join the blocks and sort by (left, right); empties the list."""
+    key = np.concatenate([block[0] for block in found] or [np.empty(0, np.int64)])
+    similarity = np.concatenate([block[1] for block in found] or [np.empty(0)])
+    found.clear()
+    order = np.argsort(key)
+    return key[order], similarity[order]
+
+
+def _with_copies(
+    found: Found, first: NDArray[np.int64], settings: Settings, max_pairs: int
+) -> Found:
+    """Add the pairs in which copies of the originals take part."""
+    key, similarity = found
+    copies = np.bincount(first, minlength=len(first))       # of each original, itself included
+    left, right = key >> 32, key & 0xFFFFFFFF
+    between = copies[left] * copies[right]
+    total = int(between.sum()) + int((copies * (copies - 1) // 2).sum())
+    if total == len(key):
+        return found
+    if total > max_pairs:
+        largest = int(np.argmax(copies))
+        raise TooManyPairsError(
+            f"{total:,} pairs are more than max_pairs={max_pairs:,}: {copies[largest]:,} documents "
+            f"are identical to document {largest}. Use deduplicate(), which is linear in the "
+            "number of documents, or raise max_pairs"
+        )
+    members = np.argsort(first, kind="stable")              # grouped by original
+    start = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(copies, out=start[1:])
+    # Every copy of the left one with every copy of the right one.
+    pair = np.repeat(np.arange(len(key)), between)
+    nth = np.arange(len(pair)) - np.repeat(np.cumsum(between) - between, between)
+    width = copies[right][pair]
+    a = members[start[left][pair] + nth // width]
+    b = members[start[right][pair] + nth % width]
+    # Every copy with the ones before it in its group.
+    before = np.arange(len(first)) - start[first[members]]
+    later = np.repeat(np.arange(len(first)), before)
+    nth = np.arange(len(later)) - np.repeat(np.cumsum(before) - before, before)
+    c = members[start[first[members[later]]] + nth]
+    d = members[later]
+    one = 1.0 if settings.verify in (BY_SETS, BY_SIGNATURE) else np.nan
+    lows = np.concatenate([np.minimum(a, b), np.minimum(c, d)])
+    highs = np.concatenate([np.maximum(a, b), np.maximum(c, d)])
+    similarity = np.concatenate([similarity[pair], np.full(len(c), one)])
+    key = (lows << 32) | highs
+    order = np.argsort(key)
+    return key[order], similarity[order]

@@ -1,0 +1,227 @@
+"""What a document is a set of: shingles of characters, words or bytes."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list
+from fastlsh.texts import Texts, as_texts
+
+UNITS = ("char", "word", "byte")
+UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+_SPACES = re.compile(r"\s+")
+
+
+class Gathered(NamedTuple):
+    """The texts of a batch, ready for a kernel."""
+
+    spans: Spans
+    offsets: NDArray[np.int64] | None
+    """With a tokenizer: the spans are tokens, and document d has those from offsets[d] on."""
+
+    def __len__(self) -> int:
+        return len(self.spans) if self.offsets is None else len(self.offsets) - 1
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the code points (bytes, tokens) of each document, int64 (n,)."""
+        if self.offsets is not None:
+            return np.diff(self.offsets)
+        lengths = np.empty(len(self.spans), np.int64)
+        self.spans.lengths(lengths)
+        return lengths
+
+
+@dataclass(frozen=True)
+class Shingler:
+    """Cuts a text into its shingles: `size` consecutive units.
+
+    A text shorter than `size` units has one shingle, itself; one without a unit has none, is
+    never similar to anything and never removed. Nothing is normalised unless asked for.
+
+    Parameters
+    ----------
+    unit
+        "char": Unicode code points. "word": maximal runs of non-whitespace, as str.split().
+        "byte": bytes of UTF-8; bytes input is then taken as it is.
+    size
+        Units in a shingle. For characters 8 to 10 suits documents, 5 very short texts; with less
+        than 8 unrelated long texts begin to share most shingles.
+    lowercase, remove_whitespace, collapse_whitespace
+        Normalise each text: str.lower(); drop whitespace; or make each run of it one space.
+    unicode_form
+        "NFC", "NFD", "NFKC" or "NFKD", applied before these.
+    normalize
+        A function from str to str, applied before all others. It must be deterministic: texts
+        are normalised again for verification.
+    tokenizer
+        A function from the normalised str to a sequence of str or bytes (UTF-8), the units
+        instead of words; `unit` must be "word".
+
+    Notes
+    -----
+    Normalisation and tokenizers run in Python, one text at a time, holding the GIL: expect a
+    tenth of the speed.
+    """
+
+    unit: str = "char"
+    size: int = 9
+    lowercase: bool = False
+    remove_whitespace: bool = False
+    collapse_whitespace: bool = False
+    unicode_form: str | None = None
+    normalize: Callable[[str], str] | None = None
+    tokenizer: Callable[[str], Sequence[str | bytes]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise ValueError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}")
+        if not isinstance(self.size, (int, np.integer)) or not 1 <= self.size < 2**31:
+            raise ValueError(f"size must be an integer of at least 1, got {self.size!r}")
+        if self.unicode_form not in (None, *UNICODE_FORMS):
+            raise ValueError(
+                f"unicode_form must be one of {', '.join(UNICODE_FORMS)}, "
+                f"got {self.unicode_form!r}"
+            )
+        if self.tokenizer is not None and self.unit != "word":
+            raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
+
+    def shingles(self, text: str | bytes | None) -> list[Any]:
+        """Return every window of the text in order, repetitions included.
+
+        Words are joined by one space; for unit "byte" the windows are bytes.
+        """
+        prepared = self._normalise(_gather_one(text, self._as_bytes))
+        units: Any
+        joiner: Any = ""
+        if self.unit == "word":
+            tokens = self.tokenizer(prepared) if self.tokenizer else prepared.split()
+            units = [t.decode() if isinstance(t, bytes) else t for t in tokens]
+            joiner = " "
+        elif self.unit == "byte":
+            raw = isinstance(text, bytes) and not self.normalises
+            units = text if raw else prepared.encode("utf-8", "surrogatepass")
+        else:
+            units = prepared
+        if not units:
+            return []
+        windows = range(max(len(units) - self.size, 0) + 1)
+        if self.unit == "byte":
+            return [units[i : i + self.size] for i in windows]
+        return [joiner.join(units[i : i + self.size]) for i in windows]
+
+    def hashes(self, text: str | bytes | None) -> NDArray[np.uint64]:
+        """Return the 64-bit hashes of the distinct shingles, uint64, ascending.
+
+        How they arise: docs/signature-spec.md, section 2.
+        """
+        gathered = self.gather(as_texts([text]), 0, 1)
+        room = np.array([0, max(int(gathered.lengths()[0]), 1)], np.int64)
+        out = np.empty(room[1], np.uint64)
+        count = np.empty(1, np.int64)
+        shingle_sets(gathered.spans, gathered.offsets, self.kernel_unit, self.size, out, room, count)
+        return out[: count[0]].copy()
+
+    # ---- for the floors above
+
+    @property
+    def kernel_unit(self) -> int:
+        """The unit by the name that the kernels have for it."""
+        return WORDS if self.unit == "word" else CHARACTERS
+
+    @property
+    def normalises(self) -> bool:
+        """Whether texts go through Python before they are hashed."""
+        return bool(
+            self.normalize
+            or self.unicode_form
+            or self.lowercase
+            or self.remove_whitespace
+            or self.collapse_whitespace
+        )
+
+    @property
+    def _as_bytes(self) -> bool:
+        return self.unit == "byte" and not self.normalises
+
+    def gather(self, texts: Texts, start: int, stop: int) -> Gathered:
+        """Gather the documents start ... stop - 1, normalised and tokenised."""
+        return self._finish(texts.spans(start, stop, self._as_bytes), start, None)
+
+    def take(self, texts: Texts, documents: NDArray[np.int64]) -> Gathered:
+        """Gather the given documents, normalised and tokenised."""
+        return self._finish(texts.take(documents, self._as_bytes), 0, documents)
+
+    def take_texts(self, texts: Texts, documents: NDArray[np.int64]) -> Spans:
+        """Gather the given documents, normalised but not tokenised."""
+        spans = texts.take(documents, self._as_bytes)
+        return self._normalised(spans) if self.normalises else spans
+
+    def _finish(
+        self, spans: Spans, first: int, documents: NDArray[np.int64] | None
+    ) -> Gathered:
+        if self.tokenizer is not None:
+            prepared = [self._normalise(text) for text in spans.strings()]
+            return gather_tokens(
+                [self.tokenizer(text) for text in prepared], first, documents
+            )
+        return Gathered(self._normalised(spans) if self.normalises else spans, None)
+
+    def _normalised(self, spans: Spans) -> Spans:
+        return spans_of_list(
+            [self._normalise(text) for text in spans.strings()], 0, self.unit == "byte"
+        )
+
+    def _normalise(self, text: str) -> str:
+        if self.normalize is not None:
+            text = self.normalize(text)
+            if not isinstance(text, str):
+                raise TypeError(f"normalize returned {type(text).__name__}, expected str")
+        if self.unicode_form is not None:
+            text = unicodedata.normalize(self.unicode_form, text)
+        if self.lowercase:
+            text = text.lower()
+        if self.remove_whitespace:
+            return "".join(text.split())
+        if self.collapse_whitespace:
+            return " ".join(text.split())
+        return text
+
+
+def gather_tokens(
+    documents: Sequence[Sequence[str | bytes]],
+    first: int = 0,
+    numbers: NDArray[np.int64] | None = None,
+) -> Gathered:
+    """Gather ready tokens; errors name the document, counted from `first` or in `numbers`."""
+    offsets = np.zeros(len(documents) + 1, np.int64)
+    tokens: list[Any] = []
+    for i, document in enumerate(documents):
+        number = first + i if numbers is None else numbers[i]
+        if isinstance(document, (str, bytes)):
+            raise TypeError(
+                f"document {number} is one {type(document).__name__}, expected a list of tokens"
+            )
+        before = len(tokens)
+        tokens.extend(document)
+        for token in tokens[before:]:
+            if not isinstance(token, (str, bytes)):
+                raise TypeError(
+                    f"document {number} has a token of type {type(token).__name__}, "
+                    "expected str or bytes (UTF-8)"
+                )
+        offsets[i + 1] = len(tokens)
+    owner = np.repeat(
+        np.arange(len(documents)) + first if numbers is None else numbers, np.diff(offsets)
+    )
+    return Gathered(spans_of_list(tokens, 0, False, owner), offsets)
+
+
+def _gather_one(text: str | bytes | None, as_bytes: bool) -> str:
+    if as_bytes and isinstance(text, bytes):
+        return ""
+    return as_texts([text]).spans(0, 1).strings()[0]

@@ -1,0 +1,118 @@
+"""A list, an array, an Arrow column: each gives the spans of a batch of its texts."""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import ArrowColumn, Spans, merged, spans_of_list
+
+
+class Texts(Protocol):
+    """A collection of texts that can be read again, in any order."""
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1; `as_bytes` takes str as UTF-8."""
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+
+
+class ListTexts:
+    """Texts in a list of str, bytes (UTF-8) and None (empty)."""
+
+    def __init__(self, documents: list[Any]) -> None:
+        self._documents = documents
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1."""
+        # The slice holds the references while the GIL is released.
+        return spans_of_list(self._documents[start:stop], start, as_bytes)
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+        chosen = documents.tolist()
+        return spans_of_list([self._documents[i] for i in chosen], 0, as_bytes, chosen)
+
+
+class JoinedTexts:
+    """Two collections, one after the other."""
+
+    def __init__(self, head: Texts, tail: Texts) -> None:
+        self._head = head
+        self._tail = tail
+
+    def __len__(self) -> int:
+        return len(self._head) + len(self._tail)
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1."""
+        return self.take(np.arange(start, stop), as_bytes)
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+        tail = documents >= len(self._head)
+        return merged(
+            self._head.take(documents[~tail], as_bytes),
+            self._tail.take(documents[tail] - len(self._head), as_bytes),
+            tail.view(np.uint8),
+        )
+
+
+def joined(head: Texts, tail: Texts) -> Texts:
+    """Return two collections as one, the documents of `head` first."""
+    return JoinedTexts(head, tail) if len(head) else tail
+
+
+def as_texts(texts: Any) -> Texts:
+    """Return `texts` behind the interface `Texts`, without copying a text.
+
+    Parameters
+    ----------
+    texts
+        A sequence or iterable of str, bytes (UTF-8) or None; a numpy array of str, bytes or
+        objects; anything that speaks the Arrow PyCapsule protocol (pyarrow, polars, pandas,
+        DuckDB...) with one string or binary column, nulls = empty.
+
+    Raises
+    ------
+    TypeError
+        Not a collection of texts, or a table with several columns.
+    """
+    if isinstance(texts, (str, bytes, bytearray, memoryview)):
+        raise TypeError(
+            f"texts must be a collection of texts, got one {type(texts).__name__}: "
+            "wrap it in a list"
+        )
+    if isinstance(texts, (Mapping, Set)):
+        raise TypeError(
+            f"texts must have an order, got a {type(texts).__name__}: pass a list, "
+            "for instance list(texts.values())"
+        )
+    if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
+        try:
+            return ArrowColumn(texts)
+        except ImportError:         # pandas needs pyarrow for this
+            if not hasattr(texts, "isna"):
+                raise
+    if isinstance(texts, np.ndarray):
+        if texts.ndim != 1 or texts.dtype.kind not in "USO":
+            raise TypeError(
+                f"texts is an array of {texts.dtype} with {texts.ndim} dimensions, "
+                "expected one dimension of str, bytes or objects"
+            )
+        return ListTexts(texts.tolist())
+    if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):       # a pandas Series
+        values = texts.to_numpy(dtype=object, copy=True)
+        values[np.asarray(texts.isna())] = None
+        return as_texts(values)
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"texts must be a collection of texts, got {type(texts).__name__}")
+    return ListTexts(texts if type(texts) is list else list(texts))
