@@ -42,7 +42,8 @@ cdef inline uint64_t mix_code_point(uint64_t c) noexcept nogil:
 
 
 cdef inline uint64_t finish(uint64_t polynomial, uint64_t units) noexcept nogil:
-    return fmix64(polynomial + units * <uint64_t> 0xA0761D6478BD642F)
+    # The constant: the first 64 bits after the point of the square root of 2, made odd.
+    return fmix64(polynomial + units * <uint64_t> 0x6A09E667F3BCC909)
 
 
 cdef inline uint32_t fold(uint64_t h) noexcept nogil:

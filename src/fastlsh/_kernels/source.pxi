@@ -6,8 +6,10 @@ cdef enum:
     CHARACTERS = 0
     WORDS = 1
 
-cdef uint64_t CHARACTER_BASE = 0x8F7011EE5E1B3C65
-cdef uint64_t WORD_BASE = 0xC2F0A1D9B3E57D4D
+# The first 64 bits after the point of pi and of e, with the low three bits set to 5: powers of such
+# a base repeat as late as any.
+cdef uint64_t CHARACTER_BASE = 0x243F6A8885A308D5
+cdef uint64_t WORD_BASE = 0xB7E151628AED2A6D
 
 ctypedef fused code_unit:
     uint8_t

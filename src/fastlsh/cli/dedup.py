@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     keywords = search_keywords(arguments, "keep", "max_candidates")
     _check(arguments)
+    # On no documents: wrong parameters are refused before the long work.
+    deduplicate([], arguments.threshold, **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs, uniform=True)
     warn_about(collection)
     ids = collection.ids

@@ -17,10 +17,14 @@ def say(message: str) -> None:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print the warnings of fastlsh as lines; those for developers are not for this place."""
+    """Print each warning of fastlsh once, as a line; those for developers are not for this place."""
+
+    shown = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say(f"warning: {message}")
+        if str(message) not in shown:
+            say(f"warning: {message}")
+        shown.add(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -38,7 +42,7 @@ def warn_about(collection: Collection) -> None:
     if more:
         warnings.warn(f"skipped: {more} more rows", stacklevel=2)
     if repeated := collection.repeated_ids:
-        warnings.warn(f"{repeated} documents have the id of an earlier one", stacklevel=2)
+        warnings.warn(f"documents with the id of an earlier one: {repeated}", stacklevel=2)
 
 
 def summarise(

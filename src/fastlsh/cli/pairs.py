@@ -32,6 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output is not None:
         table_format(arguments.output)
         check_target(arguments.output, arguments.inputs)
+    # On no documents: wrong parameters are refused before the long work.
+    near_duplicates([], arguments.threshold, **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
     found = near_duplicates(collection.texts, arguments.threshold, **keywords)

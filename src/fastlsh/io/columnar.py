@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from fastlsh.io.errors import InputError, pyarrow, reading
 from fastlsh.io.files import Source
 
@@ -64,21 +67,21 @@ class Columnar:
             ``FILE:ROW`` where there is none.
         """
         options = self.source.options
-        texts = self.texts(table)
         key = self._id_column(table.schema)
-        ids = [None] * len(texts) if key is None else table.column(key).to_pylist()
-        bad = self._undecodable(texts)
+        ids = [None] * len(table) if key is None else table.column(key).to_pylist()
+        bad = self._undecodable(self.texts(table))
         if options.id is not None:
             bad |= {i: f"{key!r} is null, not an id" for i, v in enumerate(ids) if v is None}
         for i in sorted(bad):
             refuse(self.source.error(bad[i], start + i + 1))
         if bad:
-            texts = texts.filter(self._pa.array([i not in bad for i in range(len(texts))]))
+            table = select(table, np.array([i not in bad for i in range(len(table))]))
         names = [
             f"{self.source.path}:{start + i + 1}" if v is None else _plain(v)
             for i, v in enumerate(ids)
             if i not in bad
         ]
+        texts = self.texts(table)
         target = self._text_type(texts.type)
         return texts if target is None else texts.cast(target), names
 
@@ -184,6 +187,18 @@ def _not_utf8(value: bytes | None) -> str | None:
 
 def _plain(value: Any) -> Any:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
+
+
+def select(table: Any, flags: npt.NDArray[np.bool_]) -> Any:
+    """Return the rows of a table that are flagged."""
+    try:
+        return table.filter(flags)
+    except NotImplementedError:  # pyarrow cannot filter every type, views for example
+        edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
+        runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        slices = [table.slice(start, stop - start) for start, stop in runs]
+        concat = pyarrow("", "pyarrow").concat_tables
+        return concat([table.slice(0, 0), *slices]).combine_chunks()
 
 
 def join(arrays: list[Any], path: str) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fastlsh.io.collection import Collection
+from fastlsh.io.columnar import select
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.streams import BOM
 
@@ -88,12 +89,12 @@ def _tables(collection: Collection, kept: Flags) -> Iterator[Any]:
         row = 0
         for table in reader.tables(whole=True):
             flags = ~np.isin(np.arange(row + 1, row + 1 + len(table)), list(part.bad))
-            texts = reader.texts(table.filter(flags)).cast("large_string")
+            texts = reader.texts(select(table, flags)).cast("large_string")
             known = collection.texts.slice(start, len(texts)).cast("large_string")
             if not texts.equals(known):
                 raise part.changed()
             flags[flags] = kept[start : start + len(texts)]
-            yield table.filter(flags)
+            yield select(table, flags)
             row += len(table)
             start += len(texts)
         if start != stop:
