@@ -36,11 +36,16 @@ PLAIN_MODULES = ["_cpu", "_spans", "_buckets", "_arrow_in", "_arrow_out"]
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")
 sanitize = os.environ.get("FASTLSH_SANITIZE", "")
 msvc = sys.platform == "win32"
+macos = sys.platform == "darwin"
+# A changed switch is no reason to recompile, so each kind of build has a folder of its own.
+build_base = "build/sanitize" if sanitize else "build/debug" if debug else "build"
 
 
 def target() -> str:
     """Return the processor family that is built for (macOS may cross-compile by ARCHFLAGS)."""
     archs = os.environ.get("ARCHFLAGS", "").replace("-arch", " ").split()
+    if len(archs) > 1:
+        raise SystemExit(f"build for one of {', '.join(archs)} at a time: the flags differ")
     name = (archs[0] if archs else platform.machine()).lower()
     return {"amd64": "x86_64", "x86_64": "x86_64", "aarch64": "arm64", "arm64": "arm64"}.get(
         name, "other"
@@ -54,11 +59,16 @@ def flags(instruction_set: str) -> list[str]:
         return ["/Od" if debug else "/O2", *cl.split()]
     # Joining the four hash streams into one vector would trade four fast multiplications for
     # one slow one.
-    common = ["-O0", "-g", "-UNDEBUG"] if debug else ["-O3", "-fno-tree-slp-vectorize"]
+    common = ["-O0", "-g", "-UNDEBUG"] if debug else ["-O3", "-g0", "-fno-tree-slp-vectorize"]
     if sanitize:
         common = ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={sanitize}"]
         common += ["-fno-sanitize-recover=all"]
-    return [*common, *shlex.split(gcc)]
+    return [*common, *shlex.split(gcc), *one_arch()]
+
+
+def one_arch() -> list[str]:
+    """Return what keeps a universal Python on macOS from building for the other processor too."""
+    return ["-arch", target()] if macos else []
 
 
 def extension(module: str, instruction_set: str) -> Extension:
@@ -67,7 +77,8 @@ def extension(module: str, instruction_set: str) -> Extension:
         f"fastlsh._kernels.{module}",
         [f"{KERNELS}{module}.pyx"],
         extra_compile_args=flags(instruction_set),
-        extra_link_args=[f"-fsanitize={sanitize}"] if sanitize else [],
+        extra_link_args=[f"-fsanitize={sanitize}", *one_arch()] if sanitize else one_arch(),
+        depends=["setup.py"],
     )
 
 
@@ -77,8 +88,7 @@ extensions += [extension(name, "baseline") for name in PLAIN_MODULES]
 setup(
     ext_modules=cythonize(
         extensions,
-        build_dir="build/cython",
-        nthreads=0 if msvc or sys.platform == "darwin" else os.cpu_count() or 1,
+        build_dir=f"{build_base}/cython",
         compiler_directives={
             "language_level": 3,
             "boundscheck": debug,
@@ -88,5 +98,9 @@ setup(
             "embedsignature": True,
             "freethreading_compatible": True,
         },
-    )
+    ),
+    options={
+        "build": {"build_base": build_base},
+        "build_ext": {"parallel": None if msvc else os.cpu_count()},
+    },
 )

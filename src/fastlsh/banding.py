@@ -142,9 +142,10 @@ def _bands_for(threshold: float, rows: int, recall: float) -> int:
     match = threshold**rows
     if match == 1.0:
         return 1
-    if match == 0.0:
-        return 2**63
-    bands = max(1, math.ceil(math.log1p(-recall) / math.log1p(-match)) - 1)
+    estimate = math.log1p(-recall) / math.log1p(-match) if match else math.inf
+    if estimate > 2**52:        # more than any signature holds, and no float counts them by ones
+        return int(min(estimate, 2.0**63))
+    bands = max(1, math.ceil(estimate) - 1)
     while _probability(threshold, bands, rows) < recall:
         bands += 1
     return bands

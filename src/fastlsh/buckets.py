@@ -1,7 +1,7 @@
 """From band keys to candidate pairs."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,7 @@ def band_keys(signatures: NDArray[np.uint32], params: LSHParams) -> NDArray[np.u
 def linked_bands(
     signatures: NDArray[np.uint32],
     params: LSHParams,
-    documents: NDArray[np.int64] | None = None,
+    order: NDArray[np.int64] | None = None,
 ) -> Iterator[NDArray[np.int32]]:
     """Yield for each band the latest earlier document in the same bucket, int32 (n,), -1: none.
 
@@ -77,11 +77,11 @@ def linked_bands(
     ----------
     signatures, params
         As in `band_keys`.
-    documents
-        int64 (m,): only these, in this order; the yielded numbers count in it. The array that is
-        yielded is used again for the next band.
+    order
+        int64 (n,): only these documents, in this order; what is yielded are places in it. The
+        array that is yielded is used again for the next band.
     """
-    n = len(signatures) if documents is None else len(documents)
+    n = len(signatures) if order is None else len(order)
     table = np.empty(1 << max(4, (4 * n // 3).bit_length()), np.int32)
     previous = np.empty(n, np.int32)
     for first in range(0, params.bands, BANDS_AT_A_TIME):
@@ -89,27 +89,67 @@ def linked_bands(
         keys = np.empty((count, len(signatures)), np.uint64)
         _kernels.band_keys(signatures, first, params.rows, keys)
         for band in range(count):
-            chosen = keys[band] if documents is None else keys[band][documents]
+            chosen = keys[band] if order is None else keys[band][order]
             _kernels.link(chosen, table, previous)
             yield previous
+
+
+class Neighbours(NamedTuple):
+    """The documents that share a bucket with another one, each family in one place.
+
+    A family is what is connected by shared buckets: no decision in one touches another, and what
+    is compared lies close together.
+    """
+
+    documents: NDArray[np.int64]
+    """int64 (m,): families one after the other, in each the given order."""
+    previous: NDArray[np.int32]
+    """int32 (bands, m): place of the latest earlier one in the same bucket, -1: none."""
+
+
+def neighbours(
+    signatures: NDArray[np.uint32],
+    params: LSHParams,
+    order: NDArray[np.int64] | None = None,
+) -> Neighbours:
+    """Find who shares a bucket with whom. Parameters as in `linked_bands`."""
+    n = len(signatures) if order is None else len(order)
+    family = np.arange(n, dtype=np.int32)
+    links = []
+    for previous in linked_bands(signatures, params, order):
+        later = np.flatnonzero(previous >= 0).astype(np.int32)
+        earlier = previous[later]
+        _kernels.unite(family, earlier, later)
+        links.append((later, earlier))
+    _kernels.families(family)
+    related = family != np.arange(n, dtype=np.int32)
+    related[family[related]] = True
+    places = np.flatnonzero(related)
+    places = places[np.argsort(family[places], kind="stable")]
+    place = family      # of no further use
+    place[places] = np.arange(len(places), dtype=np.int32)
+    by_place = np.full((params.bands, len(places)), -1, np.int32)
+    for band in range(params.bands):
+        later, earlier = links[band]
+        links[band] = (later[:0], later[:0])
+        by_place[band, place[later]] = place[earlier]
+    return Neighbours(places if order is None else order[places], by_place)
 
 
 def candidate_blocks(
     signatures: NDArray[np.uint32],
     params: LSHParams,
+    near: Neighbours,
     *,
-    documents: NDArray[np.int64] | None = None,
     max_pairs: int | None = None,
-    room: int = 1 << 20,
+    room: int = 1 << 18,
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-    """Yield all candidate pairs, each once, in blocks.
+    """Yield all candidate pairs, each once, in blocks, families together.
 
     Parameters
     ----------
-    signatures, params
-        As in `band_keys`.
-    documents
-        int64, ascending: only these.
+    signatures, params, near
+        The signatures, the bands, and their `neighbours`.
     max_pairs
         Raise instead of finding more.
     room
@@ -118,62 +158,45 @@ def candidate_blocks(
     Yields
     ------
     left, right
-        int32 arrays of documents, left < right; they are used again for the next block.
+        int32 arrays of places in `near.documents`, left < right; used again for the next block.
 
     Raises
     ------
     TooManyPairsError
-        Before the first block wherever counting shows it.
+        Before the first block.
     """
     if max_pairs is not None:
-        _check_count(signatures, params, documents, max_pairs)
+        _check_count(signatures, params, near, max_pairs)
     left = np.empty(room, np.int32)
     right = np.empty(room, np.int32)
-    end = 0
-    for band, previous in enumerate(linked_bands(signatures, params, documents)):
-        at = np.array([0, -1], np.int64)
-        while at[0] < len(previous):
-            end += _kernels.emit_pairs(
-                signatures, params.rows, band, previous, documents, at, left[end:], right[end:]
-            )
-            if end == room:
-                yield left, right
-                end = 0
-    if end:
+    at = np.array([0, 0, -1], np.int64)
+    while at[0] < len(near.documents):
+        end = _kernels.emit_pairs(signatures, params.rows, *near, at, left, right)
         yield left[:end], right[:end]
 
 
 def _check_count(
-    signatures: NDArray[np.uint32],
-    params: LSHParams,
-    documents: NDArray[np.int64] | None,
-    max_pairs: int,
+    signatures: NDArray[np.uint32], params: LSHParams, near: Neighbours, max_pairs: int
 ) -> None:
     """Raise TooManyPairsError if there are more candidate pairs than `max_pairs`."""
-    found = 0
-    size, example = 0, 0
-    totals = np.empty(3, np.int64)
-    for band, previous in enumerate(linked_bands(signatures, params, documents)):
-        _kernels.chain_depths(previous, totals)
-        if totals[1] > size:
-            size = int(totals[1])
-            example = int(totals[2] if documents is None else documents[totals[2]])
-        if band == 0 and 4 * totals[0] * params.bands <= max_pairs:
-            return      # far from it
-        if totals[0] > max_pairs:
-            found = max_pairs + 1
-        else:
-            at = np.array([0, -1], np.int64)
-            found += _kernels.emit_pairs(
-                signatures, params.rows, band, previous, documents, at, None, None,
-                max_pairs + 1 - found,
-            )  # fmt: skip
-        if found > max_pairs:
-            raise TooManyPairsError(
-                f"more than max_pairs={max_pairs:,} candidate pairs: {size:,} documents share a "
-                f"bucket with document {example}. Use deduplicate(), which is linear in the "
-                "number of documents, or raise max_pairs"
-            )
+    totals = np.empty((params.bands, 3), np.int64)
+    for band in range(params.bands):
+        _kernels.chain_depths(near.previous[band], totals[band])
+    if totals[:, 0].sum() <= max_pairs:
+        return
+    if totals[:, 0].max() <= max_pairs:
+        at = np.array([0, 0, -1], np.int64)
+        found = _kernels.emit_pairs(
+            signatures, params.rows, *near, at, None, None, max_pairs + 1
+        )
+        if found <= max_pairs:
+            return
+    _, size, place = totals[np.argmax(totals[:, 1])]
+    raise TooManyPairsError(
+        f"more than max_pairs={max_pairs:,} candidate pairs: {size:,} documents share a bucket "
+        f"with document {near.documents[place]}. Use deduplicate(), which is linear in the number "
+        "of documents, or raise max_pairs"
+    )
 
 
 def candidate_pairs(signatures: NDArray[np.uint32], params: LSHParams) -> Pairs:
@@ -193,10 +216,12 @@ def candidate_pairs(signatures: NDArray[np.uint32], params: LSHParams) -> Pairs:
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)
-    blocks = [
-        left.astype(np.int64) << 32 | right for left, right in candidate_blocks(signatures, params)
+    near = neighbours(signatures, params)
+    keys = [
+        pair_keys(near.documents[left], near.documents[right])
+        for left, right in candidate_blocks(signatures, params, near)
     ]
-    key = np.concatenate(blocks) if blocks else np.empty(0, np.int64)
+    key = np.concatenate(keys) if keys else np.empty(0, np.int64)
     key.sort()
     return Pairs(
         key >> 32,
@@ -204,4 +229,17 @@ def candidate_pairs(signatures: NDArray[np.uint32], params: LSHParams) -> Pairs:
         np.full(len(key), np.nan),
         params=params,
         documents=len(signatures),
+        empty=len(empty_documents(signatures)),
     )
+
+
+def pair_keys(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each pair as one number, by which pairs sort: lesser * 2^32 + greater."""
+    return (np.minimum(a, b) << 32) | np.maximum(a, b)
+
+
+def empty_documents(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return the documents without a shingle, int64: their row is all ones."""
+    suspects = np.flatnonzero(signatures[:, 0] == 0xFFFFFFFF)
+    empty: NDArray[np.int64] = suspects[(signatures[suspects] == 0xFFFFFFFF).all(axis=1)]
+    return empty

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastlsh.buckets import empty_documents
 from fastlsh.identical import first_copies
 from fastlsh.index import keep_or_drop
 from fastlsh.parallel import Progress, ProgressOption
 from fastlsh.results import Deduplication
-from fastlsh.settings import Settings, check_ids, empty_documents
+from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
-from fastlsh.similarity import ShingleSets
 from fastlsh.texts import as_texts, joined
 
 KEEP = ("first", "last", "longest")
@@ -94,23 +94,19 @@ def deduplicate(
     lengths = np.empty(len(everything), np.int64)
     signatures = hasher.sign(everything, lengths=lengths, progress=told)
     order = _priority_order(keep, lengths[len(known) :], len(known))
-    first = first_copies(
-        everything, hasher.shingler, signatures, settings.params, order, hasher.threads
-    )
+    first = first_copies(everything, hasher.shingler, signatures, order, hasher.threads)
     empty = empty_documents(signatures)
     asked = first == np.arange(len(first))
     asked[empty] = False
-    order = order[asked[order]]
-    sets = ShingleSets(everything, hasher.shingler, lengths, hasher.threads)
     decisions = keep_or_drop(
-        signatures, settings, sets, order,
-        int((order < len(known)).sum()), max_candidates, told,
+        everything, signatures, lengths, settings, order[asked[order]],
+        np.arange(len(everything)) < len(known), max_candidates, told,
     )  # fmt: skip
     kept = np.arange(len(everything))
     similarity = np.ones(len(everything))
-    dropped = np.flatnonzero(decisions.proof >= 0)
-    kept[order[dropped]] = order[decisions.proof[dropped]]
-    similarity[order] = decisions.similarity
+    dropped = decisions.proof >= 0
+    kept[decisions.documents[dropped]] = decisions.proof[dropped]
+    similarity[decisions.documents] = decisions.similarity
     copies = np.flatnonzero(first != np.arange(len(first)))
     kept[copies] = kept[first[copies]]                      # what held for the original
     similarity[copies] = similarity[first[copies]]
@@ -122,7 +118,7 @@ def deduplicate(
         np.where(kept >= len(known), -1, kept),
         similarity[len(known) :],
         threshold=settings.threshold,
-        limited=decisions.unsure,
+        limited=sum(decisions.unsure),
         ids=ids,
         against_ids=against_ids,
         params=settings.params,

@@ -16,21 +16,20 @@ def first_copies(
     texts: Texts,
     shingler: Shingler,
     signatures: NDArray[np.uint32],
-    params: LSHParams,
     order: NDArray[np.int64] | None,
     threads: int,
 ) -> NDArray[np.int64]:
     """Return for each document the first one with the same normalised text, itself if none.
 
-    Documents that share the first band are hashed as a whole, those with the same hash are
+    Documents whose signatures begin alike are hashed as a whole, those with the same hash are
     compared in full. Linear in the number of documents, however many are alike.
 
     Parameters
     ----------
     texts, shingler
         The collection and its normalisation.
-    signatures, params
-        Their signatures, and the bands.
+    signatures
+        Their signatures, uint32 (n, num_perm).
     order
         int64 (n,): the documents in priority order; None: as they come.
     threads
@@ -42,7 +41,7 @@ def first_copies(
         Empty documents are copies of none.
     """
     first = np.arange(len(signatures), dtype=np.int64)
-    one_band = LSHParams(1, params.rows)
+    one_band = LSHParams(1, min(signatures.shape[1], 32))
     previous = next(linked_bands(signatures, one_band, order))
     suspects = _in_company(previous)
     if not len(suspects):
@@ -56,7 +55,6 @@ def first_copies(
         _kernels.text_hashes(spans, hashes[start:stop])
 
     run(hash_texts, batches(len(documents), size), threads)
-    hashes[hashes == 0] = 1     # 0 would mean: in no bucket
     table = np.empty(1 << max(4, (4 * len(hashes) // 3).bit_length()), np.int32)
     previous = np.empty(len(hashes), np.int32)
     root = np.empty(len(hashes), np.int32)

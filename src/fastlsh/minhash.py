@@ -190,6 +190,7 @@ class MinHasher:
         return result
 
     def _sign_tokens(self, gathered: Gathered, size: int, out: NDArray[np.uint32]) -> None:
+        assert gathered.offsets is not None
         _kernels.token_signatures(
             gathered.spans, gathered.offsets, size, self._a, self._b, out
         )

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, agreement
-from fastlsh.buckets import candidate_blocks
+from fastlsh.buckets import candidate_blocks, empty_documents, neighbours, pair_keys
 from fastlsh.errors import TooManyPairsError
 from fastlsh.identical import first_copies
 from fastlsh.parallel import Progress, ProgressOption
 from fastlsh.results import Pairs
-from fastlsh.settings import Settings, check_ids, empty_documents
+from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
 from fastlsh.similarity import ShingleSets
-from fastlsh.texts import as_texts
+from fastlsh.texts import Texts, as_texts
 
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Pairs as left * 2^32 + right, int64, and their similarity."""
+"""Pairs as numbers (`pair_keys`), and their similarity."""
 
 
 def near_duplicates(
@@ -109,13 +109,8 @@ def near_duplicates(
     told = Progress(progress)
     lengths = np.empty(len(collection), np.int64)
     signatures = hasher.sign(collection, lengths=lengths, progress=told)
-    first = first_copies(
-        collection, hasher.shingler, signatures, settings.params, None, hasher.threads
-    )
-    originals = np.flatnonzero(first == np.arange(len(first)))
-    sets = ShingleSets(collection, hasher.shingler, lengths, hasher.threads)
-    found = list(_verified(signatures, settings, sets, originals, max_pairs, told))
-    sets.release()
+    first = first_copies(collection, hasher.shingler, signatures, None, hasher.threads)
+    found = list(_verified(collection, signatures, lengths, first, settings, max_pairs, told))
     key, similarity = _with_copies(_joined(found), first, settings, max_pairs)
     return Pairs(
         key >> 32,
@@ -129,32 +124,40 @@ def near_duplicates(
 
 
 def _verified(
+    texts: Texts,
     signatures: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
+    first: NDArray[np.int64],
     settings: Settings,
-    sets: ShingleSets,
-    originals: NDArray[np.int64],
     max_pairs: int,
     progress: Progress,
 ) -> Iterator[Found]:
-    """Verify the candidates among the originals, block by block."""
-    room = max(1 << 18, 4 * len(originals))
-    advance = progress.stage("verified pairs", 0)
-    documents = originals if len(originals) < len(signatures) else None
-    for left, right in candidate_blocks(
-        signatures, settings.params, documents=documents, max_pairs=max_pairs, room=room
-    ):
+    """Find and verify the pairs among documents that are no copies, block by block."""
+    originals = np.flatnonzero(first == np.arange(len(first)))
+    near = neighbours(
+        signatures, settings.params, originals if len(originals) < len(first) else None
+    )
+    documents = near.documents
+    hasher = settings.hasher
+    sets = ShingleSets(texts, hasher.shingler, documents, lengths[documents], hasher.threads)
+    advance = progress.stage("verified", len(documents))
+    done = 0
+    for left, right in candidate_blocks(signatures, settings.params, near, max_pairs=max_pairs):
         if settings.verify == BY_SETS:
             similarity = sets.similarities(left, right, settings.threshold)
             kept = similarity >= 0
         elif settings.verify == BY_SIGNATURE:
             similarity = np.empty(len(left))
-            agreement(signatures, left.astype(np.int64), right.astype(np.int64), similarity)
+            agreement(signatures, documents[left], documents[right], similarity)
             kept = similarity >= settings.threshold
         else:
             similarity = np.full(len(left), np.nan)
             kept = np.ones(len(left), np.bool_)
-        advance(len(left))
-        yield (left[kept].astype(np.int64) << 32) | right[kept], similarity[kept]
+        reached = int(right[-1]) + 1 if len(right) else done
+        advance(reached - done)
+        done = reached
+        yield pair_keys(documents[left[kept]], documents[right[kept]]), similarity[kept]
+    advance(len(documents) - done)
 
 
 def _joined(found: list[Found]) -> Found:

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh.banding import LSHParams
 from fastlsh.minhash import MinHasher
@@ -75,9 +72,3 @@ def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
     if len(ids) != n:
         raise ValueError(f"{name} has {len(ids)} elements for {n} documents")
     return ids  # type: ignore[no-any-return]
-
-
-def empty_documents(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return the documents without a shingle, int64: their row is all ones."""
-    suspects = np.flatnonzero(signatures[:, 0] == 0xFFFFFFFF)
-    return suspects[(signatures[suspects] == 0xFFFFFFFF).all(axis=1)]

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_li
 from fastlsh.texts import Texts, as_texts
 
 UNITS = ("char", "word", "byte")
-UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+UNICODE_FORMS = get_args(UnicodeForm)
 _SPACES = re.compile(r"\s+")
 
 
@@ -73,7 +74,7 @@ class Shingler:
     lowercase: bool = False
     remove_whitespace: bool = False
     collapse_whitespace: bool = False
-    unicode_form: str | None = None
+    unicode_form: UnicodeForm | None = None
     normalize: Callable[[str], str] | None = None
     tokenizer: Callable[[str], Sequence[str | bytes]] | None = None
 

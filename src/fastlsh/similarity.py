@@ -1,6 +1,6 @@
 """Similarities of given pairs: estimated from signatures, or exact."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,8 @@ from fastlsh.results import Pairs
 from fastlsh.shingling import Shingler
 from fastlsh.texts import Texts, as_texts
 
-ROOM = 1 << 22
-"""Shingle hashes that are held at a time: 32 MB, more only if two documents need it."""
-
-PAIRS_AT_A_TIME = 1 << 16
+ROOM = 5 << 20
+"""Words for the sets that are held at a time: 40 MB, more only if two documents need it."""
 
 
 def jaccard(a: str | bytes, b: str | bytes, shingler: Shingler | None = None) -> float:
@@ -87,13 +85,26 @@ def exact_jaccard(
     collection = as_texts(texts)
     left, right = pair_arrays(pairs, len(collection))
     shingler = shingler or Shingler()
-    documents = np.unique(np.concatenate([left, right]))
-    lengths = np.zeros(len(collection), np.int64)
-    for start, stop in batches(len(documents), 4096):
-        chosen = documents[start:stop]
-        lengths[chosen] = shingler.take(collection, chosen).lengths()
-    sets = ShingleSets(collection, shingler, lengths, thread_count(threads))
+    order, left, right = _by_family(left, right, len(collection))
+    lengths = np.empty(len(order), np.int64)
+    for start, stop in batches(len(order), 4096):
+        lengths[start:stop] = shingler.take(collection, order[start:stop]).lengths()
+    sets = ShingleSets(collection, shingler, order, lengths, thread_count(threads))
     return sets.similarities(left, right, 0.0)
+
+
+def _by_family(
+    left: NDArray[np.int64], right: NDArray[np.int64], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the documents of the pairs, connected ones together, and the pairs by place there."""
+    family = np.arange(n, dtype=np.int32)
+    _kernels.unite(family, left.astype(np.int32), right.astype(np.int32))
+    _kernels.families(family)
+    documents = np.unique(np.concatenate([left, right]))
+    documents = documents[np.argsort(family[documents], kind="stable")]
+    place = np.zeros(n, np.int64)
+    place[documents] = np.arange(len(documents))
+    return documents, place[left], place[right]
 
 
 def pair_arrays(pairs: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -122,146 +133,152 @@ def pair_arrays(pairs: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 class ShingleSets:
-    """The shingle sets of some documents of a collection, made when they are needed.
+    """The shingle sets of some documents, made when they are needed and held while there is room.
 
     Parameters
     ----------
     texts, shingler
         The collection and what its sets are made of.
+    documents
+        int64 (m,): which of its documents; those that are compared with each other close
+        together. All that follows counts places in this array.
     lengths
-        int64 (n,): code points (bytes, tokens) of each document.
+        int64 (m,): code points (bytes, tokens) of each.
     threads
         How many make sets and compare them.
 
     Attributes
     ----------
     hashes, start, count
-        The sets, for the kernels: uint64 values; int64 place and size of each document's.
+        For the kernels: uint64 sets with their sketches; int64 (m,) place and size of each.
     """
 
     def __init__(
-        self, texts: Texts, shingler: Shingler, lengths: NDArray[np.int64], threads: int
+        self,
+        texts: Texts,
+        shingler: Shingler,
+        documents: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        threads: int,
     ) -> None:
         self._texts = texts
         self._shingler = shingler
+        self._documents = documents
         self._threads = threads
-        self._most = self._at_most(lengths)
+        self._words = self._words_for(lengths)
+        self._tile = ((np.cumsum(self._words) - 1) // (ROOM // 2)).astype(np.int32)
         self._end = 0
         self.hashes = np.empty(0, np.uint64)
-        self.start = np.zeros(len(texts), np.int64)
-        self.count = np.full(len(texts), -1, np.int64)
+        self.start = np.zeros(len(documents), np.int64)
+        self.count = np.full(len(documents), -1, np.int64)
 
-    def _at_most(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        # A document of n characters has no more words than (n + 1) / 2.
+    def _words_for(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return an upper bound of the words that each set and its sketch take."""
         if self._shingler.unit == "word" and self._shingler.tokenizer is None:
-            lengths = (lengths + 1) // 2
-        return np.maximum(lengths - self._shingler.size + 1, np.minimum(lengths, 1))
+            lengths = (lengths + 1) // 2        # words of one character, and a space
+        shingles = np.maximum(lengths - self._shingler.size + 1, np.minimum(lengths, 1))
+        words = np.empty_like(shingles)
+        _kernels.sketch_room(shingles, words)
+        words += shingles
+        return words
 
-    def release(self) -> None:
-        """Forget all sets and give their memory back."""
-        self.hashes = np.empty(0, np.uint64)
-        self.count.fill(-1)
-        self._end = 0
-
-    def fits(self, documents: NDArray[np.int64]) -> bool:
+    def fits(self, places: NDArray[np.int64]) -> bool:
         """Whether the sets of these documents can be held together."""
-        return int(self._most[documents].sum()) <= ROOM
+        return int(self._words[places].sum()) <= ROOM
 
-    def ensure(self, documents: NDArray[np.int64]) -> None:
-        """Make the sets of these documents (distinct numbers) that are not there."""
-        missing = documents[self.count[documents] < 0]
-        needed = int(self._most[missing].sum())
-        if self._end + needed > len(self.hashes):
-            if self._end:
-                self.count.fill(-1)     # forget all: the next ones are mostly others
-                self._end = 0
-                missing = documents
-                needed = int(self._most[missing].sum())
-            if needed > len(self.hashes):
-                self.hashes = np.empty(0, np.uint64)
-                self.hashes = np.empty(max(needed, ROOM), np.uint64)
+    def ensure(self, places: NDArray[np.int64]) -> None:
+        """Make the sets of these documents (distinct, ascending) that are not there."""
+        missing = places[self.count[places] < 0]
         if not len(missing):
             return
-        places = np.empty(len(missing) + 1, np.int64)
-        places[0] = self._end
-        np.cumsum(self._most[missing], out=places[1:])
-        places[1:] += self._end
-        self._end = int(places[-1])
+        needed = int(self._words[missing].sum())
+        if self._end + needed > len(self.hashes):
+            self._forget_all_but(places, needed)
+        bounds = np.empty(len(missing) + 1, np.int64)
+        bounds[0] = self._end
+        np.cumsum(self._words[missing], out=bounds[1:])
+        bounds[1:] += self._end
+        self._end = int(bounds[-1])
         counts = np.empty(len(missing), np.int64)
 
         def work(first: int, last: int) -> None:
-            gathered = self._shingler.take(self._texts, missing[first:last])
+            gathered = self._shingler.take(self._texts, self._documents[missing[first:last]])
             _kernels.shingle_sets(
                 gathered.spans,
                 gathered.offsets,
                 self._shingler.kernel_unit,
                 self._shingler.size,
                 self.hashes,
-                places[first : last + 1],
+                bounds[first : last + 1],
                 counts[first:last],
+                sketched=True,
             )
 
-        size = 1 + len(missing) * (1 << 17) // (needed + 1)     # 2^17 hashes a batch
+        size = 1 + len(missing) * (1 << 17) // needed       # 2^17 words a batch
         run(work, batches(len(missing), min(size, 4096)), self._threads)
-        self.start[missing] = places[:-1]
+        self.start[missing] = bounds[:-1]
         self.count[missing] = counts
+
+    def _forget_all_but(self, places: NDArray[np.int64], needed: int) -> None:
+        """Make room for `needed` words; of the sets that are there keep those of `places`."""
+        kept = places[self.count[places] >= 0]
+        kept = kept[np.argsort(self.start[kept])]
+        sizes = np.empty(len(kept), np.int64)
+        _kernels.sketch_room(self.count[kept], sizes)
+        sizes += self.count[kept]
+        total = int(sizes.sum())
+        target = self.hashes
+        if total + needed > len(target):
+            target = np.empty(max(total + needed, ROOM), np.uint64)
+        counts = self.count[kept]
+        self.count.fill(-1)
+        self.count[kept] = counts
+        self._end = 0
+        for place, start, size in zip(
+            kept.tolist(), self.start[kept].tolist(), sizes.tolist(), strict=True
+        ):
+            target[self._end : self._end + size] = self.hashes[start : start + size]
+            self.start[place] = self._end
+            self._end += size
+        self.hashes = target
 
     def similarities(
         self, left: NDArray[Any], right: NDArray[Any], threshold: float
     ) -> NDArray[np.float64]:
         """Return the exact similarity of each pair, float64 (m,); -1 where below `threshold`."""
         out = np.empty(len(left))
-        order = _by_family(left, right)
-        first = 0
-        while first < len(order):
-            chosen, documents = self._next_block(left, right, order, first)
-            self.ensure(documents)
-            self._compare(left, right, chosen, threshold, out)
-            first += len(chosen)
+        for chosen in self._tiled(left, right):
+            a = left[chosen].astype(np.int64)
+            b = right[chosen].astype(np.int64)
+            mark = np.zeros(len(self.count), np.bool_)
+            mark[a] = True
+            mark[b] = True
+            self.ensure(np.flatnonzero(mark))
+            out[chosen] = self._compared(a, b, threshold)
         return out
 
-    def _next_block(
-        self, left: NDArray[Any], right: NDArray[Any], order: NDArray[np.int64], first: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return as many pairs as fit, and their documents."""
-        size = PAIRS_AT_A_TIME
-        mark = np.zeros(len(self.count), np.bool_)
-        while True:
-            chosen = order[first : first + size]
-            mark[left[chosen]] = True
-            mark[right[chosen]] = True
-            documents = np.flatnonzero(mark)
-            if len(chosen) == 1 or self.fits(documents):
-                return chosen, documents
-            size = len(chosen) // 2
-            mark[documents] = False
+    def _tiled(self, left: NDArray[Any], right: NDArray[Any]) -> Iterator[Any]:
+        """Cut the pairs into parts whose sets can be held together: two tiles of documents."""
+        a, b = self._tile[left], self._tile[right]
+        if not len(a):
+            return
+        key = np.maximum(a, b).astype(np.int64) << 32 | np.minimum(a, b)
+        if (key == key[0]).all():
+            yield slice(None)
+            return
+        order = np.argsort(key, kind="stable")
+        yield from np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
-    def _compare(
-        self,
-        left: NDArray[Any],
-        right: NDArray[Any],
-        chosen: NDArray[np.int64],
-        threshold: float,
-        out: NDArray[np.float64],
-    ) -> None:
-        a = left[chosen].astype(np.int64, copy=False)
-        b = right[chosen].astype(np.int64, copy=False)
-        found = np.empty(len(chosen))
+    def _compared(
+        self, a: NDArray[np.int64], b: NDArray[np.int64], threshold: float
+    ) -> NDArray[np.float64]:
+        found = np.empty(len(a))
 
         def work(first: int, last: int) -> None:
             _kernels.set_jaccard(
                 self.hashes, self.start, self.count, a[first:last], b[first:last], threshold,
-                found[first:last],
+                found[first:last], sketched=True,
             )  # fmt: skip
 
-        run(work, batches(len(chosen), 4096), self._threads)
-        out[chosen] = found
-
-
-def _by_family(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
-    """Return an order of the pairs in which those of the same documents lie together."""
-    low = np.minimum(left, right).astype(np.int32)
-    high = np.maximum(left, right).astype(np.int32)
-    label = np.empty(len(left), np.int32)
-    _kernels.families(low, high, label)
-    return np.argsort(label, kind="stable")
+        run(work, batches(len(a), 4096), self._threads)
+        return found

@@ -8,10 +8,11 @@ give the same bits.
 import importlib
 import importlib.util
 import os
+from typing import TYPE_CHECKING
 
 from fastlsh._kernels._arrow_in import ArrowColumn
 from fastlsh._kernels._arrow_out import arrow_stream
-from fastlsh._kernels._buckets import chain_depths, emit_pairs, families, link, roots
+from fastlsh._kernels._buckets import chain_depths, emit_pairs, families, link, roots, unite
 from fastlsh._kernels._cpu import instruction_sets
 from fastlsh._kernels._spans import Spans, merged, spans_of_list
 
@@ -39,7 +40,10 @@ def _choose() -> str:
 
 
 isa = _choose()
-_best = importlib.import_module(f"fastlsh._kernels._{isa}")
+if TYPE_CHECKING:
+    from fastlsh._kernels import _baseline as _best
+else:
+    _best = importlib.import_module(f"fastlsh._kernels._{isa}")
 Keeper = _best.Keeper
 agreement = _best.agreement
 band_keys = _best.band_keys
@@ -47,6 +51,7 @@ hash_signatures = _best.hash_signatures
 set_jaccard = _best.set_jaccard
 shingle_sets = _best.shingle_sets
 signatures = _best.signatures
+sketch_room = _best.sketch_room
 text_hashes = _best.text_hashes
 token_signatures = _best.token_signatures
 
@@ -74,7 +79,9 @@ __all__ = [
     "set_jaccard",
     "shingle_sets",
     "signatures",
+    "sketch_room",
     "spans_of_list",
     "text_hashes",
     "token_signatures",
+    "unite",
 ]

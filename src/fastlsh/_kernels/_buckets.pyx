@@ -83,79 +83,75 @@ cdef bint meets_here_first(
 
 
 cdef Py_ssize_t walk(
-    const uint32_t* signatures, Py_ssize_t k, Py_ssize_t rows, Py_ssize_t band,
-    const int32_t* previous, const int64_t* documents, Py_ssize_t n, int64_t* at,
+    const uint32_t* signatures, Py_ssize_t k, Py_ssize_t rows, const int64_t* documents,
+    const int32_t* previous, Py_ssize_t bands, Py_ssize_t n, int64_t* at,
     int32_t* left, int32_t* right, Py_ssize_t room
 ) noexcept nogil:
-    # Resumes at (right, left) = at; without `left` it only counts.
+    # Resumes at (right, band, left) = at; without `left` it only counts.
     cdef Py_ssize_t i = at[0]
-    cdef Py_ssize_t j = at[1]
+    cdef Py_ssize_t band = at[1]
+    cdef Py_ssize_t j = at[2]
     cdef Py_ssize_t found = 0
-    cdef Py_ssize_t a, b
     while i < n:
-        if j < 0:
-            j = previous[i]
-        a = i if documents == NULL else documents[i]
-        while j >= 0:
-            b = j if documents == NULL else documents[j]
-            if meets_here_first(signatures + a * k, signatures + b * k, rows, band):
-                if found == room:
-                    at[0] = i
-                    at[1] = j
-                    return found
-                if left != NULL:
-                    left[found] = <int32_t> b
-                    right[found] = <int32_t> a
-                found += 1
-            j = previous[j]
+        while band < bands:
+            if j < 0:
+                j = previous[band * n + i]
+            while j >= 0:
+                if meets_here_first(
+                    signatures + documents[i] * k, signatures + documents[j] * k, rows, band
+                ):
+                    if found == room:
+                        at[0] = i
+                        at[1] = band
+                        at[2] = j
+                        return found
+                    if left != NULL:
+                        left[found] = <int32_t> j
+                        right[found] = <int32_t> i
+                    found += 1
+                j = previous[band * n + j]
+            band += 1
+        band = 0
         i += 1
     at[0] = n
-    at[1] = -1
+    at[1] = 0
+    at[2] = -1
     return found
 
 
 def emit_pairs(
-    const uint32_t[:, ::1] signatures not None, Py_ssize_t rows, Py_ssize_t band,
-    const int32_t[::1] previous not None, const int64_t[::1] documents,
+    const uint32_t[:, ::1] signatures not None, Py_ssize_t rows,
+    const int64_t[::1] documents not None, const int32_t[:, ::1] previous not None,
     int64_t[::1] at not None, int32_t[::1] left, int32_t[::1] right, Py_ssize_t room=0,
 ):
-    """Write the pairs that meet in a band and in none before it; return how many.
+    """Write the pairs that share a band, each once; return how many.
 
     Parameters
     ----------
     signatures
         uint32 (m, num_perm).
-    rows, band
-        Rows in a band, and which band `previous` links.
-    previous
-        int32 (n,), from `link`.
+    rows
+        Rows in a band.
     documents
-        int64 (n,), the rows that were linked; None: all of them, n = m.
+        int64 (n,): the rows of `signatures` that are compared.
+    previous
+        int32 (bands, n): place in `documents` of the latest earlier one in the same bucket, -1.
     at
-        int64 (2,): where to go on, (0, -1) to begin; written. At the end at[0] is n.
+        int64 (3,): where to go on, (0, 0, -1) to begin; written. At the end at[0] is n.
     left, right
-        int32 arrays to fill with rows, the earlier linked one left; None counts only, up to
-        `room`.
+        int32 arrays to fill with places, left < right, by right; None counts only, up to `room`.
     """
-    cdef Py_ssize_t n = signatures.shape[0] if documents is None else documents.shape[0]
+    cdef Py_ssize_t n = documents.shape[0]
+    cdef Py_ssize_t bands = previous.shape[0]
     cdef Py_ssize_t k = signatures.shape[1]
-    cdef Py_ssize_t i, found
+    cdef Py_ssize_t i, b, found
     cdef int32_t* to_left = NULL
     cdef int32_t* to_right = NULL
-    cdef const int64_t* chosen = NULL
-    if documents is not None and n:
-        chosen = &documents[0]
-        for i in range(n):
-            if not 0 <= documents[i] < signatures.shape[0]:
-                raise IndexError(f"document {documents[i]} of {signatures.shape[0]}")
-    if previous.shape[0] != n or at.shape[0] != 2:
-        raise ValueError("previous needs one element per signature, at needs two")
-    if rows < 1 or band < 0 or (band + 1) * rows > k:
-        raise ValueError(f"band {band} of {rows} rows does not lie in {k} values")
-    for i in range(n):
-        if previous[i] >= i or previous[i] < -1:
-            raise ValueError("previous must point to earlier documents")
-    if at[0] < 0 or at[1] < -1 or at[1] >= n:
+    if previous.shape[1] != n or at.shape[0] != 3:
+        raise ValueError("previous needs one column per document, at needs three elements")
+    if rows < 1 or bands < 1 or bands * rows > k:
+        raise ValueError(f"{bands} bands of {rows} rows do not lie in {k} values")
+    if not 0 <= at[0] <= n or not 0 <= at[1] < bands or not -1 <= at[2] < n:
         raise ValueError("at does not point into the documents")
     if left is not None:
         room = left.shape[0]
@@ -166,12 +162,26 @@ def emit_pairs(
             to_right = &right[0]
     if n == 0 or room == 0:
         return 0
+    if at[0] == 0 and at[1] == 0 and at[2] == -1:
+        for i in range(n):
+            if not 0 <= documents[i] < signatures.shape[0]:
+                raise IndexError(f"document {documents[i]} of {signatures.shape[0]}")
+        for b in range(bands):
+            check_previous(previous[b])
     with nogil:
         found = walk(
-            &signatures[0, 0], k, rows, band, &previous[0], chosen, n, &at[0],
+            &signatures[0, 0], k, rows, &documents[0], &previous[0, 0], bands, n, &at[0],
             to_left, to_right, room,
         )
     return found
+
+
+cdef int check_previous(const int32_t[::1] previous) except -1:
+    cdef Py_ssize_t i
+    for i in range(previous.shape[0]):
+        if previous[i] >= i or previous[i] < -1:
+            raise ValueError("previous must point to earlier documents")
+    return 0
 
 
 def chain_depths(const int32_t[::1] previous not None, int64_t[::1] totals not None):
@@ -185,9 +195,8 @@ def chain_depths(const int32_t[::1] previous not None, int64_t[::1] totals not N
     cdef Py_ssize_t i
     if totals.shape[0] != 3:
         raise ValueError("totals needs three elements")
+    check_previous(previous)
     for i in range(n):
-        if previous[i] >= i or previous[i] < -1:
-            raise ValueError("previous must point to earlier documents")
         depth[i] = depth[previous[i]] + 1 if previous[i] >= 0 else 0
         pairs += depth[i]
         if depth[i] > largest:
@@ -204,9 +213,8 @@ def roots(const int32_t[::1] previous not None, int32_t[::1] root not None):
     cdef Py_ssize_t i
     if root.shape[0] != n:
         raise ValueError(f"root has {root.shape[0]} elements, expected {n}")
+    check_previous(previous)
     for i in range(n):
-        if previous[i] >= i or previous[i] < -1:
-            raise ValueError("previous must point to earlier documents")
         root[i] = -1
         if previous[i] >= 0:
             if root[previous[i]] < 0:           # it has company now
@@ -214,43 +222,47 @@ def roots(const int32_t[::1] previous not None, int32_t[::1] root not None):
             root[i] = root[previous[i]]
 
 
-def families(const int32_t[::1] left not None, const int32_t[::1] right not None, int32_t[::1] label not None):
-    """Write a label per pair: pairs of one family of documents get labels that are alike.
-
-    Follows each document to the least one it was seen with. A hint for locality, no clustering:
-    pairs sorted by label touch the same documents close together.
+def unite(int32_t[::1] parent not None, const int32_t[::1] left not None, const int32_t[::1] right not None):
+    """Join the families of each pair of documents.
 
     Parameters
     ----------
+    parent
+        int32 (n,), written; numpy.arange(n) to begin.
     left, right
-        int32 (m,), left <= right, in any order.
-    label
-        int32 (m,), written.
+        int32 (m,): the pairs.
     """
-    import numpy as np
-    cdef Py_ssize_t m = left.shape[0]
+    cdef Py_ssize_t n = parent.shape[0]
     cdef Py_ssize_t i
     cdef int32_t a, b
-    cdef int32_t[::1] parent
-    if right.shape[0] != m or label.shape[0] != m:
-        raise ValueError("left, right and label need the same length")
-    if m == 0:
-        return
-    parent = np.arange(int(np.max(right)) + 1, dtype=np.int32)
-    for i in range(m):
-        if left[i] < 0 or left[i] > right[i]:
-            raise ValueError("pairs need 0 <= left <= right")
-        a = find(parent, left[i])
-        b = find(parent, right[i])
-        if a < b:
-            parent[b] = a
-        else:
-            parent[a] = b
-    for i in range(m):
-        label[i] = find(parent, left[i])
+    if right.shape[0] != left.shape[0]:
+        raise ValueError("left and right need the same length")
+    check_parent(parent)
+    for i in range(left.shape[0]):
+        if not (0 <= left[i] < n and 0 <= right[i] < n):
+            raise IndexError(f"pair ({left[i]}, {right[i]}) points outside {n} documents")
+        a = find(&parent[0], left[i])
+        b = find(&parent[0], right[i])
+        parent[max(a, b)] = min(a, b)
 
 
-cdef int32_t find(int32_t[::1] parent, int32_t i) noexcept:
+def families(int32_t[::1] parent not None):
+    """Make each entry of `parent` the first document of its family."""
+    cdef Py_ssize_t i
+    check_parent(parent)
+    for i in range(parent.shape[0]):
+        parent[i] = find(&parent[0], <int32_t> i)
+
+
+cdef int check_parent(const int32_t[::1] parent) except -1:
+    cdef Py_ssize_t i
+    for i in range(parent.shape[0]):
+        if not 0 <= parent[i] <= i:
+            raise ValueError("parent must point to documents that are not later")
+    return 0
+
+
+cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
     while parent[i] != i:
         parent[i] = parent[parent[i]]           # halve the path
         i = parent[i]

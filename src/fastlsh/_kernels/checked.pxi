@@ -155,7 +155,7 @@ def hash_signatures(
 def shingle_sets(
     Spans spans not None, const int64_t[::1] offsets, int unit, Py_ssize_t size,
     uint64_t[::1] out not None, const int64_t[::1] start not None, int64_t[::1] count not None,
-    bint unique=True,
+    bint unique=True, bint sketched=False,
 ):
     """Write the 64-bit hashes of each document's shingles, sorted and without repetitions.
 
@@ -173,6 +173,8 @@ def shingle_sets(
         int64 (n,), written: how many hashes a document has.
     unique
         False leaves them as they come, one for each window.
+    sketched
+        Write the sketch of each set behind it; `sketch_room` tells the words to add.
     """
     cdef Plan plan
     cdef Source source
@@ -180,6 +182,7 @@ def shingle_sets(
     cdef Py_ssize_t n = spans.n
     cdef uint64_t* table = NULL
     cdef uint64_t* base = NULL
+    cdef bint short = False
     check_plan(unit, size)
     if offsets is not None:
         n = offsets.shape[0] - 1
@@ -211,19 +214,53 @@ def shingle_sets(
             count[i] = collect(&source, base + start[i], start[i + 1] - start[i])
             if unique:
                 count[i] = sort_unique(base + start[i], count[i], 0, table)
+            if sketched and start[i + 1] - start[i] >= count[i] + sketch_words(count[i]):
+                make_sketch(base + start[i], count[i], base + start[i] + count[i])
+            elif sketched:
+                short = True
     free(table)
+    if short:
+        raise ValueError("start leaves no room for a sketch")
+
+
+def sketch_room(const int64_t[::1] sizes not None, int64_t[::1] out not None):
+    """Write how many words the sketch of a set of each size takes into `out`, int64 (n,)."""
+    cdef Py_ssize_t i
+    if out.shape[0] != sizes.shape[0]:
+        raise ValueError("sizes and out need the same length")
+    for i in range(sizes.shape[0]):
+        if not 0 <= sizes[i] < <int64_t> 1 << 56:
+            raise ValueError(f"size {sizes[i]} out of range")
+        out[i] = sketch_words(sizes[i])
 
 
 def text_hashes(Spans spans not None, uint64_t[::1] out not None):
-    """Write a 64-bit hash of each whole text into `out`, uint64 (n,): equal texts, equal hashes."""
-    cdef Plan plan
+    """Write a 64-bit hash of each whole text into `out`, uint64 (n,): equal texts, equal hashes.
+
+    Of the bytes in memory, so good for one run on one machine only. Never 0.
+    """
     cdef Py_ssize_t i
     if out.shape[0] != spans.n:
         raise ValueError(f"out has {out.shape[0]} elements, expected {spans.n}")
     with nogil:
-        make_plan(&plan, CHARACTERS, 1)
         for i in range(spans.n):
-            out[i] = span_hash(&plan, &spans.at[i])
+            out[i] = memory_hash(
+                <const uint8_t*> spans.at[i].text, spans.at[i].length * spans.at[i].kind
+            )
+
+
+cdef uint64_t memory_hash(const uint8_t* data, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t h = <uint64_t> n + 1
+    cdef uint64_t word
+    while n > 0:
+        word = 0
+        memcpy(&word, data, min(n, <Py_ssize_t> 8))
+        h = (h ^ word) * <uint64_t> 0xD6E8FEB86659FD93
+        h ^= h >> 32
+        data += 8
+        n -= 8
+    h = fmix64(h)
+    return h if h != 0 else 1
 
 
 def band_keys(
@@ -289,10 +326,21 @@ def agreement(
             out[i] = <double> equal / <double> k
 
 
+cdef inline int check_set(
+    int64_t d, const int64_t[::1] start, const int64_t[::1] count, Py_ssize_t total, bint sketched
+) except -1:
+    if start[d] < 0 or count[d] < 0 or start[d] + count[d] > total or (
+        sketched and start[d] + count[d] + sketch_words(count[d]) > total
+    ):
+        raise IndexError(f"set {d} lies outside the hashes")
+    return 0
+
+
 def set_jaccard(
     const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
     const int64_t[::1] count not None, const int64_t[::1] left not None,
     const int64_t[::1] right not None, double threshold, double[::1] out not None,
+    bint sketched=False,
 ):
     """Write |A n B| / |A u B| of each pair of sets into `out`, float64 (m,); -1 below `threshold`.
 
@@ -304,6 +352,8 @@ def set_jaccard(
         int64 (n,): place and size of each set.
     left, right
         int64 (m,): the pairs.
+    sketched
+        Behind each set lies its sketch.
     """
     cdef Py_ssize_t i, a, b
     cdef const uint64_t* base = NULL
@@ -311,9 +361,8 @@ def set_jaccard(
     if count.shape[0] != start.shape[0]:
         raise ValueError("start and count need the same length")
     for i in range(left.shape[0]):
-        for a in (left[i], right[i]):
-            if start[a] < 0 or count[a] < 0 or start[a] + count[a] > hashes.shape[0]:
-                raise IndexError(f"set {a} lies outside the hashes")
+        check_set(left[i], start, count, hashes.shape[0], sketched)
+        check_set(right[i], start, count, hashes.shape[0], sketched)
     if hashes.shape[0]:
         base = &hashes[0]
     with nogil:
@@ -321,5 +370,5 @@ def set_jaccard(
             a = left[i]
             b = right[i]
             out[i] = jaccard_of_sets(
-                base + start[a], count[a], base + start[b], count[b], threshold
+                base + start[a], count[a], base + start[b], count[b], threshold, sketched
             )

@@ -42,7 +42,9 @@ cdef class Keeper:
     signatures
         uint32 (m, num_perm).
     document
-        int64 (n,): each one's row in `signatures` and place in the sets.
+        int64 (n,): each one's row in `signatures`. The sets are by place here.
+    fixed
+        uint8 (n,): 1 = kept without being asked.
     threshold
         The least similarity of a duplicate.
     mode
@@ -56,6 +58,7 @@ cdef class Keeper:
     cdef uint8_t[:, ::1] filled     # at a root: how many are kept; REMEMBERED + 1: more
     cdef const uint32_t[:, ::1] signatures
     cdef const int64_t[::1] document
+    cdef const uint8_t[::1] fixed
     cdef int32_t[::1] position
     cdef int32_t[::1] found
     cdef int32_t[::1] shared
@@ -72,13 +75,16 @@ cdef class Keeper:
     def __cinit__(self):
         self.ranks = NULL
 
-    def __init__(self, root, signatures, document, double threshold, int mode, Py_ssize_t limit):
+    def __init__(
+        self, root, signatures, document, fixed, double threshold, int mode, Py_ssize_t limit
+    ):
         import numpy as np
         self.root = root
         self.signatures = signatures
         self.document = document
-        if self.root.shape[1] != self.document.shape[0]:
-            raise ValueError("root and document need the same number of documents")
+        self.fixed = fixed
+        if not self.root.shape[1] == self.document.shape[0] == self.fixed.shape[0]:
+            raise ValueError("root, document and fixed need the same number of documents")
         n = self.document.shape[0]
         if n and (np.min(root) < -1 or np.max(root) >= n):
             raise ValueError("root points outside the documents")
@@ -167,8 +173,9 @@ cdef class Keeper:
         cdef double similarity
         if self.mode == BY_SETS:
             return jaccard_of_sets(
-                self.hashes + self.start[x], self.count[x],
-                self.hashes + self.start[y], self.count[y], self.threshold,
+                self.hashes + self.start[d], self.count[d],
+                self.hashes + self.start[c], self.count[c], self.threshold,
+                True,
             )
         if self.mode == BY_SIGNATURE:
             count_equal(&self.signatures[x, 0], &self.signatures[y, 0], k, &equal)
@@ -196,14 +203,6 @@ cdef class Keeper:
             raise IndexError(f"documents {first} to {last} of {self.document.shape[0]}")
         return 0
 
-    def keep_all(self, Py_ssize_t first, Py_ssize_t last):
-        """Keep the documents first ... last - 1 without a comparison."""
-        cdef Py_ssize_t d
-        self.check_range(first, last)
-        with nogil:
-            for d in range(first, last):
-                self.keep(d)
-
     def candidates(
         self, Py_ssize_t first, Py_ssize_t last,
         int32_t[::1] out not None, int64_t[::1] offsets not None,
@@ -229,7 +228,7 @@ cdef class Keeper:
         d = first
         with nogil:
             while d < last and end + most <= out.shape[0]:
-                n = self.choose(d, self.gather(d))
+                n = 0 if self.fixed[d] else self.choose(d, self.gather(d))
                 for i in range(n):
                     out[end + i] = self.found[i]
                 end += n
@@ -251,7 +250,7 @@ cdef class Keeper:
         candidates, offsets
             From `candidates`: int32 (total,), int64 (last - first + 1,).
         hashes, start, count
-            The sets: uint64 values, int64 place and size by row of the signatures.
+            The sets with their sketches: uint64 values, int64 place and size of each.
         hit, similarity
             int32 and float64 (last - first,), written.
         """
@@ -300,6 +299,9 @@ cdef class Keeper:
         self.use(hashes, start, count)
         with nogil:
             for d in range(first, last):
+                if self.fixed[d]:
+                    self.keep(d)
+                    continue
                 n = self.gather(d)
                 cut = self.clipped
                 over = n > self.limit

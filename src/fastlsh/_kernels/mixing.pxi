@@ -6,11 +6,19 @@ from libc.string cimport memcpy, memset
 cdef extern from *:
     """
     #if defined(_MSC_VER)
+    #include <intrin.h>
     #define FASTLSH_NOINLINE __declspec(noinline)
+    #if defined(_M_ARM64)
+    #define fastlsh_popcount(x) ((uint64_t) _CountOneBits64(x))
+    #else
+    #define fastlsh_popcount(x) ((uint64_t) __popcnt64(x))
+    #endif
     #else
     #define FASTLSH_NOINLINE __attribute__((noinline))
+    #define fastlsh_popcount(x) ((uint64_t) __builtin_popcountll(x))
     #endif
     """
+    uint64_t popcount "fastlsh_popcount"(uint64_t word) noexcept nogil
     # A hot loop that is inlined into its caller loses its registers there (up to 3x slower).
     ctypedef void noinline_void "FASTLSH_NOINLINE void"
 

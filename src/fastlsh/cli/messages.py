@@ -17,9 +17,8 @@ def say(message: str) -> None:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print each warning of fastlsh once, as a line; those for developers are not for this place."""
-
-    shown = set()
+    """Print each warning of fastlsh once, as a line; those for developers are left out."""
+    shown: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in shown:

@@ -6,32 +6,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.buckets import linked_bands
+from fastlsh.buckets import neighbours
 from fastlsh.parallel import Progress, batches, run
 from fastlsh.settings import Settings
 from fastlsh.similarity import ShingleSets
+from fastlsh.texts import Texts
 
 BLOCK = 1024
 """Documents whose candidates are looked up and compared in parallel, before the next decisions."""
 
 
 class Decisions(NamedTuple):
-    """What became of the documents, by their place in the priority order."""
+    """What became of the documents that share a bucket with another one; all others are kept."""
 
+    documents: NDArray[np.int64]
+    """int64 (m,): which they are."""
     proof: NDArray[np.int64]
-    """int64 (m,): the place of the kept document that is like this one; -1: kept."""
+    """int64 (m,): the kept document that is like this one; -1: this one is kept."""
     similarity: NDArray[np.float64]
     """float64 (m,): to it; 1 for kept documents."""
-    unsure: int
-    """How many were kept although they could not be compared with every candidate."""
+    unsure: list[int]
+    """How many of each block were kept though they could not be compared with every candidate."""
 
 
 def keep_or_drop(
+    texts: Texts,
     signatures: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
     settings: Settings,
-    sets: ShingleSets,
     order: NDArray[np.int64],
-    fixed: int,
+    fixed: NDArray[np.bool_],
     max_candidates: int,
     progress: Progress,
 ) -> Decisions:
@@ -44,69 +48,61 @@ def keep_or_drop(
 
     Parameters
     ----------
-    signatures, settings, sets
-        Of the collection.
+    texts, signatures, lengths, settings
+        The collection, what was computed of it, and how to verify.
     order
-        int64 (m,): the documents, highest priority first, without copies and empty ones.
+        int64: the documents, highest priority first, without copies and empty ones.
     fixed
-        The first so many are kept without being asked.
+        bool, by document: kept without being asked. They must come first in `order`.
     max_candidates
         At most so many comparisons for a document.
     progress
         Told after each block.
     """
-    proof = np.full(len(order), -1, np.int64)
-    similarity = np.ones(len(order))
-    root = np.empty((settings.params.bands, len(order)), np.int32)
-    for band, previous in enumerate(linked_bands(signatures, settings.params, order)):
+    near = neighbours(signatures, settings.params, order)
+    documents = near.documents          # families are independent: one after the other will do
+    root = np.empty_like(near.previous)
+    for band, previous in enumerate(near.previous):
         _kernels.roots(previous, root[band])
-    company = np.flatnonzero((root >= 0).any(axis=0))       # the others are kept
-    root = _renumbered(root, company, len(order))
-    documents = order[company]
+    hasher = settings.hasher
+    sets = ShingleSets(texts, hasher.shingler, documents, lengths[documents], hasher.threads)
     keeper = _kernels.Keeper(
-        root, signatures, documents, settings.threshold, settings.verify, max_candidates
-    )
-    known = int(np.searchsorted(company, fixed))
-    keeper.keep_all(0, known)
+        root, signatures, documents, fixed[documents].view(np.uint8), settings.threshold,
+        settings.verify, max_candidates,
+    )  # fmt: skip
     room = np.empty(max(1 << 20, min(64 * len(root), max_candidates)), np.int32)
+    decisions = Decisions(
+        documents, np.full(len(documents), -1, np.int64), np.ones(len(documents)), []
+    )
     advance = progress.stage("decisions", len(documents))
-    advance(known)
-    unsure = 0
-    first = known
+    first = 0
     while first < len(documents):
-        last, hit, found, kept_unsure = _decide_block(
-            keeper, sets, settings, documents, first, room
-        )
-        dropped = np.flatnonzero(hit >= 0)
-        proof[company[first + dropped]] = company[hit[dropped]]
-        similarity[company[first + dropped]] = found[dropped]
-        unsure += kept_unsure
+        last = _decide_block(keeper, sets, settings, decisions, first, room)
         advance(last - first)
         first = last
-    return Decisions(proof, similarity, unsure)
+    return decisions
 
 
 def _decide_block(
     keeper: _kernels.Keeper,
     sets: ShingleSets,
     settings: Settings,
-    documents: NDArray[np.int64],
+    decisions: Decisions,
     first: int,
     room: NDArray[np.int32],
-) -> tuple[int, NDArray[np.int32], NDArray[np.float64], int]:
-    """Decide on up to `BLOCK` documents; return (end, hit, similarity, kept unsure)."""
-    last = min(first + BLOCK, len(documents))
+) -> int:
+    """Decide on up to `BLOCK` documents from place `first` on; return the first not decided on."""
+    last = min(first + BLOCK, len(decisions.documents))
+    exact = settings.verify == _kernels.BY_SETS
     while True:
         offsets = np.empty(last - first + 1, np.int64)
         end = keeper.candidates(first, last, room, offsets)
-        needed = np.unique(
-            np.concatenate([documents[first:end], documents[room[: offsets[end - first]]]])
-        )
-        if settings.verify != _kernels.BY_SETS or end - first == 1 or sets.fits(needed):
+        needed = _distinct(room[: offsets[end - first]], first, end)
+        if not exact or end - first == 1 or sets.fits(needed):
             break
         last = first + (end - first) // 2
     offsets = offsets[: end - first + 1]
-    if settings.verify == _kernels.BY_SETS:
+    if exact:
         sets.ensure(needed)
     hit = np.empty(end - first, np.int32)
     found = np.empty(end - first)
@@ -119,15 +115,18 @@ def _decide_block(
 
     run(compare, batches(end - first, 128), settings.hasher.threads)
     unsure = keeper.settle(first, end, sets.hashes, sets.start, sets.count, hit, found)
-    if settings.verify == _kernels.NOT_VERIFIED:
-        found[hit >= 0] = np.nan
-    return end, hit, found, unsure
+    dropped = np.flatnonzero(hit >= 0)
+    decisions.proof[first + dropped] = decisions.documents[hit[dropped]]
+    decisions.similarity[first + dropped] = (
+        np.nan if settings.verify == _kernels.NOT_VERIFIED else found[dropped]
+    )
+    decisions.unsure.append(unsure)
+    return end
 
 
-def _renumbered(
-    root: NDArray[np.int32], company: NDArray[np.int64], n: int
-) -> NDArray[np.int32]:
-    """Return the roots of the documents in company, counted among them."""
-    place = np.full(n + 1, -1, np.int32)        # place[-1]: a document alone in its bucket
-    place[company] = np.arange(len(company), dtype=np.int32)
-    return np.ascontiguousarray(place[root[:, company]])
+def _distinct(candidates: NDArray[np.int32], first: int, end: int) -> NDArray[np.int64]:
+    """Return the places of a block and of its candidates, which all come before it, ascending."""
+    mark = np.zeros(end, np.bool_)
+    mark[candidates] = True
+    mark[first:] = True
+    return np.flatnonzero(mark)

@@ -197,8 +197,7 @@ def select(table: Any, flags: npt.NDArray[np.bool_]) -> Any:
         edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
         runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
         slices = [table.slice(start, stop - start) for start, stop in runs]
-        concat = pyarrow("", "pyarrow").concat_tables
-        return concat([table.slice(0, 0), *slices]).combine_chunks()
+        return pyarrow("").concat_tables([table.slice(0, 0), *slices]).combine_chunks()
 
 
 def join(arrays: list[Any], path: str) -> Any:

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -158,26 +158,26 @@ def _finite(values: list[Any]) -> list[Any]:
 
 def _write_parquet(path: str, columns: Mapping[str, Any]) -> None:
     pa = pyarrow(path)
-    schema = pa.schema([(name, _arrow_type(pa, column)) for name, column in columns.items()])
+    sliced = [_arrow_slices(pa, column) for column in columns.values()]
+    schema = pa.schema([(n, f(0, 0).type) for n, f in zip(columns, sliced, strict=True)])
     compression = "zstd" if pa.Codec.is_available("zstd") else "snappy"
     parquet = pyarrow(path, "pyarrow.parquet")
     with parquet.ParquetWriter(path, schema, compression=compression) as writer:
-        for block in _blocks(columns):
-            arrays = [
-                pa.array([_string(v) for v in values] if kind == pa.string() else values, kind)
-                for kind, values in zip(schema.types, block, strict=True)
-            ]
+        for start in range(0, len(next(iter(columns.values()))), _BLOCK):
+            arrays = [piece(start, start + _BLOCK) for piece in sliced]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
-def _arrow_type(pa: Any, column: Any) -> Any:
-    """Whole numbers only if all ids are: the type must be known before the first block."""
+def _arrow_slices(pa: Any, column: Any) -> Callable[[int, int], Any]:
+    """Return a function that makes an Arrow array of the values between two positions."""
     if isinstance(column, np.ndarray):
-        return pa.from_numpy_dtype(column.dtype)
+        return lambda start, stop: pa.array(column[start:stop])
+    positions = column.positions if isinstance(column, Lookup) else np.arange(len(column))
     values = column.values if isinstance(column, Lookup) else column
-    whole = all(type(value) is int and -(2**63) <= value < 2**63 for value in values)
-    return pa.int64() if whole and len(values) else pa.string()
-
-
-def _string(value: Any) -> str:
-    return str(value).encode("utf-8", "backslashreplace").decode()
+    # Numbers only if all are: one type must do for the whole column.
+    if len(values) and all(type(v) is int and -(2**63) <= v < 2**63 for v in values):
+        numbers = np.array(values, np.int64)
+        return lambda start, stop: pa.array(numbers[positions[start:stop]])
+    texts = [str(v).encode("utf-8", "backslashreplace").decode() for v in values]
+    strings = pa.array(texts, pa.large_string())
+    return lambda start, stop: strings.take(pa.array(positions[start:stop])).cast(pa.string())

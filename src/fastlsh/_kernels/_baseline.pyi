@@ -1,0 +1,96 @@
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import disjoint_base
+
+from fastlsh._kernels._spans import Spans
+
+@disjoint_base
+class Keeper:
+    def __init__(
+        self,
+        root: NDArray[np.int32],
+        signatures: NDArray[np.uint32],
+        document: NDArray[np.int64],
+        threshold: float,
+        mode: int,
+        limit: int,
+    ) -> None: ...
+    def keep_all(self, first: int, last: int) -> None: ...
+    def candidates(
+        self, first: int, last: int, out: NDArray[np.int32], offsets: NDArray[np.int64]
+    ) -> int: ...
+    def first_hits(
+        self,
+        first: int,
+        last: int,
+        candidates: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        hashes: NDArray[np.uint64],
+        start: NDArray[np.int64],
+        count: NDArray[np.int64],
+        hit: NDArray[np.int32],
+        similarity: NDArray[np.float64],
+    ) -> None: ...
+    def settle(
+        self,
+        first: int,
+        last: int,
+        hashes: NDArray[np.uint64],
+        start: NDArray[np.int64],
+        count: NDArray[np.int64],
+        hit: NDArray[np.int32],
+        similarity: NDArray[np.float64],
+    ) -> int: ...
+
+def signatures(
+    spans: Spans,
+    unit: int,
+    size: int,
+    a: NDArray[np.uint32],
+    b: NDArray[np.uint32],
+    out: NDArray[np.uint32],
+) -> None: ...
+def token_signatures(
+    tokens: Spans,
+    offsets: NDArray[np.int64],
+    size: int,
+    a: NDArray[np.uint32],
+    b: NDArray[np.uint32],
+    out: NDArray[np.uint32],
+) -> None: ...
+def hash_signatures(
+    hashes: NDArray[np.uint32] | NDArray[np.uint64],
+    offsets: NDArray[np.int64],
+    a: NDArray[np.uint32],
+    b: NDArray[np.uint32],
+    out: NDArray[np.uint32],
+) -> None: ...
+def shingle_sets(
+    spans: Spans,
+    offsets: NDArray[np.int64] | None,
+    unit: int,
+    size: int,
+    out: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    count: NDArray[np.int64],
+    unique: bool = True,
+) -> None: ...
+def text_hashes(spans: Spans, out: NDArray[np.uint64]) -> None: ...
+def band_keys(
+    signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64]
+) -> None: ...
+def agreement(
+    signatures: NDArray[np.uint32],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None: ...
+def set_jaccard(
+    hashes: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    count: NDArray[np.int64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    threshold: float,
+    out: NDArray[np.float64],
+) -> None: ...

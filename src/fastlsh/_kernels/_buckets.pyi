@@ -1,0 +1,22 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def link(
+    keys: NDArray[np.uint64], table: NDArray[np.int32], previous: NDArray[np.int32]
+) -> None: ...
+def emit_pairs(
+    signatures: NDArray[np.uint32],
+    rows: int,
+    band: int,
+    previous: NDArray[np.int32],
+    documents: NDArray[np.int64] | None,
+    at: NDArray[np.int64],
+    left: NDArray[np.int32] | None,
+    right: NDArray[np.int32] | None,
+    room: int = 0,
+) -> int: ...
+def chain_depths(previous: NDArray[np.int32], totals: NDArray[np.int64]) -> None: ...
+def roots(previous: NDArray[np.int32], root: NDArray[np.int32]) -> None: ...
+def families(
+    left: NDArray[np.int32], right: NDArray[np.int32], label: NDArray[np.int32]
+) -> None: ...

@@ -1,0 +1,75 @@
+"""What the tests share: the instruction sets, the test data, hypothesis without chance."""
+
+import gzip
+import importlib
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from fastlsh import _kernels
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # for oracle and strategies
+
+# The same examples in every run; a failure is never a matter of luck. FASTLSH_EXAMPLES=5000 digs
+# deeper.
+settings.register_profile(
+    "fastlsh",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=int(os.environ.get("FASTLSH_EXAMPLES", "150")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("fastlsh")
+
+
+def pytest_report_header():
+    return f"fastlsh: instruction set {_kernels.isa} of {', '.join(_kernels.instruction_sets())}"
+
+
+def _builds():
+    return [
+        name
+        for name in _kernels.instruction_sets()
+        if importlib.util.find_spec(f"fastlsh._kernels._{name}")
+    ]
+
+
+@pytest.fixture(scope="session", params=_builds())
+def isa(request):
+    """The kernel module of each instruction set that this machine has."""
+    return importlib.import_module(f"fastlsh._kernels._{request.param}")
+
+
+@pytest.fixture(scope="session")
+def examples():
+    """The folder with the example collection."""
+    return HERE.parent / "examples"
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder with the large collections; the test is skipped where it is absent."""
+    folder = Path(os.environ.get("FASTLSH_DATA", HERE.parents[1] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("no test data: set FASTLSH_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session", params=["mixed", "descriptions"])
+def corpus(request, data):
+    """(ids, texts, {(id, id): exact similarity of 5-character shingles, from 0.5 up})."""
+    pa = pytest.importorskip("pyarrow")
+    with pa.input_stream(str(data / f"{request.param}.jsonl.zst")) as stream:
+        documents = [json.loads(line) for line in stream.read().splitlines()]
+    with gzip.open(data / f"{request.param}.truth-char5-j50.tsv.gz", "rt") as lines:
+        next(lines)
+        rows = [line.rstrip("\n").split("\t") for line in lines]
+    truth = {frozenset((a, b)): float(similarity) for a, b, similarity in rows}
+    return [d["id"] for d in documents], [d["text"] for d in documents], truth

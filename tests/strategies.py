@@ -1,0 +1,33 @@
+"""Collections in which much is alike, for hypothesis."""
+
+from hypothesis import strategies as st
+
+# One letter of each internal width, what splits words, and what breaks careless code.
+LETTERS = "ab \té\u0100я中\ud800\0\u3000😀"
+
+narrow = st.text("ab ", max_size=14)
+wide = st.text(LETTERS, max_size=14)
+any_text = st.one_of(narrow, wide, st.text(max_size=40))
+shinglers = st.fixed_dictionaries(
+    {"unit": st.sampled_from(["char", "word", "byte"]), "size": st.integers(1, 5)}
+)
+
+
+@st.composite
+def collections(draw, texts=narrow, max_size=24):
+    """Texts, copies of them, slight changes of them, and empty ones."""
+    pool = draw(st.lists(texts, min_size=1, max_size=8))
+    result = []
+    for _ in range(draw(st.integers(0, max_size))):
+        text = draw(st.sampled_from(pool))
+        kind = draw(st.sampled_from(["same", "same", "more", "less", "none", "new"]))
+        if kind == "more":
+            text = text + draw(st.sampled_from("ab"))
+        elif kind == "less":
+            text = text[1:]
+        elif kind == "none":
+            text = draw(st.sampled_from(["", None]))
+        elif kind == "new":
+            text = draw(texts)
+        result.append(text)
+    return result

@@ -1,0 +1,121 @@
+"""Band keys and candidate pairs."""
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import LSHParams, TooManyPairsError, band_keys, candidate_pairs
+from fastlsh.buckets import candidate_blocks
+
+ONES = 2**32 - 1
+
+# Rows over very few values: most documents meet somewhere.
+signature_lists = st.integers(1, 8).flatmap(
+    lambda k: st.lists(
+        st.one_of(
+            st.just([ONES] * k),
+            st.lists(st.sampled_from([0, 1, ONES]), min_size=k, max_size=k),
+        ),
+        max_size=20,
+    ).map(lambda rows: np.array(rows, np.uint32).reshape(-1, k))
+)
+
+
+@st.composite
+def banded(draw):
+    signatures = draw(signature_lists)
+    rows = draw(st.integers(1, signatures.shape[1]))
+    return signatures, LSHParams(draw(st.integers(1, signatures.shape[1] // rows)), rows)
+
+
+@given(banded())
+def test_keys(case):
+    signatures, params = case
+    found = band_keys(signatures, params)
+    assert found.dtype == np.uint64
+    assert found.shape == (params.bands, len(signatures))
+    assert found.tolist() == oracle.band_keys(signatures.tolist(), params.bands, params.rows)
+
+
+@given(banded())
+def test_candidates(case):
+    signatures, params = case
+    found = candidate_pairs(signatures, params)
+    expected = oracle.candidate_pairs(signatures.tolist(), params.bands, params.rows)
+    assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == expected
+    assert np.isnan(found.similarity).all()
+    assert found.documents == len(signatures)
+
+
+@given(banded(), st.integers(1, 5), st.data())
+def test_blocks_of_any_size(case, room, data):
+    signatures, params = case
+    n = len(signatures)
+    chosen = data.draw(st.none() | st.sets(st.integers(0, max(n - 1, 0)), max_size=n))
+    chosen = chosen if n else None
+    documents = None if chosen is None else np.array(sorted(chosen), np.int64)
+    found = []
+    for left, right in candidate_blocks(signatures, params, documents=documents, room=room):
+        assert 0 < len(left) == len(right) <= room
+        found += zip(left.tolist(), right.tolist(), strict=True)
+    expected = oracle.candidate_pairs(signatures.tolist(), params.bands, params.rows)
+    if chosen is not None:
+        expected = [pair for pair in expected if chosen.issuperset(pair)]
+    assert sorted(found) == expected
+
+
+@given(banded(), st.integers(0, 40))
+def test_more_pairs_than_allowed(case, most):
+    signatures, params = case
+    expected = oracle.candidate_pairs(signatures.tolist(), params.bands, params.rows)
+    blocks = candidate_blocks(signatures, params, max_pairs=most)
+    if len(expected) > most:
+        with pytest.raises(TooManyPairsError, match="deduplicate"):
+            list(blocks)
+    else:
+        assert sum(len(left) for left, _ in blocks) == len(expected)
+
+
+def test_columns_beyond_the_bands_are_not_used():
+    signatures = np.array([[1, 2, 3], [1, 2, 4], [5, 6, 3]], np.uint32)
+    assert list(candidate_pairs(signatures, LSHParams(1, 2)))[0][:2] == (0, 1)
+    assert len(candidate_pairs(signatures, LSHParams(1, 2))) == 1
+
+
+def test_other_memory_orders():
+    values = np.random.default_rng(0).integers(0, 3, (20, 12), np.uint32)
+    params = LSHParams(3, 4)
+    expected = band_keys(values, params)
+    misaligned = np.frombuffer(b"x" + values.tobytes(), np.uint8)[1:].view(np.uint32)
+    readonly = values.copy()
+    readonly.flags.writeable = False
+    twice = np.repeat(values, 2, axis=0)[::2]
+    for form in (np.asfortranarray(values), misaligned.reshape(20, 12), readonly, twice):
+        assert np.array_equal(band_keys(form, params), expected)
+        assert len(candidate_pairs(form, params)) == len(candidate_pairs(values, params))
+
+
+@pytest.mark.parametrize("function", [band_keys, candidate_pairs])
+@pytest.mark.parametrize(
+    ("signatures", "error"),
+    [
+        ([[1, 2]], TypeError),
+        (np.zeros((2, 4), np.uint64), TypeError),
+        (np.zeros((2, 4), np.int32), TypeError),
+        (np.zeros(4, np.uint32), ValueError),
+        (np.zeros((2, 0), np.uint32), ValueError),
+        (np.zeros((2, 3), np.uint32), ValueError),
+        (np.zeros((2, 4, 1), np.uint32), ValueError),
+    ],
+)
+def test_bad_signatures(function, signatures, error):
+    with pytest.raises(error, match="signatures"):
+        function(signatures, LSHParams(2, 2))
+
+
+def test_no_documents():
+    none = np.empty((0, 8), np.uint32)
+    assert band_keys(none, LSHParams(2, 4)).shape == (2, 0)
+    assert len(candidate_pairs(none, LSHParams(2, 4))) == 0

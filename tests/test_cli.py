@@ -1,0 +1,203 @@
+"""The command line as a user meets it: results and messages."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from fastlsh.cli import main
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+NEAR = ONE.replace("away", "off")
+OTHER = "something else altogether, long enough to have shingles"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run a command in an empty directory; return status, standard output and error lines."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err.splitlines()
+
+    return call
+
+
+def put(name, *rows):
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+def rows(name):
+    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
+
+
+def table(text):
+    return [line.split("\t") for line in text.splitlines()]
+
+
+@pytest.fixture
+def three(run):
+    return put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, NEAR, OTHER])))
+
+
+def jaccard(a, b):
+    a, b = ({t[i : i + 9] for i in range(len(t) - 8)} for t in (a, b))
+    return f"{len(a & b) / len(a | b):.6f}"
+
+
+# --- pairs
+
+
+def test_pairs(run, three):
+    status, out, err = run("pairs", three)
+    assert status == 0
+    assert table(out) == [["id_a", "id_b", "jaccard"], ["0", "1", jaccard(ONE, NEAR)]]
+    assert err == [
+        "fastlsh: 3 documents, 0 empty",
+        "fastlsh: 17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817",
+        "fastlsh: 1 pairs",
+    ]
+
+
+@pytest.mark.skipif(not EXAMPLES.exists(), reason="an installed package has no examples")
+@pytest.mark.parametrize("threshold", [0.5, 0.8])
+def test_pairs_of_the_examples(run, threshold):
+    truth = table((EXAMPLES / "notices.truth.tsv").read_text(encoding="utf-8"))[1:]
+    expected = {(*sorted(row[:2]), row[2]) for row in truth if float(row[2]) >= threshold}
+    status, out, _ = run("pairs", EXAMPLES / "notices.jsonl", "--threshold", threshold)
+    assert status == 0
+    found = {(*sorted(row[:2]), row[2]) for row in table(out)[1:]}
+    assert found <= expected
+    assert len(found) >= 0.95 * len(expected)
+
+
+def test_pairs_into_files(run, three):
+    assert run("pairs", three, "-o", "p.tsv", "-q") == (0, "", [])
+    assert table(Path("p.tsv").read_text())[1][:2] == ["0", "1"]
+    run("pairs", three, "-o", "p.jsonl", "-q")
+    (pair,) = rows("p.jsonl")
+    assert (pair["id_a"], pair["id_b"]) == (0, 1)
+    pq = pytest.importorskip("pyarrow.parquet")
+    run("pairs", three, "-o", "p.parquet", "-q")
+    assert pq.read_table("p.parquet").to_pylist() == [pair]
+
+
+def test_options_reach_the_search(run, three):
+    _, out, err = run(
+        "pairs", three, "--unit", "word", "--size", 2, "--threshold", 0.7, "--num-perm", 64,
+        "--bands", 32, "--rows", 2, "--seed", 5, "--verify", "signature", "--threads", 1,
+        "--lowercase", "--scheme", "affine32",
+    )  # fmt: skip
+    assert "32 bands x 2 rows" in err[1]
+    assert len(table(out)) == 2
+    assert float(table(out)[1][2]) * 64 % 1 == 0
+    _, out, _ = run("pairs", three, "--verify", "none", "--recall", 0.9, "--remove-whitespace")
+    assert table(out)[1][2] == "nan"
+
+
+def test_columns_without_header(run):
+    Path("a.tsv").write_text(f"x\t{ONE}\ny\t{ONE}\n")
+    assert table(run("pairs", "a.tsv", "--no-header")[1])[1] == ["x", "y", "1.000000"]
+    Path("a.csv").write_bytes(f"k;body\n'1;{ONE} é\n\"2;{ONE} é\n".encode("latin-1"))
+    arguments = ["--delimiter", ";", "--encoding", "latin-1", "--text", "body", "--id", "k"]
+    assert table(run("pairs", "a.csv", *arguments, "--no-quotes")[1])[1][:2] == ["'1", '"2']
+    Path("b").write_text(f"id\ttext\n1\t{ONE}\n2\t{ONE}\n")
+    out = run("pairs", "b", "--format", "csv", "--delimiter", r"\t")[1]
+    assert table(out)[1][:2] == ["1", "2"]
+
+
+def test_repeated_ids_are_kept_with_a_warning(run):
+    put("a.jsonl", *[{"id": "x", "text": ONE}] * 3)
+    status, out, err = run("pairs", "a.jsonl", "-q")
+    assert status == 0
+    assert table(out)[1:] == [["x", "x", "1.000000"]] * 3
+    assert err == ["fastlsh: warning: documents with the id of an earlier one: 2"]
+
+
+def test_skipped_rows_are_told(run):
+    Path("a.jsonl").write_text("x\n" * 12 + json.dumps({"text": ""}) + "\n")
+    status, _, err = run("pairs", "a.jsonl", "--on-error", "skip")
+    assert status == 0
+    assert err[0].startswith("fastlsh: warning: skipped: a.jsonl: row 1: not JSON")
+    assert err[10:12] == [
+        "fastlsh: warning: skipped: 2 more rows",
+        "fastlsh: 1 documents, 1 empty, 12 rows skipped",
+    ]
+
+
+def test_warnings_of_the_library_are_lines(run, three):
+    _, _, err = run("pairs", three, "--threshold", 0.1, "-q")
+    assert len(err) == 1
+    assert err[0].startswith("fastlsh: warning: ")
+
+
+def test_too_many_pairs(run):
+    put("a.jsonl", *[{"text": ONE}] * 50)
+    status, out, err = run("pairs", "a.jsonl", "--max-pairs", 1000)
+    assert (status, out, len(err)) == (2, "", 1)
+    assert "max_pairs" in err[0]
+
+
+# --- dedup
+
+
+def test_dedup(run):
+    given = [
+        {"x": [1], "id": i, "text": t} for i, t in enumerate([ONE, OTHER, NEAR, "", None, ONE])
+    ]
+    put("a.jsonl", *given)
+    status, out, err = run("dedup", "a.jsonl", "-o", "kept.jsonl", "--removed", "gone.tsv")
+    assert (status, out) == (0, "")
+    assert rows("kept.jsonl") == [given[i] for i in (0, 1, 3, 4)]
+    assert table(Path("gone.tsv").read_text()) == [
+        ["id", "kept_id", "jaccard"],
+        ["2", "0", jaccard(ONE, NEAR)],
+        ["5", "0", "1.000000"],
+    ]
+    assert err[0] == "fastlsh: 6 documents, 2 empty"
+    assert err[2] == "fastlsh: 4 kept, 2 removed (duplicate ratio 0.3333)"
+
+
+def test_keep(run):
+    put("a.jsonl", {"id": 1, "text": NEAR}, {"id": 2, "text": ONE}, {"id": 3, "text": NEAR})
+    for keep, kept in [("first", 1), ("last", 3), ("longest", 2)]:
+        assert run("dedup", "a.jsonl", "-o", "b.jsonl", "--keep", keep)[0] == 0
+        assert [row["id"] for row in rows("b.jsonl")] == [kept]
+
+
+def test_against(run, three):
+    put("known.jsonl", {"id": "other", "text": OTHER})
+    Path("more").mkdir()
+    Path("more/one.txt").write_text(ONE)
+    arguments = ["-o", "b.jsonl", "--removed", "gone.jsonl", "-q"]
+    assert run("dedup", three, "--against", "known.jsonl", "more", *arguments) == (0, "", [])
+    assert rows("b.jsonl") == []
+    gone = {row["id"]: row["kept_id"] for row in rows("gone.jsonl")}
+    assert gone == {
+        0: os.path.join("more", "one.txt"),
+        1: os.path.join("more", "one.txt"),
+        2: "other",
+    }
+
+
+def test_too_many_candidates_are_told(run):
+    words = ONE.split(" ")
+    texts = [" ".join([*words[:i], str(i) * 3, *words[i:]]) for i in range(len(words))]
+    put("a.jsonl", *({"text": text} for text in texts))
+    arguments = ["--threshold", 0.75, "--num-perm", 64, "--bands", 64, "--rows", 1]
+    status, _, err = run("dedup", "a.jsonl", "-o", "b.jsonl", "--max-candidates", 1, *arguments)
+    assert status == 0
+    assert any("--max-candidates" in line for line in err)
+
+
+def test_dedup_of_directory(run):
+    Path("d").mkdir()
+    for name, text in [("a", ONE), ("b", ONE), ("c", OTHER)]:
+        Path(f"d/{name}.txt").write_text(text)
+    assert run("dedup", "d", "-o", "b.jsonl")[0] == 0
+    assert [row["text"] for row in rows("b.jsonl")] == [ONE, OTHER]

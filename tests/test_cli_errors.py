@@ -1,0 +1,136 @@
+"""The command line where something is wrong: one line and an exit status."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fastlsh import __version__
+from fastlsh.cli import main
+
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run a command in an empty directory; return status, standard output and error lines."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err.splitlines()
+
+    return call
+
+
+def put(name, *rows):
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+@pytest.fixture
+def three(run):
+    return put("a.jsonl", {"text": ONE}, {"text": ONE}, {"text": ""})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "the following arguments are required: COMMAND (see fastlsh --help)"),
+        (["tune"], None),
+        (["pairs"], "the following arguments are required: INPUT (see fastlsh pairs --help)"),
+        (["pairs", "no.jsonl"], "no.jsonl: No such file or directory"),
+        (["pairs", "bad.jsonl"], "bad.jsonl: row 2: no key 'text' (there is: 'id')"),
+        (["pairs", "a.jsonl", "--thresh", "1"], None),
+        (["pairs", "a.jsonl", "--threshold", "x"], None),
+        (["pairs", "a.jsonl", "--threshold", "2"], None),
+        (["pairs", "a.jsonl", "--size", "0"], None),
+        (["pairs", "a.jsonl", "--bands", "3"], None),
+        (["pairs", "a.jsonl", "--recall", "1.5"], None),
+        (["pairs", "a.jsonl", "--num-perm", "0"], None),
+        (["pairs", "a.jsonl", "--threads", "0"], None),
+        (["pairs", "a.jsonl", "--encoding", "x"], "unknown encoding 'x'"),
+        (["pairs", "a.jsonl", "--format", "x"], None),
+        (["pairs", "a.jsonl", "-o", "b.xyz"], "b.xyz: unknown format: written are"),
+        (["pairs", "a.jsonl", "-o", "no/b.tsv"], "no/b.tsv: there is no directory"),
+        (["pairs", "a.jsonl", "-o", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
+        (["dedup", "a.jsonl"], None),
+        (["dedup", "a.jsonl", "-o", "b.csv"], "b.csv: the inputs are .jsonl"),
+        (["dedup", "a.jsonl", "-o", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
+        (["dedup", "a.jsonl", "-o", "b.jsonl", "--removed", "a.jsonl"], None),
+        (["dedup", "a.jsonl", "-o", "b.jsonl", "--removed", "b.jsonl"], None),
+        (["dedup", "a.jsonl", "-o", "b.jsonl", "--against", "no.jsonl"], "no.jsonl: No such"),
+        (["dedup", "a.jsonl", "-o", "k.jsonl", "--against", "k.jsonl"], "k.jsonl: the output is"),
+        (["dedup", "a.jsonl", "-o", "b.jsonl", "--max-candidates", "0"], None),
+    ],
+)
+def test_bad_usage_and_bad_input(run, three, arguments, line):
+    put("k.jsonl", {"text": ONE})
+    put("bad.jsonl", {"text": ONE}, {"id": 2})
+    before = sorted(os.listdir())
+    status, out, err = run(*arguments)
+    assert (status, out, len(err)) == (2, "", 1)
+    assert err[0].startswith(f"fastlsh: {line or ''}")
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["pairs", "-h"], ["dedup", "-h"]])
+def test_help_and_version(run, arguments, capfd):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 0
+    out = capfd.readouterr().out
+    assert out.startswith("usage: fastlsh") or out == f"fastlsh {__version__}\n"
+
+
+def test_a_full_disk_is_no_bad_input(run, three):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    status, _, err = run("pairs", three, "-o", "/dev/full")
+    assert status == 1
+    assert len(err) == 1
+    assert "No space left" in err[0]
+
+
+def command(*arguments, **keywords):
+    return subprocess.Popen(
+        [sys.executable, "-m", "fastlsh", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **keywords,
+    )  # fmt: skip
+
+
+def test_a_closed_pipe_ends_quietly(run):
+    put("a.jsonl", *[{"text": ONE}] * 400)
+    with command("pairs", "a.jsonl", "-q") as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 141
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_ctrl_c(run):
+    os.mkfifo("a.jsonl")
+    with command("pairs", "a.jsonl") as process:
+        with open("a.jsonl", "w") as pipe:  # opens when the command does, which is reading then
+            pipe.write('{"text": "')
+            pipe.flush()
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+        assert process.stderr.read() == "fastlsh: interrupted\n"
+
+
+def test_inputs_from_a_pipe(run):
+    if not os.path.exists("/dev/stdin"):
+        pytest.skip("no /dev/stdin")
+    line = json.dumps({"text": ONE}) + "\n"
+    with command("pairs", "/dev/stdin", "--format", "jsonl", stdin=subprocess.PIPE) as process:
+        out, _ = process.communicate(line * 2, 60)
+    assert out.splitlines()[1] == "/dev/stdin:1\t/dev/stdin:2\t1.000000"

@@ -1,0 +1,175 @@
+"""deduplicate against the oracle."""
+
+import math
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import collections, shinglers, wide
+from test_pairs import bandings, thresholds, verifications
+
+from fastlsh import LSHParams, Shingler, deduplicate
+
+
+def outcome(result, fixed=0):
+    """Return {document: (proof, similarity)}, in the numbering of the oracle."""
+    found = {}
+    for d in range(result.documents):
+        against, kept = result.against_index[d], result.kept_index[d]
+        assert (against >= 0) == (kept < 0)
+        s = result.similarity[d]
+        proof = int(against) if against >= 0 else int(kept) + fixed
+        found[d + fixed] = (proof, None if math.isnan(s) else s)
+    return found
+
+
+def expected_outcome(truth, fixed, *args, **options):
+    """Return the same from the oracle, and its count of limited documents."""
+    result, limited = truth.deduplicate(*args, fixed=fixed, **options)
+    found = {d: (p, None if math.isnan(s) else s) for d, (p, s) in result.items() if d >= fixed}
+    return found, limited
+
+
+priorities = st.one_of(
+    st.sampled_from(["first", "last", "longest"]),
+    st.lists(st.integers(-3, 3), min_size=24, max_size=24),
+)
+
+
+@given(
+    collections(), st.none() | collections(max_size=8), thresholds, bandings, verifications,
+    priorities, st.sampled_from([1, 1, 2, 3, 1000]), st.integers(1, 3),
+)  # fmt: skip
+def test_equal_to_the_oracle(texts, against, threshold, banding, verify, keep, most, size):
+    keep = keep if isinstance(keep, str) else keep[: len(texts)]
+    bands, rows = banding
+    result = deduplicate(
+        texts, threshold, against=against, keep=keep, max_candidates=most, verify=verify,
+        shingler=Shingler(size=size), num_perm=16, bands=bands, rows=rows,
+    )  # fmt: skip
+    known = against or []
+    truth = oracle.Oracle([*known, *texts], size=size, num_perm=16)
+    expected, limited = expected_outcome(
+        truth, len(known), threshold, bands, rows, keep=keep, max_candidates=most, verify=verify
+    )
+    assert outcome(result, len(known)) == expected
+    assert result.limited == limited
+    assert result.empty == sum(not text for text in texts)
+    assert result.params == LSHParams(bands, rows)
+    assert result.threshold == threshold
+
+
+@given(collections(wide, 12), shinglers, st.integers(0, 5))
+def test_every_unit_and_seed(texts, options, seed):
+    result = deduplicate(
+        texts, 0.5, shingler=Shingler(**options), num_perm=20, bands=10, rows=2, seed=seed
+    )
+    truth = oracle.Oracle(texts, **options, num_perm=20, seed=seed)
+    assert outcome(result) == expected_outcome(truth, 0, 0.5, 10, 2)[0]
+
+
+@given(
+    collections(max_size=40), st.sampled_from([1, 2, 5]), st.sampled_from([1, 3, 50]),
+    st.sampled_from([1, 2, 1000]),
+)  # fmt: skip
+def test_threads_blocks_and_room_are_irrelevant(texts, threads, room, most):
+    options = {"shingler": Shingler(size=2), "num_perm": 16, "bands": 8, "rows": 2}
+    options["max_candidates"] = most
+    expected = deduplicate(texts, 0.6, **options, threads=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fastlsh.minhash.MAX_BATCH", room)
+        patch.setattr("fastlsh.index.keep.BLOCK", room)
+        patch.setattr("fastlsh.similarity.ROOM", room)
+        found = deduplicate(texts, 0.6, **options, threads=threads)
+    assert outcome(found) == outcome(expected)
+    assert found.limited == expected.limited
+
+
+@pytest.mark.parametrize("block", [1, 5, 1024])
+@pytest.mark.parametrize("most", [1, 3, 20, 1000])
+@pytest.mark.parametrize("size", [4, 9])
+def test_more_kept_documents_than_a_bucket_remembers(monkeypatch, block, most, size):
+    # Half of each text is shared: many meet in a bucket, few are near-duplicates.
+    monkeypatch.setattr("fastlsh.index.keep.BLOCK", block)
+    shared = "what all of these have in common"
+    texts = [f"{shared} {i * 7919 % 1000:03d} {i * i:06d} {i % 90:04d}" for i in range(200)]
+    truth = oracle.Oracle(texts, size=size, num_perm=8)
+    expected, limited = expected_outcome(truth, 0, 0.8, 4, 1, max_candidates=most)
+    result = deduplicate(
+        texts, 0.8, shingler=Shingler(size=size), num_perm=8, bands=4, rows=1, max_candidates=most
+    )
+    assert limited > 0
+    assert result.limited == limited
+    assert outcome(result) == expected
+
+
+def test_no_chains():
+    # a ~ b ~ c, but a and c are farther apart: c is compared with what is kept, a.
+    texts = ["abcdefghij", "abcdefghijkl", "abcdefghijklmn"]
+    shingler = Shingler(size=1)
+    found = deduplicate(texts, 0.8, shingler=shingler, bands=64, rows=2)
+    assert found.kept.tolist() == [True, False, True]
+    assert list(found) == [(1, 0, 10 / 12)]
+
+
+def test_the_priority_decides_who_stays():
+    texts = ["the very same text", "the very same text", "the very same text.", "unlike"]
+    options = {"threshold": 0.8}
+
+    def kept(keep):
+        return deduplicate(texts, keep=keep, **options).selected.tolist()
+
+    assert kept("first") == [0, 3]
+    assert kept("last") == [2, 3]
+    assert kept("longest") == [2, 3]
+    assert kept([0, 1, 0, 0]) == [1, 3]
+    assert kept(np.array([0, 0, 9, 0], np.uint8)) == [2, 3]
+    assert kept([0.5, 0.5, -1.0, np.inf]) == [0, 3]
+    assert kept([False, True, True, False]) == [1, 3]
+
+
+def test_longest_counts_code_points():
+    texts = ["aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaa", "ééééééééééé", "éééééééééééé"]
+    assert deduplicate(texts, keep="longest").selected.tolist() == [1, 3]
+
+
+def test_against_is_kept_and_named():
+    known = ["a text that is known", "another one that is known", "a text that is known"]
+    texts = ["a new text, unlike the rest", "another one that is known!", "a text that is known"]
+    found = deduplicate(texts, 0.8, against=known, ids="xyz", against_ids=["k0", "k1", "k2"])
+    assert found.kept.tolist() == [True, False, False]
+    assert found.against_index.tolist() == [-1, 1, 0]
+    assert found.kept_index.tolist() == [0, -1, -1]
+    assert found.similarity[2] == 1.0
+    assert found.documents == 3
+    assert deduplicate(texts, 0.8, against=iter(known), keep="last").kept.tolist() == [1, 0, 0]
+
+
+def test_documents_of_against_are_not_compared_with_each_other():
+    found = deduplicate([], against=["the same text"] * 5)
+    assert (found.documents, found.limited) == (0, 0)
+    assert found.duplicate_ratio == 0.0
+
+
+def test_empty_documents_stay():
+    found = deduplicate(["", None, b"", "", "a text", "a text"], against=["", None])
+    assert found.kept.tolist() == [True] * 5 + [False]
+    assert found.empty == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"keep": "best"}, "keep"),
+        ({"keep": [1]}, "keep"),
+        ({"keep": ["a", "b"]}, "keep"),
+        ({"keep": [1.0, np.nan]}, "keep holds NaN, at document 1"),
+        ({"max_candidates": 0}, "max_candidates"),
+        ({"against_ids": ["a"]}, "against_ids has 1 elements for 0"),
+    ],
+)
+def test_bad_options(options, name):
+    with pytest.raises(ValueError, match=name):
+        deduplicate(["one", "two"], **options)

@@ -1,0 +1,132 @@
+"""Files and inputs: compression, encodings, names, several of them."""
+
+import bz2
+import gzip
+import lzma
+import os
+import pickle
+import sys
+
+import pytest
+
+from fastlsh.io import InputError, read
+
+COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a file into the working directory and return its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def put(name, data):
+        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
+    return put
+
+
+def refusal(*args, **keywords):
+    with pytest.raises(InputError) as caught:
+        read(*args, **keywords)
+    text = str(caught.value)
+    assert text.isprintable()
+    return text
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "txt"])
+def test_compressed(write, suffix, kind):
+    data = {"jsonl": b'{"text": "a"}\n', "csv": b"text\na\n", "txt": b"a"}[kind]
+    name = write(f"a.{kind}.{suffix}", COMPRESS[suffix](data))
+    assert read(name).texts == ["a"]
+    twice = write(f"b.{kind}.{suffix}", COMPRESS[suffix](data[:1]) + COMPRESS[suffix](data[1:]))
+    assert read(twice).texts == ["a"]
+    assert read(write("unnamed", COMPRESS[suffix](data)), format=f"{kind}.{suffix}").texts == ["a"]
+
+
+@pytest.mark.parametrize("on_error", ["fail", "skip"])
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_broken_compression(write, suffix, on_error):
+    whole = COMPRESS[suffix](b'{"text": "a"}\n' * 1000)
+    name = f"a.jsonl.{suffix}"
+    assert "truncated" in refusal(write(name, whole[:-9]), on_error=on_error)
+    assert "truncated" in refusal(write(name, b""), on_error=on_error)
+    assert refusal(write(name, b'{"text": "a"}\n'), on_error=on_error).startswith(name)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "latin-1", "cp1252"]
+)
+def test_encodings(write, encoding):
+    line = '{"id": "é", "text": "a"}\n'.encode(encoding)
+    assert read(write("a.jsonl", line), encoding=encoding).ids == ["é"]
+    cells = "id,text\né,a\n".encode(encoding)
+    assert read(write("a.csv", cells), encoding=encoding).ids == ["é"]
+    assert read(write("a.txt", "é\r".encode(encoding)), encoding=encoding).texts == ["é\r"]
+
+
+def test_big_endian_with_mark(write):
+    data = "\ufefftext\né\n".encode("utf-16-be")
+    assert read(write("a.csv", data), encoding="utf-16").texts == ["é"]
+
+
+def test_a_mark_is_no_text(write):
+    assert read(write("a.jsonl", b'\xef\xbb\xbf{"text": "a"}\n')).texts == ["a"]
+    assert read(write("a.csv", b"\xef\xbb\xbftext\na\n")).texts == ["a"]
+    assert len(read(write("b.jsonl", b"\xef\xbb\xbf"))) == 0
+
+
+def test_files_that_cannot_be_read(write, tmp_path):
+    assert refusal("no.jsonl") == "no.jsonl: No such file or directory"
+    assert ".json is not JSON lines" in refusal(write("a.json", "[]"))
+    assert "unknown format" in refusal(write("a.bin", "x"))
+    assert "--format" in refusal("a.bin")
+    assert read("a.bin", format="txt").texts == ["x"]
+    assert refusal("a\nb\x1b.jsonl") == "a\\nb\\x1b.jsonl: No such file or directory"
+    assert "null" in refusal("a\0.jsonl")
+    if hasattr(os, "geteuid") and os.geteuid() != 0:
+        (tmp_path / "a.bin").chmod(0)
+        assert refusal("a.bin", format="txt") == "a.bin: Permission denied"
+
+
+def test_names_that_are_not_utf8(write):
+    if sys.platform != "linux":
+        pytest.skip("names are text here")
+    name = write(os.fsdecode(b"\xff.jsonl"), '{"text": 1}\n')
+    assert "\\udcff.jsonl: row 1" in refusal(name)
+
+
+def test_several_inputs(write):
+    names = [write("a.jsonl", '{"text": "a"}\n'), write("b.csv", "text\nb\n"), write("c.txt", "c")]
+    found = read(names)
+    assert found.texts == ["a", "b", "c"]
+    assert found.ids == ["a.jsonl:1", "b.csv:2", "c.txt"]
+    assert read(names[:1] * 2).repeated_ids == 1
+
+
+def test_uniform_columns(write):
+    names = [write("a.csv", "id,text\n1,a\n"), write("b.csv", "text,id\nb,2\n")]
+    assert read(names).ids == ["1", "2"]
+    assert refusal(names, uniform=True) == "b.csv: its columns are not those of a.csv"
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [{"encoding": "none"}, {"encoding": "hex"}, {"delimiter": "ab"}, {"delimiter": '"'},
+     {"on_error": "ignore"}, {"format": "xml"}],
+)  # fmt: skip
+def test_wrong_parameters(write, keywords):
+    with pytest.raises(ValueError, match=str(next(iter(keywords.values())))):
+        read(write("a.csv", "text\n"), **keywords)
+
+
+def test_no_input():
+    with pytest.raises(ValueError, match="no input"):
+        read([])
+
+
+def test_errors_can_be_pickled():
+    error = pickle.loads(pickle.dumps(InputError("a\nb", "wrong", 3)))
+    assert str(error) == "a\\nb: row 3: wrong"
+    assert (error.path, error.row, error.reason) == ("a\nb", 3, "wrong")

@@ -1,0 +1,193 @@
+"""Rows: what becomes a document, and what is refused and how."""
+
+import sys
+
+import pytest
+
+from fastlsh.io import InputError, read
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a file into the working directory and return its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def put(name, data):
+        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
+    return put
+
+
+def refusal(*args, **keywords):
+    with pytest.raises(InputError) as caught:
+        read(*args, **keywords)
+    text = str(caught.value)
+    assert text.isprintable()
+    return text
+
+
+# --- JSON lines
+
+
+def test_jsonl(write):
+    name = write("a.jsonl", '{"id": 7, "text": "é"}\n\n  \n{"text": null}\n{"id": "x", "text": ""}')
+    found = read(name)
+    assert found.texts == ["é", None, ""]
+    assert found.ids == [7, "a.jsonl:4", "x"]
+    assert (len(found), found.skipped, found.repeated_ids) == (3, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (b"nonsense", "not JSON: Expecting value at column 1"),
+        (b'{"id": 1}', "no key 'text' (there is: 'id')"),
+        (b"{}", "no key 'text' (there is: none)"),
+        (b'{"text": 42}', "'text' is a number, not a string"),
+        (b'{"text": true}', "'text' is a boolean, not a string"),
+        (b'{"text": ["a"]}', "'text' is an array, not a string"),
+        (b'{"text": {"a": 1}}', "'text' is an object, not a string"),
+        (b'{"text": "a", "id": [1]}', "'id' is an array, not an id"),
+        (b'["text"]', "an array, not an object"),
+        (b'[{"text": "a"},', "an array is not JSON lines"),
+        (b'"text"', "a string, not an object"),
+        (b'{"text": "a\xff"}', "not utf-8: byte 0xff at character 12"),
+        (b'{"text": "\xed\xa0\x80"}', "not utf-8: byte 0xed at character 11"),
+        (b'{"text": ' + b"[" * 200_000, "nested too deeply"),
+        (b'{"text": "a", "n": ' + b"1" * 5000 + b"}", "not JSON"),
+    ],
+)
+def test_bad_rows_of_jsonl(write, row, reason):
+    if b"1" * 5000 in row and sys.version_info < (3, 10, 7):
+        pytest.skip("this Python reads numbers of any length")
+    good = b'{"text": "good"}\n'
+    name = write("a.jsonl", good + b"\n" + row + b"\n" + good)
+    message = refusal(name)
+    assert message.startswith("a.jsonl: row 3: ")
+    assert reason in message
+    found = read(name, on_error="skip")
+    assert found.texts == ["good", "good"]
+    assert found.ids == ["a.jsonl:1", "a.jsonl:4"]
+    assert found.skipped == 1
+    assert [str(error) for error in found.skipped_reasons] == [message]
+
+
+def test_what_json_allows_is_allowed(write):
+    name = write("a.jsonl", '{"text": "\\ud83d", "x": NaN}\r\n{"text": "a", "text": "b"}\r\n')
+    assert read(name).texts == ["\ud83d", "b"]
+
+
+def test_columns_are_chosen(write):
+    name = write("a.jsonl", '{"body": "b", "key": 1, "id": 2}\n')
+    found = read(name, text="body", id="key")
+    assert (found.texts, found.ids) == (["b"], [1])
+    assert "no key 'ID'" in refusal(name, text="body", id="ID")
+    assert "'id' is null" in refusal(write("b.jsonl", '{"text": "", "id": null}'), id="id")
+
+
+def test_first_reasons_are_kept_and_all_are_counted(write):
+    found = read(write("a.jsonl", "x\n" * 25), on_error="skip")
+    assert (len(found), found.skipped, len(found.skipped_reasons)) == (0, 25, 10)
+
+
+# --- CSV and TSV
+
+
+def test_csv(write):
+    name = write("a.csv", 'n,text,id\r\n1,"a ""b"",\r\nc",x\r\n\r\n2,,y\r\n3,"d\re",z')
+    found = read(name)
+    assert found.texts == ['a "b",\r\nc', "", "d\re"]
+    assert found.ids == ["x", "y", "z"]
+
+
+def test_rows_are_named_by_the_line_on_which_they_start(write):
+    found = read(write("a.csv", 'text\n"a\nb"\n\n"c\n\nd"\ne\n'))
+    assert found.ids == ["a.csv:2", "a.csv:5", "a.csv:8"]
+
+
+def test_cells_of_any_size(write):
+    assert read(write("a.csv", "text\n" + "x" * 200_000 + "\n")).texts == ["x" * 200_000]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.csv", "id,text\n1,a\n2\n", "row 3: 1 fields instead of 2"),
+        ("a.csv", "id,text\n1,a,b\n", "row 2: 3 fields instead of 2"),
+        ("a.csv", 'id,text\n1,"a"b\n', "row 2: ',' expected after '\"'"),
+        ("a.csv", b"id,text\n1,a\n2,\xe9\n", "row 3: not utf-8: byte 0xe9 at character 3"),
+        ("a.csv", 'text\n"a\nb\n', "row 2: a quote is never closed; --no-quotes"),
+        ("a.csv", "id,text,text\n", "row 1: 2 columns are named 'text'"),
+        ("a.csv", "id,id,text\n", "row 1: 2 columns are named 'id'"),
+        ("a.csv", "id;text\n", "row 1: no column 'text' (there is: 'id;text')"),
+        ("a.csv", b"id,text\xff\n", "row 1: not utf-8"),
+        ("a.csv", "", "no header"),
+    ],
+)
+def test_bad_csv(write, name, data, message):
+    assert message in refusal(write(name, data))
+
+
+def test_bad_rows_of_csv_are_skipped(write):
+    name = write("a.csv", b'id,text\n1,a\n2\n3,"b"c\n4,\xff\n5,d\n')
+    found = read(name, on_error="skip")
+    assert (found.ids, found.skipped) == (["1", "5"], 3)
+    # An open quote takes all that follows; to skip that would be to lose it.
+    assert "never closed" in refusal(write("b.csv", 'text\na\n"b\nc\n'), on_error="skip")
+
+
+def test_nul_is_text_or_an_error(write):
+    name = write("a.csv", "text\na\0b\n")
+    if sys.version_info >= (3, 11):
+        assert read(name).texts == ["a\0b"]
+    else:
+        assert "row 2: line contains NUL" in refusal(name)
+
+
+def test_without_header(write):
+    two = write("a.tsv", "k1\tone\nk2\ttwo\n")
+    found = read(two, header=False)
+    assert (found.texts, found.ids) == (["one", "two"], ["k1", "k2"])
+    found = read(two, header=False, text="1")
+    assert (found.texts, found.ids) == (["k1", "k2"], ["a.tsv:1", "a.tsv:2"])
+    assert read(two, header=False, text="1", id="2").ids == ["one", "two"]
+    one = read(write("b.tsv", "one\n"), header=False)
+    assert (one.texts, one.ids) == (["one"], ["b.tsv:1"])
+    assert "no column '3' (there is: '1', '2')" in refusal(two, header=False, text="3")
+    assert len(read(write("c.tsv", ""), header=False)) == 0
+
+
+def test_quotes_as_text(write):
+    name = write("a.tsv", 'id\ttext\n1\t"a" said b\n2\t"c\n')
+    assert "row 2" in refusal(name)
+    assert read(name, quotes=False).texts == ['"a" said b', '"c']
+
+
+def test_delimiter_and_encoding(write):
+    name = write("a.csv", "id;text\n1;Käse\n".encode("latin-1"))
+    assert read(name, delimiter=";", encoding="latin-1").texts == ["Käse"]
+
+
+# --- plain text
+
+
+def test_directory_of_texts(write, tmp_path):
+    write("b.txt", "b\r\n")
+    write("a.txt", b"\xef\xbb\xbfa\x00\r")
+    write("c.md", "no")
+    (tmp_path / "d.txt").mkdir()
+    found = read(tmp_path)
+    assert found.texts == ["a\x00\r", "b\r\n"]
+    assert found.ids == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
+
+
+def test_bad_texts(write, tmp_path):
+    write("a.txt", b"good")
+    write("b.txt", b"ab\xffc")
+    assert "b.txt: not utf-8: byte 0xff at offset 2" in refusal(tmp_path)
+    found = read(tmp_path, on_error="skip")
+    assert (found.texts, found.skipped) == (["good"], 1)
+    (tmp_path / "empty").mkdir()
+    assert refusal("empty") == "empty: the directory has no .txt file"
+    assert "a directory is read as .txt" in refusal("empty", format="jsonl")

@@ -1,0 +1,149 @@
+"""Tables of results, and files that appear whole or not at all."""
+
+import gzip
+import json
+import os
+import stat
+
+import numpy as np
+import pytest
+
+from fastlsh.io import InputError, Lookup, read, table_format, write_rows, write_table
+from fastlsh.io.outputs import replacing
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(name, data):
+    with open(name, "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+    return name
+
+
+def get(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+COLUMNS = {
+    "id": Lookup(["a\tb", "c\\d\n", "\ud83d", 7], np.array([0, 1, 2, 3])),
+    "jaccard": np.array([1.0, 0.8123456789, np.nan, 0.5]),
+}
+
+
+def test_tsv(here):
+    write_table("a.tsv", COLUMNS)
+    assert get("a.tsv").decode().split("\n") == [
+        "id\tjaccard",
+        "a\\tb\t1.000000",
+        "c\\\\d\\n\t0.812346",
+        "\\ud83d\tnan",
+        "7\t0.500000",
+        "",
+    ]
+
+
+def test_csv(here):
+    write_table("a.csv", {"id": ['a"b', "c,\nd"], "n": np.array([1.5, 2])})
+    assert get("a.csv") == b'id,n\n"a""b",1.500000\n"c,\nd",2.000000\n'
+
+
+def test_jsonl(here):
+    write_table("a.jsonl.gz", COLUMNS)
+    rows = [json.loads(line) for line in gzip.decompress(get("a.jsonl.gz")).splitlines()]
+    assert [row["id"] for row in rows] == ["a\tb", "c\\d\n", "\ud83d", 7]
+    assert [row["jaccard"] for row in rows] == [1.0, 0.8123456789, None, 0.5]
+
+
+def test_parquet(here):
+    pq = pytest.importorskip("pyarrow.parquet")
+    write_table("a.parquet", {**COLUMNS, "n": Lookup([5, 6], np.array([1, 0, 0, 1]))})
+    table = pq.read_table("a.parquet")
+    assert table.column("id").to_pylist() == ["a\tb", "c\\d\n", "\\ud83d", "7"]
+    assert table.column("n").to_pylist() == [6, 5, 5, 6]
+    write_table("b.parquet", {"n": Lookup([2**70, 1], np.array([0]))})
+    assert pq.read_table("b.parquet").column("n").to_pylist() == [str(2**70)]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.jsonl", "a.parquet"])
+def test_tables_without_rows(here, name):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    write_table(name, {"id": Lookup([], np.zeros(0, np.int64)), "jaccard": np.zeros(0)})
+    assert get(name) in (b"id\tjaccard\n", b"id,jaccard\n", b"") or name == "a.parquet"
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.jsonl", "a.parquet"])
+def test_tables_of_many_blocks(here, name, monkeypatch):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr("fastlsh.io.tables._BLOCK", 3)
+    write_table(name, {"text": Lookup(["x", "y"], np.arange(10) % 2)})
+    texts = read(name).texts
+    assert list(map(str, texts)) == ["x", "y"] * 5
+
+
+def test_table_to_standard_output(capfdbinary):
+    write_table(None, {"id": ["é"]})
+    assert capfdbinary.readouterr().out == "id\né\n".encode()
+
+
+def test_table_formats():
+    assert table_format("a.tsv.gz") == ("tsv", "gz")
+    for name in ("a", "a.txt", "a.xyz"):
+        with pytest.raises(InputError, match="written are"):
+            table_format(name)
+
+
+# --- whole or not at all
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_failure_leaves_the_old_file(here, error):
+    put("a.tsv", "old")
+
+    def fail():
+        with replacing("a.tsv") as name:
+            put(name, "half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert get("a.tsv") == b"old"
+    assert os.listdir() == ["a.tsv"]
+
+
+def test_links_are_followed_and_rights_are_usual(here):
+    put("real.tsv", "old")
+    os.symlink("real.tsv", "a.tsv")
+    with replacing("a.tsv") as name:
+        put(name, "new")
+    assert os.path.islink("a.tsv")
+    assert get("real.tsv") == b"new"
+    put("other", "")
+    assert stat.S_IMODE(os.stat("real.tsv").st_mode) == stat.S_IMODE(os.stat("other").st_mode)
+
+
+def test_devices_are_not_replaced(here):
+    if not os.path.exists("/dev/null"):
+        pytest.skip("no /dev/null")
+    write_table("/dev/null", {"id": [1]})
+    put("a.jsonl", '{"text": "a"}\n')
+    write_rows(read("a.jsonl"), np.ones(1, bool), "/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_a_full_disk_is_told(here):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    with pytest.raises(OSError, match="space"):
+        write_table("/dev/full", {"id": range(10)})
+
+
+def test_lookup_is_a_sequence():
+    found = Lookup("abc", np.array([2, 0]))
+    assert (len(found), found[0], found[:], list(found)) == (2, "c", ["c", "a"], ["c", "a"])

@@ -1,0 +1,177 @@
+"""Writing rows as they came, and the checks before."""
+
+import gzip
+import json
+import os
+
+import numpy as np
+import pytest
+
+from fastlsh.io import (
+    InputError,
+    check_rows_output,
+    check_target,
+    read,
+    write_rows,
+)
+
+CSV = 'id,text,n\r\n1,"a ""b""",x\r\n2,"c\r\nd",\r\n3,e,"y"\r\n'
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(name, data):
+    with open(name, "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+    return name
+
+
+def get(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def chosen(inputs, flags, out, **keywords):
+    found = read(inputs, uniform=True, **keywords)
+    write_rows(found, np.array(flags, bool), out)
+    return get(out)
+
+
+# --- rows
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jsonl", b'{"text" : "\\u0061", "x":1.0}\r\n{"text":"b\xc3\xa9"}\n{"text":null}'),
+        ("a.jsonl", b'\xef\xbb\xbf{"text": "a"}\n{"text": "b"}\n{"text": "c"}\n'),
+        ("a.csv", CSV),
+        ("a.csv", "\ufeff" + CSV.rstrip()),
+        ("a.tsv", 'text\tid\n"a\tb"\t1\nb\t2\n\xa0\t3\n'),
+    ],
+)
+def test_all_rows_are_the_file(here, name, data):
+    put(name, data)
+    assert chosen(name, [1, 1, 1], "out." + name[2:]) == get(name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "latin-1", "shift_jis"])
+def test_encoding_stays(here, encoding):
+    data = "id,text\n1,a\n2,b\n".encode(encoding)
+    put("a.csv", data)
+    assert chosen("a.csv", [1, 1], "b.csv", encoding=encoding) == data
+    marked = "\ufeffid,text\n1,a\n".encode("utf-16-be")
+    put("c.csv", marked)
+    assert chosen("c.csv", [1], "d.csv", encoding="utf-16") == marked
+
+
+def test_some_rows(here):
+    put("a.csv", CSV)
+    assert chosen("a.csv", [0, 1, 0], "b.csv") == b'id,text,n\r\n2,"c\r\nd",\r\n'
+    assert chosen("a.csv", [0, 0, 0], "b.csv") == b"id,text,n\r\n"
+    put("a.tsv", "1\ta\n2\tb\n")
+    assert chosen("a.tsv", [0, 1], "b.tsv", header=False) == b"2\tb\n"
+
+
+def test_one_header_and_one_row_a_line(here):
+    put("a.csv", "id,text\r\n1,a\r\n2,b")
+    put("b.csv", "id,text\n3,c")
+    expected = b"id,text\r\n1,a\r\n2,b\r\n3,c"
+    assert chosen(["a.csv", "b.csv"], [1, 1, 1], "c.csv") == expected
+
+
+def test_bad_rows_and_blank_lines_stay_out(here):
+    put("a.jsonl", b'{"text": "a"}\nbad\n\n{"text": "\xff"}\n{"text": "b"}\n{"text": "c"}\n')
+    rows = chosen("a.jsonl", [1, 0, 1], "b.jsonl", on_error="skip")
+    assert rows == b'{"text": "a"}\n{"text": "c"}\n'
+
+
+def test_texts_become_jsonl(here):
+    (here / "d").mkdir()
+    put("d/a.txt", "x\ny")
+    put("d/b.txt", "é")
+    rows = chosen("d", [1, 1], "out.jsonl").decode().splitlines()
+    assert [json.loads(row)["text"] for row in rows] == ["x\ny", "é"]
+    assert json.loads(rows[0])["id"] == os.path.join("d", "a.txt")
+
+
+def test_compressed_rows(here):
+    put("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n'))
+    for out in ("b.jsonl.gz", "b.jsonl.bz2", "b.jsonl.xz", "b.jsonl"):
+        chosen("a.jsonl.gz", [1], out)
+        assert read(out).texts == ["a"]
+    first = get("b.jsonl.gz")
+    assert chosen("a.jsonl.gz", [1], "c.jsonl.gz") == first
+
+
+@pytest.mark.parametrize(
+    "later", ['{"text": "a"}\n{"text": "x"}\n', '{"text": "a"}\n', '{"text": "a"}\n' * 3, ""]
+)
+def test_a_changed_file_is_noticed(here, later):
+    put("a.jsonl", '{"text": "a"}\n{"text": "b"}\n')
+    found = read("a.jsonl")
+    put("a.jsonl", later)
+    with pytest.raises(InputError, match=r"a\.jsonl: changed"):
+        write_rows(found, np.ones(2, bool), "b.jsonl")
+    assert os.listdir() == ["a.jsonl"]
+
+
+def test_a_changed_header_is_noticed(here):
+    put("a.csv", "id,text\n1,a\n")
+    found = read("a.csv")
+    put("a.csv", "ID,text\n1,a\n")
+    with pytest.raises(InputError, match=r"a\.csv: changed"):
+        write_rows(found, np.ones(1, bool), "b.csv")
+
+
+def test_flags_must_fit(here):
+    put("a.csv", CSV)
+    with pytest.raises(ValueError, match="2 items for 3 documents"):
+        write_rows(read("a.csv"), np.ones(2, bool), "b.csv")
+
+
+# --- checks
+
+
+@pytest.mark.parametrize(
+    ("inputs", "out", "message"),
+    [
+        (["a.csv"], "b.jsonl", "the inputs are .csv, so the output must be .csv"),
+        (["a.csv", "a.jsonl"], "b.csv", "rows of csv and jsonl do not go into one file"),
+        (["d"], "b.txt", "the inputs are .txt, so the output must be .jsonl"),
+        (["a.csv"], "a.csv", "the output is one of the inputs"),
+        (["a.csv"], "link.csv", "the output is one of the inputs"),
+        (["a.csv"], "no/b.csv", "there is no directory"),
+        (["a.csv"], "b", "must be .csv"),
+        (["a.parquet"], "b.parquet.gz", "parquet is not written as .gz"),
+    ],
+)
+def test_output_that_does_not_fit(here, inputs, out, message):
+    (here / "d").mkdir()
+    for name in ("a.csv", "a.jsonl", "a.parquet", "d/a.txt"):
+        put(name, CSV)
+    os.symlink("a.csv", "link.csv")
+    with pytest.raises(InputError, match=message):
+        check_rows_output(inputs, out)
+
+
+def test_output_that_fits(here):
+    (here / "d").mkdir()
+    put("a.csv", CSV)
+    put("d/a.txt", "")
+    check_rows_output(["a.csv"], "b.csv.xz")
+    check_rows_output("d", "b.jsonl")
+    check_target("new.tsv", ["a.csv"])
+    with pytest.raises(InputError, match="the output is a directory"):
+        check_target("d")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_cannot_be_read_twice(here):
+    os.mkfifo("pipe.jsonl")
+    with pytest.raises(InputError, match="not a regular file"):
+        check_rows_output("pipe.jsonl", "b.jsonl")

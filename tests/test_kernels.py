@@ -1,0 +1,198 @@
+"""Every kernel of every instruction set against the oracle, at sizes around the lanes."""
+
+import random
+
+import numpy as np
+import oracle
+import pytest
+
+from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
+
+SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]
+NUM_PERMS = [1, 2, 15, 16, 17, 63, 64, 65, 100, 128, 129]
+SIZES = [1, 2, 5, 9, 50]
+ALPHABETS = {
+    "ascii": "abcdefgh \n",
+    "latin-1": "aé\xa0ÿ\x85 \0",
+    "ucs-2": "aя中\u2028\ud800\udfff \0",
+    "ucs-4": "a😀中\U0010ffff \0",
+}
+
+
+def text_of(length, alphabet, seed=0):
+    """Return a text of this length that has the width of its alphabet."""
+    draw = random.Random(f"{length} {alphabet!a} {seed}")
+    text = "".join(draw.choices(alphabet, k=length))
+    return text[:-1] + alphabet[1] if length else text
+
+
+def coefficients(num_perm, seed=1):
+    pairs = np.array(oracle.affine32(num_perm, seed), np.uint32)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+def signatures(isa, texts, unit, size, num_perm):
+    out = np.full((len(texts), num_perm), 7, np.uint32)
+    isa.signatures(spans_of_list(texts), unit, size, *coefficients(num_perm), out)
+    return out
+
+
+def window_hashes(isa, texts, unit, size, unique=False, as_bytes=False):
+    spans = spans_of_list(texts, 0, as_bytes)
+    lengths = np.empty(len(texts), np.int64)
+    spans.lengths(lengths)
+    start = np.concatenate([[0], np.cumsum(lengths)])
+    out = np.zeros(start[-1], np.uint64)
+    count = np.empty(len(texts), np.int64)
+    isa.shingle_sets(spans, None, unit, size, out, start, count, unique)
+    return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
+
+
+def in_order(text, unit, size):
+    units = oracle.units_of(text, unit)
+    return [oracle.window_hash(w) for w in oracle.windows(units, size)]
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
+@pytest.mark.parametrize("size", SIZES)
+def test_character_shingles(isa, alphabet, size):
+    texts = [text_of(n + size - 1, alphabet) for n in SHINGLES]
+    texts += [text_of(n, alphabet) for n in range(size + 6)]
+    expected = [sorted(in_order(text, "char", size)) for text in texts]
+    assert [sorted(h) for h in window_hashes(isa, texts, CHARACTERS, size)] == expected
+    found = window_hashes(isa, texts, CHARACTERS, size, unique=True)
+    assert found == [sorted(set(hashes)) for hashes in expected]
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
+@pytest.mark.parametrize("size", [1, 2, 5, 9])
+def test_word_shingles(isa, alphabet, size):
+    texts = [text_of(4 * n, alphabet) for n in SHINGLES] + [" ", "\n a", "a ", " \t "]
+    texts += [" ".join(text_of(3, "abc", i) for i in range(n + size - 1)) for n in SHINGLES]
+    expected = [in_order(text, "word", size) for text in texts]
+    assert window_hashes(isa, texts, WORDS, size) == expected
+
+
+@pytest.mark.parametrize("size", [1, 3, 9])
+def test_byte_shingles(isa, size):
+    texts = [text_of(n, alphabet) for n in (0, 1, 3, 40, 600) for alphabet in ALPHABETS.values()]
+    texts += [b"", b"\xff\xfe\0\x80", b"plain bytes", bytes(range(256)) * 9]
+    for text in texts:
+        found = window_hashes(isa, [text], CHARACTERS, size, as_bytes=True) if text else [[]]
+        assert sorted(found[0]) == sorted(in_order(text, "byte", size))
+
+
+@pytest.mark.parametrize("num_perm", NUM_PERMS)
+def test_signatures(isa, num_perm):
+    size = 5
+    texts = [text_of(n + size - 1 if n else 0, ALPHABETS["ucs-2"]) for n in SHINGLES if n < 600]
+    found = signatures(isa, texts, CHARACTERS, size, num_perm)
+    for text, row in zip(texts, found.tolist(), strict=True):
+        assert row == oracle.signature(in_order(text, "char", size), num_perm)
+
+
+@pytest.mark.parametrize("n", [2047, 2049])
+def test_signatures_of_many_shingles(isa, n):
+    text = text_of(n + 8, ALPHABETS["ucs-4"])
+    found = signatures(isa, [text], CHARACTERS, 9, 65)[0].tolist()
+    assert found == oracle.signature(in_order(text, "char", 9), 65)
+
+
+def test_signatures_of_10_000_functions(isa):
+    texts = ["", "x", text_of(40, "abc"), text_of(40, ALPHABETS["ucs-4"])]
+    found = signatures(isa, texts, CHARACTERS, 9, 10_000)
+    for text, row in zip(texts, found.tolist(), strict=True):
+        assert row == oracle.signature(in_order(text, "char", 9), 10_000)
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint32])
+@pytest.mark.parametrize("num_perm", [1, 16, 65, 128])
+def test_signatures_of_hashes(isa, dtype, num_perm):
+    draw = np.random.default_rng(0)
+    top = np.iinfo(dtype).max
+    offsets = np.concatenate([[0], np.cumsum([n for n in SHINGLES if n < 600])])
+    hashes = draw.integers(0, top, offsets[-1], dtype, endpoint=True)
+    hashes[:3] = 0, 1, top
+    out = np.empty((len(offsets) - 1, num_perm), np.uint32)
+    isa.hash_signatures(hashes, offsets, *coefficients(num_perm), out)
+    for i, row in enumerate(out.tolist()):
+        part = hashes[offsets[i] : offsets[i + 1]].tolist()
+        assert row == oracle.signature(part, num_perm)
+
+
+def test_token_signatures(isa):
+    documents = [[], ["a"], ["a", "b", ""], ["é", "中 中", "😀", "\0"], ["x"] * 700, list("abcdefgh")]
+    tokens = [token for document in documents for token in document]
+    offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])])
+    for size in (1, 2, 5, 900):
+        out = np.empty((len(documents), 33), np.uint32)
+        isa.token_signatures(spans_of_list(tokens), offsets, size, *coefficients(33), out)
+        for document, row in zip(documents, out.tolist(), strict=True):
+            hashes = [oracle.words_hash(w) for w in oracle.windows(tuple(document), size)]
+            assert row == oracle.signature(hashes, 33)
+
+
+def test_sets_of_large_and_repetitive_texts(isa):
+    texts = [
+        text_of(100_000, "abcdefghijklmnopqrstuvwxyz"),  # beyond one sorting table
+        "a" * 100_000,
+        "ab" * 20_000 + text_of(40_000, "xy"),
+    ]
+    for text, found in zip(texts, window_hashes(isa, texts, CHARACTERS, 9, True), strict=True):
+        distinct = set(oracle.windows(text, 9))
+        assert len(found) == len(distinct)
+        assert found == sorted(map(oracle.characters_hash, distinct))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 16, 17, 64])
+def test_band_keys(isa, rows):
+    draw = np.random.default_rng(0)
+    values = draw.integers(0, 2**32, (9, 130), np.uint32)
+    values[3] = 2**32 - 1
+    values[4, :-1] = 2**32 - 1  # not empty
+    values[5] = 0
+    bands = 130 // rows
+    out = np.empty((bands, 9), np.uint64)
+    isa.band_keys(values, 0, rows, out)
+    expected = oracle.band_keys(values.tolist(), bands, rows)
+    assert out.tolist() == expected
+    assert set(out[:, 3].tolist()) == {0}
+    if bands > 1:
+        tail = np.empty((bands - 1, 9), np.uint64)
+        isa.band_keys(values, 1, rows, tail)
+        assert tail.tolist() == expected[1:]
+
+
+@pytest.mark.parametrize("num_perm", [1, 7, 15, 16, 17, 63, 64, 65, 128, 129, 10_000])
+def test_agreement(isa, num_perm):
+    draw = np.random.default_rng(0)
+    values = draw.integers(0, 3, (5, num_perm), np.uint32)
+    left, right = (np.array(side) for side in zip(*[(0, 1), (2, 2), (4, 3)], strict=True))
+    out = np.empty(3)
+    isa.agreement(values, left, right, out)
+    expected = [(values[a] == values[b]).mean() for a, b in zip(left, right, strict=True)]
+    assert out.tolist() == expected
+
+
+def test_jaccard_of_sets(isa):
+    draw = random.Random(0)
+    sizes = [0, 1, 7, 8, 9, 15, 16, 17, 64, 100]
+    universe = [draw.getrandbits(64) for _ in range(120)] + [0, 2**64 - 1]
+    sets = [set(draw.sample(universe, n)) for n in sizes for _ in range(3)]
+    count = np.array([len(s) for s in sets])
+    start = np.concatenate([[0], np.cumsum(count)[:-1]])
+    hashes = np.array([h for s in sets for h in sorted(s)], np.uint64)
+    left, right = (side.ravel().copy() for side in np.mgrid[: len(sets), : len(sets)])
+    exact = [oracle.jaccard(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
+    out = np.empty(len(left))
+    for threshold in [0.0, 1e-9, 0.2, 1 / 3, 0.5, 0.8, 1.0, *sorted(set(exact))[1:]]:
+        isa.set_jaccard(hashes, start, count, left, right, threshold, out)
+        assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
+
+
+def test_text_hashes_tell_texts_apart(isa):
+    texts = ["", "a", "b", "ab", "é", "中", "😀", "a\0", "\0", None, "a" * 1000, "é"]
+    out = np.empty(len(texts), np.uint64)
+    isa.text_hashes(spans_of_list(texts), out)
+    assert out.tolist() == [oracle.characters_hash(text or "") for text in texts]
+    assert len(set(out.tolist())) == len(texts) - 2

@@ -1,0 +1,207 @@
+"""Awkward files: each has the right answer, or one line that says why not.
+
+The files are made by a generator outside the repository; where it is absent these tests skip.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fastlsh.cli import main
+from fastlsh.io import read
+
+DATA = Path(os.environ.get("FASTLSH_DATA", Path(__file__).parents[2] / "shared" / "data"))
+MESSY = DATA / "messy"
+
+pytestmark = pytest.mark.skipif(not MESSY.is_dir(), reason="needs the test data")
+
+# name -> documents, empty ones
+GOOD = {
+    "all_empty_1k.jsonl": (1000, 1000),
+    "all_identical_5k.jsonl": (5000, 0),
+    "bom.jsonl": (2, 0),
+    "chain_2k.jsonl": (2000, 0),
+    "chunked_sliced_no_id.parquet": (274, 16),
+    "cr_only.txt": (1, 0),
+    "crlf.jsonl": (13, 1),
+    "crlf.txt": (1, 0),
+    "empty.jsonl.gz": (0, 0),
+    "empty.txt": (1, 1),
+    "empty_table.parquet": (0, 0),
+    "good.jsonl": (276, 1),
+    "good.jsonl.bz2": (276, 1),
+    "good.jsonl.gz": (276, 1),
+    "good.jsonl.xz": (276, 1),
+    "good.jsonl.zst": (276, 1),
+    "good_multiframe.jsonl.zst": (100, 1),
+    "good_multimember.jsonl.gz": (100, 1),
+    "header_only.csv": (0, 0),
+    "lone_surrogates.jsonl": (4, 0),
+    "mixed_newlines.txt": (1, 0),
+    "no_final_newline.jsonl": (10, 0),
+    "no_final_newline.txt": (1, 0),
+    "nul_bytes.txt": (1, 0),
+    "null_type.parquet": (50, 50),
+    **{
+        f"nulls_{kind}.{suffix}": (276, 17)
+        for kind in ("string", "large_string", "string_view", "binary", "dictionary")
+        for suffix in ("parquet", "arrow")
+    },
+    "one_char.txt": (1, 0),
+    "one_newline.txt": (1, 0),
+    "plain.tsv": (100, 0),
+    "quoted.csv": (281, 2),
+    "utf8_bom.txt": (1, 0),
+    "whitespace_only.txt": (1, 0),
+    "zstd_int_id.parquet": (276, 17),
+}
+
+# name -> what follows the file's name in the message
+BAD = {
+    "array.json": ".json is not JSON lines",
+    "bad_lines.jsonl": "row 2: not JSON: Expecting value at column 1",
+    "binary.bin": "unknown format",
+    "cp1252.txt": "not utf-8: byte 0xe9 at offset 3",
+    "dup_header.csv": "row 1: 2 columns are named 'text'",
+    "gb18030.txt": "not utf-8: byte 0xd5 at offset 0",
+    "invalid_utf8.txt": "not utf-8: byte 0xff at offset 14",
+    "koi8r.txt": "not utf-8: byte 0xfc at offset 0",
+    "latin1.txt": "not utf-8: byte 0xe9 at offset 3",
+    "list_column.parquet": "column 'text' is list<",
+    "nested.jsonl": "row 1: no key 'text' (there is: 'meta', 'doc')",
+    "not_really_gzip.jsonl.gz": "Not a gzipped file",
+    "ragged.csv": "row 2: 4 fields instead of 2",
+    "semicolon_latin1.csv": "row 1: no column 'text' (there is: 'id;text')",
+    "shift_jis.txt": "not utf-8: byte 0x82 at offset 0",
+    "truncated.jsonl.gz": "truncated: ",
+    "truncated.jsonl.zst": "Truncated ",
+    "utf16le_bom.txt": "not utf-8: byte 0xff at offset 0",
+}
+
+ENCODED = {
+    "cp1252.txt": ("cp1252", "€9…"),
+    "gb18030.txt": ("gb18030", "这是中文文本"),
+    "koi8r.txt": ("koi8-r", "Это русский текст"),
+    "latin1.txt": ("latin-1", "naïve façade"),
+    "shift_jis.txt": ("shift_jis", "これは日本語"),
+    "utf16le_bom.txt": ("utf-16", "naïve façade"),
+}
+
+
+@pytest.fixture
+def run(capfd):
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        lines = [line for line in err.splitlines() if "fastlsh: warning: " not in line]
+        return status, out.splitlines(), lines
+
+    return call
+
+
+def need(name):
+    if name.endswith((".parquet", ".arrow", ".zst")):
+        pytest.importorskip("pyarrow")
+    if not (MESSY / name).exists():
+        pytest.skip("the generator could not make it")
+    return MESSY / name
+
+
+def test_every_file_has_an_expectation():
+    assert {path.name for path in MESSY.iterdir()} - {"long_line_2MB.txt"} <= {*GOOD, *BAD}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_files(name, run, tmp_path):
+    path = need(name)
+    documents, empty = GOOD[name]
+    # The identical ones have more pairs than a test should print.
+    arguments = ["-o", tmp_path / "p.parquet"] if name.startswith("all_identical") else []
+    status, out, err = run("pairs", path, *arguments)
+    assert (status, err[0]) == (0, f"fastlsh: {documents} documents, {empty} empty")
+    assert arguments or out[0] == "id_a\tid_b\tjaccard"
+    kept = tmp_path / (f"{name}.jsonl" if name.endswith(".txt") else name)
+    assert run("dedup", path, "-o", kept, "--removed", tmp_path / "removed.tsv")[0] == 0
+    removed = (tmp_path / "removed.tsv").read_bytes().count(b"\n") - 1
+    assert len(read(kept)) == documents - removed
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files(name, run, tmp_path):
+    path = need(name)
+    status, out, err = run("pairs", path)
+    assert (status, out, len(err)) == (2, [], 1)
+    assert err[0].startswith(f"fastlsh: {path}: {BAD[name]}")
+    suffix = "".join(path.suffixes).replace("txt", "jsonl")
+    assert run("dedup", path, "-o", tmp_path / f"kept{suffix}")[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_encodings(name, run):
+    encoding, words = ENCODED[name]
+    assert words in read(need(name), encoding=encoding).texts[0]
+    assert run("pairs", need(name), "--encoding", encoding)[0] == 0
+
+
+def test_the_same_texts_in_every_form():
+    expected = read(MESSY / "good.jsonl")
+    for suffix in ("gz", "bz2", "xz", "zst"):
+        found = read(need(f"good.jsonl.{suffix}"))
+        assert (found.texts, found.ids) == (expected.texts, expected.ids)
+    texts = [None if n % 17 == 5 else text for n, text in enumerate(expected.texts)]
+    for kind in ("string", "large_string", "string_view", "binary", "dictionary"):
+        for suffix in ("parquet", "arrow"):
+            found = read(need(f"nulls_{kind}.{suffix}"))
+            assert (found.texts.to_pylist(), found.ids) == (texts, expected.ids)
+
+
+def test_skipping(run):
+    found = read(MESSY / "bad_lines.jsonl", on_error="skip")
+    assert found.ids == ["1", "3", "6", 7, "1", "10", "11"]
+    assert found.texts[1:3] == [None, "second wins"]
+    assert [error.row for error in found.skipped_reasons] == [2, 5, 7, 8, 10, 11, 13, 15]
+    assert "row 4: a quote is never closed" in " ".join(
+        run("pairs", MESSY / "ragged.csv", "--on-error", "skip")[2]
+    )
+    assert read(MESSY / "nested.jsonl", on_error="skip").skipped == 50
+
+
+def test_options_that_make_a_file_readable(run):
+    found = read(MESSY / "semicolon_latin1.csv", delimiter=";", encoding="latin-1")
+    assert found.texts == ["Käse, größer", 'a;b"c']
+    status, _, err = run("pairs", MESSY / "array.json", "--format", "jsonl")
+    assert status == 2
+    assert "row 1: " in err[0]
+    assert "an array is not JSON lines" in err[0]
+    assert "byte 0x" in run("pairs", MESSY / "binary.bin", "--format", "txt")[2][0]
+
+
+def test_nothing_is_removed_by_a_chain(run, tmp_path):
+    arguments = ["-o", tmp_path / "kept.jsonl", "--removed", tmp_path / "removed.jsonl"]
+    assert run("dedup", MESSY / "chain_2k.jsonl", *arguments)[0] == 0
+    lines = (tmp_path / "removed.jsonl").read_text().splitlines()
+    removed = [json.loads(line) for line in lines]
+    kept = set(read(tmp_path / "kept.jsonl").ids)
+    assert removed
+    assert all(row["jaccard"] >= 0.8 and row["kept_id"] in kept for row in removed)
+    assert len(kept) + len(removed) == 2000
+
+
+@pytest.mark.slow
+def test_huge(run, tmp_path):
+    maker = DATA / "make_messy.py"
+    command = [sys.executable, maker, tmp_path, "--huge"]
+    subprocess.run(command, check=True, timeout=1200, stdout=subprocess.DEVNULL)
+    status, out, _ = run("pairs", tmp_path / "huge_doc.jsonl", "--threshold", 0.05)
+    assert (status, out[1].split("\t")[:2]) == (0, ["huge", "huge_edit"])
+    assert run("pairs", tmp_path / "huge_doc_50MB.txt")[2][0] == "fastlsh: 1 documents, 0 empty"
+    same = tmp_path / "dup_100k.jsonl"
+    status, _, err = run("pairs", same)
+    assert (status, len(err)) == (2, 1)
+    assert run("dedup", same, "-o", tmp_path / "kept.jsonl")[0] == 0
+    assert read(tmp_path / "kept.jsonl").ids == ["d000000"]

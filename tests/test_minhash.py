@@ -1,0 +1,153 @@
+"""Signatures."""
+
+import hashlib
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_text, shinglers, wide
+
+from fastlsh import MinHasher, Shingler
+
+EMPTY = 2**32 - 1
+
+
+@given(st.lists(any_text, max_size=6), shinglers, st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_equal_to_the_oracle(texts, options, num_perm, seed):
+    hasher = MinHasher(num_perm, seed=seed, shingler=Shingler(**options))
+    expected = oracle.Oracle(texts, **options, num_perm=num_perm, seed=seed).signatures
+    assert hasher.signatures(texts).tolist() == expected
+
+
+def test_the_default_is_nine_characters_128_functions_seed_1():
+    text = "the quick brown fox jumps over the lazy dog"
+    assert MinHasher().signatures([text]).tolist() == oracle.Oracle([text]).signatures
+
+
+def test_known_values_of_datasketch_2():
+    # datasketch 2.0: MinHash(num_perm=4, seed=1).update(b"hello"). Never changes.
+    element = np.frombuffer(hashlib.sha1(b"hello").digest()[:4], "<u4").astype(np.uint32)
+    found = MinHasher(4).from_hashes(element, [0, 1])
+    assert found.tolist() == [[625790555, 194865109, 3904131391, 1324736089]]
+
+
+@given(st.lists(wide, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_the_order_of_elements_is_irrelevant(words, draw):
+    hasher = MinHasher(20)
+    shuffled = draw.sample(words, len(words))
+    assert np.array_equal(hasher.from_tokens([words]), hasher.from_tokens([shuffled + words]))
+
+
+@given(st.lists(wide, max_size=6), st.lists(wide, max_size=6))
+def test_the_signature_of_a_union_is_the_minimum(a, b):
+    rows = MinHasher(20).from_tokens([a, b, a + b])
+    assert np.array_equal(rows[2], np.minimum(rows[0], rows[1]))
+
+
+@given(st.lists(any_text, max_size=12), shinglers)
+def test_batches_and_threads_are_irrelevant(texts, options):
+    shingler = Shingler(**options)
+    together = MinHasher(20, shingler=shingler, threads=1).signatures(texts)
+    for text, row in zip(texts, together, strict=True):
+        assert np.array_equal(MinHasher(20, shingler=shingler).signatures([text])[0], row)
+    for threads in (2, 5):
+        hasher = MinHasher(20, shingler=shingler, threads=threads)
+        assert np.array_equal(hasher.signatures(texts), together)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7, 1000])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_many_batches(monkeypatch, batch, threads):
+    monkeypatch.setattr("fastlsh.minhash.MAX_BATCH", batch)
+    texts = [f"text number {i} of many" * (i % 5) for i in range(50)]
+    expected = oracle.Oracle(texts, num_perm=8).signatures
+    assert MinHasher(8, threads=threads).signatures(texts).tolist() == expected
+
+
+@given(st.lists(any_text, max_size=6), shinglers)
+def test_from_hashes_of_the_shingle_hashes_is_the_same(texts, options):
+    shingler = Shingler(**options)
+    hasher = MinHasher(20, shingler=shingler)
+    hashes = [shingler.hashes(text) for text in texts]
+    offsets = np.cumsum([0, *map(len, hashes)])
+    found = hasher.from_hashes(np.concatenate([np.empty(0, np.uint64), *hashes]), offsets)
+    assert np.array_equal(found, hasher.signatures(texts))
+
+
+def test_uint32_hashes_count_as_uint64():
+    small = np.array([0, 1, 5, 2**32 - 1], np.uint32)
+    hasher = MinHasher(40)
+    found = hasher.from_hashes(small, [0, 1, 4])
+    assert np.array_equal(found, hasher.from_hashes(small.astype(np.uint64), [0, 1, 4]))
+    assert found[0].tolist() == [b for _, b in oracle.affine32(40, 1)]  # fmix32(0) = 0
+
+
+def test_hashes_in_other_memory_orders():
+    hashes = np.arange(100, dtype=np.uint64)
+    hasher = MinHasher(16)
+    expected = hasher.from_hashes(hashes[::2].copy(), [0, 20, 50])
+    misaligned = np.frombuffer(b"x" + hashes[::2].tobytes(), np.uint8)[1:].view(np.uint64)
+    readonly = hashes[::2].copy()
+    readonly.flags.writeable = False
+    for form in (hashes[::2], misaligned, readonly):
+        assert np.array_equal(hasher.from_hashes(form, [0, 20, 50]), expected)
+    for offsets in (np.array([0, 20, 50], np.uint8), np.array([0, 9, 20, 9, 50])[::2], (0, 20, 50)):
+        assert np.array_equal(hasher.from_hashes(readonly, offsets), expected)
+
+
+def test_hashes_may_lie_anywhere():
+    hashes = np.arange(10, dtype=np.uint64)
+    found = MinHasher(16).from_hashes(hashes, [3, 3, 7])
+    assert (found[0] == EMPTY).all()
+    assert np.array_equal(found[1], MinHasher(16).from_hashes(hashes[3:7], [0, 4])[0])
+
+
+def test_from_tokens_is_words_of_size_one():
+    texts = ["a b c", "é 中 中", "", "😀"]
+    words = MinHasher(20, shingler=Shingler("word", 1)).signatures(texts)
+    tokens = [text.split() for text in texts]
+    assert np.array_equal(MinHasher(20).from_tokens(tokens), words)
+    as_bytes = [[word.encode() for word in document] for document in tokens]
+    assert np.array_equal(MinHasher(20).from_tokens(iter(as_bytes)), words)
+
+
+def test_empty_documents_are_all_ones():
+    found = MinHasher(7).signatures(["", None, b"", "a"])
+    assert (found[:3] == EMPTY).all()
+    assert not (found[3] == EMPTY).any()
+
+
+@pytest.mark.parametrize("none", [[], (), iter([]), np.empty(0, object)])
+def test_no_documents(none):
+    found = MinHasher(7).signatures(none)
+    assert found.shape == (0, 7)
+    assert found.dtype == np.uint32
+
+
+def test_signatures_are_written_to_out():
+    texts = ["one text", "another text"]
+    wide_array = np.zeros((2, 16), np.uint32)
+    assert MinHasher(16).signatures(texts, out=wide_array) is wide_array
+    assert np.array_equal(wide_array, MinHasher(16).signatures(texts))
+    assert MinHasher(16).from_tokens([["a"], []], out=wide_array) is wide_array
+    assert (wide_array[1] == EMPTY).all()
+    assert MinHasher(16).from_hashes(np.empty(0, np.uint64), [0, 0, 0], out=wide_array) is wide_array
+    assert (wide_array == EMPTY).all()
+
+
+def test_signatures_take_four_bytes_a_value():
+    assert MinHasher(100).signatures(["text"] * 1000).nbytes == 400_000
+
+
+@pytest.mark.parametrize("num_perm", [1, 10_000, 65_535])
+def test_lengths_of_a_signature(num_perm):
+    found = MinHasher(num_perm).signatures(["a short text", ""])
+    assert found.shape == (2, num_perm)
+    shorter = MinHasher(min(num_perm, 3)).from_hashes(np.array([0], np.uint64), [0, 1])
+    assert shorter.dtype == np.uint32
+
+
+def test_repr_says_what_it_is():
+    assert "num_perm=64" in repr(MinHasher(64))

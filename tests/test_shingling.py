@@ -1,0 +1,143 @@
+"""What a document is a set of."""
+
+import sys
+import unicodedata
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import any_text, shinglers
+
+import fastlsh
+from fastlsh import MinHasher, Shingler
+
+
+def expected_hashes(text, unit="char", size=9):
+    windows = oracle.windows(oracle.units_of(text, unit), size)
+    return sorted(set(map(oracle.window_hash, windows)))
+
+
+@given(any_text, shinglers)
+def test_hashes_are_those_of_the_windows(text, options):
+    assert Shingler(**options).hashes(text).tolist() == expected_hashes(text, **options)
+
+
+@given(any_text, shinglers)
+def test_shingles_are_the_windows_in_order(text, options):
+    units = oracle.units_of(text, options["unit"])
+    expected = oracle.windows(units, options["size"])
+    if options["unit"] == "word":
+        expected = [" ".join(window) for window in expected]
+    assert Shingler(**options).shingles(text) == expected
+
+
+@given(st.binary(max_size=30), st.integers(1, 5))
+def test_any_bytes_are_bytes(data, size):
+    shingler = Shingler("byte", size)
+    assert shingler.shingles(data) == oracle.windows(data, size)
+    assert shingler.hashes(data).tolist() == expected_hashes(data, "byte", size)
+
+
+def test_hashes_are_sorted_unique_uint64():
+    hashes = Shingler(size=2).hashes("ababababab")
+    assert hashes.dtype == np.uint64
+    assert len(hashes) == 2
+    assert hashes[0] < hashes[1]
+
+
+@pytest.mark.parametrize("unit", ["char", "word", "byte"])
+@pytest.mark.parametrize("text", ["", b"", None])
+def test_empty(unit, text):
+    assert Shingler(unit).shingles(text) == []
+    assert Shingler(unit).hashes(text).tolist() == []
+
+
+def test_only_white_space_has_no_word():
+    assert Shingler("word", 2).hashes(" \t\n").tolist() == []
+    assert Shingler("word", 2).shingles(" \t\n") == []
+
+
+@pytest.mark.parametrize("size", [5, 6, 100, 10**6, 2**31 - 1])
+def test_a_short_text_is_its_own_shingle(size):
+    assert Shingler(size=size).shingles("abcd") == ["abcd"]
+    assert Shingler(size=size).hashes("abcd").tolist() == [oracle.characters_hash("abcd")]
+    words = [oracle.words_hash(["a", "b", "c"])]
+    assert Shingler("word", size).hashes("a b c").tolist() == words
+
+
+def test_a_short_text_is_not_a_padded_one():
+    texts = ["a", "\0a", "a\0", "\0\0a", "aa", "a "]
+    assert len({int(Shingler(size=9).hashes(text)[0]) for text in texts}) == len(texts)
+
+
+def test_words_split_at_every_white_space_of_python():
+    # One word per code point: no space means one word, a space two.
+    marks = [chr(c) for c in range(sys.maxunicode + 1)]
+    split = MinHasher(1, shingler=Shingler("word", 1)).signatures([f"x{mark}" for mark in marks])
+    alone = MinHasher(1, shingler=Shingler("word", 1)).signatures(["x"])
+    found = {marks[i] for i in np.flatnonzero(split[:, 0] == alone[0, 0])}
+    assert found == {mark for mark in marks if mark.isspace()}
+    assert found == {mark for mark in marks if not mark.split()}
+
+
+@pytest.mark.parametrize(
+    ("options", "same"),
+    [
+        ({"lowercase": True}, str.lower),
+        ({"remove_whitespace": True}, lambda t: "".join(t.split())),
+        ({"collapse_whitespace": True}, lambda t: " ".join(t.split())),
+        ({"unicode_form": "NFC"}, lambda t: unicodedata.normalize("NFC", t)),
+        ({"unicode_form": "NFKD"}, lambda t: unicodedata.normalize("NFKD", t)),
+        ({"normalize": lambda t: t.replace("a", "bb")}, lambda t: t.replace("a", "bb")),
+        (
+            {"normalize": lambda t: t + "\u212b A", "unicode_form": "NFD", "lowercase": True,
+             "remove_whitespace": True},
+            lambda t: "".join(unicodedata.normalize("NFD", t + "\u212b A").lower().split()),
+        ),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("unit", ["char", "word", "byte"])
+def test_normalisation(options, same, unit):
+    texts = ["", "Ab C\u0301 é\u0130", " a  B\u3000c\n", "ﬁ \u212b", "😀 A\0a", "\ud800 Aa"]
+    shingler = Shingler(unit, 3, **options)
+    for text in texts:
+        assert shingler.shingles(text) == Shingler(unit, 3).shingles(same(text))
+        assert shingler.hashes(text).tolist() == expected_hashes(same(text), unit, 3)
+    hasher = MinHasher(16, shingler=shingler)
+    plain = MinHasher(16, shingler=Shingler(unit, 3))
+    expected = plain.signatures([same(text) for text in texts])
+    assert np.array_equal(hasher.signatures(texts), expected)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_tokenizer(size):
+    def tokenizer(text):
+        return text.split(",") if text else []
+
+    texts = ["a,b,c,d", "", ",", "é,中,😀,a b", "x"]
+    shingler = Shingler("word", size, tokenizer=tokenizer)
+    for text in texts:
+        windows = oracle.windows(tuple(tokenizer(text)), size)
+        assert shingler.shingles(text) == [" ".join(window) for window in windows]
+        assert shingler.hashes(text).tolist() == sorted(set(map(oracle.words_hash, windows)))
+    assert fastlsh.jaccard("a,b,c", "c,b,a,d", Shingler("word", 1, tokenizer=tokenizer)) == 0.75
+
+
+def test_a_tokenizer_may_give_bytes():
+    as_bytes = Shingler("word", 2, tokenizer=lambda t: [w.encode() for w in t.split()])
+    assert as_bytes.shingles("é b c") == ["é b", "b c"]
+    assert as_bytes.hashes("é b c").tolist() == expected_hashes("é b c", "word", 2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"unit": "line"}, {"size": 0}, {"size": -1}, {"size": 2**31}, {"size": 2.5}, {"size": "9"},
+        {"unicode_form": "nfc"}, {"tokenizer": str.split},
+    ],
+)  # fmt: skip
+def test_bad_options(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Shingler(**options)
