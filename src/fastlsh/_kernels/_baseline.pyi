@@ -11,11 +11,11 @@ class Keeper:
         root: NDArray[np.int32],
         signatures: NDArray[np.uint32],
         document: NDArray[np.int64],
+        fixed: NDArray[np.uint8],
         threshold: float,
         mode: int,
         limit: int,
     ) -> None: ...
-    def keep_all(self, first: int, last: int) -> None: ...
     def candidates(
         self, first: int, last: int, out: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> int: ...
@@ -74,7 +74,9 @@ def shingle_sets(
     start: NDArray[np.int64],
     count: NDArray[np.int64],
     unique: bool = True,
+    sketched: bool = False,
 ) -> None: ...
+def sketch_room(sizes: NDArray[np.int64], out: NDArray[np.int64]) -> None: ...
 def text_hashes(spans: Spans, out: NDArray[np.uint64]) -> None: ...
 def band_keys(
     signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64]
@@ -93,4 +95,5 @@ def set_jaccard(
     right: NDArray[np.int64],
     threshold: float,
     out: NDArray[np.float64],
+    sketched: bool = False,
 ) -> None: ...

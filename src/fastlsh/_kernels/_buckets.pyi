@@ -7,9 +7,8 @@ def link(
 def emit_pairs(
     signatures: NDArray[np.uint32],
     rows: int,
-    band: int,
+    documents: NDArray[np.int64],
     previous: NDArray[np.int32],
-    documents: NDArray[np.int64] | None,
     at: NDArray[np.int64],
     left: NDArray[np.int32] | None,
     right: NDArray[np.int32] | None,
@@ -17,6 +16,5 @@ def emit_pairs(
 ) -> int: ...
 def chain_depths(previous: NDArray[np.int32], totals: NDArray[np.int64]) -> None: ...
 def roots(previous: NDArray[np.int32], root: NDArray[np.int32]) -> None: ...
-def families(
-    left: NDArray[np.int32], right: NDArray[np.int32], label: NDArray[np.int32]
-) -> None: ...
+def unite(parent: NDArray[np.int32], left: NDArray[np.int32], right: NDArray[np.int32]) -> None: ...
+def families(parent: NDArray[np.int32]) -> None: ...

@@ -175,6 +175,7 @@ def merged(Spans zeros not None, Spans ones not None, const uint8_t[::1] choice 
         used += choice[i] == 0
     if zeros.n != used or ones.n != n - used:
         raise ValueError(f"choice asks for {used} + {n - used} texts of {zeros.n} + {ones.n}")
+    spans.owners += [zeros, ones]
     used = 0
     for i in range(n):
         spans.at[i] = ones.at[i - used] if choice[i] else zeros.at[used]

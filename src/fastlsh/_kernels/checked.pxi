@@ -180,7 +180,7 @@ def shingle_sets(
     cdef Source source
     cdef Py_ssize_t i, longest
     cdef Py_ssize_t n = spans.n
-    cdef uint64_t* table = NULL
+    cdef Workbench* bench = NULL
     cdef uint64_t* base = NULL
     cdef bint short = False
     check_plan(unit, size)
@@ -197,8 +197,8 @@ def shingle_sets(
     if n == 0:
         return
     if unique:
-        table = <uint64_t*> malloc(TABLE_SLOTS * sizeof(uint64_t))
-        if table == NULL:
+        bench = <Workbench*> malloc(sizeof(Workbench))
+        if bench == NULL:
             raise MemoryError()
     if out.shape[0]:
         base = &out[0]
@@ -213,12 +213,12 @@ def shingle_sets(
                 open_text(&source, &plan, &spans.at[i], &ring[0])
             count[i] = collect(&source, base + start[i], start[i + 1] - start[i])
             if unique:
-                count[i] = sort_unique(base + start[i], count[i], 0, table)
+                count[i] = sort_unique(base + start[i], count[i], 0, bench)
             if sketched and start[i + 1] - start[i] >= count[i] + sketch_words(count[i]):
                 make_sketch(base + start[i], count[i], base + start[i] + count[i])
             elif sketched:
                 short = True
-    free(table)
+    free(bench)
     if short:
         raise ValueError("start leaves no room for a sketch")
 

@@ -10,40 +10,109 @@ cdef noinline_void count_equal(
     count[0] = total
 
 
-cdef noinline_void intersect(
-    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb,
-    Py_ssize_t needed, Py_ssize_t* common
+cdef struct Strands:
+    # Four parts of the hash range, each with its own part of both sets.
+    Py_ssize_t i[4]
+    Py_ssize_t j[4]
+    Py_ssize_t i_end[4]
+    Py_ssize_t j_end[4]
+
+
+cdef Py_ssize_t lower_bound(const uint64_t* values, Py_ssize_t n, uint64_t value) noexcept nogil:
+    cdef Py_ssize_t low = 0
+    cdef Py_ssize_t middle
+    while low < n:
+        middle = (low + n) >> 1
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            n = middle
+    return low
+
+
+cdef noinline_void step_strands(
+    const uint64_t* a, const uint64_t* b, Strands* s, Py_ssize_t steps
+) noexcept nogil:
+    # One comparison moves one side on, or both where they are equal. No branch depends on the
+    # data, and the four strands hide each other's latency.
+    cdef const uint64_t* a0 = a + s.i[0]
+    cdef const uint64_t* a1 = a + s.i[1]
+    cdef const uint64_t* a2 = a + s.i[2]
+    cdef const uint64_t* a3 = a + s.i[3]
+    cdef const uint64_t* b0 = b + s.j[0]
+    cdef const uint64_t* b1 = b + s.j[1]
+    cdef const uint64_t* b2 = b + s.j[2]
+    cdef const uint64_t* b3 = b + s.j[3]
+    cdef uint64_t x, y
+    cdef Py_ssize_t step
+    for step in range(steps):
+        x = a0[0]
+        y = b0[0]
+        a0 += either(x <= y)
+        b0 += either(y <= x)
+        x = a1[0]
+        y = b1[0]
+        a1 += either(x <= y)
+        b1 += either(y <= x)
+        x = a2[0]
+        y = b2[0]
+        a2 += either(x <= y)
+        b2 += either(y <= x)
+        x = a3[0]
+        y = b3[0]
+        a3 += either(x <= y)
+        b3 += either(y <= x)
+    s.i[0] = a0 - a
+    s.i[1] = a1 - a
+    s.i[2] = a2 - a
+    s.i[3] = a3 - a
+    s.j[0] = b0 - b
+    s.j[1] = b1 - b
+    s.j[2] = b2 - b
+    s.j[3] = b3 - b
+
+
+cdef Py_ssize_t intersect(
+    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, Py_ssize_t needed
 ) noexcept nogil:
     # The size of the intersection, or -1 as soon as it cannot reach `needed`.
-    # Blocks of 8 against 8 without branches; the block with the smaller end moves on.
-    cdef Py_ssize_t i = 0
-    cdef Py_ssize_t j = 0
-    cdef uint64_t found = 0
-    cdef uint64_t hits[8]
-    cdef uint64_t value, last_a, last_b
-    cdef int x, y
-    while i + 8 <= na and j + 8 <= nb:
-        memset(hits, 0, sizeof(hits))
-        for x in range(8):
-            value = a[i + x]
-            for y in range(8):
-                hits[y] += value == b[j + y]
-        for y in range(8):
-            found += hits[y]
-        last_a = a[i + 7]
-        last_b = b[j + 7]
-        i += 8 * <Py_ssize_t> (last_a <= last_b)
-        j += 8 * <Py_ssize_t> (last_b <= last_a)
-        if <Py_ssize_t> found + min(na - i, nb - j) < needed:
-            common[0] = -1
-            return
-    while i < na and j < nb:
-        last_a = a[i]
-        last_b = b[j]
-        found += last_a == last_b
-        i += last_a <= last_b
-        j += last_b <= last_a
-    common[0] = <Py_ssize_t> found if <Py_ssize_t> found >= needed else -1
+    cdef Strands s
+    cdef Py_ssize_t quarter, steps, moved, left, most
+    cdef Py_ssize_t found = 0
+    cdef Py_ssize_t i, j
+    for quarter in range(4):
+        s.i[quarter] = quarter * na // 4
+        s.j[quarter] = lower_bound(b, nb, a[s.i[quarter]]) if quarter else 0
+    for quarter in range(4):
+        s.i_end[quarter] = s.i[quarter + 1] if quarter < 3 else na
+        s.j_end[quarter] = s.j[quarter + 1] if quarter < 3 else nb
+    while True:
+        steps = na + nb
+        most = 0
+        moved = 0
+        for quarter in range(4):
+            left = min(s.i_end[quarter] - s.i[quarter], s.j_end[quarter] - s.j[quarter])
+            steps = min(steps, left)        # so many steps reach no end
+            most += left
+            moved -= s.i[quarter] + s.j[quarter]
+        if found + most < needed:
+            return -1
+        if steps < 4:
+            break
+        steps = min(steps, <Py_ssize_t> 256)
+        step_strands(a, b, &s, steps)
+        for quarter in range(4):
+            moved += s.i[quarter] + s.j[quarter]
+        found += moved - 4 * steps          # a step that moved both sides found one
+    for quarter in range(4):
+        i = s.i[quarter]
+        j = s.j[quarter]
+        while i < s.i_end[quarter] and j < s.j_end[quarter]:
+            steps = a[i] <= b[j]
+            found += a[i] == b[j]
+            j += b[j] <= a[i]
+            i += steps
+    return found if found >= needed else -1
 
 
 cdef inline double quotient(Py_ssize_t common, Py_ssize_t na, Py_ssize_t nb) noexcept nogil:
@@ -69,16 +138,23 @@ cdef inline Py_ssize_t sketch_words(Py_ssize_t n) noexcept nogil:
     return 2 + (<Py_ssize_t> 1 << (c - 7)) + (<Py_ssize_t> 1 << (c - 6))
 
 
-cdef void make_sketch(const uint64_t* values, Py_ssize_t n, uint64_t* sketch) noexcept nogil:
+cdef noinline_void make_sketch(const uint64_t* values, Py_ssize_t n, uint64_t* sketch) noexcept nogil:
     cdef int c = sketch_class(n)
     cdef Py_ssize_t small = <Py_ssize_t> 1 << (c - 7)
     cdef uint64_t* large_map = sketch + 2 + small
-    cdef uint64_t bit, word
+    cdef uint64_t bit
+    cdef uint64_t at = 0
+    cdef uint64_t word = 0
     cdef Py_ssize_t i
     memset(sketch, 0, sketch_words(n) * sizeof(uint64_t))
     for i in range(n):
         bit = values[i] >> (64 - c)
-        large_map[bit >> 6] |= <uint64_t> 1 << (bit & 63)
+        if bit >> 6 != at:                      # ascending: a word is finished
+            large_map[at] = word
+            at = bit >> 6
+            word = 0
+        word |= <uint64_t> 1 << (bit & 63)
+    large_map[at] = word
     for i in range(2 * small):
         word = large_map[i]
         sketch[1] += popcount(word)
@@ -145,5 +221,5 @@ cdef double jaccard_of_sets(
         return -1.0
     if sketched and most_common(a, na, b, nb) < needed:
         return -1.0
-    intersect(a, na, b, nb, needed, &common)
+    common = intersect(a, na, b, nb, needed)
     return -1.0 if common < 0 else quotient(common, na, nb)

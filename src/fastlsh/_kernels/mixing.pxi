@@ -1,7 +1,7 @@
 # Integer mixers. Each number here is part of docs/signature-spec.md and never changes.
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 cdef extern from *:
     """
@@ -17,7 +17,16 @@ cdef extern from *:
     #define FASTLSH_NOINLINE __attribute__((noinline))
     #define fastlsh_popcount(x) ((uint64_t) __builtin_popcountll(x))
     #endif
+    #if defined(__clang__)
+    #define fastlsh_either(condition) __builtin_unpredictable(condition)
+    #elif defined(__GNUC__)
+    #define fastlsh_either(condition) __builtin_expect_with_probability(condition, 1, 0.5)
+    #else
+    #define fastlsh_either(condition) (condition)
+    #endif
     """
+    # A condition that no predictor can learn: keeps the compiler from making a branch of it.
+    Py_ssize_t either "fastlsh_either"(bint condition) noexcept nogil
     uint64_t popcount "fastlsh_popcount"(uint64_t word) noexcept nogil
     # A hot loop that is inlined into its caller loses its registers there (up to 3x slower).
     ctypedef void noinline_void "FASTLSH_NOINLINE void"

@@ -1,56 +1,63 @@
 # The set of a document's shingle hashes, as a sorted array without repetitions.
 
 cdef enum:
-    TABLE_LIMIT = 1 << 15                       # hashes sorted by one table
-    TABLE_SLOTS = (1 << 16) + (1 << 15)         # its slots, with room to run over the end
+    SORT_LIMIT = 1 << 15                # hashes sorted in one go, within the L2 cache
 
-# The hashes are evenly spread, so the leading bits of a hash tell its place: a table with
-# linear probing that keeps its entries in order sorts and removes repetitions in one pass.
-# Zero marks a free slot; the hash 0 is kept aside.
+cdef struct Workbench:
+    uint16_t place[2 * SORT_LIMIT + 1]
+    uint64_t values[SORT_LIMIT]
 
-cdef Py_ssize_t sort_by_table(
-    uint64_t* values, Py_ssize_t n, int skip, uint64_t* table
+
+cdef Py_ssize_t sort_small(
+    uint64_t* values, Py_ssize_t n, int skip, Workbench* bench
 ) noexcept nogil:
     # All values agree in their `skip` leading bits. Returns the number of distinct ones.
-    cdef int bits = 4
-    cdef Py_ssize_t slots, at, i
-    cdef Py_ssize_t count = 0
-    cdef uint64_t value, other
-    cdef bint zero = False
-    while (<Py_ssize_t> 1 << bits) < 2 * n:
+    # The hashes are evenly spread: counting by the leading bits of each, with two counters for
+    # a hash, puts nearly all in place, and an insertion sort has few left to move.
+    cdef int bits = 1
+    cdef Py_ssize_t count = 1
+    cdef Py_ssize_t i, k
+    cdef uint64_t value, last
+    cdef uint16_t total = 0
+    cdef uint16_t here
+    while (<Py_ssize_t> 1 << bits) < n + n // 2:
         bits += 1
-    slots = (<Py_ssize_t> 1 << bits) + n
-    memset(table, 0, slots * sizeof(uint64_t))
+    memset(bench.place, 0, (<size_t> 1 << bits) * sizeof(uint16_t))
+    for i in range(n):
+        bench.place[(values[i] << skip) >> (64 - bits)] += 1
+    for i in range(<Py_ssize_t> 1 << bits):
+        here = bench.place[i]
+        bench.place[i] = total
+        total += here
     for i in range(n):
         value = values[i]
-        if value == 0:
-            zero = True
+        k = (value << skip) >> (64 - bits)
+        bench.values[bench.place[k]] = value
+        bench.place[k] += 1
+    last = bench.values[0]
+    values[0] = last
+    for i in range(1, n):
+        value = bench.values[i]
+        if value >= last:                       # most are; equal ones are not counted
+            values[count] = value
+            count += value != last
+            last = value
             continue
-        at = <Py_ssize_t> ((value << skip) >> (64 - bits))
-        while table[at] != 0 and table[at] < value:
-            at += 1
-        while table[at] != value:               # insert, moving what is greater
-            other = table[at]
-            table[at] = value
-            if other == 0:
-                break
-            value = other
-            at += 1
-    if zero:
-        values[0] = 0
-        count = 1
-    for i in range(slots):
-        values[count] = table[i]
-        count += table[i] != 0
-        if count == n:                          # never writes beyond the values
-            break
+        k = count
+        while k > 0 and values[k - 1] > value:
+            k -= 1
+        if k > 0 and values[k - 1] == value:
+            continue
+        memmove(values + k + 1, values + k, (count - k) * sizeof(uint64_t))
+        values[k] = value
+        count += 1
     return count
 
 
 cdef Py_ssize_t sort_unique(
-    uint64_t* values, Py_ssize_t n, int skip, uint64_t* table
+    uint64_t* values, Py_ssize_t n, int skip, Workbench* bench
 ) noexcept nogil:
-    # Splits by the next eight bits, in place, until a part fits the table.
+    # Splits by the next eight bits, in place, until a part is small.
     cdef Py_ssize_t start[257]
     cdef Py_ssize_t free[256]
     cdef Py_ssize_t part, i, m
@@ -59,8 +66,8 @@ cdef Py_ssize_t sort_unique(
     cdef int digit
     if skip == 64 or n < 2:                     # all bits agree
         return min(n, 1)
-    if n <= TABLE_LIMIT:
-        return sort_by_table(values, n, skip, table)
+    if n <= SORT_LIMIT:
+        return sort_small(values, n, skip, bench)
     memset(start, 0, sizeof(start))
     for i in range(n):
         start[((values[i] << skip) >> 56) + 1] += 1
@@ -79,7 +86,7 @@ cdef Py_ssize_t sort_unique(
     for part in range(256):
         m = start[part + 1] - start[part]
         if m:
-            m = sort_unique(values + start[part], m, skip + 8, table)
+            m = sort_unique(values + start[part], m, skip + 8, bench)
             for i in range(m):
                 values[count + i] = values[start[part] + i]
             count += m

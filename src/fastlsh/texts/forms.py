@@ -115,4 +115,4 @@ def as_texts(texts: Any) -> Texts:
         return as_texts(values)
     if not isinstance(texts, Iterable):
         raise TypeError(f"texts must be a collection of texts, got {type(texts).__name__}")
-    return ListTexts(texts if type(texts) is list else list(texts))
+    return ListTexts(list(texts))       # of our own: the caller may change his meanwhile
