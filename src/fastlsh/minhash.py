@@ -165,7 +165,7 @@ class MinHasher:
         lengths: NDArray[np.int64] | None = None,
         progress: Progress | None = None,
     ) -> NDArray[np.uint32]:
-        """Compute the signatures; write each document's code points (bytes, tokens) to `lengths`."""
+        """Compute the signatures; `lengths` gets each document's code points (bytes, tokens)."""
         n = len(texts)
         result = self._result(out, n)
 

@@ -12,9 +12,9 @@ from fastlsh.errors import TooManyPairsError
 from fastlsh.identical import first_copies
 from fastlsh.parallel import Progress, ProgressOption
 from fastlsh.results import Pairs
+from fastlsh.sets import ShingleSets
 from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
-from fastlsh.similarity import ShingleSets
 from fastlsh.texts import Texts, as_texts
 
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -165,8 +165,14 @@ def _joined(found: list[Found]) -> Found:
     key = np.concatenate([block[0] for block in found] or [np.empty(0, np.int64)])
     similarity = np.concatenate([block[1] for block in found] or [np.empty(0)])
     found.clear()
-    order = np.argsort(key)
-    return key[order], similarity[order]
+    return _sorted(key, similarity)
+
+
+def _sorted(key: NDArray[np.int64], similarity: NDArray[np.float64]) -> Found:
+    """Sort by (left, right); `key` in place, for a pair is to take 24 bytes, not many more."""
+    similarity = similarity[np.argsort(key)]
+    key.sort()
+    return key, similarity
 
 
 def _with_copies(
@@ -206,6 +212,4 @@ def _with_copies(
     lows = np.concatenate([np.minimum(a, b), np.minimum(c, d)])
     highs = np.concatenate([np.maximum(a, b), np.maximum(c, d)])
     similarity = np.concatenate([similarity[pair], np.full(len(c), one)])
-    key = (lows << 32) | highs
-    order = np.argsort(key)
-    return key[order], similarity[order]
+    return _sorted((lows << 32) | highs, similarity)

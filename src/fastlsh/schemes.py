@@ -35,7 +35,7 @@ def affine32(num_perm: int, seed: int) -> Affine32:
     if not 0 <= seed < 2**32:
         raise ValueError(f"seed must be between 0 and 2**32 - 1, got {seed}")
     # The stream of RandomState is frozen by numpy's policy (NEP 19).
-    draw = np.random.RandomState(seed)  # noqa: NPY002
+    draw = np.random.RandomState(seed)
     half = draw.randint(0, 2**31, num_perm, np.uint32)
     b = draw.randint(0, 2**32, num_perm, np.uint32)
     return Affine32(half * np.uint32(2) + np.uint32(1), b)

@@ -124,7 +124,9 @@ class Shingler:
         room = np.array([0, max(int(gathered.lengths()[0]), 1)], np.int64)
         out = np.empty(room[1], np.uint64)
         count = np.empty(1, np.int64)
-        shingle_sets(gathered.spans, gathered.offsets, self.kernel_unit, self.size, out, room, count)
+        shingle_sets(
+            gathered.spans, gathered.offsets, self.kernel_unit, self.size, out, room, count
+        )
         return out[: count[0]].copy()
 
     # ---- for the floors above

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from fastlsh._kernels._arrow_in import ArrowColumn
 from fastlsh._kernels._arrow_out import arrow_stream
-from fastlsh._kernels._buckets import chain_depths, emit_pairs, families, link, roots, unite
+from fastlsh._kernels._buckets import chain_depths, emit_pairs, link, roots
 from fastlsh._kernels._cpu import instruction_sets
+from fastlsh._kernels._families import families, unite
 from fastlsh._kernels._spans import Spans, merged, spans_of_list
 
 CHARACTERS = 0

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.buckets import neighbours
 from fastlsh.parallel import Progress, batches, run
+from fastlsh.sets import ShingleSets
 from fastlsh.settings import Settings
-from fastlsh.similarity import ShingleSets
 from fastlsh.texts import Texts
 
 BLOCK = 1024

@@ -1,0 +1,123 @@
+# Shingles of characters, by a rolling polynomial in four interleaved streams.
+
+cdef inline uint64_t entering(const Plan* plan, code_unit c) noexcept nogil:
+    if code_unit is uint8_t:
+        return plan.entering[c]
+    else:
+        return mix_code_point(c)
+
+
+cdef inline uint64_t leaving(const Plan* plan, code_unit c) noexcept nogil:
+    if code_unit is uint8_t:
+        return plan.leaving[c]
+    else:
+        return mix_code_point(c) * plan.power
+
+
+cdef void open_characters(Source* s, code_unit* tag) noexcept nogil:
+    # `tag` only chooses the code unit.
+    cdef const code_unit* text = <const code_unit*> s.text
+    cdef Py_ssize_t shingles = s.length - s.plan.size + 1
+    cdef Py_ssize_t i, stream
+    cdef uint64_t h
+    if s.length < s.plan.size:
+        return
+    s.steps = shingles // 4
+    s.tail = shingles - 4 * s.steps
+    for stream in range(0 if s.steps else 3, 4):
+        s.at[stream] = stream * s.steps
+        h = 0
+        for i in range(s.at[stream], s.at[stream] + s.plan.size - 1):
+            h = h * CHARACTER_BASE + entering(s.plan, text[i])
+        s.state[stream] = h
+
+
+cdef void roll(
+    const Plan* plan, const code_unit* text, uint64_t* state, Py_ssize_t n, uint64_t* out
+) noexcept nogil:
+    cdef const code_unit* head = text + (plan.size - 1)
+    cdef uint64_t h = state[0]
+    cdef Py_ssize_t i
+    for i in range(n):
+        h = h * CHARACTER_BASE + entering(plan, head[i])
+        out[i] = h
+        h -= leaving(plan, text[i])
+    state[0] = h
+
+
+cdef void roll_four(
+    const Plan* plan, const code_unit* text, Source* s, Py_ssize_t n, uint64_t* out
+) noexcept nogil:
+    # Four chains hide the latency of the multiplication.
+    cdef const code_unit* t0 = text + s.at[0]
+    cdef const code_unit* t1 = text + s.at[1]
+    cdef const code_unit* t2 = text + s.at[2]
+    cdef const code_unit* t3 = text + s.at[3]
+    cdef Py_ssize_t last = plan.size - 1
+    cdef uint64_t h0 = s.state[0]
+    cdef uint64_t h1 = s.state[1]
+    cdef uint64_t h2 = s.state[2]
+    cdef uint64_t h3 = s.state[3]
+    cdef Py_ssize_t i
+    for i in range(n):
+        h0 = h0 * CHARACTER_BASE + entering(plan, t0[i + last])
+        h1 = h1 * CHARACTER_BASE + entering(plan, t1[i + last])
+        h2 = h2 * CHARACTER_BASE + entering(plan, t2[i + last])
+        h3 = h3 * CHARACTER_BASE + entering(plan, t3[i + last])
+        out[i] = h0
+        out[i + n] = h1
+        out[i + 2 * n] = h2
+        out[i + 3 * n] = h3
+        h0 -= leaving(plan, t0[i])
+        h1 -= leaving(plan, t1[i])
+        h2 -= leaving(plan, t2[i])
+        h3 -= leaving(plan, t3[i])
+    s.state[0] = h0
+    s.state[1] = h1
+    s.state[2] = h2
+    s.state[3] = h3
+    for i in range(4):
+        s.at[i] += n
+
+
+cdef noinline_void finish_block(uint64_t* block, Py_ssize_t n, uint64_t units) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        block[i] = finish(block[i], units)
+
+
+cdef Py_ssize_t next_characters(Source* s, uint64_t* block, code_unit* tag) noexcept nogil:
+    cdef const code_unit* text = <const code_unit*> s.text
+    cdef Py_ssize_t n
+    cdef uint64_t h = 0
+    if s.steps:
+        n = min(s.steps, <Py_ssize_t> STEP)
+        roll_four(s.plan, text, s, n, block)
+        s.steps -= n
+        n *= 4
+    elif s.tail:
+        n = s.tail
+        roll(s.plan, text + s.at[3], &s.state[3], n, block)
+        s.tail = 0
+    elif 0 < s.length < s.plan.size:        # a short document is its own only shingle
+        for n in range(s.length):
+            h = h * CHARACTER_BASE + entering(s.plan, text[n])
+        block[0] = finish(h, s.length)
+        s.length = 0
+        return 1
+    else:
+        return 0
+    finish_block(block, n, s.plan.size)
+    return n
+
+
+cdef Py_ssize_t next_characters_1(Source* s, uint64_t* block) noexcept nogil:
+    return next_characters(s, block, <uint8_t*> NULL)
+
+
+cdef Py_ssize_t next_characters_2(Source* s, uint64_t* block) noexcept nogil:
+    return next_characters(s, block, <uint16_t*> NULL)
+
+
+cdef Py_ssize_t next_characters_4(Source* s, uint64_t* block) noexcept nogil:
+    return next_characters(s, block, <uint32_t*> NULL)

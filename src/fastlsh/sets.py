@@ -1,0 +1,167 @@
+"""The shingle sets of documents that are to be compared, within bounded memory."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.parallel import batches, run
+from fastlsh.shingling import Shingler
+from fastlsh.texts import Texts
+
+ROOM = 5 << 20
+"""Words for the sets that are held at a time: 40 MB, more only if two documents need it."""
+
+
+class ShingleSets:
+    """The shingle sets of some documents, made when they are needed and held while there is room.
+
+    Parameters
+    ----------
+    texts, shingler
+        The collection and what its sets are made of.
+    documents
+        int64 (m,): which of its documents; those that are compared with each other close
+        together. All that follows counts places in this array.
+    lengths
+        int64 (m,): code points (bytes, tokens) of each.
+    threads
+        How many make sets and compare them.
+
+    Attributes
+    ----------
+    hashes, start, count
+        For the kernels: uint64 sets with their sketches; int64 (m,) place and size of each.
+    """
+
+    def __init__(
+        self,
+        texts: Texts,
+        shingler: Shingler,
+        documents: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        threads: int,
+    ) -> None:
+        self._texts = texts
+        self._shingler = shingler
+        self._documents = documents
+        self._threads = threads
+        self._words = self._words_for(lengths)
+        self._tile = ((np.cumsum(self._words) - 1) // (ROOM // 2)).astype(np.int32)
+        self._end = 0
+        self.hashes = np.empty(0, np.uint64)
+        self.start = np.zeros(len(documents), np.int64)
+        self.count = np.full(len(documents), -1, np.int64)
+
+    def _words_for(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return an upper bound of the words that each set and its sketch take."""
+        if self._shingler.unit == "word" and self._shingler.tokenizer is None:
+            lengths = (lengths + 1) // 2        # words of one character, and a space
+        shingles = np.maximum(lengths - self._shingler.size + 1, np.minimum(lengths, 1))
+        words = np.empty_like(shingles)
+        _kernels.sketch_room(shingles, words)
+        words += shingles
+        return words
+
+    def fits(self, places: NDArray[np.int64]) -> bool:
+        """Whether the sets of these documents can be held together."""
+        return int(self._words[places].sum()) <= ROOM
+
+    def ensure(self, places: NDArray[np.int64]) -> None:
+        """Make the sets of these documents (distinct, ascending) that are not there."""
+        missing = places[self.count[places] < 0]
+        if not len(missing):
+            return
+        needed = int(self._words[missing].sum())
+        if self._end + needed > len(self.hashes):
+            self._forget_all_but(places, needed)
+        bounds = np.empty(len(missing) + 1, np.int64)
+        bounds[0] = self._end
+        np.cumsum(self._words[missing], out=bounds[1:])
+        bounds[1:] += self._end
+        self._end = int(bounds[-1])
+        counts = np.empty(len(missing), np.int64)
+
+        def work(first: int, last: int) -> None:
+            gathered = self._shingler.take(self._texts, self._documents[missing[first:last]])
+            _kernels.shingle_sets(
+                gathered.spans,
+                gathered.offsets,
+                self._shingler.kernel_unit,
+                self._shingler.size,
+                self.hashes,
+                bounds[first : last + 1],
+                counts[first:last],
+                sketched=True,
+            )
+
+        size = 1 + len(missing) * (1 << 17) // needed       # 2^17 words a batch
+        run(work, batches(len(missing), min(size, 4096)), self._threads)
+        self.start[missing] = bounds[:-1]
+        self.count[missing] = counts
+
+    def _forget_all_but(self, places: NDArray[np.int64], needed: int) -> None:
+        """Make room for `needed` words; of the sets that are there keep those of `places`."""
+        kept = places[self.count[places] >= 0]
+        kept = kept[np.argsort(self.start[kept])]
+        sizes = np.empty(len(kept), np.int64)
+        _kernels.sketch_room(self.count[kept], sizes)
+        sizes += self.count[kept]
+        total = int(sizes.sum())
+        target = self.hashes
+        if total + needed > len(target):
+            target = np.empty(max(total + needed, ROOM), np.uint64)
+        counts = self.count[kept]
+        self.count.fill(-1)
+        self.count[kept] = counts
+        self._end = 0
+        for place, start, size in zip(
+            kept.tolist(), self.start[kept].tolist(), sizes.tolist(), strict=True
+        ):
+            target[self._end : self._end + size] = self.hashes[start : start + size]
+            self.start[place] = self._end
+            self._end += size
+        self.hashes = target
+
+    def similarities(
+        self, left: NDArray[Any], right: NDArray[Any], threshold: float
+    ) -> NDArray[np.float64]:
+        """Return the exact similarity of each pair, float64 (m,); -1 where below `threshold`."""
+        out = np.empty(len(left))
+        for chosen in self._tiled(left, right):
+            a = left[chosen].astype(np.int64)
+            b = right[chosen].astype(np.int64)
+            mark = np.zeros(len(self.count), np.bool_)
+            mark[a] = True
+            mark[b] = True
+            self.ensure(np.flatnonzero(mark))
+            out[chosen] = self._compared(a, b, threshold)
+        return out
+
+    def _tiled(self, left: NDArray[Any], right: NDArray[Any]) -> Iterator[Any]:
+        """Cut the pairs into parts whose sets can be held together: two tiles of documents."""
+        a, b = self._tile[left], self._tile[right]
+        if not len(a):
+            return
+        key = np.maximum(a, b).astype(np.int64) << 32 | np.minimum(a, b)
+        if (key == key[0]).all():
+            yield slice(None)
+            return
+        order = np.argsort(key, kind="stable")
+        yield from np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+
+    def _compared(
+        self, a: NDArray[np.int64], b: NDArray[np.int64], threshold: float
+    ) -> NDArray[np.float64]:
+        found = np.empty(len(a))
+
+        def work(first: int, last: int) -> None:
+            _kernels.set_jaccard(
+                self.hashes, self.start, self.count, a[first:last], b[first:last], threshold,
+                found[first:last], sketched=True,
+            )  # fmt: skip
+
+        run(work, batches(len(a), 4096), self._threads)
+        return found
