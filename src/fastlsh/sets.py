@@ -81,7 +81,6 @@ class ShingleSets:
         bounds[0] = self._end
         np.cumsum(self._words[missing], out=bounds[1:])
         bounds[1:] += self._end
-        self._end = int(bounds[-1])
         counts = np.empty(len(missing), np.int64)
 
         def work(first: int, last: int) -> None:
@@ -101,29 +100,21 @@ class ShingleSets:
         run(work, batches(len(missing), min(size, 4096)), self._threads)
         self.start[missing] = bounds[:-1]
         self.count[missing] = counts
+        # Repeated shingles left gaps.
+        self._end = _kernels.pack_sets(self.hashes, self.start, self.count, missing, self._end)
 
     def _forget_all_but(self, places: NDArray[np.int64], needed: int) -> None:
         """Make room for `needed` words; of the sets that are there keep those of `places`."""
         kept = places[self.count[places] >= 0]
         kept = kept[np.argsort(self.start[kept])]
-        sizes = np.empty(len(kept), np.int64)
-        _kernels.sketch_room(self.count[kept], sizes)
-        sizes += self.count[kept]
-        total = int(sizes.sum())
-        target = self.hashes
-        if total + needed > len(target):
-            target = np.empty(max(total + needed, ROOM), np.uint64)
         counts = self.count[kept]
         self.count.fill(-1)
         self.count[kept] = counts
-        self._end = 0
-        for place, start, size in zip(
-            kept.tolist(), self.start[kept].tolist(), sizes.tolist(), strict=True
-        ):
-            target[self._end : self._end + size] = self.hashes[start : start + size]
-            self.start[place] = self._end
-            self._end += size
-        self.hashes = target
+        self._end = _kernels.pack_sets(self.hashes, self.start, self.count, kept, 0)
+        if self._end + needed > len(self.hashes):
+            old = self.hashes[: self._end]
+            self.hashes = np.empty(max(self._end + needed, ROOM), np.uint64)
+            self.hashes[: self._end] = old
 
     def similarities(
         self, left: NDArray[Any], right: NDArray[Any], threshold: float

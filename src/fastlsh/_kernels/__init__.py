@@ -49,6 +49,7 @@ Keeper = _best.Keeper
 agreement = _best.agreement
 band_keys = _best.band_keys
 hash_signatures = _best.hash_signatures
+pack_sets = _best.pack_sets
 set_jaccard = _best.set_jaccard
 shingle_sets = _best.shingle_sets
 signatures = _best.signatures
@@ -76,6 +77,7 @@ __all__ = [
     "isa",
     "link",
     "merged",
+    "pack_sets",
     "roots",
     "set_jaccard",
     "shingle_sets",

@@ -4,8 +4,7 @@ The C data interface: https://arrow.apache.org/docs/format/CDataInterface.html
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from fastlsh._kernels._arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema

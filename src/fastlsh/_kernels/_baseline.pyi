@@ -77,6 +77,13 @@ def shingle_sets(
     sketched: bool = False,
 ) -> None: ...
 def sketch_room(sizes: NDArray[np.int64], out: NDArray[np.int64]) -> None: ...
+def pack_sets(
+    hashes: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    count: NDArray[np.int64],
+    places: NDArray[np.int64],
+    end: int,
+) -> int: ...
 def text_hashes(spans: Spans, out: NDArray[np.uint64]) -> None: ...
 def band_keys(
     signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64]

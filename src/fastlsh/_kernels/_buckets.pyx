@@ -1,6 +1,6 @@
 """Buckets: which earlier document has the same band key. One pass, no sort."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
 cdef extern from *:
@@ -46,7 +46,10 @@ cdef void link_keys(
         table[slot] = <int32_t> i
 
 
-def link(const uint64_t[::1] keys not None, int32_t[::1] table not None, int32_t[::1] previous not None):
+def link(
+    const uint64_t[::1] keys not None, int32_t[::1] table not None,
+    int32_t[::1] previous not None,
+):
     """Link each document to the latest earlier one with the same key.
 
     Parameters

@@ -3,7 +3,10 @@
 from libc.stdint cimport int32_t
 
 
-def unite(int32_t[::1] parent not None, const int32_t[::1] left not None, const int32_t[::1] right not None):
+def unite(
+    int32_t[::1] parent not None, const int32_t[::1] left not None,
+    const int32_t[::1] right not None,
+):
     """Join the families of each pair of documents.
 
     Parameters

@@ -166,7 +166,7 @@ def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=Fal
 
 
 def merged(Spans zeros not None, Spans ones not None, const uint8_t[::1] choice not None):
-    """Return the texts of two batches as one: `choice`, uint8 (n,), tells from which the next is."""
+    """Return the texts of two batches as one: `choice`, uint8 (n,), tells whose is the next."""
     cdef Py_ssize_t n = choice.shape[0]
     cdef Spans spans = new_spans(n)
     cdef Py_ssize_t i

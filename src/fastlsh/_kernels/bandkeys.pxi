@@ -1,6 +1,8 @@
 # 64-bit band keys. The key 0 says that the document is empty and in no bucket.
 
-cdef inline uint64_t band_key(const uint32_t* values, Py_ssize_t rows, uint64_t band) noexcept nogil:
+cdef inline uint64_t band_key(
+    const uint32_t* values, Py_ssize_t rows, uint64_t band
+) noexcept nogil:
     cdef uint64_t h = (band + 1) * <uint64_t> 0x9E3779B97F4A7C15
     cdef Py_ssize_t i
     for i in range(rows):

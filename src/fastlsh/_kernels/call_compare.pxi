@@ -62,6 +62,7 @@ def shingle_sets(
                 open_text(&source, &plan, &spans.at[i], &ring[0])
             count[i] = collect(&source, base + start[i], start[i + 1] - start[i])
             if unique:
+                drop_repeats(base + start[i], &count[i], bench.recent)
                 count[i] = sort_unique(base + start[i], count[i], 0, bench)
             if sketched and start[i + 1] - start[i] >= count[i] + sketch_words(count[i]):
                 make_sketch(base + start[i], count[i], base + start[i] + count[i])
@@ -81,6 +82,37 @@ def sketch_room(const int64_t[::1] sizes not None, int64_t[::1] out not None):
         if not 0 <= sizes[i] < <int64_t> 1 << 56:
             raise ValueError(f"size {sizes[i]} out of range")
         out[i] = sketch_words(sizes[i])
+
+
+def pack_sets(
+    uint64_t[::1] hashes not None, int64_t[::1] start not None, const int64_t[::1] count not None,
+    const int64_t[::1] places not None, Py_ssize_t end,
+):
+    """Move sets and their sketches together in memory; return where the last one ends.
+
+    Parameters
+    ----------
+    hashes, start, count
+        As in `set_jaccard`; start is written.
+    places
+        int64 (m,): the sets to move, by ascending start; all begin at `end` or behind it.
+    end
+        Where the first one goes.
+    """
+    cdef Py_ssize_t i, p, words
+    for i in range(places.shape[0]):
+        p = places[i]
+        if not 0 <= p < min(start.shape[0], count.shape[0]):
+            raise IndexError(f"set {p} of {start.shape[0]}")
+        check_set(p, start, count, hashes.shape[0], True)
+        if start[p] < end:
+            raise ValueError(f"set {p} would be moved backwards")
+        words = count[p] + sketch_words(count[p])
+        if words and start[p] != end:
+            memmove(&hashes[end], &hashes[start[p]], words * sizeof(uint64_t))
+        start[p] = end
+        end += words
+    return end
 
 
 def text_hashes(Spans spans not None, uint64_t[::1] out not None):

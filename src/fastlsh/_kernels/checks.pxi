@@ -17,7 +17,9 @@ cdef int check_aligned(const void* address, Py_ssize_t width, str name) except -
     return 0
 
 
-cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t total, str name) except -1:
+cdef int check_offsets(
+    const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t total, str name
+) except -1:
     cdef Py_ssize_t i
     if offsets.shape[0] != n + 1:
         raise ValueError(f"{name} has {offsets.shape[0]} elements, expected {n + 1}")

@@ -85,7 +85,9 @@ cdef class Keeper:
     def __dealloc__(self):
         free(self.ranks)
 
-    cdef void use(self, const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count) noexcept:
+    cdef void use(
+        self, const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count
+    ) noexcept:
         self.hashes = &hashes[0] if hashes.shape[0] else NULL
         self.start = &start[0] if start.shape[0] else NULL
         self.count = &count[0] if count.shape[0] else NULL
