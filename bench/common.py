@@ -10,7 +10,7 @@ import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -41,7 +41,7 @@ def rounds(options: argparse.Namespace) -> int:
     return options.repeats or (2 if options.quick else 7)
 
 
-def interleave(work: dict[str, Callable[[], Any]], count: int) -> dict[str, list[float]]:
+def interleave(work: Mapping[str, Callable[[], Any]], count: int) -> dict[str, list[float]]:
     """Time each function once a round, after a warm-up; seconds by name.
 
     A, B, C, A, B, C...: what disturbs the machine disturbs all alike, so ratios are taken within
@@ -100,6 +100,9 @@ def commit() -> str:
     return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
 
 
+COMMIT = commit()  # as the run begins
+
+
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that are installed."""
     found = {"python": platform.python_version(), "fastlsh": fastlsh.__version__}
@@ -124,7 +127,7 @@ def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> No
     record = {
         "benchmark": name,
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "commit": commit(),
+        "commit": COMMIT,
         "quick": options.quick,
         "machine": {
             "cpu": cpu_model(),

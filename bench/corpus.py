@@ -34,9 +34,7 @@ class Writer:
         self.rng = np.random.default_rng(seed)
         frequency = 1 / (np.arange(len(LETTERS)) + 2.0)
         lengths = self.rng.poisson(4.5, VOCABULARY) + 1
-        letters = self.rng.choice(
-            list(LETTERS), int(lengths.sum()), p=frequency / frequency.sum()
-        )
+        letters = self.rng.choice(list(LETTERS), int(lengths.sum()), p=frequency / frequency.sum())
         ends = np.cumsum(lengths)
         text = "".join(letters)
         self.words = [text[e - n : e] for n, e in zip(lengths.tolist(), ends.tolist(), strict=True)]

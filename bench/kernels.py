@@ -15,14 +15,14 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-import common
 import numpy as np
-from corpus import Writer, in_script
-from limit import Limit, available, fold
 from numpy.typing import NDArray
 
+import common
 import fastlsh
+from corpus import Writer, in_script
 from fastlsh import _kernels
+from limit import Limit, available, fold
 
 LENGTHS = (50, 1_100, 12_000)
 SIZE = 9

@@ -54,16 +54,14 @@ class Limit:
         uint32 (128,): the coefficients.
     """
 
-    def __init__(
-        self, instruction_set: str, a: NDArray[np.uint32], b: NDArray[np.uint32]
-    ) -> None:
+    def __init__(self, instruction_set: str, a: NDArray[np.uint32], b: NDArray[np.uint32]) -> None:
         if len(a) != 128 or len(b) != 128:
             raise ValueError("the limit is written for num_perm=128")
         self.a, self.b = a, b
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder) / "limit.so"
-            command = [compiler(), "-O3", "-shared", "-fPIC", "-o", library, SOURCE]
-            subprocess.run(command, check=True)
+            command = [compiler() or "cc", "-O3", "-shared", "-fPIC"]
+            subprocess.run([*command, "-o", str(library), str(SOURCE)], check=True)
             self._library = ctypes.CDLL(str(library))
         self.name = min(KERNELS[instruction_set], key=self._seconds)
 

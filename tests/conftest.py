@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -73,3 +74,19 @@ def corpus(request, data):
         rows = [line.rstrip("\n").split("\t") for line in lines]
     truth = {frozenset((a, b)): float(similarity) for a, b, similarity in rows}
     return [d["id"] for d in documents], [d["text"] for d in documents], truth
+
+
+@pytest.fixture(scope="session")
+def run_python():
+    """A function that runs code in a fresh interpreter, with changes to the environment."""
+
+    def run(code, **environment):
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run

@@ -1,5 +1,8 @@
 """Collections in which much is alike, for hypothesis."""
 
+from contextlib import contextmanager
+
+import pytest
 from hypothesis import strategies as st
 
 # One letter of each internal width, what splits words, and what breaks careless code.
@@ -31,3 +34,13 @@ def collections(draw, texts=narrow, max_size=24):
             text = draw(texts)
         result.append(text)
     return result
+
+
+@contextmanager
+def little_room(batch, words=None):
+    """Run with tiny batches, blocks and set storage: what is never met in small tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fastlsh.minhash.MAX_BATCH", batch)
+        patch.setattr("fastlsh.index.keep.BLOCK", batch)
+        patch.setattr("fastlsh.sets.ROOM", words or 2 * batch)
+        yield

@@ -1,13 +1,13 @@
 """Band keys and candidate pairs."""
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import oracle
 from fastlsh import LSHParams, TooManyPairsError, band_keys, candidate_pairs
-from fastlsh.buckets import candidate_blocks
+from fastlsh.buckets import candidate_blocks, neighbours
 
 ONES = 2**32 - 1
 
@@ -52,25 +52,30 @@ def test_candidates(case):
 @given(banded(), st.integers(1, 5), st.data())
 def test_blocks_of_any_size(case, room, data):
     signatures, params = case
-    n = len(signatures)
-    chosen = data.draw(st.none() | st.sets(st.integers(0, max(n - 1, 0)), max_size=n))
-    chosen = chosen if n else None
-    documents = None if chosen is None else np.array(sorted(chosen), np.int64)
+    order = np.array(data.draw(st.permutations(range(len(signatures)))), np.int64)
+    order = order[: data.draw(st.integers(0, len(order)))]
+    place = np.zeros(len(signatures), np.int64)
+    place[order] = np.arange(len(order))
+    near = neighbours(signatures, params, order)
     found = []
-    for left, right in candidate_blocks(signatures, params, documents=documents, room=room):
-        assert 0 < len(left) == len(right) <= room
-        found += zip(left.tolist(), right.tolist(), strict=True)
+    for left, right in candidate_blocks(signatures, params, near, room=room):
+        assert len(left) == len(right) <= room
+        assert (left < right).all()
+        a, b = near.documents[left], near.documents[right]
+        assert (place[a] < place[b]).all()
+        found += zip(np.minimum(a, b).tolist(), np.maximum(a, b).tolist(), strict=True)
     expected = oracle.candidate_pairs(signatures.tolist(), params.bands, params.rows)
-    if chosen is not None:
-        expected = [pair for pair in expected if chosen.issuperset(pair)]
-    assert sorted(found) == expected
+    chosen = set(order.tolist())
+    assert sorted(found) == [pair for pair in expected if chosen.issuperset(pair)]
+    assert set(near.documents.tolist()) == {d for pair in found for d in pair}
 
 
 @given(banded(), st.integers(0, 40))
 def test_more_pairs_than_allowed(case, most):
     signatures, params = case
     expected = oracle.candidate_pairs(signatures.tolist(), params.bands, params.rows)
-    blocks = candidate_blocks(signatures, params, max_pairs=most)
+    near = neighbours(signatures, params)
+    blocks = candidate_blocks(signatures, params, near, max_pairs=most)
     if len(expected) > most:
         with pytest.raises(TooManyPairsError, match="deduplicate"):
             list(blocks)
@@ -80,8 +85,8 @@ def test_more_pairs_than_allowed(case, most):
 
 def test_columns_beyond_the_bands_are_not_used():
     signatures = np.array([[1, 2, 3], [1, 2, 4], [5, 6, 3]], np.uint32)
-    assert list(candidate_pairs(signatures, LSHParams(1, 2)))[0][:2] == (0, 1)
-    assert len(candidate_pairs(signatures, LSHParams(1, 2))) == 1
+    (pair,) = candidate_pairs(signatures, LSHParams(1, 2))
+    assert pair[:2] == (0, 1)
 
 
 def test_other_memory_orders():

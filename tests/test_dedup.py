@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import collections, shinglers, wide
-from test_pairs import bandings, thresholds, verifications
 
+import oracle
 from fastlsh import LSHParams, Shingler, deduplicate
+from strategies import collections, little_room, shinglers, wide
+from test_pairs import bandings, thresholds, verifications
 
 
 def outcome(result, fixed=0):
@@ -78,10 +78,7 @@ def test_threads_blocks_and_room_are_irrelevant(texts, threads, room, most):
     options = {"shingler": Shingler(size=2), "num_perm": 16, "bands": 8, "rows": 2}
     options["max_candidates"] = most
     expected = deduplicate(texts, 0.6, **options, threads=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fastlsh.minhash.MAX_BATCH", room)
-        patch.setattr("fastlsh.index.keep.BLOCK", room)
-        patch.setattr("fastlsh.similarity.ROOM", room)
+    with little_room(room):
         found = deduplicate(texts, 0.6, **options, threads=threads)
     assert outcome(found) == outcome(expected)
     assert found.limited == expected.limited
@@ -90,16 +87,17 @@ def test_threads_blocks_and_room_are_irrelevant(texts, threads, room, most):
 @pytest.mark.parametrize("block", [1, 5, 1024])
 @pytest.mark.parametrize("most", [1, 3, 20, 1000])
 @pytest.mark.parametrize("size", [4, 9])
-def test_more_kept_documents_than_a_bucket_remembers(monkeypatch, block, most, size):
+def test_more_kept_documents_than_a_bucket_remembers(block, most, size):
     # Half of each text is shared: many meet in a bucket, few are near-duplicates.
-    monkeypatch.setattr("fastlsh.index.keep.BLOCK", block)
     shared = "what all of these have in common"
     texts = [f"{shared} {i * 7919 % 1000:03d} {i * i:06d} {i % 90:04d}" for i in range(200)]
     truth = oracle.Oracle(texts, size=size, num_perm=8)
     expected, limited = expected_outcome(truth, 0, 0.8, 4, 1, max_candidates=most)
-    result = deduplicate(
-        texts, 0.8, shingler=Shingler(size=size), num_perm=8, bands=4, rows=1, max_candidates=most
-    )
+    with little_room(block, 1 << 15):
+        result = deduplicate(
+            texts, 0.8, shingler=Shingler(size=size), num_perm=8, bands=4, rows=1,
+            max_candidates=most,
+        )  # fmt: skip
     assert limited > 0
     assert result.limited == limited
     assert outcome(result) == expected

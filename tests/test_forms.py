@@ -1,5 +1,8 @@
 """The forms in which texts come: all give the same answer."""
 
+from collections import deque
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,8 +50,8 @@ def check(form, texts=None):
         assert np.array_equal(hasher.signatures(form), hasher.signatures(texts))
 
 
-class Sequence:
-    """A sequence of the old kind: no list, no iterator."""
+class Reader(Sequence):
+    """A sequence that is no list."""
 
     def __len__(self):
         return len(TEXTS)
@@ -83,9 +86,8 @@ def test_python_and_numpy(form):
 
 
 def test_anything_that_can_be_iterated_over():
-    for form in (iter(TEXTS), (text for text in TEXTS), map(lambda t: t, TEXTS), Sequence()):
-        if hasattr(form, "__iter__"):
-            assert np.array_equal(HASHER.signatures(form), EXPECTED)
+    for form in (iter(TEXTS), (text for text in TEXTS), deque(TEXTS), Reader()):
+        assert np.array_equal(HASHER.signatures(form), EXPECTED)
     generator = (text for text in TEXTS)
     assert list(near_duplicates(generator)) == list(near_duplicates(TEXTS))
 
@@ -101,7 +103,9 @@ def arrow_forms(pa, texts):
         yield str(type_), pa.array(texts, pa.string()).cast(type_)
         yield f"{type_} sliced", padded.cast(type_).slice(2, len(texts))
     yield "large_binary", plain.cast(pa.large_binary())
-    for index in (pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64()):
+    for index in map(
+        pa.type_for_alias, ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")
+    ):
         encoded = padded.dictionary_encode()
         codes = encoded.indices.cast(index)
         both = pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
@@ -119,7 +123,7 @@ def arrow_forms(pa, texts):
 def test_arrow():
     pa = pytest.importorskip("pyarrow")
     for name, form in arrow_forms(pa, TEXTS):
-        if name == "reader":        # can be read once only
+        if name == "reader":  # can be read once only
             assert np.array_equal(HASHER.signatures(form), EXPECTED), name
         else:
             check(form)
@@ -187,7 +191,7 @@ def test_polars():
     assert near_duplicates(series, ids=ids).left_id[0] == "id0"
     frame = pl.DataFrame({"text": series})
     kept = frame.filter(deduplicate(frame["text"], 0.9).kept)
-    assert len(kept) == len(TEXTS) - 1
+    assert len(kept) == len(TEXTS) - 2
 
 
 def test_pandas():
@@ -202,7 +206,7 @@ def test_pandas():
     frame = pd.DataFrame({"text": TEXTS}, index=range(50, 50 + len(TEXTS)))
     check(frame["text"])
     assert near_duplicates(frame["text"], ids=frame.index).left_id[0] == 50
-    assert len(frame[deduplicate(frame["text"], 0.9).kept]) == len(TEXTS) - 1
+    assert len(frame[deduplicate(frame["text"], 0.9).kept]) == len(TEXTS) - 2
 
 
 def test_duckdb():

@@ -3,9 +3,9 @@
 import random
 
 import numpy as np
-import oracle
 import pytest
 
+import oracle
 from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
 
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]
@@ -121,7 +121,14 @@ def test_signatures_of_hashes(isa, dtype, num_perm):
 
 
 def test_token_signatures(isa):
-    documents = [[], ["a"], ["a", "b", ""], ["é", "中 中", "😀", "\0"], ["x"] * 700, list("abcdefgh")]
+    documents = [
+        [],
+        ["a"],
+        ["a", "b", ""],
+        ["é", "中 中", "😀", "\0"],
+        ["x"] * 700,
+        list("abcdefgh"),
+    ]
     tokens = [token for document in documents for token in document]
     offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])])
     for size in (1, 2, 5, 900):
@@ -190,9 +197,37 @@ def test_jaccard_of_sets(isa):
         assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
 
 
-def test_text_hashes_tell_texts_apart(isa):
-    texts = ["", "a", "b", "ab", "é", "中", "😀", "a\0", "\0", None, "a" * 1000, "é"]
-    out = np.empty(len(texts), np.uint64)
-    isa.text_hashes(spans_of_list(texts), out)
-    assert out.tolist() == [oracle.characters_hash(text or "") for text in texts]
-    assert len(set(out.tolist())) == len(texts) - 2
+@pytest.mark.parametrize("size", [1, 3, 20, 64, 65, 200, 1000])
+def test_sketches_refuse_nothing_wrongly(isa, size):
+    # Texts of single characters: the sets can be chosen. Around `size`, of every overlap.
+    draw = random.Random(size)
+    universe = [chr(0x4E00 + i) for i in range(2 * size + 2)]
+    texts = ["", universe[0]]
+    for overlap in sorted({0, 1, size // 2, size * 4 // 5, size - 1, size}):
+        texts.append("".join(universe[:overlap] + universe[size : 2 * size - overlap]))
+        texts.append("".join(draw.sample(universe, draw.randint(1, len(universe)))))
+    sizes = np.array([len(text) for text in texts])
+    room = np.empty_like(sizes)
+    isa.sketch_room(sizes, room)
+    start = np.concatenate([[0], np.cumsum(sizes + room)])
+    hashes = np.zeros(start[-1], np.uint64)
+    count = np.empty(len(texts), np.int64)
+    isa.shingle_sets(spans_of_list(texts), None, CHARACTERS, 1, hashes, start, count, sketched=True)
+    assert np.array_equal(count, sizes)
+    left, right = (side.ravel().copy() for side in np.mgrid[: len(texts), : len(texts)])
+    pairs = zip(left, right, strict=True)
+    exact = [oracle.jaccard(set(texts[a]), set(texts[b])) for a, b in pairs]
+    out = np.empty(len(left))
+    for threshold in [0.0, 1e-9, 0.8, *sorted(set(exact))[1:]]:
+        isa.set_jaccard(hashes, start[:-1], count, left, right, threshold, out, sketched=True)
+        assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
+
+
+def test_equal_texts_have_equal_hashes(isa):
+    texts = ["", "a", "b", "ab", "é", "中", "😀", "a\0", "\0", "a" * 1000, "a" * 999, "é" * 8]
+    out = np.empty(2 * len(texts), np.uint64)
+    isa.text_hashes(spans_of_list([text.encode() for text in texts] + texts), out)
+    here, there = np.split(out, 2)
+    assert np.array_equal(here, there)
+    assert len(set(here.tolist())) == len(texts)
+    assert 0 not in here

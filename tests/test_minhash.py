@@ -3,13 +3,13 @@
 import hashlib
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import any_text, shinglers, wide
 
+import oracle
 from fastlsh import MinHasher, Shingler
+from strategies import any_text, shinglers, wide
 
 EMPTY = 2**32 - 1
 
@@ -133,7 +133,9 @@ def test_signatures_are_written_to_out():
     assert np.array_equal(wide_array, MinHasher(16).signatures(texts))
     assert MinHasher(16).from_tokens([["a"], []], out=wide_array) is wide_array
     assert (wide_array[1] == EMPTY).all()
-    assert MinHasher(16).from_hashes(np.empty(0, np.uint64), [0, 0, 0], out=wide_array) is wide_array
+    assert (
+        MinHasher(16).from_hashes(np.empty(0, np.uint64), [0, 0, 0], out=wide_array) is wide_array
+    )
     assert (wide_array == EMPTY).all()
 
 

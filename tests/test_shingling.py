@@ -4,14 +4,14 @@ import sys
 import unicodedata
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import any_text, shinglers
 
 import fastlsh
+import oracle
 from fastlsh import MinHasher, Shingler
+from strategies import any_text, shinglers
 
 
 def expected_hashes(text, unit="char", size=9):

@@ -1,14 +1,14 @@
 """Similarities of given pairs."""
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import any_text, collections, shinglers
 
 import fastlsh
+import oracle
 from fastlsh import MinHasher, Pairs, Shingler, estimate_jaccard, exact_jaccard, jaccard
+from strategies import any_text, collections, little_room, shinglers
 
 
 @given(any_text, any_text, shinglers)
@@ -34,14 +34,13 @@ def test_an_empty_text_is_like_nothing(empty):
     assert jaccard(" ", " ", Shingler("word", 1)) == 0.0
 
 
-@pytest.mark.parametrize("room", [1, 7, 1 << 22])
+@pytest.mark.parametrize("room", [2, 7, 50, 1 << 22])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_in_little_room(monkeypatch, room, threads):
-    monkeypatch.setattr("fastlsh.similarity.ROOM", room)
-    monkeypatch.setattr("fastlsh.similarity.PAIRS_AT_A_TIME", max(2, room))
+def test_in_little_room(room, threads):
     texts = ["", "abc", "abcd", "xabc", "abcabc", "bca", "zzzz", "abcabd"]
     left, right = (side.ravel() for side in np.mgrid[:8, :8])
-    found = exact_jaccard(texts, (left, right), Shingler(size=2), threads=threads)
+    with little_room(2, room):
+        found = exact_jaccard(texts, (left, right), Shingler(size=2), threads=threads)
     truth = oracle.Oracle(texts, size=2, num_perm=1)
     assert found.tolist() == [truth.similarity(a, b) for a, b in zip(left, right, strict=True)]
 

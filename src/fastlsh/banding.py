@@ -143,7 +143,7 @@ def _bands_for(threshold: float, rows: int, recall: float) -> int:
     if match == 1.0:
         return 1
     estimate = math.log1p(-recall) / math.log1p(-match) if match else math.inf
-    if estimate > 2**52:        # more than any signature holds, and no float counts them by ones
+    if estimate > 2**52:  # more than any signature holds, and no float counts them by ones
         return int(min(estimate, 2.0**63))
     bands = max(1, math.ceil(estimate) - 1)
     while _probability(threshold, bands, rows) < recall:

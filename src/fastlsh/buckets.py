@@ -126,7 +126,7 @@ def neighbours(
     related[family[related]] = True
     places = np.flatnonzero(related)
     places = places[np.argsort(family[places], kind="stable")]
-    place = family      # of no further use
+    place = family  # of no further use
     place[places] = np.arange(len(places), dtype=np.int32)
     by_place = np.full((params.bands, len(places)), -1, np.int32)
     for band in range(params.bands):
@@ -186,9 +186,7 @@ def _check_count(
         return
     if totals[:, 0].max() <= max_pairs:
         at = np.array([0, 0, -1], np.int64)
-        found = _kernels.emit_pairs(
-            signatures, params.rows, *near, at, None, None, max_pairs + 1
-        )
+        found = _kernels.emit_pairs(signatures, params.rows, *near, at, None, None, max_pairs + 1)
         if found <= max_pairs:
             return
     _, size, place = totals[np.argmax(totals[:, 1])]

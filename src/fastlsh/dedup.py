@@ -108,7 +108,7 @@ def deduplicate(
     kept[decisions.documents[dropped]] = decisions.proof[dropped]
     similarity[decisions.documents] = decisions.similarity
     copies = np.flatnonzero(first != np.arange(len(first)))
-    kept[copies] = kept[first[copies]]                      # what held for the original
+    kept[copies] = kept[first[copies]]  # what held for the original
     similarity[copies] = similarity[first[copies]]
     if verify == "none":
         similarity[copies] = np.nan

@@ -191,9 +191,7 @@ class MinHasher:
 
     def _sign_tokens(self, gathered: Gathered, size: int, out: NDArray[np.uint32]) -> None:
         assert gathered.offsets is not None
-        _kernels.token_signatures(
-            gathered.spans, gathered.offsets, size, self._a, self._b, out
-        )
+        _kernels.token_signatures(gathered.spans, gathered.offsets, size, self._a, self._b, out)
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:
         if out is None:

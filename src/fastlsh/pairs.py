@@ -180,7 +180,7 @@ def _with_copies(
 ) -> Found:
     """Add the pairs in which copies of the originals take part."""
     key, similarity = found
-    copies = np.bincount(first, minlength=len(first))       # of each original, itself included
+    copies = np.bincount(first, minlength=len(first))  # of each original, itself included
     left, right = key >> 32, key & 0xFFFFFFFF
     between = copies[left] * copies[right]
     total = int(between.sum()) + int((copies * (copies - 1) // 2).sum())
@@ -193,7 +193,7 @@ def _with_copies(
             f"are identical to document {largest}. Use deduplicate(), which is linear in the "
             "number of documents, or raise max_pairs"
         )
-    members = np.argsort(first, kind="stable")              # grouped by original
+    members = np.argsort(first, kind="stable")  # grouped by original
     start = np.zeros(len(first) + 1, np.int64)
     np.cumsum(copies, out=start[1:])
     # Every copy of the left one with every copy of the right one.

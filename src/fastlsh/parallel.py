@@ -85,7 +85,7 @@ def run(
                 advance(stop - start)
         return
     first = list(islice(parts, 2))
-    if len(first) < 2:                      # a pool would only cost time
+    if len(first) < 2:  # a pool would only cost time
         run(work, first, 1, advance)
         return
     pool = ThreadPoolExecutor(threads)

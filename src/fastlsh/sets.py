@@ -58,7 +58,7 @@ class ShingleSets:
     def _words_for(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return an upper bound of the words that each set and its sketch take."""
         if self._shingler.unit == "word" and self._shingler.tokenizer is None:
-            lengths = (lengths + 1) // 2        # words of one character, and a space
+            lengths = (lengths + 1) // 2  # words of one character, and a space
         shingles = np.maximum(lengths - self._shingler.size + 1, np.minimum(lengths, 1))
         words = np.empty_like(shingles)
         _kernels.sketch_room(shingles, words)
@@ -96,7 +96,7 @@ class ShingleSets:
                 sketched=True,
             )
 
-        size = 1 + len(missing) * (1 << 17) // needed       # 2^17 words a batch
+        size = 1 + len(missing) * (1 << 17) // needed  # 2^17 words a batch
         run(work, batches(len(missing), min(size, 4096)), self._threads)
         self.start[missing] = bounds[:-1]
         self.count[missing] = counts

@@ -43,9 +43,7 @@ class Settings:
             raise ValueError(f"verify must be one of {', '.join(VERIFY)}, got {verify!r}")
         if shingler is not None and not isinstance(shingler, Shingler):
             raise TypeError(f"shingler must be a Shingler, got {type(shingler).__name__}")
-        hasher = MinHasher(
-            num_perm, seed=seed, shingler=shingler, scheme=scheme, threads=threads
-        )
+        hasher = MinHasher(num_perm, seed=seed, shingler=shingler, scheme=scheme, threads=threads)
         if (bands is None) != (rows is None):
             raise ValueError("bands and rows must be given together, or neither")
         if bands is None or rows is None:

@@ -85,8 +85,7 @@ class Shingler:
             raise ValueError(f"size must be an integer of at least 1, got {self.size!r}")
         if self.unicode_form not in (None, *UNICODE_FORMS):
             raise ValueError(
-                f"unicode_form must be one of {', '.join(UNICODE_FORMS)}, "
-                f"got {self.unicode_form!r}"
+                f"unicode_form must be one of {', '.join(UNICODE_FORMS)}, got {self.unicode_form!r}"
             )
         if self.tokenizer is not None and self.unit != "word":
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
@@ -164,14 +163,10 @@ class Shingler:
         spans = texts.take(documents, self._as_bytes)
         return self._normalised(spans) if self.normalises else spans
 
-    def _finish(
-        self, spans: Spans, first: int, documents: NDArray[np.int64] | None
-    ) -> Gathered:
+    def _finish(self, spans: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
         if self.tokenizer is not None:
             prepared = [self._normalise(text) for text in spans.strings()]
-            return gather_tokens(
-                [self.tokenizer(text) for text in prepared], first, documents
-            )
+            return gather_tokens([self.tokenizer(text) for text in prepared], first, documents)
         return Gathered(self._normalised(spans) if self.normalises else spans, None)
 
     def _normalised(self, spans: Spans) -> Spans:

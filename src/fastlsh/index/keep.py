@@ -60,7 +60,7 @@ def keep_or_drop(
         Told after each block.
     """
     near = neighbours(signatures, settings.params, order)
-    documents = near.documents          # families are independent: one after the other will do
+    documents = near.documents  # families are independent: one after the other will do
     root = np.empty_like(near.previous)
     for band, previous in enumerate(near.previous):
         _kernels.roots(previous, root[band])

@@ -71,9 +71,7 @@ class Pairs:
         return len(self.left)
 
     def __iter__(self) -> Iterator[tuple[int, int, float]]:
-        return zip(
-            self.left.tolist(), self.right.tolist(), self.similarity.tolist(), strict=True
-        )
+        return zip(self.left.tolist(), self.right.tolist(), self.similarity.tolist(), strict=True)
 
     def __repr__(self) -> str:
         return f"<Pairs: {len(self):,} pairs among {self.documents:,} documents>"

@@ -99,7 +99,7 @@ def as_texts(texts: Any) -> Texts:
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         try:
             return ArrowColumn(texts)
-        except ImportError:         # pandas needs pyarrow for this
+        except ImportError:  # pandas needs pyarrow for this
             if not hasattr(texts, "isna"):
                 raise
     if isinstance(texts, np.ndarray):
@@ -109,10 +109,10 @@ def as_texts(texts: Any) -> Texts:
                 "expected one dimension of str, bytes or objects"
             )
         return ListTexts(texts.tolist())
-    if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):       # a pandas Series
+    if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):  # a pandas Series
         values = texts.to_numpy(dtype=object, copy=True)
         values[np.asarray(texts.isna())] = None
         return as_texts(values)
     if not isinstance(texts, Iterable):
         raise TypeError(f"texts must be a collection of texts, got {type(texts).__name__}")
-    return ListTexts(list(texts))       # of our own: the caller may change his meanwhile
+    return ListTexts(list(texts))  # of our own: the caller may change his meanwhile

@@ -1,0 +1,171 @@
+"""Linear and lean: ten times the documents, ten times the time; and the memory per document.
+
+Linear: `deduplicate` of 10,000 and of 100,000 documents that are identical, that share 95 % of
+their text, or that are alike at a Jaccard similarity of about 0.74 under the threshold 0.8 (nearly
+every pair a candidate, none a duplicate).
+Lean: peak memory of `near_duplicates` in a process of its own, less that of one that only holds
+the texts.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import common
+import corpus
+import fastlsh
+
+THRESHOLD = 0.8
+KINDS = ("identical", "95 % template", "J = 0.74")
+
+
+def alike(kind: str, count: int) -> list[str]:
+    """Return so many documents that are alike in this way, of about 300 characters."""
+    writer = corpus.Writer(7)
+    if kind == "identical":
+        text = writer.text(300)
+        return [text[:150] + text[150:] for _ in range(count)]  # equal, not the same object
+    # Two documents share s of n shingles each: J = s / (2 n - s).
+    own = 15 if kind == "95 % template" else 44
+    template = writer.text(300 - own)
+    letters = writer.rng.choice(list(corpus.LETTERS), (count, own))
+    return [template + "".join(row) for row in letters]
+
+
+def linear(options: argparse.Namespace) -> dict[str, Any]:
+    """Time both sizes in turns; the time of ten times as many as a multiple."""
+    small = 200 if options.quick else 10_000
+    results: dict[str, Any] = {}
+    for kind in KINDS:
+        texts = alike(kind, 10 * small)
+        few = texts[:small]
+        pairs = ([0, 1, 2], [3, 4, 5])
+        similarity = float(fastlsh.exact_jaccard(texts, pairs).mean())
+        found: dict[str, Any] = {}
+
+        def work(name: str, documents: list[str], found: dict[str, Any] = found) -> None:
+            found[name] = fastlsh.deduplicate(documents, THRESHOLD, threads=1)
+
+        count = options.repeats or (2 if options.quick else 5)
+        times = common.interleave(
+            {"few": partial(work, "few", few), "all": partial(work, "all", texts)}, count
+        )
+        kept = int(found["all"].kept.sum())
+        assert kept == (len(texts) if kind == "J = 0.74" else 1) or kind == "95 % template"
+        assert found["all"].kept[:small].tolist() == found["few"].kept.tolist()
+        results[kind] = {
+            "documents": f"{small:,} and {10 * small:,}",
+            "similarity": common.significant(similarity),
+            "time of ten times as many": common.ratio(times["all"], times["few"]),
+            "seconds, all": common.summary(times["all"]),
+            "kept": kept,
+            "limited": found["all"].limited,
+            "near_duplicates": refusal(texts, 100_000 if options.quick else 100_000_000),
+        }
+    return results
+
+
+def refusal(texts: list[str], max_pairs: int) -> str:
+    """Return how `near_duplicates` refuses to return so many pairs, and how soon."""
+    start = perf_counter()
+    try:
+        found = fastlsh.near_duplicates(texts, THRESHOLD, max_pairs=max_pairs)
+    except fastlsh.TooManyPairsError:
+        return f"TooManyPairsError after {perf_counter() - start:.1f} s"
+    return f"{len(found):,} pairs"
+
+
+# ---- memory
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process has had in use."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage counts what the parent had before exec
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) * 1024
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def child(options: argparse.Namespace) -> None:
+    """Hold the texts, and with --job find the pairs; print what it took."""
+    texts = corpus.read(options.child, first=options.documents)
+    fastlsh.near_duplicates(texts[:100], THRESHOLD)  # loads what is loaded late
+    before = peak_bytes()
+    pairs = len(fastlsh.near_duplicates(texts, THRESHOLD)) if options.job else 0
+    print(json.dumps({"before": before, "peak": peak_bytes(), "pairs": pairs}))
+
+
+def lean(options: argparse.Namespace) -> dict[str, Any]:
+    """Compare the peaks of the two processes."""
+    count = 2_000 if options.quick else 200_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts.jsonl"
+        texts = (
+            corpus.read(options.corpus, options.key, first=count)
+            if options.corpus
+            else corpus.Writer(8).collection(count, 400)
+        )
+        with path.open("w", encoding="utf-8") as stream:
+            stream.writelines(json.dumps({"text": text}) + "\n" for text in texts)
+        del texts
+
+        def run(*job: str) -> dict[str, int]:
+            command = [sys.executable, __file__, f"--child={path}", f"--documents={count}", *job]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            result: dict[str, int] = json.loads(done.stdout)
+            return result
+
+        rounds = [(run(), run("--job")) for _ in range(2 if options.quick else 5)]
+    held = [job["peak"] - holder["peak"] for holder, job in rounds]
+    pairs = rounds[0][1]["pairs"]
+    assert all(job["pairs"] == pairs for _, job in rounds)
+    fixed = 64 * 2**20
+    return {
+        "documents": count,
+        "pairs": pairs,
+        "MB above the texts": common.summary(value / 1e6 for value in held),
+        "bytes a document besides signatures and 24 a pair": common.summary(
+            (value - 24 * pairs) / count - 512 for value in held
+        ),
+        "the same less 64 MiB of fixed scratch": common.summary(
+            (value - 24 * pairs - fixed) / count - 512 for value in held
+        ),
+        "100,000 x 100 signatures, bytes": np.empty((100_000, 100), np.uint32).nbytes,
+    }
+
+
+def main() -> None:
+    """Measure and write results/scale.json."""
+    parser = common.parser(__doc__)
+    corpus.add_options(parser)
+    parser.add_argument("--part", choices=("linear", "lean"), help="only this one")
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--job", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--documents", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child(options)
+        return
+    results: dict[str, Any] = {}
+    if options.part != "lean":
+        results["linear"] = linear(options)
+    if options.part != "linear":
+        results["lean"] = lean(options)
+    common.write("scale", options, results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Arguments that are out of range or of another type, at the API and at the kernels."""
+
+import re
+
+import numpy as np
+import pytest
+
+from fastlsh import MinHasher, deduplicate, near_duplicates
+from fastlsh._kernels import CHARACTERS, spans_of_list
+
+
+@pytest.mark.parametrize("function", [near_duplicates, deduplicate])
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        *[({"threshold": t}, "threshold") for t in (0, -0.5, 1.0001, float("nan"), float("inf"))],
+        *[({"recall": r}, "recall") for r in (0.0, 1.0, -1, float("nan"))],
+        *[({"num_perm": n}, "num_perm") for n in (0, -1, 65_536)],
+        *[({"seed": s}, "seed") for s in (-1, 2**32)],
+        ({"threads": 0}, "threads"),
+        ({"threads": -2}, "threads"),
+        ({"verify": "yes"}, "verify"),
+        ({"scheme": "murmur"}, "scheme"),
+        ({"bands": 3}, "together"),
+        ({"rows": 3}, "together"),
+        ({"bands": 0, "rows": 3}, "bands"),
+        ({"bands": 65, "rows": 2}, "num_perm=130"),
+        ({"ids": ["a"]}, "ids has 1 elements for 2"),
+        ({"ids": []}, "ids has 0 elements for 2"),
+        ({"ids": {"a": 1, "b": 2, "c": 3}.keys()}, "ids has 3 elements for 2"),
+    ],
+    ids=str,
+)
+def test_arguments_out_of_range(function, options, match):
+    with pytest.raises(ValueError, match=re.escape(match)):
+        function(["one", "two"], **options)
+
+
+@pytest.mark.parametrize("function", [near_duplicates, deduplicate])
+@pytest.mark.parametrize(
+    "options",
+    [{"threshold": "0.8"}, {"num_perm": "128"}, {"seed": None}, {"threads": "2"},
+     {"shingler": "char"}, {"shingler": 5}, {"max_pairs": None, "max_candidates": "x"}, {"ids": 5}],
+    ids=str,
+)  # fmt: skip
+def test_arguments_of_another_type(function, options):
+    with pytest.raises((TypeError, ValueError)):
+        function(["one", "two"], **options)
+
+
+@pytest.mark.parametrize("num_perm", [1, 65_535])
+@pytest.mark.parametrize("seed", [0, 2**32 - 1])
+def test_arguments_at_the_edge(num_perm, seed):
+    hasher = MinHasher(num_perm, seed=seed)
+    assert hasher.signatures(["a text"]).shape == (1, num_perm)
+    pairs = near_duplicates(
+        ["a text", "a text"], num_perm=num_perm, seed=seed, bands=1, rows=num_perm
+    )
+    assert list(pairs) == [(0, 1, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("out", "error"),
+    [
+        (np.zeros((2, 8), np.int32), TypeError),
+        (np.zeros((2, 8), np.uint64), TypeError),
+        ([[0] * 8] * 2, TypeError),
+        (np.zeros((2, 9), np.uint32), ValueError),
+        (np.zeros((3, 8), np.uint32), ValueError),
+        (np.zeros(16, np.uint32), ValueError),
+        (np.zeros((2, 16), np.uint32)[:, ::2], ValueError),
+        (np.zeros((8, 2), np.uint32).T, ValueError),
+        (np.zeros(65, np.uint8)[1:].view(np.uint32).reshape(2, 8), ValueError),
+        (np.frombuffer(bytes(64), np.uint32).reshape(2, 8), ValueError),
+    ],
+)
+def test_unsuitable_out(out, error):
+    hasher = MinHasher(8)
+    for call in (
+        lambda: hasher.signatures(["a", "b"], out=out),
+        lambda: hasher.from_tokens([["a"], ["b"]], out=out),
+        lambda: hasher.from_hashes(np.arange(2, dtype=np.uint64), [0, 1, 2], out=out),
+    ):
+        with pytest.raises(error, match="out"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("hashes", "offsets", "error"),
+    [
+        (np.arange(4), [0, 4], TypeError),
+        (np.arange(4, dtype=np.uint16), [0, 4], TypeError),
+        (np.arange(4.0), [0, 4], TypeError),
+        ([1, 2, 3, 4], [0, 4], TypeError),
+        (np.zeros((2, 2), np.uint64), [0, 4], TypeError),
+        (np.arange(4, dtype=np.uint64), [0.0, 4.0], TypeError),
+        (np.arange(4, dtype=np.uint64), [[0, 4]], TypeError),
+        (np.arange(4, dtype=np.uint64), [], TypeError),
+        (np.arange(4, dtype=np.uint64), [0, 5], ValueError),
+        (np.arange(4, dtype=np.uint64), [-1, 4], ValueError),
+        (np.arange(4, dtype=np.uint64), [0, 3, 2, 4], ValueError),
+        (np.arange(4, dtype=np.uint64), [0, 2**62], ValueError),
+        (np.arange(4, dtype=np.uint64), np.array([0, 2**64 - 1], np.uint64), ValueError),
+    ],
+)
+def test_bad_hashes_and_offsets(hashes, offsets, error):
+    with pytest.raises(error, match=r"hashes|offsets"):
+        MinHasher(8).from_hashes(hashes, offsets)
+
+
+@pytest.mark.parametrize(
+    ("documents", "error", "match"),
+    [
+        ([["a"], "abc"], TypeError, "document 1 is one str"),
+        ([["a"], b"abc"], TypeError, "document 1 is one bytes"),
+        ([["a"], ["b", 7]], TypeError, "document 1 has a token of type int"),
+        ([["a"], ["b", None]], TypeError, "document 1 has a token of type NoneType"),
+        ([["a"], ["b", b"\xff"]], ValueError, "document 1 is not valid UTF-8"),
+        ([["a"], 7], TypeError, None),
+    ],
+)
+def test_bad_tokens(documents, error, match):
+    with pytest.raises(error, match=match):
+        MinHasher(8).from_tokens(documents)
+
+
+# ---- the kernels' own checks
+
+
+def test_kernels_check_what_they_get(isa):
+    a = np.ones(8, np.uint32)
+    spans = spans_of_list(["one", "two"])
+    good = np.zeros((2, 8), np.uint32)
+    misaligned = np.zeros(65, np.uint8)[1:].view(np.uint32).reshape(2, 8)
+    for out in (good[:1], good[:, :7].copy(), good[:, ::2], misaligned, good.astype(np.int64)):
+        with pytest.raises(ValueError):  # noqa: PT011
+            isa.signatures(spans, CHARACTERS, 9, a, a, out)
+    for unit, size in ((7, 9), (-1, 9), (CHARACTERS, 0)):
+        with pytest.raises(ValueError, match="must be"):
+            isa.signatures(spans, unit, size, a, a, good)
+    with pytest.raises(ValueError, match="a and b"):
+        isa.signatures(spans, CHARACTERS, 9, a, a[:7], good)
+    with pytest.raises(TypeError):
+        isa.signatures(["one", "two"], CHARACTERS, 9, a, a, good)
+    with pytest.raises(TypeError):
+        isa.signatures(None, CHARACTERS, 9, a, a, good)
+    hashes = np.zeros(4, np.uint64)
+    for offsets in ([0, 2, 5], [0, 3, 2], [-1, 2, 4], [0, 4]):
+        with pytest.raises(ValueError):  # noqa: PT011
+            isa.hash_signatures(hashes, np.array(offsets), a, a, good)
+    keys = np.zeros((2, 2), np.uint64)
+    for first, rows in ((0, 5), (0, 0), (-1, 4), (1, 4)):
+        with pytest.raises(ValueError):  # noqa: PT011
+            isa.band_keys(good, first, rows, keys)
+    with pytest.raises(IndexError):
+        isa.agreement(good, np.array([0]), np.array([2]), np.empty(1))
+    with pytest.raises(ValueError, match="length"):
+        isa.agreement(good, np.array([0]), np.array([1]), np.empty(2))

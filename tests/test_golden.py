@@ -1,0 +1,70 @@
+"""Numbers that never change: whoever stored a signature or a key must find it again.
+
+golden.json was written by the oracle. Hashes and keys, 64 bits wide, are in hexadecimal.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import oracle
+from fastlsh import LSHParams, MinHasher, Shingler, band_keys
+from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
+
+CASES = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="ascii"))
+
+
+def case_id(case):
+    return f"{case['unit']}-{case['size']}-{len(case['text'])}-{case['num_perm']}-{case['seed']}"
+
+
+@pytest.fixture(params=CASES, ids=case_id)
+def case(request):
+    return request.param
+
+
+def in_hex(values):
+    return [f"{value:016x}" for value in values]
+
+
+def test_the_library(case):
+    shingler = Shingler(case["unit"], case["size"])
+    signatures = MinHasher(case["num_perm"], seed=case["seed"], shingler=shingler).signatures(
+        [case["text"]]
+    )
+    keys = band_keys(signatures, LSHParams(case["bands"], case["rows"]))
+    assert in_hex(shingler.hashes(case["text"]).tolist()) == case["hashes"]
+    assert signatures[0].tolist() == case["signature"]
+    assert in_hex(keys[:, 0].tolist()) == case["keys"]
+
+
+def test_every_instruction_set(isa, case):
+    pairs = np.array(oracle.affine32(case["num_perm"], case["seed"]), np.uint32)
+    out = np.empty((1, case["num_perm"]), np.uint32)
+    unit = WORDS if case["unit"] == "word" else CHARACTERS
+    spans = spans_of_list([case["text"]], 0, case["unit"] == "byte")
+    isa.signatures(spans, unit, case["size"], pairs[:, 0].copy(), pairs[:, 1].copy(), out)
+    assert out[0].tolist() == case["signature"]
+    keys = np.empty((case["bands"], 1), np.uint64)
+    isa.band_keys(out, 0, case["rows"], keys)
+    assert in_hex(keys[:, 0].tolist()) == case["keys"]
+
+
+def test_the_oracle(case):
+    assert by_oracle(case) == case
+
+
+def by_oracle(case):
+    """Return the case with the numbers that the oracle computes."""
+    windows = oracle.windows(oracle.units_of(case["text"], case["unit"]), case["size"])
+    hashes = sorted(set(map(oracle.window_hash, windows)))
+    signature = oracle.signature(hashes, case["num_perm"], case["seed"])
+    keys = oracle.band_keys([signature], case["bands"], case["rows"])
+    return {
+        **case,
+        "hashes": in_hex(hashes),
+        "signature": signature,
+        "keys": in_hex(key for (key,) in keys),
+    }

@@ -1,0 +1,161 @@
+"""What is wrong with an input is said, by name and number; nothing crashes."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import fastlsh
+from fastlsh import LSHParams, MinHasher, Shingler, deduplicate, near_duplicates
+
+CALLS = {
+    "signatures": lambda texts, **options: MinHasher(8, **options).signatures(texts),
+    "near_duplicates": near_duplicates,
+    "deduplicate": deduplicate,
+    "against": lambda texts, **options: deduplicate([], against=texts, **options),
+}
+
+
+@pytest.fixture(params=CALLS.values(), ids=CALLS.keys())
+def call(request):
+    return request.param
+
+
+# ---- what is no collection of texts
+
+
+@pytest.mark.parametrize(
+    "texts",
+    ["one text", b"bytes", bytearray(b"x"), memoryview(b"x"), {"a": "b"}, {"a", "b"}, 7, 1.5,
+     np.array([["a"], ["b"]]), np.array([1, 2]), np.array("a"), np.array([1.5]), object()],
+    ids=repr,
+)  # fmt: skip
+def test_no_collection(call, texts):
+    with pytest.raises(TypeError, match="texts"):
+        call(texts)
+
+
+def test_a_bare_string_is_told_to_be_wrapped():
+    with pytest.raises(TypeError, match="wrap it in a list"):
+        near_duplicates("one text")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("batch", [1, 2, 100])
+@pytest.mark.parametrize(
+    "bad", [7, 1.5, float("nan"), ["a"], ("a",), bytearray(b"a"), object(), True]
+)
+def test_an_element_of_another_type_is_named(monkeypatch, call, bad, batch, threads):
+    monkeypatch.setattr("fastlsh.minhash.MAX_BATCH", batch)
+    texts = ["a text"] * 20
+    texts[13] = bad
+    with pytest.raises(TypeError, match=f"document 13 is of type {type(bad).__name__}"):
+        call(texts, threads=threads)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 100])
+@pytest.mark.parametrize(
+    "bad", [b"\xff", b"ok \xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"]
+)
+def test_invalid_utf8_is_named(monkeypatch, call, bad, batch):
+    monkeypatch.setattr("fastlsh.minhash.MAX_BATCH", batch)
+    with pytest.raises(ValueError, match="document 3 is not valid UTF-8"):
+        call(["a", b"b", None, bad, "c"])
+
+
+def test_invalid_utf8_are_fine_bytes():
+    bad = [b"\xff\xfe\0 and more", b"\xff\xfe\0 and more"]
+    assert list(near_duplicates(bad, shingler=Shingler("byte"))) == [(0, 1, 1.0)]
+
+
+def test_lone_surrogates_and_nuls_are_text():
+    texts = ["\ud800 a text with \0 in it", "\ud800 a text with \0 in it", "\udfff\ud800" * 9, "\0"]
+    for unit in ("char", "word", "byte"):
+        found = near_duplicates(texts, shingler=Shingler(unit, 3))
+        assert list(found) == [(0, 1, 1.0)]
+
+
+# ---- Arrow
+
+
+def test_arrow_of_other_types(call):
+    pa = pytest.importorskip("pyarrow")
+    two = pa.table({"text": ["a"], "more": ["b"]})
+    with pytest.raises(TypeError, match=r"2 columns \(text, more\)"):
+        call(two)
+    with pytest.raises(TypeError, match="0 columns"):
+        call(two.select([]))
+    for column in ([1, 2], [1.5], [["a"]], [{"a": "b", "c": "d"}], [True]):
+        with pytest.raises(TypeError):
+            call(pa.array(column))
+    with pytest.raises(TypeError, match="format 'l'"):
+        call(pa.table({"n": [1]}))
+    with pytest.raises(TypeError):
+        call(pa.array([1, 1]).dictionary_encode())
+
+
+def test_arrow_with_invalid_utf8(call):
+    pa = pytest.importorskip("pyarrow")
+    offsets = pa.py_buffer(np.array([0, 1, 3, 4], np.int32))
+    column = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"a\xc3(b")])
+    with pytest.raises(ValueError, match="document 1 is not valid UTF-8"):
+        call(column)
+    with pytest.raises(ValueError, match="document 1 is not valid UTF-8"):
+        call(pa.array([b"fine", b"\xff"]))
+
+
+def test_arrow_with_offsets_that_go_back(call):
+    pa = pytest.importorskip("pyarrow")
+    offsets = pa.py_buffer(np.array([0, 3, 1], np.int32))
+    column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])
+    with pytest.raises(ValueError, match="document 1: negative length"):
+        call(column)
+
+
+def test_arrow_with_indices_out_of_range(call):
+    pa = pytest.importorskip("pyarrow")
+    for index in (5, -1):
+        column = pa.DictionaryArray.from_arrays(
+            pa.array([0, index], pa.int8()), pa.array(["a"]), safe=False
+        )
+        with pytest.raises(ValueError, match="document 1: dictionary index"):
+            call(column)
+
+
+def test_an_arrow_stream_that_fails(call):
+    pa = pytest.importorskip("pyarrow")
+
+    def batches():
+        yield pa.record_batch({"t": ["a"]})
+        raise OSError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"t": pa.string()}), batches())
+    with pytest.raises(ValueError, match="the disk is gone"):
+        call(reader)
+
+
+# ---- the rest
+
+
+def test_a_forced_instruction_set_must_exist(run_python):
+    wrong = run_python("import fastlsh", FASTLSH_ISA="mmx")
+    assert wrong.returncode == 1
+    assert "FASTLSH_ISA=mmx is not available here: baseline" in wrong.stderr
+    forced = run_python("from fastlsh import _kernels; print(_kernels.isa)", FASTLSH_ISA="baseline")
+    assert forced.stdout.split() == ["baseline"]
+
+
+def test_importing_costs_no_optional_package(run_python):
+    found = run_python("import fastlsh, sys; print([*sys.modules])")
+    assert not {"'pyarrow'", "'pandas'", "'matplotlib'"} & set(re.findall(r"'\w+'", found.stdout))
+    assert sys.version_info >= (3, 10)
+
+
+def test_a_document_of_five_million_characters():
+    long = "many words, some of them again and again. " * 119_048
+    texts = [long, long[:-1] + "!", "short"]
+    found = near_duplicates(texts, 0.8)
+    assert [pair[:2] for pair in found] == [(0, 1)]
+    assert fastlsh.jaccard(texts[0], texts[1]) == found.similarity[0]
+    assert LSHParams.for_threshold(0.8) == found.params

@@ -1,0 +1,203 @@
+"""What happens while a run is under way: errors, Ctrl-C, changes, progress."""
+
+import _thread
+import threading
+
+import numpy as np
+import pytest
+
+from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
+
+MAIN = {"near_duplicates": near_duplicates, "deduplicate": deduplicate}
+
+
+@pytest.fixture(params=MAIN.values(), ids=MAIN.keys())
+def function(request):
+    return request.param
+
+
+@pytest.fixture(params=[1, 2])
+def threads(request):
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch):
+    monkeypatch.setattr("fastlsh.minhash.MAX_BATCH", 3)
+
+
+def test_a_generator_that_raises(function):
+    def texts():
+        yield "one"
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        function(texts())
+
+
+@pytest.mark.parametrize("where", ["normalize", "tokenizer"])
+def test_an_exception_in_a_callback(function, threads, where):
+    calls = []
+
+    def callback(text):
+        calls.append(text)
+        if text == "text 50":
+            raise LookupError("what is this?")
+        return text if where == "normalize" else text.split()
+
+    texts = [f"text {i}" for i in range(10_000)]
+    shingler = Shingler("word", 1, **{where: callback})
+    with pytest.raises(LookupError, match="what is this"):
+        function(texts, shingler=shingler, threads=threads)
+    assert len(calls) < 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"normalize": lambda t: None}, "normalize returned NoneType"),
+        ({"normalize": str.encode}, "normalize returned bytes"),
+        ({"tokenizer": lambda t: t if t == "e" else [t]}, "document 4 is one str"),
+        (
+            {"tokenizer": lambda t: [t, 5] if t == "e" else [t]},
+            "document 4 has a token of type int",
+        ),
+        ({"tokenizer": lambda t: None}, None),
+        ({"tokenizer": lambda t: 5}, None),
+    ],
+)
+def test_a_callback_that_returns_another_type(function, threads, options, match):
+    with pytest.raises(TypeError, match=match):
+        function(list("abcdefgh"), shingler=Shingler("word", 1, **options), threads=threads)
+
+
+def test_ctrl_c_is_answered_between_batches(function, threads):
+    calls = []
+
+    def normalize(text):
+        calls.append(text)
+        if len(calls) == 20:
+            _thread.interrupt_main()
+        return text
+
+    texts = [f"text {i}" for i in range(10_000)]
+    with pytest.raises(KeyboardInterrupt):
+        function(texts, shingler=Shingler(normalize=normalize), threads=threads)
+    assert len(calls) < 5000
+
+
+@pytest.mark.parametrize("stage", ["signatures", "verified", "decisions"])
+def test_a_progress_callback_may_stop_the_run(function, threads, stage):
+    seen = []
+
+    def progress(name, done, total):
+        seen.append(name)
+        if name == stage:
+            raise KeyboardInterrupt
+
+    texts = ["one text and more", "one text and more!", "something else entirely"] * 20
+    if stage == ("decisions" if function is near_duplicates else "verified"):
+        function(texts, progress=progress, threads=threads)
+        assert stage not in seen
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            function(texts, progress=progress, threads=threads)
+        assert seen.count(stage) == 1
+
+
+def test_no_thread_is_left_behind(function):
+    before = threading.active_count()
+    with pytest.raises(TypeError, match="document 100"):
+        function([*["text"] * 100, 5, *["text"] * 100], threads=4)
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("change", ["clear", "insert", "replace"])
+def test_a_list_that_changes_meanwhile_does_no_harm(function, threads, change):
+    texts = [f"a text that is number {i % 40}, and long enough" for i in range(200)]
+    expected = function(list(texts), threads=1)
+    given = list(texts)
+
+    def meddle():
+        if change == "replace":
+            given[:] = ["something else" * 50] * len(texts)
+        elif change == "insert":
+            given.insert(0, "one more")
+        else:
+            given.clear()
+
+    def progress(*_):
+        other = threading.Thread(target=meddle)
+        other.start()
+        other.join()
+
+    found = function(given, threads=threads, progress=progress)
+    assert given != texts
+    assert list(found) == list(expected)
+
+
+def test_a_list_that_changes_all_the_time(function):
+    texts = [f"a text that is number {i % 400}, and long enough" for i in range(4000)]
+    expected = function(list(texts))
+    given = list(texts)
+    done = threading.Event()
+
+    def meddle():
+        while not done.is_set():
+            given.append("one more")
+            given[0] = "x" * 1000
+            del given[-1]
+
+    def normalize(text):
+        return text
+
+    other = threading.Thread(target=meddle)
+    first = []
+
+    def progress(*_):
+        if not first:
+            first.append(1)
+            other.start()
+
+    found = function(given, shingler=Shingler(normalize=normalize), threads=3, progress=progress)
+    done.set()
+    other.join()
+    assert list(found) == list(expected)
+
+
+def test_progress_is_told(function, threads):
+    calls = []
+    texts = [f"a text that is number {i % 5}" for i in range(20)]
+    function(texts, 0.7, progress=lambda *call: calls.append(call), threads=threads)
+    signatures = [call[1:] for call in calls if call[0] == "signatures"]
+    assert [done for done, _ in signatures] == sorted(done for done, _ in signatures)
+    assert len(signatures) == 7
+    assert signatures[-1] == (20, 20)
+    assert {name for name, _, _ in calls} <= {"signatures", "verified", "decisions"}
+
+
+def test_progress_as_a_line(function, capsys):
+    function(["one text and more", "one text and more"] * 5, progress=True)
+    captured = capsys.readouterr()
+    assert "signatures: 10 of 10" in captured.err
+    assert captured.out == ""
+    function(["one text and more"] * 5)
+    assert capsys.readouterr().err == ""
+
+
+def test_two_runs_at_the_same_time():
+    texts = [f"text {i} " * (i % 7) for i in range(300)]
+    hasher = MinHasher(32, threads=2)
+    expected = hasher.signatures(texts)
+    found = {}
+
+    def run(name):
+        found[name] = hasher.signatures(texts)
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 6
+    assert all(np.array_equal(rows, expected) for rows in found.values())

@@ -1,0 +1,126 @@
+"""Estimates and band matches follow the theory.
+
+Seeds are fixed beforehand: 0, 1, 2... Each trial draws other sets (and each cell another seed of
+the functions). Bias: |z| < 4.2 in each cell. RMSE: within 5 % of sqrt(J (1 - J) / k), over so
+many trials that 5 % are more than 4 standard errors. Band matches: within 5 % of J^rows, likewise.
+"""
+
+import numpy as np
+import pytest
+
+from fastlsh import LSHParams, MinHasher, band_keys, estimate_jaccard
+
+NUM_PERM = 128
+TRIALS = 4000
+SIMILARITIES = [0.2, 0.5, 0.8, 0.95]
+AT_A_TIME = 4_000_000  # hashes
+
+
+def random_hashes(draw, trials, n):
+    return draw.integers(0, 2**64, (trials, n), np.uint64)
+
+
+def consecutive(draw, trials, n):
+    first = draw.integers(0, 2**32 - n, (trials, 1), np.uint64)
+    return first + np.arange(n, dtype=np.uint64)
+
+
+def ascii_packed(draw, trials, n):
+    # "00000123" as eight bytes: only 10 of 256 values in each.
+    numbers = consecutive(draw, trials, n) % np.uint64(10**8)
+    packed = np.zeros_like(numbers)
+    for place in range(8):
+        digits = numbers // np.uint64(10**place) % np.uint64(10) + np.uint64(48)
+        packed |= digits << np.uint64(8 * place)
+    return packed
+
+
+UNIVERSES = {"random": random_hashes, "consecutive": consecutive, "ascii": ascii_packed}
+
+
+def signatures_of_pairs(universe, n, similarity, trials, seed):
+    """Yield the signatures of both sides: pairs of sets with a union of n and this Jaccard."""
+    common = round(similarity * n)
+    only = (n - common + 1) // 2  # in the first set; the others are in the second
+    draw = np.random.default_rng(seed)
+    hasher = MinHasher(NUM_PERM, seed=seed)
+    while trials > 0:
+        now = min(trials, max(1, AT_A_TIME // n))
+        union = UNIVERSES[universe](draw, now, n)
+        sides = []
+        for chosen in (
+            union[:, : common + only],
+            np.delete(union, slice(common, common + only), 1),
+        ):
+            offsets = np.arange(now + 1) * chosen.shape[1]
+            sides.append(hasher.from_hashes(np.ascontiguousarray(chosen).ravel(), offsets))
+        yield sides
+        trials -= now
+
+
+def estimates(universe, n, similarity, trials, seed):
+    found = []
+    for left, right in signatures_of_pairs(universe, n, similarity, trials, seed):
+        numbers = np.arange(len(left))
+        both = np.concatenate([left, right])
+        found.append(estimate_jaccard(both, (numbers, numbers + len(left))))
+    return np.concatenate(found)
+
+
+CELLS = [("random", n) for n in (20, 100, 1000, 10_000)]
+CELLS += [(universe, n) for universe in ("consecutive", "ascii") for n in (20, 100, 1000)]
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize(("universe", "n"), CELLS)
+def test_estimates(universe, n, similarity):
+    assert (similarity * n) % 1 == 0
+    seed = CELLS.index((universe, n)) * len(SIMILARITIES) + SIMILARITIES.index(similarity)
+    trials = TRIALS if n < 10_000 else 2500
+    found = estimates(universe, n, similarity, trials, seed)
+    expected = np.sqrt(similarity * (1 - similarity) / NUM_PERM)
+    z = (found.mean() - similarity) / (expected / np.sqrt(trials))
+    rmse = np.sqrt(((found - similarity) ** 2).mean())
+    assert abs(z) < 4.2
+    assert rmse == pytest.approx(expected, rel=0.05)
+
+
+BANDS = [(0.2, 1), (0.2, 2), (0.5, 3), (0.5, 6), (0.8, 7), (0.8, 13), (0.95, 11), (0.95, 32)]
+
+
+def band_match_rate(universe, n, similarity, rows, seed):
+    """Measure it over so many trials that 5 % are 4.2 standard errors, bands independent."""
+    p = similarity**rows
+    params = LSHParams(NUM_PERM // rows, rows)
+    trials = int((1 - p) / p * (4.2 / 0.05) ** 2 / params.bands) + 2500
+    matches = 0
+    for left, right in signatures_of_pairs(universe, n, similarity, trials, seed):
+        matches += int((band_keys(left, params) == band_keys(right, params)).sum())
+    return matches / (trials * params.bands)
+
+
+@pytest.mark.parametrize(("similarity", "rows"), BANDS)
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_band_matches(universe, similarity, rows):
+    seed = list(UNIVERSES).index(universe) * len(BANDS) + BANDS.index((similarity, rows))
+    found = band_match_rate(universe, 100, similarity, rows, seed)
+    assert found == pytest.approx(similarity**rows, rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_band_matches_with_as_many_rows_as_count(universe, similarity):
+    rows = int(np.log(0.01) / np.log(similarity))  # the most for which J^rows is at least 0.01
+    found = band_match_rate(universe, 1000, similarity, rows, 0)
+    assert found == pytest.approx(similarity**rows, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_recall_at_the_threshold(seed):
+    # 2,000 pairs at similarity 0.8: 0.9817 of them are found, give or take 4.2 deviations.
+    params = LSHParams.for_threshold(0.8)
+    ((left, right),) = signatures_of_pairs("random", 100, 0.8, 2000, seed)
+    found = (band_keys(left, params) == band_keys(right, params)).any(axis=0).mean()
+    p = params.probability(0.8)
+    assert abs(found - p) < 4.2 * np.sqrt(p * (1 - p) / 2000)
