@@ -100,7 +100,9 @@ def commit() -> str:
     return (git("rev-parse", "--short", "HEAD") or "unknown") + ("+" if changed else "")
 
 
-COMMIT = commit()  # as the run begins
+# As the run begins; a load near the number of cores or above makes the spreads wide.
+COMMIT = commit()
+LOAD = round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
 def versions() -> dict[str, str]:
@@ -134,6 +136,7 @@ def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> No
             "cores": cores(),
             "instruction_set": _kernels.isa,
             "system": f"{platform.system()} {platform.machine()}",
+            "load before": LOAD,
         },
         "versions": versions(),
         "results": results,

@@ -80,7 +80,8 @@ def peers(record: dict[str, Any]) -> Iterator[str]:
     if "rensa" in signatures:
         yield (
             "rensa is compared by its digests of the full set, never by its `rho` digests, which "
-            "sample token positions. The others keep a pair by their estimate."
+            "sample token positions; it is fed by a generator, the fastest way we found, and from "
+            "lists as in its README. The others keep a pair by their estimate."
         )
 
 

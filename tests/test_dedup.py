@@ -1,6 +1,7 @@
 """deduplicate against the oracle."""
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -101,6 +102,34 @@ def test_more_kept_documents_than_a_bucket_remembers(block, most, size):
     assert limited > 0
     assert result.limited == limited
     assert outcome(result) == expected
+
+
+class FewestEqualFirst(oracle.Oracle):
+    """Prefers the candidates with the fewest equal minima: wrong."""
+
+    def equal(self, a, b):
+        return -super().equal(a, b)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_with_as_many_shared_bands_the_more_equal_minima_count(most):
+    # 4 of 64 minima make the bands, so that candidates are often level.
+    draw = random.Random(0)
+    base = draw.choices("abcdefgh", k=40)
+    texts = []
+    for _ in range(80):
+        edited = [draw.choice("abcdefgh") if draw.random() < 0.12 else c for c in base]
+        texts.append("".join(edited))
+    case = (0.6, 4, 1)
+    result = deduplicate(
+        texts, 0.6, shingler=Shingler(size=2), num_perm=64, bands=4, rows=1, max_candidates=most
+    )
+    truth = oracle.Oracle(texts, size=2, num_perm=64)
+    wrong = FewestEqualFirst(texts, size=2, num_perm=64)
+    expected, limited = expected_outcome(truth, 0, *case, max_candidates=most)
+    assert expected != expected_outcome(wrong, 0, *case, max_candidates=most)[0]
+    assert outcome(result) == expected
+    assert result.limited == limited
 
 
 def test_no_chains():

@@ -170,6 +170,15 @@ def test_band_keys(isa, rows):
         assert tail.tolist() == expected[1:]
 
 
+def test_the_key_of_a_document_is_never_zero(isa):
+    # Two values whose key in band 49 would be 0, which means "empty": found by inversion.
+    values = np.zeros((1, 100), np.uint32)
+    values[0, 98:] = 3382742617, 2200441
+    out = np.empty((1, 1), np.uint64)
+    isa.band_keys(values, 49, 2, out)
+    assert out.tolist() == [[1]] == [[oracle.band_key(values[0, 98:].tolist(), 49)]]
+
+
 @pytest.mark.parametrize("num_perm", [1, 7, 15, 16, 17, 63, 64, 65, 128, 129, 10_000])
 def test_agreement(isa, num_perm):
     draw = np.random.default_rng(0)

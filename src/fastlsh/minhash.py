@@ -12,7 +12,7 @@ from fastlsh.schemes import draw_scheme
 from fastlsh.shingling import Gathered, Shingler, gather_tokens
 from fastlsh.texts import Texts, as_texts
 
-BATCH_CHARACTERS = 1 << 21
+BATCH_CHARACTERS = 1 << 19
 MAX_BATCH = 1 << 14
 
 
@@ -206,7 +206,7 @@ class MinHasher:
 
 
 def batch_size(texts: Texts) -> int:
-    """Return how many documents make about two million characters, by a sample."""
+    """Return how many documents make about half a million characters, by a sample."""
     n = len(texts)
     if n == 0:
         return 1
