@@ -32,6 +32,8 @@ class LSHParams:
     rows: int
 
     def __post_init__(self) -> None:
+        if not all(isinstance(n, (int, np.integer)) for n in (self.bands, self.rows)):
+            raise TypeError(f"bands and rows must be integers, got {self.bands!r}, {self.rows!r}")
         if self.bands < 1 or self.rows < 1:
             raise ValueError(
                 f"bands and rows must be at least 1, got bands={self.bands}, rows={self.rows}"

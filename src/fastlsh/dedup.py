@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh.buckets import empty_documents
 from fastlsh.identical import first_copies
 from fastlsh.index import keep_or_drop
-from fastlsh.parallel import Progress, ProgressOption
+from fastlsh.parallel import Progress, ProgressOption, batches
 from fastlsh.results import Deduplication
 from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
-from fastlsh.texts import as_texts, joined
+from fastlsh.texts import Texts, as_texts, joined
 
 KEEP = ("first", "last", "longest")
 
@@ -56,8 +56,9 @@ def deduplicate(
     against_ids
         Their ids.
     keep
-        Who has priority: "first", "last", "longest" (in code points), or an array with a number
-        for each document, higher first. Ties go to the earlier document.
+        Who has priority: "first", "last", "longest" (in code points of the normalised text; in
+        bytes with unit "byte"), or an array with a number for each document, higher first. Ties
+        go to the earlier document.
     max_candidates
         At most so many kept documents are compared with one. `Deduplication.limited` counts how
         often this, or a bucket with more than 64 kept documents, left some out.
@@ -93,7 +94,11 @@ def deduplicate(
     told = Progress(progress)
     lengths = np.empty(len(everything), np.int64)
     signatures = hasher.sign(everything, lengths=lengths, progress=told)
-    order = _priority_order(keep, lengths[len(known) :], len(known))
+    if hasher.shingler.tokenizer is not None and isinstance(keep, str) and keep == "longest":
+        own_lengths = _code_points(collection, hasher.shingler)
+    else:
+        own_lengths = lengths[len(known) :]
+    order = _priority_order(keep, own_lengths, len(known))
     first = first_copies(everything, hasher.shingler, signatures, order, hasher.threads)
     empty = empty_documents(signatures)
     asked = first == np.arange(len(first))
@@ -124,6 +129,14 @@ def deduplicate(
         params=settings.params,
         empty=int((empty >= len(known)).sum()),
     )
+
+
+def _code_points(texts: Texts, shingler: Shingler) -> NDArray[np.int64]:
+    """Return the length of each normalised text, where signing has counted tokens."""
+    lengths = np.empty(len(texts), np.int64)
+    for start, stop in batches(len(texts), 4096):
+        shingler.take_texts(texts, np.arange(start, stop)).lengths(lengths[start:stop])
+    return lengths
 
 
 def _priority_order(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh import _kernels
 from fastlsh.parallel import Progress, batches, run, thread_count
 from fastlsh.schemes import draw_scheme
-from fastlsh.shingling import Gathered, Shingler, gather_tokens
+from fastlsh.shingling import Gathered, Shingler, check_shingler, gather_tokens
 from fastlsh.texts import Texts, as_texts
 
 BATCH_CHARACTERS = 1 << 19
@@ -55,7 +55,7 @@ class MinHasher:
     ) -> None:
         self.num_perm = num_perm
         self.seed = seed
-        self.shingler = shingler or Shingler()
+        self.shingler = check_shingler(shingler)
         self.scheme = scheme
         self.threads = thread_count(threads)
         self._a, self._b = draw_scheme(scheme, num_perm, seed)
@@ -138,7 +138,7 @@ class MinHasher:
                 f"hashes must be uint64 or uint32 of one dimension, got {values.dtype} "
                 f"of {values.ndim}"
             )
-        values = np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
+        values = np.require(values, requirements=["C", "A"])
         places = np.asarray(offsets)
         if places.dtype.kind not in "iu" or places.ndim != 1 or len(places) < 1:
             raise TypeError(

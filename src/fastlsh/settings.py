@@ -41,8 +41,6 @@ class Settings:
             raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
         if verify not in VERIFY:
             raise ValueError(f"verify must be one of {', '.join(VERIFY)}, got {verify!r}")
-        if shingler is not None and not isinstance(shingler, Shingler):
-            raise TypeError(f"shingler must be a Shingler, got {type(shingler).__name__}")
         hasher = MinHasher(num_perm, seed=seed, shingler=shingler, scheme=scheme, threads=threads)
         if (bands is None) != (rows is None):
             raise ValueError("bands and rows must be given together, or neither")

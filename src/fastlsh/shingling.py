@@ -190,6 +190,15 @@ class Shingler:
         return text
 
 
+def check_shingler(shingler: Shingler | None) -> Shingler:
+    """Return the shingler, the default for None; TypeError if it is something else."""
+    if shingler is None:
+        return Shingler()
+    if not isinstance(shingler, Shingler):
+        raise TypeError(f"shingler must be a Shingler, got {type(shingler).__name__}")
+    return shingler
+
+
 def gather_tokens(
     documents: Sequence[Sequence[str | bytes]],
     first: int = 0,

@@ -11,7 +11,7 @@ from fastlsh.buckets import check_signatures
 from fastlsh.parallel import batches, thread_count
 from fastlsh.results import Pairs
 from fastlsh.sets import ShingleSets
-from fastlsh.shingling import Shingler
+from fastlsh.shingling import Shingler, check_shingler
 from fastlsh.texts import as_texts
 
 
@@ -82,7 +82,7 @@ def exact_jaccard(
     """
     collection = as_texts(texts)
     left, right = pair_arrays(pairs, len(collection))
-    shingler = shingler or Shingler()
+    shingler = check_shingler(shingler)
     order, left, right = _by_family(left, right, len(collection))
     lengths = np.empty(len(order), np.int64)
     for start, stop in batches(len(order), 4096):

@@ -15,7 +15,8 @@ cdef class Keeper:
     Parameters
     ----------
     root
-        int32 (bands, n): the first document of each one's bucket, -1 where it is alone.
+        int32 (n, bands): the first document of each one's bucket, -1 where it is alone. All that
+        is asked about a document lies in one row, for these lookups are what takes the time.
     signatures
         uint32 (m, num_perm).
     document
@@ -60,7 +61,7 @@ cdef class Keeper:
         self.signatures = signatures
         self.document = document
         self.fixed = fixed
-        if not self.root.shape[1] == self.document.shape[0] == self.fixed.shape[0]:
+        if not self.root.shape[0] == self.document.shape[0] == self.fixed.shape[0]:
             raise ValueError("root, document and fixed need the same number of documents")
         n = self.document.shape[0]
         if n and (np.min(root) < -1 or np.max(root) >= n):
@@ -69,9 +70,9 @@ cdef class Keeper:
             raise ValueError("document points outside the signatures")
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
-        room = min(REMEMBERED * self.root.shape[0], n)
-        self.chain = np.full((self.root.shape[0], n), -1, np.int32)
-        self.filled = np.zeros((self.root.shape[0], n), np.uint8)
+        room = min(REMEMBERED * self.root.shape[1], n)
+        self.chain = np.full((n, self.root.shape[1]), -1, np.int32)
+        self.filled = np.zeros((n, self.root.shape[1]), np.uint8)
         self.position = np.full(n, -1, np.int32)
         self.found = np.empty(room, np.int32)
         self.shared = np.empty(room, np.int32)
@@ -98,13 +99,13 @@ cdef class Keeper:
         cdef Py_ssize_t b, i
         cdef int32_t root, c
         self.clipped = False
-        for b in range(self.root.shape[0]):
-            root = self.root[b, d]
+        for b in range(self.root.shape[1]):
+            root = self.root[d, b]
             if root < 0:
                 continue
-            if self.filled[b, root] > REMEMBERED:
+            if self.filled[root, b] > REMEMBERED:
                 self.clipped = True
-            c = self.chain[b, root]
+            c = self.chain[root, b]
             while c >= 0:
                 if self.position[c] < 0:
                     self.position[c] = <int32_t> n
@@ -113,7 +114,7 @@ cdef class Keeper:
                     n += 1
                 else:
                     self.shared[self.position[c]] += 1
-                c = -1 if c == root else self.chain[b, c]
+                c = -1 if c == root else self.chain[c, b]
         for i in range(n):
             self.position[self.found[i]] = -1
         if n > self.limit:
@@ -165,17 +166,17 @@ cdef class Keeper:
     cdef void keep(self, Py_ssize_t d) noexcept nogil:
         cdef Py_ssize_t b
         cdef int32_t root
-        for b in range(self.root.shape[0]):
-            root = self.root[b, d]
+        for b in range(self.root.shape[1]):
+            root = self.root[d, b]
             if root < 0:
                 continue
-            if self.filled[b, root] >= REMEMBERED:
-                self.filled[b, root] = REMEMBERED + 1
+            if self.filled[root, b] >= REMEMBERED:
+                self.filled[root, b] = REMEMBERED + 1
                 continue
-            self.filled[b, root] += 1
+            self.filled[root, b] += 1
             if d != root:
-                self.chain[b, d] = self.chain[b, root]
-            self.chain[b, root] = <int32_t> d
+                self.chain[d, b] = self.chain[root, b]
+            self.chain[root, b] = <int32_t> d
 
     cdef int check_range(self, Py_ssize_t first, Py_ssize_t last) except -1:
         if not 0 <= first <= last <= self.document.shape[0]:

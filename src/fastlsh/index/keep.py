@@ -61,16 +61,18 @@ def keep_or_drop(
     """
     near = neighbours(signatures, settings.params, order)
     documents = near.documents  # families are independent: one after the other will do
-    root = np.empty_like(near.previous)
+    root = np.empty((len(documents), settings.params.bands), np.int32)
+    by_place = np.empty(len(documents), np.int32)
     for band, previous in enumerate(near.previous):
-        _kernels.roots(previous, root[band])
+        _kernels.roots(previous, by_place)
+        root[:, band] = by_place
     hasher = settings.hasher
     sets = ShingleSets(texts, hasher.shingler, documents, lengths[documents], hasher.threads)
     keeper = _kernels.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), settings.threshold,
         settings.verify, max_candidates,
     )  # fmt: skip
-    room = np.empty(max(1 << 20, min(64 * len(root), max_candidates)), np.int32)
+    room = np.empty(max(1 << 20, min(64 * settings.params.bands, max_candidates)), np.int32)
     decisions = Decisions(
         documents, np.full(len(documents), -1, np.int64), np.ones(len(documents)), []
     )
