@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
 BEGIN, END = "<!-- bench -->", "<!-- /bench -->"
 
 
 def load(name: str) -> dict[str, Any] | None:
     """Return a file of results, None if there is none."""
-    path = HERE / "results" / f"{name}.json"
+    path = RESULTS / f"{name}.json"
     if not path.exists():
         return None
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -144,6 +145,56 @@ def own_rows() -> Iterator[list[str]]:
                    spread(lean["bytes a document besides signatures and 24 a pair"])]  # fmt: skip
 
 
+def accuracy() -> Iterator[str]:
+    """Yield recall against exact truth: a table per threshold, and one by similarity."""
+    records = {p.stem.partition("-")[2]: load(p.stem) for p in RESULTS.glob("accuracy-*.json")}
+    found = {name: record["results"] for name, record in sorted(records.items()) if record}
+    if not found:
+        return
+    yield (
+        "Recall of `near_duplicates` with its default parameters against exact truth (precision is "
+        "1.000 throughout, or the benchmark fails): with seed 1, and the range of seeds 1 to 8."
+    )
+    yield ""
+    thresholds = [key for key in next(iter(found.values())) if key.startswith("threshold")]
+    head = [
+        f"{name}, {results['documents']:,} documents, {results['size']} characters"
+        for name, results in found.items()
+    ]
+    yield from table(
+        ["", *head],
+        [
+            [key]
+            + [
+                f"{r[key]['recall, seed 1']:.4f} ({r[key]['recall, all seeds']['min']:.4f} to "
+                f"{r[key]['recall, all seeds']['max']:.4f}), {r[key]['pairs']:,} pairs"
+                for r in found.values()
+            ]
+            for key in thresholds
+        ],
+    )
+    yield ""
+    yield "By similarity, threshold 0.6, seed 1: observed (predicted by `LSHParams.probability`)."
+    yield ""
+    bins = {name: r["threshold 0.6"]["by similarity, seed 1"] for name, r in found.items()}
+    rows = dict.fromkeys(key for each in bins.values() for key in each)
+    yield from table(
+        ["similarity", *found],
+        [
+            [key]
+            + [
+                f"{each[key]['recall']:.4f} ({each[key]['predicted']:.4f}), "
+                f"{each[key]['pairs']:,} pairs"
+                if key in each
+                else ""
+                for each in bins.values()
+            ]
+            for key in rows
+        ],
+    )
+    yield ""
+
+
 def lines() -> Iterator[str]:
     """Yield the part of the README."""
     yield BEGIN
@@ -152,11 +203,12 @@ def lines() -> Iterator[str]:
     if record:
         yield from peers(record)
         yield ""
+    yield from accuracy()
     rows = list(own_rows())
     if rows:
         yield from table(["fastlsh alone", "median (range)"], rows)
         yield ""
-    measured = [load(p.stem) for p in sorted((HERE / "results").glob("*.json"))]
+    measured = [load(p.stem) for p in sorted(RESULTS.glob("*.json"))]
     sources = sorted(
         {
             f"{r['machine']['cpu']} ({r['machine']['instruction_set']}, "

@@ -84,7 +84,8 @@ def run(arguments: argparse.Namespace) -> None:
     write_rows(collection, result.kept, arguments.output)
     if result.limited:
         warnings.warn(
-            f"{result.limited} times there were more candidates than --max-candidates allows",
+            f"{result.limited} documents were kept without a comparison with every candidate: there"
+            " were more than --max-candidates, or than the 64 that a bucket remembers",
             stacklevel=2,
         )
     kept = int(result.kept.sum())
