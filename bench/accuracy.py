@@ -67,15 +67,17 @@ def measured(options: Namespace) -> dict[str, Any]:
         recalls, bins = [], {}
         for seed in range(1, 3 if options.quick else 9):
             pairs = fastlsh.near_duplicates(texts, threshold, ids=ids, shingler=shingler, seed=seed)
+            params = pairs.params
+            assert params is not None
             named = zip(pairs.left_id, pairs.right_id, pairs.similarity, strict=True)
             answer = {frozenset((a, b)): s for a, b, s in named}
             assert all(abs(truth[pair] - s) < 6e-7 for pair, s in answer.items()), "a false pair"
             hit = np.array([pair in answer for pair in expected])
             recalls.append(float(hit.mean()))
             if seed == 1:
-                bins = per_bin(np.array(list(expected.values())), hit, pairs.params)
+                bins = per_bin(np.array(list(expected.values())), hit, params)
         result[f"threshold {threshold}"] = {
-            "bands x rows": f"{pairs.params.bands} x {pairs.params.rows}",
+            "bands x rows": f"{params.bands} x {params.rows}",
             "pairs": len(expected),
             "precision": 1.0,
             "recall, seed 1": common.significant(recalls[0]),
