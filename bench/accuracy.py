@@ -64,11 +64,10 @@ def measured(options: Namespace) -> dict[str, Any]:
     for threshold in THRESHOLDS:
         # The truth has six decimals: pairs within a rounding of the threshold count neither way.
         expected = {pair: s for pair, s in truth.items() if s >= threshold + 5e-7}
+        params = fastlsh.LSHParams.for_threshold(threshold)  # the default
         recalls, bins = [], {}
         for seed in range(1, 3 if options.quick else 9):
             pairs = fastlsh.near_duplicates(texts, threshold, ids=ids, shingler=shingler, seed=seed)
-            params = pairs.params
-            assert params is not None
             named = zip(pairs.left_id, pairs.right_id, pairs.similarity, strict=True)
             answer = {frozenset((a, b)): s for a, b, s in named}
             assert all(abs(truth[pair] - s) < 6e-7 for pair, s in answer.items()), "a false pair"
