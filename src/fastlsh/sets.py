@@ -11,8 +11,8 @@ from fastlsh.parallel import batches, run
 from fastlsh.shingling import Shingler
 from fastlsh.texts import Texts
 
-ROOM = 5 << 20
-"""Words for the sets that are held at a time: 40 MB, more only if two documents need it."""
+ROOM = 7 << 20
+"""Words for the sets that are held at a time: 56 MB, more only if two documents need it."""
 
 
 class ShingleSets:
@@ -51,6 +51,7 @@ class ShingleSets:
         self._words = self._words_for(lengths)
         self._tile = ((np.cumsum(self._words) - 1) // (ROOM // 2)).astype(np.int32)
         self._end = 0
+        self._uses = np.zeros(len(documents), np.int32)  # since room was made
         self.hashes = np.empty(0, np.uint64)
         self.start = np.zeros(len(documents), np.int64)
         self.count = np.full(len(documents), -1, np.int64)
@@ -71,6 +72,7 @@ class ShingleSets:
 
     def ensure(self, places: NDArray[np.int64]) -> None:
         """Make the sets of these documents (distinct, ascending) that are not there."""
+        self._uses[places] += 1
         missing = places[self.count[places] < 0]
         if not len(missing):
             return
@@ -104,8 +106,16 @@ class ShingleSets:
         self._end = _kernels.pack_sets(self.hashes, self.start, self.count, missing, self._end)
 
     def _forget_all_but(self, places: NDArray[np.int64], needed: int) -> None:
-        """Make room for `needed` words; of the sets that are there keep those of `places`."""
-        kept = places[self.count[places] >= 0]
+        """Make room for `needed` words.
+
+        Of the sets that are there, keep those of `places`, and those that were asked for more than
+        once if there is room: a document that is often a candidate soon is one again.
+        """
+        self._uses[places] += 1
+        kept = np.flatnonzero((self.count >= 0) & (self._uses > 1))
+        if int(self._words[kept].sum()) + needed > len(self.hashes):
+            kept = places[self.count[places] >= 0]
+        self._uses.fill(0)
         kept = kept[np.argsort(self.start[kept])]
         counts = self.count[kept]
         self.count.fill(-1)
