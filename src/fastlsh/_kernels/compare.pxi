@@ -138,3 +138,43 @@ cdef double jaccard_of_sets(
         return -1.0
     common = intersect(a, na, b, nb, needed)
     return -1.0 if common < 0 else quotient(common, na, nb)
+
+
+cdef struct Sets:
+    # Sets with their sketches, of documents by number.
+    const uint64_t* hashes
+    const int64_t* start
+    const int64_t* count
+    Py_ssize_t total            # of the hashes
+    bint incomplete             # one was asked for that is not there
+
+
+cdef inline bint has_set(const Sets* sets, Py_ssize_t d) noexcept nogil:
+    return (
+        sets.count[d] >= 0 and sets.start[d] >= 0
+        and sets.start[d] + sets.count[d] + sketch_words(sets.count[d]) <= sets.total
+    )
+
+
+cdef Sets sets_of(
+    const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count,
+    Py_ssize_t n, bint wanted,
+) except *:
+    cdef Sets sets
+    memset(&sets, 0, sizeof(Sets))
+    if n == 0 or not wanted:
+        return sets
+    if start.shape[0] != n or count.shape[0] != n:
+        raise ValueError(f"start and count need {n} elements")
+    sets.start = &start[0]
+    sets.count = &count[0]
+    sets.total = hashes.shape[0]
+    if sets.total:
+        sets.hashes = &hashes[0]
+    return sets
+
+
+cdef int check_complete(const Sets* sets) except -1:
+    if sets.incomplete:
+        raise ValueError("a set that is needed has not been made")
+    return 0

@@ -45,10 +45,6 @@ cdef class Keeper:
     cdef double threshold
     cdef int mode
     cdef bint clipped
-    # the sets, as of the current call
-    cdef const uint64_t* hashes
-    cdef const int64_t* start
-    cdef const int64_t* count
 
     def __cinit__(self):
         self.ranks = NULL
@@ -85,13 +81,6 @@ cdef class Keeper:
 
     def __dealloc__(self):
         free(self.ranks)
-
-    cdef void use(
-        self, const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count
-    ) noexcept:
-        self.hashes = &hashes[0] if hashes.shape[0] else NULL
-        self.start = &start[0] if start.shape[0] else NULL
-        self.count = &count[0] if count.shape[0] else NULL
 
     cdef Py_ssize_t gather(self, Py_ssize_t d) noexcept nogil:
         # The kept documents in the buckets of d into `found`; sets `clipped`.
@@ -144,7 +133,7 @@ cdef class Keeper:
             qsort(&self.found[0], n, sizeof(int32_t), compare_int32)
         return n
 
-    cdef double compare(self, Py_ssize_t d, Py_ssize_t c) noexcept nogil:
+    cdef double compare(self, Py_ssize_t d, Py_ssize_t c, Sets* sets) noexcept nogil:
         # The similarity, or -1 where it is below the threshold.
         cdef int64_t x = self.document[d]
         cdef int64_t y = self.document[c]
@@ -152,10 +141,12 @@ cdef class Keeper:
         cdef Py_ssize_t equal
         cdef double similarity
         if self.mode == BY_SETS:
+            if not (has_set(sets, d) and has_set(sets, c)):
+                sets.incomplete = True
+                return -1.0
             return jaccard_of_sets(
-                self.hashes + self.start[d], self.count[d],
-                self.hashes + self.start[c], self.count[c], self.threshold,
-                True,
+                sets.hashes + sets.start[d], sets.count[d],
+                sets.hashes + sets.start[c], sets.count[c], self.threshold, True,
             )
         if self.mode == BY_SIGNATURE:
             count_equal(&self.signatures[x, 0], &self.signatures[y, 0], k, &equal)
@@ -245,17 +236,20 @@ cdef class Keeper:
         for i in range(offsets[0], offsets[last - first]):
             if not 0 <= candidates[i] < most:
                 raise ValueError("candidates point outside the documents")
-        self.use(hashes, start, count)
+        cdef Sets sets = sets_of(
+            hashes, start, count, self.document.shape[0], self.mode == BY_SETS
+        )
         with nogil:
             for d in range(last - first):
                 hit[d] = -1
                 similarity[d] = 0.0
                 for i in range(offsets[d], offsets[d + 1]):
-                    s = self.compare(first + d, candidates[i])
+                    s = self.compare(first + d, candidates[i], &sets)
                     if s >= 0.0:
                         hit[d] = candidates[i]
                         similarity[d] = s
                         break
+        check_complete(&sets)
 
     def settle(
         self, Py_ssize_t first, Py_ssize_t last,
@@ -276,7 +270,9 @@ cdef class Keeper:
         self.check_range(first, last)
         if hit.shape[0] != last - first or similarity.shape[0] != last - first:
             raise ValueError("hit and similarity need one element per document")
-        self.use(hashes, start, count)
+        cdef Sets sets = sets_of(
+            hashes, start, count, self.document.shape[0], self.mode == BY_SETS
+        )
         with nogil:
             for d in range(first, last):
                 if self.fixed[d]:
@@ -292,7 +288,7 @@ cdef class Keeper:
                     for i in range(n):
                         if self.found[i] < first and not over:
                             continue            # compared before, in vain
-                        s = self.compare(d, self.found[i])
+                        s = self.compare(d, self.found[i], &sets)
                         if s >= 0.0:
                             hit[d - first] = self.found[i]
                             similarity[d - first] = s
@@ -300,4 +296,5 @@ cdef class Keeper:
                 if hit[d - first] < 0:
                     self.keep(d)
                     unsure += cut
+        check_complete(&sets)
         return unsure
