@@ -66,6 +66,11 @@ def band_keys(signatures: NDArray[np.uint32], params: LSHParams) -> NDArray[np.u
     return keys
 
 
+def new_table(n: int) -> NDArray[np.int32]:
+    """Return the memory in which n keys are linked."""
+    return np.empty(1 << max(4, (4 * n // 3).bit_length()), np.int32)
+
+
 def linked_bands(
     signatures: NDArray[np.uint32],
     params: LSHParams,
@@ -82,7 +87,7 @@ def linked_bands(
         array that is yielded is used again for the next band.
     """
     n = len(signatures) if order is None else len(order)
-    table = np.empty(1 << max(4, (4 * n // 3).bit_length()), np.int32)
+    table = new_table(n)
     previous = np.empty(n, np.int32)
     for first in range(0, params.bands, BANDS_AT_A_TIME):
         count = min(BANDS_AT_A_TIME, params.bands - first)

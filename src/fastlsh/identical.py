@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import linked_bands
+from fastlsh.buckets import linked_bands, new_table
 from fastlsh.minhash import batch_size
 from fastlsh.parallel import batches, run
 from fastlsh.shingling import Shingler
@@ -55,10 +55,9 @@ def first_copies(
         _kernels.text_hashes(spans, hashes[start:stop])
 
     run(hash_texts, batches(len(documents), size), threads)
-    table = np.empty(1 << max(4, (4 * len(hashes) // 3).bit_length()), np.int32)
     previous = np.empty(len(hashes), np.int32)
     root = np.empty(len(hashes), np.int32)
-    _kernels.link(hashes, table, previous)
+    _kernels.link(hashes, new_table(len(hashes)), previous)
     _kernels.roots(previous, root)
     copies = np.flatnonzero((root >= 0) & (root != np.arange(len(root))))
     originals = root[copies]

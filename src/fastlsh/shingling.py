@@ -1,6 +1,5 @@
 """What a document is a set of: shingles of characters, words or bytes."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from fastlsh.texts import Texts, as_texts
 UNITS = ("char", "word", "byte")
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 UNICODE_FORMS = get_args(UnicodeForm)
-_SPACES = re.compile(r"\s+")
 
 
 class Gathered(NamedTuple):

@@ -169,12 +169,11 @@ def emit_pairs(
             to_right = &right[0]
     if n == 0 or room == 0:
         return 0
-    if at[0] == 0 and at[1] == 0 and at[2] == -1:
-        for i in range(n):
-            if not 0 <= documents[i] < signatures.shape[0]:
-                raise IndexError(f"document {documents[i]} of {signatures.shape[0]}")
-        for b in range(bands):
-            check_previous(previous[b])
+    for i in range(n):
+        if not 0 <= documents[i] < signatures.shape[0]:
+            raise IndexError(f"document {documents[i]} of {signatures.shape[0]}")
+    for b in range(bands):
+        check_previous(previous[b])
     with nogil:
         found = walk(
             &signatures[0, 0], k, rows, &documents[0], &previous[0, 0], bands, n, &at[0],

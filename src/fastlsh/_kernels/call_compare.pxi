@@ -183,9 +183,7 @@ def agreement(
 cdef inline int check_set(
     int64_t d, const int64_t[::1] start, const int64_t[::1] count, Py_ssize_t total, bint sketched
 ) except -1:
-    if start[d] < 0 or count[d] < 0 or start[d] + count[d] > total or (
-        sketched and start[d] + count[d] + sketch_words(count[d]) > total
-    ):
+    if not lies_within(start[d], count[d], total, sketched):
         raise IndexError(f"set {d} lies outside the hashes")
     return 0
 

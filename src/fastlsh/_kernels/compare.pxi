@@ -149,11 +149,17 @@ cdef struct Sets:
     bint incomplete             # one was asked for that is not there
 
 
-cdef inline bint has_set(const Sets* sets, Py_ssize_t d) noexcept nogil:
+cdef inline bint lies_within(
+    int64_t start, int64_t count, Py_ssize_t total, bint sketched
+) noexcept nogil:
     return (
-        sets.count[d] >= 0 and sets.start[d] >= 0
-        and sets.start[d] + sets.count[d] + sketch_words(sets.count[d]) <= sets.total
+        count >= 0 and start >= 0
+        and start + count + (sketch_words(count) if sketched else 0) <= total
     )
+
+
+cdef inline bint has_set(const Sets* sets, Py_ssize_t d) noexcept nogil:
+    return lies_within(sets.start[d], sets.count[d], sets.total, True)
 
 
 cdef Sets sets_of(
