@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fastlsh import _kernels
+from fastlsh.cli import main
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))  # for oracle and strategies
+sys.path.insert(0, str(HERE))  # for oracle, strategies and files
 
 # The same examples in every run; a failure is never a matter of luck. FASTLSH_EXAMPLES=5000 digs
 # deeper.
@@ -90,3 +91,34 @@ def run_python():
         )
 
     return run
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a file into the working directory and return its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def put(name, data):
+        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
+    return put
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run a command in an empty directory; return status, standard output and error lines."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err.splitlines()
+
+    return call

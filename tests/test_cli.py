@@ -6,30 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh.cli import main
+from files import put_rows as put
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 NEAR = ONE.replace("away", "off")
 OTHER = "something else altogether, long enough to have shingles"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
-    """Run a command in an empty directory; return status, standard output and error lines."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        status = main([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err.splitlines()
-
-    return call
-
-
-def put(name, *rows):
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return name
 
 
 def rows(name):

@@ -6,32 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from fastlsh import __version__
 from fastlsh.cli import main
+from files import put_rows as put
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
-    """Run a command in an empty directory; return status, standard output and error lines."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        status = main([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err.splitlines()
-
-    return call
-
-
-def put(name, *rows):
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return name
 
 
 @pytest.fixture

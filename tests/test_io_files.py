@@ -10,28 +10,9 @@ import sys
 import pytest
 
 from fastlsh.io import InputError, read
+from files import refusal
 
 COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write a file into the working directory and return its name."""
-    monkeypatch.chdir(tmp_path)
-
-    def put(name, data):
-        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-        return name
-
-    return put
-
-
-def refusal(*args, **keywords):
-    with pytest.raises(InputError) as caught:
-        read(*args, **keywords)
-    text = str(caught.value)
-    assert text.isprintable()
-    return text
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)

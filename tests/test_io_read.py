@@ -4,28 +4,8 @@ import sys
 
 import pytest
 
-from fastlsh.io import InputError, read
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write a file into the working directory and return its name."""
-    monkeypatch.chdir(tmp_path)
-
-    def put(name, data):
-        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
-        return name
-
-    return put
-
-
-def refusal(*args, **keywords):
-    with pytest.raises(InputError) as caught:
-        read(*args, **keywords)
-    text = str(caught.value)
-    assert text.isprintable()
-    return text
-
+from fastlsh.io import read
+from files import refusal
 
 # --- JSON lines
 

@@ -10,24 +10,7 @@ import pytest
 
 from fastlsh.io import InputError, Lookup, read, table_format, write_rows, write_table
 from fastlsh.io.outputs import replacing
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def put(name, data):
-    with open(name, "wb") as file:
-        file.write(data if isinstance(data, bytes) else data.encode())
-    return name
-
-
-def get(name):
-    with open(name, "rb") as file:
-        return file.read()
-
+from files import get, put
 
 COLUMNS = {
     "id": Lookup(["a\tb", "c\\d\n", "\ud83d", 7], np.array([0, 1, 2, 3])),

@@ -14,25 +14,9 @@ from fastlsh.io import (
     read,
     write_rows,
 )
+from files import get, put
 
 CSV = 'id,text,n\r\n1,"a ""b""",x\r\n2,"c\r\nd",\r\n3,e,"y"\r\n'
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def put(name, data):
-    with open(name, "wb") as file:
-        file.write(data if isinstance(data, bytes) else data.encode())
-    return name
-
-
-def get(name):
-    with open(name, "rb") as file:
-        return file.read()
 
 
 def chosen(inputs, flags, out, **keywords):
