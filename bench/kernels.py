@@ -52,7 +52,7 @@ def corpora(options: Namespace) -> dict[int, list[str]]:
 def against_limit(texts: list[str], count: int) -> dict[str, Any]:
     """Time raw texts, ready hashes and the limit in the same rounds."""
     hasher = fastlsh.MinHasher(threads=1)
-    a, b = hasher._a, hasher._b
+    _, a, b = hasher._functions
     limit = Limit(_kernels.isa, a, b)
     hashes, offsets = window_hashes(texts)
     x = fold(hashes)
@@ -126,7 +126,7 @@ def threads(texts: list[str], count: int) -> dict[str, Any]:
         "two": lambda: two.signatures(texts, out),
     }
     if available():
-        limit = Limit(_kernels.isa, one._a, one._b)
+        limit = Limit(_kernels.isa, *one._functions[1:])
         hashes, offsets = window_hashes(texts[: len(texts) // 4])
         x = fold(hashes)
         once = partial(limit.run, x, offsets)

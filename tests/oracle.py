@@ -13,6 +13,7 @@ M64 = 2**64 - 1
 CHARACTER_BASE = 0x243F6A8885A308D5  # pi after the point, the low three bits 5
 WORD_BASE = 0xB7E151628AED2A6D  # e after the point, likewise
 REMEMBERED = 64
+ROUNDS = 8
 
 # ---- from text to shingle hashes
 
@@ -107,9 +108,26 @@ def affine32(num_perm, seed):
     return [(a_j, next(draw)) for a_j in a]
 
 
-def signature(hashes, num_perm=128, seed=1):
+def signature(hashes, num_perm=128, seed=1, scheme="affine32"):
     xs = {fold(h) for h in hashes}
+    if scheme == "fss":
+        return fss(xs, affine32(num_perm + ROUNDS, seed))
     return [min([(a * x + b) & M32 for x in xs], default=M32) for a, b in affine32(num_perm, seed)]
+
+
+def fss(xs, functions):
+    """Throw every element into one slot in each round; then fill what is empty."""
+    own, rounds = functions[:-ROUNDS], functions[-ROUNDS:]
+    slots = [[] for _ in own]
+    for x in xs:
+        for number, (a, b) in enumerate(rounds):
+            slot, rank = divmod(fmix32((a * x + b) & M32) * len(own), 2**32)
+            slots[slot].append(2**32 - 2 ** (32 - number) + (rank >> number + 1))
+    row = [min(values, default=M32) for values in slots]
+    for j, (a, b) in enumerate(own):
+        if xs and row[j] == M32:
+            row[j] = 2**32 - 2 ** (32 - ROUNDS) + (min((a * x + b) & M32 for x in xs) >> ROUNDS)
+    return row
 
 
 def band_key(values, band):
@@ -169,11 +187,11 @@ def jaccard(a, b):
 class Oracle:
     """A collection with its sets and signatures."""
 
-    def __init__(self, texts, unit="char", size=9, num_perm=128, seed=1):
+    def __init__(self, texts, unit="char", size=9, num_perm=128, seed=1, scheme="affine32"):
         self.units = [units_of(text, unit) for text in texts]
         self.sets = [set(windows(units, size)) for units in self.units]
         self.signatures = [
-            signature(map(window_hash, shingles), num_perm, seed) for shingles in self.sets
+            signature(map(window_hash, shingles), num_perm, seed, scheme) for shingles in self.sets
         ]
 
     def similarity(self, a, b, verify="exact"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastlsh import MinHasher, deduplicate, near_duplicates
-from fastlsh._kernels import CHARACTERS, spans_of_list
+from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, spans_of_list
 
 
 @pytest.mark.parametrize("function", [near_duplicates, deduplicate])
@@ -134,20 +134,33 @@ def test_kernels_check_what_they_get(isa):
     misaligned = np.zeros(65, np.uint8)[1:].view(np.uint32).reshape(2, 8)
     for out in (good[:1], good[:, :7].copy(), good[:, ::2], misaligned, good.astype(np.int64)):
         with pytest.raises(ValueError):  # noqa: PT011
-            isa.signatures(spans, CHARACTERS, 9, a, a, out)
+            isa.signatures(spans, CHARACTERS, 9, AFFINE32, a, a, out)
     for unit, size in ((7, 9), (-1, 9), (CHARACTERS, 0)):
         with pytest.raises(ValueError, match="must be"):
-            isa.signatures(spans, unit, size, a, a, good)
-    with pytest.raises(ValueError, match="a and b"):
-        isa.signatures(spans, CHARACTERS, 9, a, a[:7], good)
+            isa.signatures(spans, unit, size, AFFINE32, a, a, good)
+    for scheme in (-1, 2):
+        with pytest.raises(ValueError, match="scheme must be"):
+            isa.signatures(spans, CHARACTERS, 9, scheme, a, a, good)
+    with pytest.raises(ValueError, match="8 values need 8 functions"):
+        isa.signatures(spans, CHARACTERS, 9, AFFINE32, a, a[:7], good)
+    with pytest.raises(ValueError, match="8 values need 16 functions"):
+        isa.signatures(spans, CHARACTERS, 9, FSS, a, a, good)
+    for rows, keys in ((4, (3, 2)), (0, (1, 2)), (4, (2, 1)), (9, (1, 2)), (2**61, (2, 2))):
+        with pytest.raises(ValueError, match=r"bands|keys"):
+            isa.signatures(
+                spans, CHARACTERS, 9, AFFINE32, a, a, good, rows, np.zeros(keys, np.uint64)
+            )
+    across = np.zeros((2, 2), np.uint64).T
+    with pytest.raises(ValueError, match="one after the other"):
+        isa.signatures(spans, CHARACTERS, 9, AFFINE32, a, a, good, 4, across)
     with pytest.raises(TypeError):
-        isa.signatures(["one", "two"], CHARACTERS, 9, a, a, good)
+        isa.signatures(["one", "two"], CHARACTERS, 9, AFFINE32, a, a, good)
     with pytest.raises(TypeError):
-        isa.signatures(None, CHARACTERS, 9, a, a, good)
+        isa.signatures(None, CHARACTERS, 9, AFFINE32, a, a, good)
     hashes = np.zeros(4, np.uint64)
     for offsets in ([0, 2, 5], [0, 3, 2], [-1, 2, 4], [0, 4]):
         with pytest.raises(ValueError):  # noqa: PT011
-            isa.hash_signatures(hashes, np.array(offsets), a, a, good)
+            isa.hash_signatures(hashes, np.array(offsets), AFFINE32, a, a, good)
     keys = np.zeros((2, 2), np.uint64)
     for first, rows in ((0, 5), (0, 0), (-1, 4), (1, 4)):
         with pytest.raises(ValueError):  # noqa: PT011

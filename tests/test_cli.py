@@ -73,7 +73,7 @@ def test_options_reach_the_search(run, three):
     _, out, err = run(
         "pairs", three, "--unit", "word", "--size", 2, "--threshold", 0.7, "--num-perm", 64,
         "--bands", 32, "--rows", 2, "--seed", 5, "--verify", "signature", "--threads", 1,
-        "--lowercase", "--scheme", "affine32",
+        "--lowercase", "--scheme", "fss",
     )  # fmt: skip
     assert "32 bands x 2 rows" in err[1]
     assert len(table(out)) == 2

@@ -62,12 +62,13 @@ def test_equal_to_the_oracle(texts, against, threshold, banding, verify, keep, m
     assert result.threshold == threshold
 
 
-@given(collections(wide, 12), shinglers, st.integers(0, 5))
-def test_every_unit_and_seed(texts, options, seed):
+@given(collections(wide, 12), shinglers, st.integers(0, 5), st.sampled_from(["affine32", "fss"]))
+def test_every_unit_seed_and_scheme(texts, options, seed, scheme):
     result = deduplicate(
-        texts, 0.5, shingler=Shingler(**options), num_perm=20, bands=10, rows=2, seed=seed
-    )
-    truth = oracle.Oracle(texts, **options, num_perm=20, seed=seed)
+        texts, 0.5, shingler=Shingler(**options), num_perm=20, bands=10, rows=2, seed=seed,
+        scheme=scheme,
+    )  # fmt: skip
+    truth = oracle.Oracle(texts, **options, num_perm=20, seed=seed, scheme=scheme)
     assert outcome(result) == expected_outcome(truth, 0, 0.5, 10, 2)[0]
 
 

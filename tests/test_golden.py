@@ -12,12 +12,18 @@ import pytest
 import oracle
 from fastlsh import LSHParams, MinHasher, Shingler, band_keys
 from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
+from fastlsh.schemes import draw_scheme
 
 CASES = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="ascii"))
 
 
 def case_id(case):
-    return f"{case['unit']}-{case['size']}-{len(case['text'])}-{case['num_perm']}-{case['seed']}"
+    names = [case["unit"], case["size"], len(case["text"]), case["num_perm"], case["seed"]]
+    return "-".join(map(str, [scheme_of(case), *names]))
+
+
+def scheme_of(case):
+    return case.get("scheme", "affine32")
 
 
 @pytest.fixture(params=CASES, ids=case_id)
@@ -31,9 +37,10 @@ def in_hex(values):
 
 def test_the_library(case):
     shingler = Shingler(case["unit"], case["size"])
-    signatures = MinHasher(case["num_perm"], seed=case["seed"], shingler=shingler).signatures(
-        [case["text"]]
+    hasher = MinHasher(
+        case["num_perm"], seed=case["seed"], shingler=shingler, scheme=scheme_of(case)
     )
+    signatures = hasher.signatures([case["text"]])
     keys = band_keys(signatures, LSHParams(case["bands"], case["rows"]))
     assert in_hex(shingler.hashes(case["text"]).tolist()) == case["hashes"]
     assert signatures[0].tolist() == case["signature"]
@@ -41,11 +48,11 @@ def test_the_library(case):
 
 
 def test_every_instruction_set(isa, case):
-    pairs = np.array(oracle.affine32(case["num_perm"], case["seed"]), np.uint32)
+    functions = draw_scheme(scheme_of(case), case["num_perm"], case["seed"])
     out = np.empty((1, case["num_perm"]), np.uint32)
     unit = WORDS if case["unit"] == "word" else CHARACTERS
     spans = spans_of_list([case["text"]], 0, case["unit"] == "byte")
-    isa.signatures(spans, unit, case["size"], pairs[:, 0].copy(), pairs[:, 1].copy(), out)
+    isa.signatures(spans, unit, case["size"], *functions, out)
     assert out[0].tolist() == case["signature"]
     keys = np.empty((case["bands"], 1), np.uint64)
     isa.band_keys(out, 0, case["rows"], keys)
@@ -60,7 +67,7 @@ def by_oracle(case):
     """Return the case with the numbers that the oracle computes."""
     windows = oracle.windows(oracle.units_of(case["text"], case["unit"]), case["size"])
     hashes = sorted(set(map(oracle.window_hash, windows)))
-    signature = oracle.signature(hashes, case["num_perm"], case["seed"])
+    signature = oracle.signature(hashes, case["num_perm"], case["seed"], scheme_of(case))
     keys = oracle.band_keys([signature], case["bands"], case["rows"])
     return {
         **case,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import oracle
-from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
+from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, WORDS, spans_of_list
 
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]
 NUM_PERMS = [1, 2, 15, 16, 17, 63, 64, 65, 100, 128, 129]
@@ -26,14 +26,21 @@ def text_of(length, alphabet, seed=0):
     return text[:-1] + alphabet[1] if length else text
 
 
-def coefficients(num_perm, seed=1):
-    pairs = np.array(oracle.affine32(num_perm, seed), np.uint32)
-    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+@pytest.fixture(params=["affine32", "fss"])
+def scheme(request):
+    return request.param
 
 
-def signatures(isa, texts, unit, size, num_perm):
+def functions(scheme, num_perm, seed=1):
+    extra = oracle.ROUNDS if scheme == "fss" else 0
+    pairs = np.array(oracle.affine32(num_perm + extra, seed), np.uint32)
+    kernel = {"affine32": AFFINE32, "fss": FSS}[scheme]
+    return kernel, np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+def signatures(isa, texts, unit, size, num_perm, scheme):
     out = np.full((len(texts), num_perm), 7, np.uint32)
-    isa.signatures(spans_of_list(texts), unit, size, *coefficients(num_perm), out)
+    isa.signatures(spans_of_list(texts), unit, size, *functions(scheme, num_perm), out)
     return out
 
 
@@ -83,44 +90,56 @@ def test_byte_shingles(isa, size):
 
 
 @pytest.mark.parametrize("num_perm", NUM_PERMS)
-def test_signatures(isa, num_perm):
+def test_signatures(isa, scheme, num_perm):
     size = 5
     texts = [text_of(n + size - 1 if n else 0, ALPHABETS["ucs-2"]) for n in SHINGLES if n < 600]
-    found = signatures(isa, texts, CHARACTERS, size, num_perm)
+    found = signatures(isa, texts, CHARACTERS, size, num_perm, scheme)
     for text, row in zip(texts, found.tolist(), strict=True):
-        assert row == oracle.signature(in_order(text, "char", size), num_perm)
+        assert row == oracle.signature(in_order(text, "char", size), num_perm, 1, scheme)
 
 
-@pytest.mark.parametrize("n", [2047, 2049])
-def test_signatures_of_many_shingles(isa, n):
+@pytest.mark.parametrize("n", [2047, 2048, 2049])
+def test_signatures_of_many_shingles(isa, scheme, n):
     text = text_of(n + 8, ALPHABETS["ucs-4"])
-    found = signatures(isa, [text], CHARACTERS, 9, 65)[0].tolist()
-    assert found == oracle.signature(in_order(text, "char", 9), 65)
+    found = signatures(isa, [text], CHARACTERS, 9, 65, scheme)[0].tolist()
+    assert found == oracle.signature(in_order(text, "char", 9), 65, 1, scheme)
 
 
-def test_signatures_of_10_000_functions(isa):
+@pytest.mark.parametrize("unit", [CHARACTERS, WORDS])
+@pytest.mark.parametrize("distinct", [1, 2, 10, 40])
+def test_signatures_of_long_texts_of_few_shingles(isa, scheme, distinct, unit):
+    # More than the rounds can fill from, read again and again.
+    words = [f"word{i:04}" for i in range(distinct)]
+    text = "".join(f"{words[i % distinct]} " for i in range(3000))
+    found = signatures(isa, [text, text[:7]], unit, 1, 300, scheme).tolist()
+    for part, row in zip((text, text[:7]), found, strict=True):
+        hashes = in_order(part, "char" if unit == CHARACTERS else "word", 1)
+        assert row == oracle.signature(hashes, 300, 1, scheme)
+
+
+def test_signatures_of_10_000_functions(isa, scheme):
     texts = ["", "x", text_of(40, "abc"), text_of(40, ALPHABETS["ucs-4"])]
-    found = signatures(isa, texts, CHARACTERS, 9, 10_000)
+    found = signatures(isa, texts, CHARACTERS, 9, 10_000, scheme)
     for text, row in zip(texts, found.tolist(), strict=True):
-        assert row == oracle.signature(in_order(text, "char", 9), 10_000)
+        assert row == oracle.signature(in_order(text, "char", 9), 10_000, 1, scheme)
 
 
 @pytest.mark.parametrize("dtype", [np.uint64, np.uint32])
 @pytest.mark.parametrize("num_perm", [1, 16, 65, 128])
-def test_signatures_of_hashes(isa, dtype, num_perm):
+def test_signatures_of_hashes(isa, scheme, dtype, num_perm):
     draw = np.random.default_rng(0)
     top = np.iinfo(dtype).max
     offsets = np.concatenate([[0], np.cumsum([n for n in SHINGLES if n < 600])])
     hashes = draw.integers(0, top, offsets[-1], dtype, endpoint=True)
     hashes[:3] = 0, 1, top
     out = np.empty((len(offsets) - 1, num_perm), np.uint32)
-    isa.hash_signatures(hashes, offsets, *coefficients(num_perm), out)
+    isa.hash_signatures(hashes, offsets, *functions(scheme, num_perm), out)
     for i, row in enumerate(out.tolist()):
         part = hashes[offsets[i] : offsets[i + 1]].tolist()
-        assert row == oracle.signature(part, num_perm)
+        assert row == oracle.signature(part, num_perm, 1, scheme)
 
 
-def test_token_signatures(isa):
+def test_token_signatures(isa, scheme):
     documents = [
         [],
         ["a"],
@@ -133,10 +152,25 @@ def test_token_signatures(isa):
     offsets = np.concatenate([[0], np.cumsum([len(d) for d in documents])])
     for size in (1, 2, 5, 900):
         out = np.empty((len(documents), 33), np.uint32)
-        isa.token_signatures(spans_of_list(tokens), offsets, size, *coefficients(33), out)
+        isa.token_signatures(spans_of_list(tokens), offsets, size, *functions(scheme, 33), out)
         for document, row in zip(documents, out.tolist(), strict=True):
             hashes = [oracle.words_hash(w) for w in oracle.windows(tuple(document), size)]
-            assert row == oracle.signature(hashes, 33)
+            assert row == oracle.signature(hashes, 33, 1, scheme)
+
+
+@pytest.mark.parametrize("bands", [1, 3, 5])
+def test_keys_made_with_the_signatures(isa, scheme, bands):
+    texts = ["", *(text_of(n, "abcdef") for n in (1, 9, 40, 700)), ""]
+    spans = spans_of_list(texts)
+    how = functions(scheme, 33)
+    out = np.empty((len(texts), 33), np.uint32)
+    room = np.full((bands, len(texts) + 3), 7, np.uint64)
+    isa.signatures(spans, CHARACTERS, 9, *how, out, 6, room[:, 2:-1])
+    assert room[:, 2:-1].tolist() == oracle.band_keys(out.tolist(), bands, 6)
+    assert (room[:, [0, 1, -1]] == 7).all()
+    offsets = np.arange(len(texts) + 1)
+    isa.token_signatures(spans, offsets, 1, *how, out, 6, room[:, 2:-1])
+    assert room[:, 2:-1].tolist() == oracle.band_keys(out.tolist(), bands, 6)
 
 
 def test_sets_of_large_and_repetitive_texts(isa):

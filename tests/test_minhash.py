@@ -12,13 +12,17 @@ from fastlsh import MinHasher, Shingler
 from strategies import any_text, shinglers, wide
 
 EMPTY = 2**32 - 1
+schemes = st.sampled_from(["affine32", "fss"])
 
 
-@given(st.lists(any_text, max_size=6), shinglers, st.integers(1, 40), st.integers(0, 2**32 - 1))
-def test_equal_to_the_oracle(texts, options, num_perm, seed):
-    hasher = MinHasher(num_perm, seed=seed, shingler=Shingler(**options))
-    expected = oracle.Oracle(texts, **options, num_perm=num_perm, seed=seed).signatures
-    assert hasher.signatures(texts).tolist() == expected
+@given(
+    st.lists(any_text, max_size=6), shinglers, st.integers(1, 40), st.integers(0, 2**32 - 1),
+    schemes,
+)  # fmt: skip
+def test_equal_to_the_oracle(texts, options, num_perm, seed, scheme):
+    hasher = MinHasher(num_perm, seed=seed, shingler=Shingler(**options), scheme=scheme)
+    truth = oracle.Oracle(texts, **options, num_perm=num_perm, seed=seed, scheme=scheme)
+    assert hasher.signatures(texts).tolist() == truth.signatures
 
 
 def test_the_default_is_nine_characters_128_functions_seed_1():
@@ -33,27 +37,36 @@ def test_known_values_of_datasketch_2():
     assert found.tolist() == [[625790555, 194865109, 3904131391, 1324736089]]
 
 
-@given(st.lists(wide, min_size=1, max_size=6), st.randoms(use_true_random=False))
-def test_the_order_of_elements_is_irrelevant(words, draw):
-    hasher = MinHasher(20)
+@given(st.lists(wide, min_size=1, max_size=6), st.randoms(use_true_random=False), schemes)
+def test_order_and_repetition_of_elements_are_irrelevant(words, draw, scheme):
+    hasher = MinHasher(20, scheme=scheme)
     shuffled = draw.sample(words, len(words))
     assert np.array_equal(hasher.from_tokens([words]), hasher.from_tokens([shuffled + words]))
 
 
-@given(st.lists(wide, max_size=6), st.lists(wide, max_size=6))
-def test_the_signature_of_a_union_is_the_minimum(a, b):
-    rows = MinHasher(20).from_tokens([a, b, a + b])
+@given(st.lists(wide, max_size=6), st.lists(wide, max_size=6), schemes)
+def test_the_signature_of_a_union_is_the_minimum(a, b, scheme):
+    rows = MinHasher(20, scheme=scheme).from_tokens([a, b, a + b])
     assert np.array_equal(rows[2], np.minimum(rows[0], rows[1]))
 
 
-@given(st.lists(any_text, max_size=12), shinglers)
-def test_batches_and_threads_are_irrelevant(texts, options):
-    shingler = Shingler(**options)
-    together = MinHasher(20, shingler=shingler, threads=1).signatures(texts)
+@pytest.mark.parametrize("num_perm", [1, 7, 128, 1000])
+@pytest.mark.parametrize("n", [1, 30, 300, 3000, 30_000])
+def test_the_signature_of_a_union_of_many_is_the_minimum(n, num_perm):
+    hashes = np.random.default_rng(n).integers(0, 2**64, 2 * n, np.uint64)
+    hasher = MinHasher(num_perm, scheme="fss")
+    a, b = hasher.from_hashes(hashes, [0, n, 2 * n])
+    assert np.array_equal(hasher.from_hashes(hashes, [0, 2 * n])[0], np.minimum(a, b))
+
+
+@given(st.lists(any_text, max_size=12), shinglers, schemes)
+def test_batches_and_threads_are_irrelevant(texts, options, scheme):
+    how = {"shingler": Shingler(**options), "scheme": scheme}
+    together = MinHasher(20, **how, threads=1).signatures(texts)
     for text, row in zip(texts, together, strict=True):
-        assert np.array_equal(MinHasher(20, shingler=shingler).signatures([text])[0], row)
+        assert np.array_equal(MinHasher(20, **how).signatures([text])[0], row)
     for threads in (2, 5):
-        hasher = MinHasher(20, shingler=shingler, threads=threads)
+        hasher = MinHasher(20, **how, threads=threads)
         assert np.array_equal(hasher.signatures(texts), together)
 
 
@@ -66,10 +79,10 @@ def test_many_batches(monkeypatch, batch, threads):
     assert MinHasher(8, threads=threads).signatures(texts).tolist() == expected
 
 
-@given(st.lists(any_text, max_size=6), shinglers)
-def test_from_hashes_of_the_shingle_hashes_is_the_same(texts, options):
+@given(st.lists(any_text, max_size=6), shinglers, schemes)
+def test_from_hashes_of_the_shingle_hashes_is_the_same(texts, options, scheme):
     shingler = Shingler(**options)
-    hasher = MinHasher(20, shingler=shingler)
+    hasher = MinHasher(20, shingler=shingler, scheme=scheme)
     hashes = [shingler.hashes(text) for text in texts]
     offsets = np.cumsum([0, *map(len, hashes)])
     found = hasher.from_hashes(np.concatenate([np.empty(0, np.uint64), *hashes]), offsets)
@@ -113,8 +126,9 @@ def test_from_tokens_is_words_of_size_one():
     assert np.array_equal(MinHasher(20).from_tokens(iter(as_bytes)), words)
 
 
-def test_empty_documents_are_all_ones():
-    found = MinHasher(7).signatures(["", None, b"", "a"])
+@pytest.mark.parametrize("scheme", ["affine32", "fss"])
+def test_empty_documents_are_all_ones(scheme):
+    found = MinHasher(7, scheme=scheme).signatures(["", None, b"", "a"])
     assert (found[:3] == EMPTY).all()
     assert not (found[3] == EMPTY).any()
 

@@ -36,12 +36,13 @@ def test_equal_to_the_oracle(texts, threshold, banding, verify, size):
     assert found.params == LSHParams(bands, rows)
 
 
-@given(collections(wide, 12), shinglers, st.integers(0, 5))
-def test_every_unit_and_seed(texts, options, seed):
+@given(collections(wide, 12), shinglers, st.integers(0, 5), st.sampled_from(["affine32", "fss"]))
+def test_every_unit_seed_and_scheme(texts, options, seed, scheme):
     found = near_duplicates(
-        texts, 0.5, shingler=Shingler(**options), num_perm=20, bands=10, rows=2, seed=seed
-    )
-    truth = oracle.Oracle(texts, **options, num_perm=20, seed=seed)
+        texts, 0.5, shingler=Shingler(**options), num_perm=20, bands=10, rows=2, seed=seed,
+        scheme=scheme,
+    )  # fmt: skip
+    truth = oracle.Oracle(texts, **options, num_perm=20, seed=seed, scheme=scheme)
     assert as_list(found) == truth.near_duplicates(0.5, 10, 2)
 
 

@@ -38,12 +38,12 @@ def ascii_packed(draw, trials, n):
 UNIVERSES = {"random": random_hashes, "consecutive": consecutive, "ascii": ascii_packed}
 
 
-def signatures_of_pairs(universe, n, similarity, trials, seed):
+def signatures_of_pairs(universe, n, similarity, trials, seed, scheme="affine32"):
     """Yield the signatures of both sides: pairs of sets with a union of n and this Jaccard."""
     common = round(similarity * n)
     only = (n - common + 1) // 2  # in the first set; the others are in the second
     draw = np.random.default_rng(seed)
-    hasher = MinHasher(NUM_PERM, seed=seed)
+    hasher = MinHasher(NUM_PERM, seed=seed, scheme=scheme)
     while trials > 0:
         now = min(trials, max(1, AT_A_TIME // n))
         union = UNIVERSES[universe](draw, now, n)
@@ -58,9 +58,9 @@ def signatures_of_pairs(universe, n, similarity, trials, seed):
         trials -= now
 
 
-def estimates(universe, n, similarity, trials, seed):
+def estimates(universe, n, similarity, trials, seed, scheme="affine32"):
     found = []
-    for left, right in signatures_of_pairs(universe, n, similarity, trials, seed):
+    for left, right in signatures_of_pairs(universe, n, similarity, trials, seed, scheme):
         numbers = np.arange(len(left))
         both = np.concatenate([left, right])
         found.append(estimate_jaccard(both, (numbers, numbers + len(left))))
@@ -88,13 +88,13 @@ def test_estimates(universe, n, similarity):
 BANDS = [(0.2, 1), (0.2, 2), (0.5, 3), (0.5, 6), (0.8, 7), (0.8, 13), (0.95, 11), (0.95, 32)]
 
 
-def band_match_rate(universe, n, similarity, rows, seed):
+def band_match_rate(universe, n, similarity, rows, seed, scheme="affine32"):
     """Measure it over so many trials that 5 % are 4.2 standard errors, bands independent."""
     p = similarity**rows
     params = LSHParams(NUM_PERM // rows, rows)
     trials = int((1 - p) / p * (4.2 / 0.05) ** 2 / params.bands) + 2500
     matches = 0
-    for left, right in signatures_of_pairs(universe, n, similarity, trials, seed):
+    for left, right in signatures_of_pairs(universe, n, similarity, trials, seed, scheme):
         matches += int((band_keys(left, params) == band_keys(right, params)).sum())
     return matches / (trials * params.bands)
 
@@ -124,3 +124,39 @@ def test_recall_at_the_threshold(seed):
     found = (band_keys(left, params) == band_keys(right, params)).any(axis=0).mean()
     p = params.probability(0.8)
     assert abs(found - p) < 4.2 * np.sqrt(p * (1 - p) / 2000)
+
+
+# ---- fss: more accurate for small sets, as slots that share elements vary less together
+
+
+FSS_TRIALS = 8000
+MOST = {20: 0.80, 100: 0.80, 1000: 1.03, 10_000: 1.03}
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize(("universe", "n"), CELLS)
+def test_estimates_by_fss(universe, n, similarity):
+    seed = CELLS.index((universe, n)) * len(SIMILARITIES) + SIMILARITIES.index(similarity)
+    found = estimates(universe, n, similarity, FSS_TRIALS, seed, "fss")
+    ideal = np.sqrt(similarity * (1 - similarity) / NUM_PERM)
+    rmse = np.sqrt(((found - similarity) ** 2).mean())
+    assert abs(found.mean() - similarity) < 4.2 * rmse / np.sqrt(FSS_TRIALS)
+    assert rmse <= MOST[n] * ideal
+
+
+@pytest.mark.parametrize(("bands", "rows"), [(17, 7), (30, 3), (9, 13), (6, 21)])
+@pytest.mark.parametrize("n", [20, 100, 1000])
+def test_candidates_by_fss(n, bands, rows):
+    params = LSHParams(bands, rows)
+    for similarity in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9):
+        ((left, right),) = signatures_of_pairs("random", n, similarity, 4000, n + bands, "fss")
+        found = (band_keys(left, params) == band_keys(right, params)).any(axis=0).mean()
+        assert abs(found - params.probability(similarity)) < 0.03
+
+
+@pytest.mark.parametrize(("similarity", "rows"), [(0.5, 3), (0.5, 6), (0.8, 7), (0.8, 13)])
+@pytest.mark.parametrize("n", [20, 100, 1000])
+def test_band_matches_by_fss(n, similarity, rows):
+    # Slots that share elements match together a little less often (docs/signature-spec.md).
+    found = band_match_rate("random", n, similarity, rows, n + rows, "fss")
+    assert 0.85 < found / similarity**rows < 1.05

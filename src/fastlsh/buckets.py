@@ -51,7 +51,7 @@ def band_keys(signatures: NDArray[np.uint32], params: LSHParams) -> NDArray[np.u
     Returns
     -------
     ndarray of uint64, shape (bands, n)
-        Equal keys: equal values in that band (docs/signature-spec.md, section 5). The key 0 says
+        Equal keys: equal values in that band (docs/signature-spec.md, section 6). The key 0 says
         that the document is empty; it is in no bucket.
 
     Raises

@@ -1,7 +1,7 @@
 """Signatures: the minima of k hash functions over each document's shingles."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,15 @@ from fastlsh.schemes import draw_scheme
 from fastlsh.shingling import Gathered, Shingler, check_shingler, gather_tokens
 from fastlsh.texts import Texts, as_texts
 
+
+class BandKeys(NamedTuple):
+    """Room for the keys of the first bands."""
+
+    rows: int
+    keys: NDArray[np.uint64]
+    """uint64 (bands, n)."""
+
+
 BATCH_CHARACTERS = 1 << 19
 MAX_BATCH = 1 << 14
 
@@ -19,21 +28,25 @@ MAX_BATCH = 1 << 14
 class MinHasher:
     """Computes MinHash signatures.
 
-    ``S[d, j]`` is the minimum of ``a[j] * x + b[j] mod 2**32`` over the shingles x of document d:
-    two documents agree at j with the probability of their Jaccard similarity (Broder 1997). The
-    numbers for given parameters never change: docs/signature-spec.md says how each arises.
+    ``S[d, j]`` is a minimum over the shingles of document d: two documents agree at j with the
+    probability of their Jaccard similarity (Broder 1997), and the signature of a union is the
+    elementwise minimum. The numbers for given parameters never change: docs/signature-spec.md
+    says how each arises.
 
     Parameters
     ----------
     num_perm
         Length of a signature, 1 to 65,535. The estimate from two signatures has the standard
-        error sqrt(J (1 - J) / num_perm).
+        error sqrt(J (1 - J) / num_perm), with "fss" less for sets smaller than num_perm.
     seed
         Of the hash functions, 0 to 2**32 - 1.
     shingler
         What a document is a set of; default ``Shingler()``, 9 characters.
     scheme
-        "affine32", datasketch 2.0's default.
+        "affine32": num_perm independent functions, datasketch 2.0's default; n shingles cost
+        O(n * num_perm). "fss": fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017,
+        arXiv 1704.04370), O(n + num_perm log num_perm), several times faster from a few hundred
+        shingles on. Signatures of different schemes do not compare.
     threads
         How many; default: the processors this process may use. They never change a result.
 
@@ -58,7 +71,7 @@ class MinHasher:
         self.shingler = check_shingler(shingler)
         self.scheme = scheme
         self.threads = thread_count(threads)
-        self._a, self._b = draw_scheme(scheme, num_perm, seed)
+        self._functions = draw_scheme(scheme, num_perm, seed)
 
     def __repr__(self) -> str:
         return (
@@ -149,7 +162,7 @@ class MinHasher:
 
         def work(start: int, stop: int) -> None:
             _kernels.hash_signatures(
-                values, places[start : stop + 1], self._a, self._b, result[start:stop]
+                values, places[start : stop + 1], *self._functions, result[start:stop]
             )
 
         run(work, batches(len(places) - 1, 1024), self.threads)
@@ -163,9 +176,14 @@ class MinHasher:
         out: NDArray[np.uint32] | None = None,
         *,
         lengths: NDArray[np.int64] | None = None,
+        keys: BandKeys | None = None,
         progress: Progress | None = None,
     ) -> NDArray[np.uint32]:
-        """Compute the signatures; `lengths` gets each document's code points (bytes, tokens)."""
+        """Compute the signatures, and in the same pass what else is asked for.
+
+        `lengths`, int64 (n,), gets each document's code points (bytes, tokens); `keys` the band
+        keys, made while the signature is in the cache.
+        """
         n = len(texts)
         result = self._result(out, n)
 
@@ -173,25 +191,30 @@ class MinHasher:
             gathered = self.shingler.gather(texts, start, stop)
             if lengths is not None:
                 lengths[start:stop] = gathered.lengths()
+            wanted = (keys.rows, keys.keys[:, start:stop]) if keys else ()
             if gathered.offsets is not None:
-                self._sign_tokens(gathered, self.shingler.size, result[start:stop])
+                self._sign_tokens(gathered, self.shingler.size, result[start:stop], *wanted)
             else:
                 _kernels.signatures(
                     gathered.spans,
                     self.shingler.kernel_unit,
                     self.shingler.size,
-                    self._a,
-                    self._b,
+                    *self._functions,
                     result[start:stop],
+                    *wanted,
                 )
 
         advance = progress.stage("signatures", n) if progress else None
         run(work, batches(n, batch_size(texts)), self.threads, advance)
         return result
 
-    def _sign_tokens(self, gathered: Gathered, size: int, out: NDArray[np.uint32]) -> None:
+    def _sign_tokens(
+        self, gathered: Gathered, size: int, out: NDArray[np.uint32], *wanted: Any
+    ) -> None:
         assert gathered.offsets is not None
-        _kernels.token_signatures(gathered.spans, gathered.offsets, size, self._a, self._b, out)
+        _kernels.token_signatures(
+            gathered.spans, gathered.offsets, size, *self._functions, out, *wanted
+        )
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:
         if out is None:

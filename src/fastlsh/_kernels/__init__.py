@@ -19,6 +19,9 @@ from fastlsh._kernels._spans import Spans, merged, spans_of_list
 
 CHARACTERS = 0
 WORDS = 1
+AFFINE32 = 0
+FSS = 1
+ROUNDS = 8
 BY_SETS = 0
 BY_SIGNATURE = 1
 NOT_VERIFIED = 2
@@ -58,10 +61,13 @@ text_hashes = _best.text_hashes
 token_signatures = _best.token_signatures
 
 __all__ = [
+    "AFFINE32",
     "BY_SETS",
     "BY_SIGNATURE",
     "CHARACTERS",
+    "FSS",
     "NOT_VERIFIED",
+    "ROUNDS",
     "WORDS",
     "ArrowColumn",
     "Keeper",

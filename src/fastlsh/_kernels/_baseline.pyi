@@ -46,21 +46,28 @@ def signatures(
     spans: Spans,
     unit: int,
     size: int,
+    scheme: int,
     a: NDArray[np.uint32],
     b: NDArray[np.uint32],
     out: NDArray[np.uint32],
+    rows: int = 0,
+    keys: NDArray[np.uint64] | None = None,
 ) -> None: ...
 def token_signatures(
     tokens: Spans,
     offsets: NDArray[np.int64],
     size: int,
+    scheme: int,
     a: NDArray[np.uint32],
     b: NDArray[np.uint32],
     out: NDArray[np.uint32],
+    rows: int = 0,
+    keys: NDArray[np.uint64] | None = None,
 ) -> None: ...
 def hash_signatures(
     hashes: NDArray[np.uint32] | NDArray[np.uint64],
     offsets: NDArray[np.int64],
+    scheme: int,
     a: NDArray[np.uint32],
     b: NDArray[np.uint32],
     out: NDArray[np.uint32],

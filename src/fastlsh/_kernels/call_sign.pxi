@@ -2,10 +2,11 @@
 
 
 def signatures(
-    Spans spans not None, int unit, Py_ssize_t size,
+    Spans spans not None, int unit, Py_ssize_t size, int scheme,
     const uint32_t[::1] a not None, const uint32_t[::1] b not None, uint32_t[:, ::1] out not None,
+    Py_ssize_t rows=0, uint64_t[:, :] keys=None,
 ):
-    """Write the minima of each text's shingles into `out`, uint32 (n, k); empty text: all ones.
+    """Write the signature of each text into `out`, uint32 (n, k); empty text: all ones.
 
     Parameters
     ----------
@@ -13,40 +14,49 @@ def signatures(
         The texts.
     unit, size
         `CHARACTERS` or `WORDS`, and how many make a shingle.
+    scheme
+        `AFFINE32` or `FSS`.
     a, b
-        uint32 (k,): the coefficients of the k functions a * x + b mod 2^32.
+        uint32: the coefficients of the functions a * x + b mod 2^32: k, with `FSS` k + `ROUNDS`.
+    rows, keys
+        Also write the keys of the first bands of `rows` rows: uint64 (bands, n).
     """
     cdef Plan plan
+    cdef Signer how
     cdef Source source
     cdef Py_ssize_t i
     check_plan(unit, size)
-    check_minima(a, b, out, spans.n)
+    make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
     cdef uint64_t[::1] ring = new_ring(size, longest_of(spans) if unit == WORDS else 0)
+    cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL
     if spans.n == 0:
         return
     with nogil:
         make_plan(&plan, unit, size)
         for i in range(spans.n):
             open_text(&source, &plan, &spans.at[i], &ring[0])
-            sign_source(&source, &a[0], &b[0], a.shape[0], &out[i, 0])
+            sign(&source, &how, &out[i, 0], to_keys + i if how.bands else NULL)
 
 
 def token_signatures(
-    Spans tokens not None, const int64_t[::1] offsets not None, Py_ssize_t size,
+    Spans tokens not None, const int64_t[::1] offsets not None, Py_ssize_t size, int scheme,
     const uint32_t[::1] a not None, const uint32_t[::1] b not None, uint32_t[:, ::1] out not None,
+    Py_ssize_t rows=0, uint64_t[:, :] keys=None,
 ):
-    """Write the minima of token shingles: document d has the tokens offsets[d] ... offsets[d + 1].
+    """Sign documents of tokens: document d has the tokens offsets[d] ... offsets[d + 1].
 
     Parameters and result as in `signatures`; offsets int64 (n + 1,).
     """
     cdef Plan plan
+    cdef Signer how
     cdef Source source
     cdef Py_ssize_t i
     cdef Py_ssize_t n = offsets.shape[0] - 1
     check_plan(WORDS, size)
     check_offsets(offsets, n, tokens.n, "offsets")
-    check_minima(a, b, out, n)
+    make_signer(&how, scheme, a, b, out, n, rows, keys)
     cdef uint64_t[::1] ring = new_ring(size, tokens.n)
+    cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL
     if n == 0:
         return
     with nogil:
@@ -55,7 +65,7 @@ def token_signatures(
             open_tokens(
                 &source, &plan, tokens.at + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
             )
-            sign_source(&source, &a[0], &b[0], a.shape[0], &out[i, 0])
+            sign(&source, &how, &out[i, 0], to_keys + i if how.bands else NULL)
 
 
 ctypedef fused element:
@@ -64,10 +74,10 @@ ctypedef fused element:
 
 
 def hash_signatures(
-    const element[::1] hashes not None, const int64_t[::1] offsets not None,
+    const element[::1] hashes not None, const int64_t[::1] offsets not None, int scheme,
     const uint32_t[::1] a not None, const uint32_t[::1] b not None, uint32_t[:, ::1] out not None,
 ):
-    """Write the minima of ready hashes: document d has hashes[offsets[d]:offsets[d + 1]].
+    """Sign documents of ready hashes: document d has hashes[offsets[d]:offsets[d + 1]].
 
     Parameters
     ----------
@@ -75,14 +85,16 @@ def hash_signatures(
         uint32 or uint64 (total,).
     offsets
         int64 (n + 1,), not decreasing.
-    a, b, out
+    scheme, a, b, out
         As in `signatures`.
     """
+    cdef Signer how
+    cdef Source source
     cdef Py_ssize_t i
     cdef Py_ssize_t n = offsets.shape[0] - 1
     cdef const element* values = NULL
     check_offsets(offsets, n, hashes.shape[0], "offsets")
-    check_minima(a, b, out, n)
+    make_signer(&how, scheme, a, b, out, n, 0, None)
     if n == 0:
         return
     if hashes.shape[0]:
@@ -90,10 +102,10 @@ def hash_signatures(
         check_aligned(values, sizeof(element), "hashes")
     with nogil:
         for i in range(n):
-            sign_hashes(
-                values + offsets[i], element is uint64_t, offsets[i + 1] - offsets[i],
-                &a[0], &b[0], a.shape[0], &out[i, 0],
+            open_hashes(
+                &source, values + offsets[i], element is uint64_t, offsets[i + 1] - offsets[i]
             )
+            sign(&source, &how, &out[i, 0], NULL)
 
 
 def band_keys(
@@ -106,11 +118,7 @@ def band_keys(
     """
     cdef Py_ssize_t n = signatures.shape[0]
     cdef Py_ssize_t bands = out.shape[0]
-    if rows < 1 or first < 0 or (first + bands) * rows > signatures.shape[1]:
-        raise ValueError(
-            f"bands {first} to {first + bands} of {rows} rows do not lie in "
-            f"{signatures.shape[1]} values"
-        )
+    check_band_rows(first, bands, rows, signatures.shape[1])
     if out.shape[1] != n:
         raise ValueError(f"out has {out.shape[1]} columns, expected {n}")
     if n == 0 or bands == 0:

@@ -31,19 +31,50 @@ cdef int check_offsets(
     return 0
 
 
-cdef int check_minima(
-    const uint32_t[::1] a, const uint32_t[::1] b, uint32_t[:, ::1] out, Py_ssize_t n
+cdef int make_signer(
+    Signer* how, int scheme, const uint32_t[::1] a, const uint32_t[::1] b,
+    uint32_t[:, ::1] out, Py_ssize_t n, Py_ssize_t rows, uint64_t[:, :] keys
 ) except -1:
-    if a.shape[0] != b.shape[0] or a.shape[0] < 1:
-        raise ValueError("a and b need the same length, at least 1")
-    if out.shape[0] != n or out.shape[1] != a.shape[0]:
+    cdef Py_ssize_t k = out.shape[1]
+    cdef Py_ssize_t functions = k + ROUNDS if scheme == FSS else k
+    if scheme != AFFINE32 and scheme != FSS:
+        raise ValueError(f"scheme must be {AFFINE32} (affine32) or {FSS} (fss), got {scheme}")
+    if out.shape[0] != n or not 1 <= k < 1 << 31:
+        raise ValueError(f"out has shape ({out.shape[0]}, {k}), expected ({n}, at least 1)")
+    if a.shape[0] != functions or b.shape[0] != functions:
         raise ValueError(
-            f"out has shape ({out.shape[0]}, {out.shape[1]}), expected ({n}, {a.shape[0]})"
+            f"{k} values need {functions} functions, got a of {a.shape[0]} and b of {b.shape[0]}"
         )
+    check_aligned(&a[0], 4, "a")
+    check_aligned(&b[0], 4, "b")
     if n:
         check_aligned(&out[0, 0], 4, "out")
-        check_aligned(&a[0], 4, "a")
-        check_aligned(&b[0], 4, "b")
+    memset(how, 0, sizeof(Signer))
+    how.scheme = scheme
+    how.a = &a[0]
+    how.b = &b[0]
+    how.k = k
+    if keys is not None and keys.shape[0]:
+        check_band_rows(0, keys.shape[0], rows, k)
+        if keys.shape[1] != n:
+            raise ValueError(f"keys has {keys.shape[1]} columns, expected {n}")
+        if n:
+            check_aligned(&keys[0, 0], 8, "keys")
+            if keys.strides[1] != 8 and n > 1 or keys.strides[0] % 8:
+                raise ValueError("the keys of a band must lie one after the other")
+            how.rows = rows
+            how.bands = keys.shape[0]
+            how.stride = keys.strides[0] // 8
+    return 0
+
+
+cdef int check_band_rows(
+    Py_ssize_t first, Py_ssize_t bands, Py_ssize_t rows, Py_ssize_t k
+) except -1:
+    if rows < 1 or first < 0 or bands > k or (first + bands) * rows > k:
+        raise ValueError(
+            f"bands {first} to {first + bands} of {rows} rows do not lie in {k} values"
+        )
     return 0
 
 

@@ -64,40 +64,12 @@ cdef noinline_void fold_block(const uint64_t* hashes, Py_ssize_t n, uint32_t* x)
         x[i] = fold(hashes[i])
 
 
-cdef noinline_void fold_block32(const uint32_t* hashes, Py_ssize_t n, uint32_t* x) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        x[i] = fmix32(hashes[i])
-
-
-cdef void sign_source(
-    Source* s, const uint32_t* a, const uint32_t* b, Py_ssize_t k, uint32_t* row
-) noexcept nogil:
+cdef void sign_affine32(const Source* document, const Signer* how, uint32_t* row) noexcept nogil:
     cdef uint64_t block[BLOCK]
     cdef uint32_t x[BLOCK]
-    cdef Py_ssize_t n
-    memset(row, 0xFF, k * sizeof(uint32_t))
-    while True:
-        n = s.next(s, block)
-        if n == 0:
-            return
+    cdef Source s = document[0]
+    cdef Py_ssize_t n = s.next(&s, block)
+    while n:
         fold_block(block, n, x)
-        minima(x, n, a, b, k, row)
-
-
-cdef void sign_hashes(
-    const void* hashes, bint wide, Py_ssize_t n,
-    const uint32_t* a, const uint32_t* b, Py_ssize_t k, uint32_t* row
-) noexcept nogil:
-    cdef uint32_t x[BLOCK]
-    cdef Py_ssize_t start = 0
-    cdef Py_ssize_t m
-    memset(row, 0xFF, k * sizeof(uint32_t))
-    while start < n:
-        m = min(n - start, <Py_ssize_t> BLOCK)
-        if wide:
-            fold_block((<const uint64_t*> hashes) + start, m, x)
-        else:
-            fold_block32((<const uint32_t*> hashes) + start, m, x)
-        minima(x, m, a, b, k, row)
-        start += m
+        minima(x, n, how.a, how.b, how.k, row)
+        n = s.next(&s, block)

@@ -60,7 +60,9 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--bands", metavar="B", type=int, help="with --rows, instead of --recall")
     group.add_argument("--rows", metavar="R", type=int)
     group.add_argument("--seed", metavar="S", type=int)
-    group.add_argument("--scheme", choices=["affine32"])
+    group.add_argument(
+        "--scheme", choices=["affine32", "fss"], help="fss: faster for long documents"
+    )
     group.add_argument("--verify", choices=["exact", "signature", "none"])
     group.add_argument("--threads", metavar="N", type=int, help="(default: all processors)")
     parser.add_argument(

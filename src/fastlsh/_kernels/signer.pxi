@@ -1,0 +1,14 @@
+# How a document is signed: the scheme with its functions, and the band keys that are wanted.
+
+cdef enum:
+    AFFINE32 = 0
+    FSS = 1
+
+cdef struct Signer:
+    int scheme
+    const uint32_t* a       # k functions a * x + b mod 2^32; with FSS ROUNDS more
+    const uint32_t* b
+    Py_ssize_t k
+    Py_ssize_t rows         # of a band
+    Py_ssize_t bands        # the first so many get keys; may be 0
+    Py_ssize_t stride       # from a document's key in one band to that in the next
