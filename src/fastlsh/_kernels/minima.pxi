@@ -2,7 +2,7 @@
 
 cdef enum:
     WIDE = 64       # minima that stay in registers while a block of shingles passes by
-    NARROW = 16
+    NARROW = 32     # not 16: gcc would take a loop of 16 apart before it makes vectors of it
 
 # A fixed count of lanes, shingles outside and lanes inside: compilers turn that into vector
 # code at the speed of hand-written intrinsics, for each instruction set.
