@@ -134,11 +134,12 @@ def _verified(
 ) -> Iterator[Found]:
     """Find and verify the pairs among documents that are no copies, block by block."""
     originals = np.flatnonzero(first == np.arange(len(first)))
-    near = neighbours(
-        signatures, settings.params, originals if len(originals) < len(first) else None
-    )
-    documents = near.documents
     hasher = settings.hasher
+    near = neighbours(
+        signatures, settings.params, originals if len(originals) < len(first) else None,
+        threads=hasher.threads,
+    )  # fmt: skip
+    documents = near.documents
     sets = ShingleSets(texts, hasher.shingler, documents, lengths[documents], hasher.threads)
     advance = progress.stage("verified", len(documents))
     done = 0

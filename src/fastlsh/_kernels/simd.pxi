@@ -3,6 +3,7 @@
 from fastlsh._kernels._spans cimport Span, Spans
 
 include "mixing.pxi"
+include "prefetch.pxi"
 include "source.pxi"
 include "characters.pxi"
 include "words.pxi"

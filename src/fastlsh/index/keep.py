@@ -59,14 +59,14 @@ def keep_or_drop(
     progress
         Told after each block.
     """
-    near = neighbours(signatures, settings.params, order)
+    hasher = settings.hasher
+    near = neighbours(signatures, settings.params, order, threads=hasher.threads)
     documents = near.documents  # families are independent: one after the other will do
     root = np.empty((len(documents), settings.params.bands), np.int32)
     by_place = np.empty(len(documents), np.int32)
     for band, previous in enumerate(near.previous):
         _kernels.roots(previous, by_place)
         root[:, band] = by_place
-    hasher = settings.hasher
     sets = ShingleSets(texts, hasher.shingler, documents, lengths[documents], hasher.threads)
     keeper = _kernels.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), settings.threshold,
