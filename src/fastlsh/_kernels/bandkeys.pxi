@@ -44,7 +44,7 @@ cdef inline void four_band_keys(
     keys[3 * stride] = end_key(h3)
 
 
-cdef bint is_empty_row(const uint32_t* row, Py_ssize_t k) noexcept nogil:
+cdef inline bint is_empty_row(const uint32_t* row, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t j
     for j in range(k):
         if row[j] != <uint32_t> 0xFFFFFFFF:
@@ -72,7 +72,7 @@ cdef void keys_of_bands(
             for i in range(0, width, 16):
                 prefetch(values + ROWS_AHEAD * k + i)
             prefetch(values + ROWS_AHEAD * k + width - 1)
-        if values[0] == <uint32_t> 0xFFFFFFFF and is_empty_row(row, k):
+        if values[0] == <uint32_t> 0xFFFFFFFF and is_empty_row(row, k):     # no cache line more
             for b in range(bands):
                 keys[b * stride + d] = 0
             continue

@@ -63,20 +63,20 @@ def band_keys(
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)
-    return keys_of(signatures, 0, params.bands, params.rows, thread_count(threads))
+    keys = np.empty((params.bands, len(signatures)), np.uint64)
+    fill_keys(signatures, 0, params.rows, keys, thread_count(threads))
+    return keys
 
 
-def keys_of(
-    signatures: NDArray[np.uint32], first: int, count: int, rows: int, threads: int
-) -> NDArray[np.uint64]:
-    """Return the keys of `count` bands from the band `first` on."""
-    keys = np.empty((count, len(signatures)), np.uint64)
+def fill_keys(
+    signatures: NDArray[np.uint32], first: int, rows: int, keys: NDArray[np.uint64], threads: int
+) -> None:
+    """Write the keys of the bands from `first` on into `keys`, uint64 (bands, n)."""
 
     def work(start: int, stop: int) -> None:
         _kernels.band_keys(signatures[start:stop], first, rows, keys[:, start:stop])
 
     run(work, batches(len(signatures), KEYS_BATCH), threads)
-    return keys
 
 
 def empty_documents(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets.keys import keys_of
+from fastlsh.buckets.keys import fill_keys
 from fastlsh.parallel import batches, run
 
 BANDS_AT_A_TIME = 4
@@ -103,12 +103,19 @@ def _key_blocks(
     keys: NDArray[np.uint64] | None,
     threads: int,
 ) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-    """Yield (first band, its keys and those of the next ones): what was made, then the rest."""
+    """Yield (first band, its keys and those of the next ones): what was made, then the rest.
+
+    Each block overwrites the one before.
+    """
     made = 0
     if keys is not None:
         made = min(len(keys), params.bands)
         yield 0, keys[:made]
         del keys
+    if made == params.bands:
+        return
+    room = np.empty((min(BANDS_AT_A_TIME, params.bands - made), len(signatures)), np.uint64)
     for first in range(made, params.bands, BANDS_AT_A_TIME):
-        count = min(BANDS_AT_A_TIME, params.bands - first)
-        yield first, keys_of(signatures, first, count, params.rows, threads)
+        block = room[: params.bands - first]
+        fill_keys(signatures, first, params.rows, block, threads)
+        yield first, block
