@@ -13,6 +13,9 @@ from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
 
+DOCUMENTS_AT_A_TIME = 1 << 14
+"""Documents whose pairs one thread writes at a time."""
+
 
 def candidate_blocks(
     signatures: NDArray[np.uint32],
@@ -126,7 +129,7 @@ def candidate_pairs(
         for left, right in _emitted(signatures, params, near, start, stop, 1 << 14):
             found.append(pair_keys(near.documents[left], near.documents[right]))
 
-    run(work, batches(len(near.documents), 1 << 14), threads)
+    run(work, batches(len(near.documents), DOCUMENTS_AT_A_TIME), threads)
     key = np.concatenate(found) if found else np.empty(0, np.int64)
     found.clear()
     key.sort()

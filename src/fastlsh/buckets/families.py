@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets.links import Links, link_bands
+from fastlsh.buckets.links import Links, link_bands, worthwhile
 from fastlsh.parallel import batches, run
 
 
@@ -61,7 +61,7 @@ def neighbours(
             previous[band].fill(-1)
             previous[band, place[later]] = place[earlier]
 
-    run(move, batches(params.bands, 1), threads)
+    run(move, batches(params.bands, 1), worthwhile(threads, len(places)))
     return Neighbours(places if order is None else order[places], previous, empty)
 
 

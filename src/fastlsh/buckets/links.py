@@ -14,10 +14,18 @@ BANDS_AT_A_TIME = 4
 """Keys of so many bands are made in one pass over the signatures: 32 bytes a document. At most so
 many threads link bands, with 5 to 16 bytes a document each."""
 
+FEW = 1 << 15
+"""Fewer documents are linked sooner than another thread has begun."""
+
 Links = tuple[NDArray[np.int32], NDArray[np.int32]]
 """(later, earlier), int32: later ones ascending, each with the latest earlier one of its bucket."""
 
 Scratch = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+
+
+def worthwhile(threads: int, n: int) -> int:
+    """Return how many threads are to link n documents."""
+    return threads if n >= FEW else 1
 
 
 def new_scratch(n: int) -> Scratch:
@@ -75,6 +83,7 @@ def link_bands(
         How many documents are empty: in no bucket.
     """
     n = len(signatures) if order is None else len(order)
+    threads = worthwhile(threads, n)
     unused: list[Scratch] = []
     empty = [0]
 
