@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import Links, link, link_bands, new_scratch
+from fastlsh.buckets import Linker, Links, link_bands
 from fastlsh.minhash import batch_size
 from fastlsh.parallel import batches, run
 from fastlsh.shingling import Shingler
@@ -61,7 +61,7 @@ def first_copies(
         _kernels.text_hashes(spans, hashes[start:stop])
 
     run(hash_texts, batches(len(documents), size), threads)
-    (later, earlier), _ = link(hashes, new_scratch(len(hashes)))
+    later, earlier = Linker(len(hashes)).link(hashes)
     previous = np.full(len(hashes), -1, np.int32)
     previous[later] = earlier
     root = np.empty(len(hashes), np.int32)

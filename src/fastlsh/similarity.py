@@ -14,7 +14,7 @@ from fastlsh.sets import ShingleSets
 from fastlsh.shingling import Shingler, check_shingler
 from fastlsh.texts import as_texts
 
-ESTIMATES_BATCH = 1 << 16
+ESTIMATES_BATCH = 1 << 18
 """Pairs whose signatures are compared at a time."""
 
 

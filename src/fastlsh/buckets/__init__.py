@@ -3,9 +3,10 @@
 from fastlsh.buckets.candidates import candidate_blocks, candidate_pairs, pair_keys
 from fastlsh.buckets.families import Neighbours, neighbours
 from fastlsh.buckets.keys import band_keys, check_bands, check_signatures, empty_documents
-from fastlsh.buckets.links import Links, link, link_bands, new_scratch
+from fastlsh.buckets.links import Linker, Links, link_bands
 
 __all__ = [
+    "Linker",
     "Links",
     "Neighbours",
     "band_keys",
@@ -14,9 +15,7 @@ __all__ = [
     "check_bands",
     "check_signatures",
     "empty_documents",
-    "link",
     "link_bands",
     "neighbours",
-    "new_scratch",
     "pair_keys",
 ]

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets.links import Links, link_bands, worthwhile
-from fastlsh.parallel import batches, run
+from fastlsh.buckets.links import Links, link_bands
 
 
 class Neighbours(NamedTuple):
@@ -52,16 +51,11 @@ def neighbours(
     places = _by_family(family)
     place = family  # of no further use
     place[places] = np.arange(len(places), dtype=np.int32)
-    previous = np.empty((params.bands, len(places)), np.int32)
-
-    def move(start: int, stop: int) -> None:
-        for band in range(start, stop):
-            later, earlier = links[band]
-            links[band] = none, none
-            previous[band].fill(-1)
-            previous[band, place[later]] = place[earlier]
-
-    run(move, batches(params.bands, 1), worthwhile(threads, len(places)))
+    previous = np.full((params.bands, len(places)), -1, np.int32)
+    for band in range(params.bands):
+        later, earlier = links[band]
+        links[band] = none, none
+        previous[band, place[later]] = place[earlier]
     return Neighbours(places if order is None else order[places], previous, empty)
 
 

@@ -9,7 +9,7 @@ from fastlsh import _kernels
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import batches, run, thread_count
 
-KEYS_BATCH = 1 << 14
+KEYS_BATCH = 1 << 15
 """Documents whose keys are made at a time."""
 
 MAX_DOCUMENTS = 2**31 - 1
@@ -64,19 +64,12 @@ def band_keys(
     signatures = check_signatures(signatures)
     check_bands(signatures, params)
     keys = np.empty((params.bands, len(signatures)), np.uint64)
-    fill_keys(signatures, 0, params.rows, keys, thread_count(threads))
-    return keys
-
-
-def fill_keys(
-    signatures: NDArray[np.uint32], first: int, rows: int, keys: NDArray[np.uint64], threads: int
-) -> None:
-    """Write the keys of the bands from `first` on into `keys`, uint64 (bands, n)."""
 
     def work(start: int, stop: int) -> None:
-        _kernels.band_keys(signatures[start:stop], first, rows, keys[:, start:stop])
+        _kernels.band_keys(signatures[start:stop], 0, params.rows, keys[:, start:stop])
 
-    run(work, batches(len(signatures), KEYS_BATCH), threads)
+    run(work, batches(len(signatures), KEYS_BATCH), thread_count(threads))
+    return keys
 
 
 def empty_documents(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:

@@ -1,18 +1,18 @@
 """Links: who is the latest earlier document in the same bucket."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets.keys import fill_keys
 from fastlsh.parallel import batches, run
 
 BANDS_AT_A_TIME = 4
-"""Keys of so many bands are made in one pass over the signatures: 32 bytes a document. At most so
-many threads link bands, with 5 to 16 bytes a document each."""
+"""Keys of so many bands, 32 bytes a document, are held by all threads together. One thread makes
+them in one pass over the signatures; no more threads than this link bands."""
 
 FEW = 1 << 15
 """Fewer documents are linked sooner than another thread has begun."""
@@ -20,36 +20,45 @@ FEW = 1 << 15
 Links = tuple[NDArray[np.int32], NDArray[np.int32]]
 """(later, earlier), int32: later ones ascending, each with the latest earlier one of its bucket."""
 
-Scratch = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
 
+class Linker:
+    """Memory in which n keys are linked; what is not needed is not touched.
 
-def worthwhile(threads: int, n: int) -> int:
-    """Return how many threads are to link n documents."""
-    return threads if n >= FEW else 1
-
-
-def new_scratch(n: int) -> Scratch:
-    """Return the memory in which n keys are linked; what is not needed is not touched."""
-    return np.empty(2 * n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-
-
-def link(keys: NDArray[np.uint64], scratch: Scratch) -> tuple[Links, int]:
-    """Link each document to the latest earlier one with the same key.
-
-    Parameters
-    ----------
-    keys
-        uint64 (n,); 0: in no bucket.
-    scratch
-        From `new_scratch`.
-
-    Returns
-    -------
-    Links, int
-        Views of the scratch; and how many keys are 0.
+    1 byte a document and 12 for each whose key may not be alone, at most 16 bytes a document.
     """
-    found, empty = _kernels.link(keys, *scratch)
-    return (scratch[1][:found], scratch[2][:found]), empty
+
+    def __init__(self, n: int) -> None:
+        self._table = np.empty(2 * n, np.int32)
+        self._later = np.empty(n, np.int32)
+        self._earlier = np.empty(n, np.int32)
+        self._keys = np.empty((0, 0), np.uint64)
+        self.empty = 0
+
+    def link(self, keys: NDArray[np.uint64]) -> Links:
+        """Link each document to the latest earlier one with the same key.
+
+        Parameters
+        ----------
+        keys
+            uint64 (n,); 0: in no bucket. `empty` tells how many.
+
+        Returns
+        -------
+        Links
+            Overwritten by the next ones.
+        """
+        found, self.empty = _kernels.link(keys, self._table, self._later, self._earlier)
+        return self._later[:found], self._earlier[:found]
+
+    def keys(
+        self, signatures: NDArray[np.uint32], rows: int, first: int, last: int
+    ) -> NDArray[np.uint64]:
+        """Return the keys of the bands `first` to `last` - 1; overwritten by the next ones."""
+        if len(self._keys) < last - first:
+            self._keys = np.empty((last - first, len(signatures)), np.uint64)
+        keys = self._keys[: last - first]
+        _kernels.band_keys(signatures, first, rows, keys)
+        return keys
 
 
 def link_bands(
@@ -83,48 +92,24 @@ def link_bands(
         How many documents are empty: in no bucket.
     """
     n = len(signatures) if order is None else len(order)
-    threads = worthwhile(threads, n)
-    unused: list[Scratch] = []
-    empty = [0]
+    made = 0 if keys is None else min(len(keys), params.bands)
+    threads = min(threads, BANDS_AT_A_TIME) if n >= FEW else 1
+    unused: list[Linker] = []
 
-    for first, block in _key_blocks(signatures, params, keys, threads):
+    def work(first: int, last: int) -> None:
+        try:
+            linker = unused.pop()
+        except IndexError:
+            linker = Linker(n)
+        if keys is not None and last <= made:
+            block = keys[first:last]
+        else:
+            block = linker.keys(signatures, params.rows, first, last)
+        for band, whole in enumerate(block, first):
+            use(band, linker.link(whole if order is None else whole[order]))
+        unused.append(linker)
 
-        def work(
-            start: int, stop: int, first: int = first, block: NDArray[np.uint64] = block
-        ) -> None:
-            try:
-                scratch = unused.pop()
-            except IndexError:
-                scratch = new_scratch(n)
-            for band in range(start, stop):
-                chosen = block[band] if order is None else block[band][order]
-                links, empty[0] = link(chosen, scratch)
-                use(first + band, links)
-            unused.append(scratch)
-
-        run(work, batches(len(block), 1), min(threads, BANDS_AT_A_TIME))
-    return empty[0]
-
-
-def _key_blocks(
-    signatures: NDArray[np.uint32],
-    params: LSHParams,
-    keys: NDArray[np.uint64] | None,
-    threads: int,
-) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-    """Yield (first band, its keys and those of the next ones): what was made, then the rest.
-
-    Each block overwrites the one before.
-    """
-    made = 0
-    if keys is not None:
-        made = min(len(keys), params.bands)
-        yield 0, keys[:made]
-        del keys
-    if made == params.bands:
-        return
-    room = np.empty((min(BANDS_AT_A_TIME, params.bands - made), len(signatures)), np.uint64)
-    for first in range(made, params.bands, BANDS_AT_A_TIME):
-        block = room[: params.bands - first]
-        fill_keys(signatures, first, params.rows, block, threads)
-        yield first, block
+    rest = batches(params.bands - made, BANDS_AT_A_TIME // threads)
+    parts = chain(batches(made, 1), ((made + first, made + last) for first, last in rest))
+    run(work, parts, threads)
+    return unused[0].empty
