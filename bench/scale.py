@@ -5,6 +5,11 @@ their text, or that are alike at a Jaccard similarity of about 0.74 under the th
 every pair a candidate, none a duplicate).
 Lean: peak memory of `near_duplicates` in a process of its own, less that of one that only holds
 the texts.
+Doubling: time and peak memory of `near_duplicates` and `deduplicate` for 10,000, 20,000, ...
+documents of about 300 characters, one in ten a near-duplicate (0 to 8 % of its words replaced);
+each size is the beginning of the next one. Processor time on one thread, so that other work on
+the machine counts little, and the wall time of two threads against one. Every measurement is a
+process of its own; a size and its double take turns.
 """
 
 import argparse
@@ -13,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -147,23 +153,104 @@ def lean(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+# ---- doubling
+
+JOBS = ("near_duplicates", "deduplicate")
+
+
+def write_lines(path: Path, count: int) -> None:
+    """Write so many texts, one in a line."""
+    texts = corpus.Writer(9).collection(count, 300)
+    path.write_text("\n".join(texts), encoding="utf-8")
+
+
+def timed(options: argparse.Namespace) -> None:
+    """Do one job on the first documents of a file of lines; print what it took."""
+    with options.child.open(encoding="utf-8") as stream:
+        texts = [line.rstrip("\n") for line in islice(stream, options.documents)]
+    function = getattr(fastlsh, options.timed)
+    function(texts[:200], THRESHOLD)
+    before = peak_bytes()
+    wall, processor = perf_counter(), process_time()
+    found = function(texts, THRESHOLD, threads=options.threads)
+    result = {"wall": perf_counter() - wall, "processor": process_time() - processor}
+    result["peak"] = peak_bytes() - before
+    result["found"] = len(found) if options.timed == JOBS[0] else int((~found.kept).sum())
+    print(json.dumps(result))
+
+
+def doubling(options: argparse.Namespace) -> dict[str, Any]:
+    """Time each size; and the time of each as a multiple of that of half as many."""
+    sizes = [1_000 << i for i in range(3)] if options.quick else [10_000 << i for i in range(7)]
+    if not options.quick:
+        sizes.append(1_000_000)
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts.txt"
+        write_lines(path, sizes[-1])
+
+        def run(job: str, count: int, threads: int) -> dict[str, float]:
+            command = [sys.executable, __file__, f"--child={path}", f"--timed={job}"]
+            command += [f"--documents={count}", f"--threads={threads}"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            result: dict[str, float] = json.loads(done.stdout)
+            return result
+
+        for job in JOBS:
+            results[job] = {}
+            smaller = 0
+            for size in sizes:
+                rounds = [
+                    (
+                        run(job, smaller, 1) if smaller else None,
+                        run(job, size, 1),
+                        run(job, size, 2),
+                    )
+                    for _ in range(options.repeats or (1 if options.quick else 3))
+                ]
+                results[job][f"{size:,} documents"] = of_size(size, smaller, rounds)
+                smaller = size
+    return results
+
+
+def of_size(
+    size: int, smaller: int, rounds: list[tuple[dict[str, float] | None, dict[str, float], Any]]
+) -> dict[str, Any]:
+    """Summarise the measurements of one size."""
+    result = {
+        "found": rounds[0][1]["found"],
+        "processor seconds, one thread": common.summary(r[1]["processor"] for r in rounds),
+        "seconds, one thread": common.summary(r[1]["wall"] for r in rounds),
+        "seconds, two threads": common.summary(r[2]["wall"] for r in rounds),
+        "peak bytes a document above the texts": common.summary(
+            r[2]["peak"] / size for r in rounds
+        ),
+    }
+    assert all(r[1]["found"] == r[2]["found"] == result["found"] for r in rounds)
+    if smaller:
+        name = f"time of {size / smaller:g} times as many"
+        result[name] = common.summary(r[1]["processor"] / r[0]["processor"] for r in rounds if r[0])
+    return result
+
+
 def main() -> None:
     """Measure and write results/scale.json."""
     parser = common.parser(__doc__)
     corpus.add_options(parser)
-    parser.add_argument("--part", choices=("linear", "lean"), help="only this one")
+    parser.add_argument("--part", choices=("linear", "lean", "doubling"), help="only this one")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--job", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--documents", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--timed", choices=JOBS, help=argparse.SUPPRESS)
+    parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options)
+        (timed if options.timed else child)(options)
         return
     results: dict[str, Any] = {}
-    if options.part != "lean":
-        results["linear"] = linear(options)
-    if options.part != "linear":
-        results["lean"] = lean(options)
+    for name, part in (("linear", linear), ("lean", lean), ("doubling", doubling)):
+        if options.part in (None, name):
+            results[name] = part(options)
     common.write("scale", options, results)
 
 

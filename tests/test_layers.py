@@ -16,7 +16,7 @@ FLOORS = [
     ["_kernels", "io"],
     ["errors", "texts", "parallel", "banding", "results"],
     ["shingling", "schemes", "buckets"],
-    ["minhash", "sets", "similarity", "identical", "settings"],
+    ["minhash", "sets", "similarity", "identical", "settings", "signed"],
     ["pairs", "index"],
     ["dedup"],
     ["__init__"],

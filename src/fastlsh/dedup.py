@@ -13,6 +13,7 @@ from fastlsh.parallel import Progress, ProgressOption, batches
 from fastlsh.results import Deduplication
 from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
+from fastlsh.signed import Signed
 from fastlsh.texts import Texts, as_texts, joined
 
 KEEP = ("first", "last", "longest")
@@ -92,19 +93,18 @@ def deduplicate(
     everything = joined(known, collection)
     hasher = settings.hasher
     told = Progress(progress)
-    lengths = np.empty(len(everything), np.int64)
-    signatures = hasher.sign(everything, lengths=lengths, progress=told)
+    signed = Signed.of(everything, hasher, settings.params, told)
     if hasher.shingler.tokenizer is not None and isinstance(keep, str) and keep == "longest":
         own_lengths = _code_points(collection, hasher.shingler)
     else:
-        own_lengths = lengths[len(known) :]
+        own_lengths = signed.lengths[len(known) :]
     order = _priority_order(keep, own_lengths, len(known))
-    first = first_copies(everything, hasher.shingler, signatures, order, hasher.threads)
-    empty = empty_documents(signatures)
+    first = first_copies(everything, hasher.shingler, signed.signatures, order, hasher.threads)
+    empty = empty_documents(signed.signatures)
     asked = first == np.arange(len(first))
     asked[empty] = False
     decisions = keep_or_drop(
-        everything, signatures, lengths, settings, order[asked[order]],
+        everything, signed, settings, order[asked[order]],
         np.arange(len(everything)) < len(known), max_candidates, told,
     )  # fmt: skip
     kept = np.arange(len(everything))

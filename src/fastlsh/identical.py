@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import linked_bands, new_table
+from fastlsh.buckets import Linker, Links, link_bands
 from fastlsh.minhash import batch_size
 from fastlsh.parallel import batches, run
 from fastlsh.shingling import Shingler
@@ -42,8 +42,14 @@ def first_copies(
     """
     first = np.arange(len(signatures), dtype=np.int64)
     one_band = LSHParams(1, min(signatures.shape[1], 32))
-    previous = next(linked_bands(signatures, one_band, order))
-    suspects = _in_company(previous)
+    company = np.zeros(len(first) if order is None else len(order), np.bool_)
+
+    def mark(_: int, links: Links) -> None:
+        for side in links:
+            company[side] = True
+
+    link_bands(signatures, one_band, mark, order, threads=threads)
+    suspects = np.flatnonzero(company)
     if not len(suspects):
         return first
     documents = suspects if order is None else order[suspects]
@@ -55,9 +61,10 @@ def first_copies(
         _kernels.text_hashes(spans, hashes[start:stop])
 
     run(hash_texts, batches(len(documents), size), threads)
-    previous = np.empty(len(hashes), np.int32)
+    later, earlier = Linker(len(hashes)).link(hashes)
+    previous = np.full(len(hashes), -1, np.int32)
+    previous[later] = earlier
     root = np.empty(len(hashes), np.int32)
-    _kernels.link(hashes, new_table(len(hashes)), previous)
     _kernels.roots(previous, root)
     copies = np.flatnonzero((root >= 0) & (root != np.arange(len(root))))
     originals = root[copies]
@@ -72,10 +79,3 @@ def first_copies(
     equal = same.astype(bool)
     first[documents[copies[equal]]] = documents[originals[equal]]
     return first
-
-
-def _in_company(previous: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return who shares a bucket with somebody."""
-    shared = previous >= 0
-    shared[previous[shared]] = True
-    return np.flatnonzero(shared)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, agreement
-from fastlsh.buckets import candidate_blocks, empty_documents, neighbours, pair_keys
+from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
 from fastlsh.errors import TooManyPairsError
 from fastlsh.identical import first_copies
 from fastlsh.parallel import Progress, ProgressOption
@@ -15,6 +15,7 @@ from fastlsh.results import Pairs
 from fastlsh.sets import ShingleSets
 from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
+from fastlsh.signed import Signed
 from fastlsh.texts import Texts, as_texts
 
 Found = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -107,10 +108,9 @@ def near_duplicates(
     ids = check_ids(ids, len(collection))
     hasher = settings.hasher
     told = Progress(progress)
-    lengths = np.empty(len(collection), np.int64)
-    signatures = hasher.sign(collection, lengths=lengths, progress=told)
-    first = first_copies(collection, hasher.shingler, signatures, None, hasher.threads)
-    found = list(_verified(collection, signatures, lengths, first, settings, max_pairs, told))
+    signed = Signed.of(collection, hasher, settings.params, told)
+    first = first_copies(collection, hasher.shingler, signed.signatures, None, hasher.threads)
+    found = list(_verified(collection, signed, first, settings, max_pairs, told))
     key, similarity = _with_copies(_joined(found), first, settings, max_pairs)
     return Pairs(
         key >> 32,
@@ -119,14 +119,13 @@ def near_duplicates(
         ids=ids,
         params=settings.params,
         documents=len(collection),
-        empty=len(empty_documents(signatures)),
+        empty=len(empty_documents(signed.signatures)),
     )
 
 
 def _verified(
     texts: Texts,
-    signatures: NDArray[np.uint32],
-    lengths: NDArray[np.int64],
+    signed: Signed,
     first: NDArray[np.int64],
     settings: Settings,
     max_pairs: int,
@@ -134,12 +133,12 @@ def _verified(
 ) -> Iterator[Found]:
     """Find and verify the pairs among documents that are no copies, block by block."""
     originals = np.flatnonzero(first == np.arange(len(first)))
-    near = neighbours(
-        signatures, settings.params, originals if len(originals) < len(first) else None
-    )
-    documents = near.documents
     hasher = settings.hasher
-    sets = ShingleSets(texts, hasher.shingler, documents, lengths[documents], hasher.threads)
+    order = originals if len(originals) < len(first) else None
+    near = signed.neighbours(settings.params, order, hasher.threads)
+    documents = near.documents
+    signatures = signed.signatures
+    sets = ShingleSets(texts, hasher.shingler, documents, signed.lengths[documents], hasher.threads)
     advance = progress.stage("verified", len(documents))
     done = 0
     for left, right in candidate_blocks(signatures, settings.params, near, max_pairs=max_pairs):

@@ -8,11 +8,14 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.buckets import check_signatures
-from fastlsh.parallel import batches, thread_count
+from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
 from fastlsh.sets import ShingleSets
 from fastlsh.shingling import Shingler, check_shingler
 from fastlsh.texts import as_texts
+
+ESTIMATES_BATCH = 1 << 18
+"""Pairs whose signatures are compared at a time."""
 
 
 def jaccard(a: str | bytes, b: str | bytes, shingler: Shingler | None = None) -> float:
@@ -28,7 +31,9 @@ def jaccard(a: str | bytes, b: str | bytes, shingler: Shingler | None = None) ->
     return float(exact_jaccard([a, b], ([0], [1]), shingler)[0])
 
 
-def estimate_jaccard(signatures: NDArray[np.uint32], pairs: Any) -> NDArray[np.float64]:
+def estimate_jaccard(
+    signatures: NDArray[np.uint32], pairs: Any, *, threads: int | None = None
+) -> NDArray[np.float64]:
     """Return the share of equal minima of each pair: an unbiased estimate of their similarity.
 
     Parameters
@@ -37,6 +42,8 @@ def estimate_jaccard(signatures: NDArray[np.uint32], pairs: Any) -> NDArray[np.f
         uint32 (n, num_perm), all of one MinHasher.
     pairs
         `Pairs`, or a tuple (left, right) of integer arrays, or an array (m, 2).
+    threads
+        How many; default: the processors this process may use. They never change the result.
 
     Returns
     -------
@@ -46,9 +53,11 @@ def estimate_jaccard(signatures: NDArray[np.uint32], pairs: Any) -> NDArray[np.f
     signatures = check_signatures(signatures)
     left, right = pair_arrays(pairs, len(signatures))
     out = np.empty(len(left))
-    _kernels.agreement(signatures, left, right, out)
-    empty = np.flatnonzero(signatures[left, 0] == 0xFFFFFFFF)
-    out[empty[(signatures[left[empty]] == 0xFFFFFFFF).all(axis=1)]] = 0.0
+
+    def work(start: int, stop: int) -> None:
+        _kernels.agreement(signatures, left[start:stop], right[start:stop], out[start:stop])
+
+    run(work, batches(len(left), ESTIMATES_BATCH), thread_count(threads))
     return out
 
 

@@ -2,14 +2,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 def link(
-    keys: NDArray[np.uint64], table: NDArray[np.int32], previous: NDArray[np.int32]
-) -> None: ...
+    keys: NDArray[np.uint64],
+    table: NDArray[np.int32],
+    later: NDArray[np.int32],
+    earlier: NDArray[np.int32],
+) -> tuple[int, int]: ...
 def emit_pairs(
     signatures: NDArray[np.uint32],
     rows: int,
     documents: NDArray[np.int64],
     previous: NDArray[np.int32],
     at: NDArray[np.int64],
+    stop: int,
     left: NDArray[np.int32] | None,
     right: NDArray[np.int32] | None,
     room: int = 0,

@@ -2,6 +2,46 @@
 
 from libc.stdint cimport int32_t
 
+include "prefetch.pxi"
+
+cdef enum:
+    AHEAD = 16
+
+
+cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
+    # The first document of the family; -1 where a parent is a later document.
+    cdef int32_t up = parent[i]
+    cdef int32_t top
+    while up != i:
+        if not 0 <= up < i:
+            return -1
+        top = parent[up]
+        if not 0 <= top <= up:
+            return -1
+        parent[i] = top                         # halve the path
+        i = top
+        up = parent[i]
+    return i
+
+
+cdef Py_ssize_t unite_pairs(
+    int32_t* parent, Py_ssize_t n, const int32_t* left, const int32_t* right, Py_ssize_t pairs
+) noexcept nogil:
+    # Returns how many pairs were united: all, unless one or a parent lies outside.
+    cdef Py_ssize_t i
+    cdef int32_t a, b
+    for i in range(pairs):
+        if i + AHEAD < pairs and 0 <= left[i + AHEAD] < n:
+            prefetch(parent + left[i + AHEAD])
+        if not (0 <= left[i] < n and 0 <= right[i] < n):
+            return i
+        a = find(parent, left[i])
+        b = find(parent, right[i])
+        if a < 0 or b < 0:
+            return i
+        parent[max(a, b)] = min(a, b)
+    return pairs
+
 
 def unite(
     int32_t[::1] parent not None, const int32_t[::1] left not None,
@@ -17,37 +57,34 @@ def unite(
         int32 (m,): the pairs.
     """
     cdef Py_ssize_t n = parent.shape[0]
-    cdef Py_ssize_t i
-    cdef int32_t a, b
-    if right.shape[0] != left.shape[0]:
+    cdef Py_ssize_t pairs = left.shape[0]
+    cdef Py_ssize_t done
+    if right.shape[0] != pairs:
         raise ValueError("left and right need the same length")
-    check_parent(parent)
-    for i in range(left.shape[0]):
-        if not (0 <= left[i] < n and 0 <= right[i] < n):
-            raise IndexError(f"pair ({left[i]}, {right[i]}) points outside {n} documents")
-        a = find(&parent[0], left[i])
-        b = find(&parent[0], right[i])
-        parent[max(a, b)] = min(a, b)
+    if pairs == 0:
+        return
+    if n == 0:
+        raise IndexError("pairs of no documents")
+    with nogil:
+        done = unite_pairs(&parent[0], n, &left[0], &right[0], pairs)
+    if done < pairs:
+        if 0 <= left[done] < n and 0 <= right[done] < n:
+            raise ValueError("parent must point to documents that are not later")
+        raise IndexError(f"pair ({left[done]}, {right[done]}) points outside {n} documents")
 
 
 def families(int32_t[::1] parent not None):
     """Make each entry of `parent` the first document of its family."""
+    cdef Py_ssize_t n = parent.shape[0]
     cdef Py_ssize_t i
-    check_parent(parent)
-    for i in range(parent.shape[0]):
-        parent[i] = find(&parent[0], <int32_t> i)
-
-
-cdef int check_parent(const int32_t[::1] parent) except -1:
-    cdef Py_ssize_t i
-    for i in range(parent.shape[0]):
-        if not 0 <= parent[i] <= i:
-            raise ValueError("parent must point to documents that are not later")
-    return 0
-
-
-cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]           # halve the path
-        i = parent[i]
-    return i
+    cdef int32_t root = 0
+    if n == 0:
+        return
+    with nogil:
+        for i in range(n):
+            root = find(&parent[0], <int32_t> i)
+            if root < 0:
+                break
+            parent[i] = root
+    if root < 0:
+        raise ValueError("parent must point to documents that are not later")

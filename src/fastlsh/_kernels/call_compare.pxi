@@ -160,7 +160,7 @@ def agreement(
     const uint32_t[:, ::1] signatures not None, const int64_t[::1] left not None,
     const int64_t[::1] right not None, double[::1] out not None,
 ):
-    """Write the share of equal minima of each pair into `out`, float64 (m,).
+    """Write the share of equal minima of each pair into `out`, float64 (m,); 0 if one is empty.
 
     Parameters
     ----------
@@ -171,13 +171,19 @@ def agreement(
     """
     cdef Py_ssize_t k = signatures.shape[1]
     cdef Py_ssize_t i, equal
+    cdef const uint32_t* a
+    cdef const uint32_t* b
     check_pairs(left, right, out, signatures.shape[0])
     if k < 1:
         raise ValueError("signatures have no columns")
     with nogil:
         for i in range(left.shape[0]):
-            count_equal(&signatures[left[i], 0], &signatures[right[i], 0], k, &equal)
+            a = &signatures[left[i], 0]
+            b = &signatures[right[i], 0]
+            count_equal(a, b, k, &equal)
             out[i] = <double> equal / <double> k
+            if is_empty_row(a, k) or is_empty_row(b, k):
+                out[i] = 0.0
 
 
 cdef inline int check_set(

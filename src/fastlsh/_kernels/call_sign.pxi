@@ -110,11 +110,12 @@ def hash_signatures(
 
 def band_keys(
     const uint32_t[:, ::1] signatures not None, Py_ssize_t first, Py_ssize_t rows,
-    uint64_t[:, ::1] out not None,
+    uint64_t[:, :] out not None,
 ):
     """Write the keys of the bands first, first + 1, ... into `out`, uint64 (bands, n).
 
-    An empty document (all ones) has the key 0, every other one a key that is not 0.
+    An empty document (all ones) has the key 0, every other one a key that is not 0. The keys of
+    one band lie side by side in `out`, which may be a part of a wider array.
     """
     cdef Py_ssize_t n = signatures.shape[0]
     cdef Py_ssize_t bands = out.shape[0]
@@ -123,9 +124,12 @@ def band_keys(
         raise ValueError(f"out has {out.shape[1]} columns, expected {n}")
     if n == 0 or bands == 0:
         return
+    if (n > 1 and out.strides[1] != 8) or out.strides[0] % 8 != 0:
+        raise ValueError("the keys of a band must lie side by side in out")
     check_aligned(&signatures[0, 0], 4, "signatures")
     check_aligned(&out[0, 0], 8, "out")
     with nogil:
         keys_of_bands(
-            &signatures[0, 0], n, signatures.shape[1], first, bands, rows, &out[0, 0]
+            &signatures[0, 0], n, signatures.shape[1], first, bands, rows, &out[0, 0],
+            out.strides[0] // 8,
         )

@@ -72,7 +72,7 @@ cdef noinline_void step_strands(
     s.j[3] = b3 - b
 
 
-cdef Py_ssize_t intersect(
+cdef Py_ssize_t intersect_strands(
     const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, Py_ssize_t needed
 ) noexcept nogil:
     # The size of the intersection, or -1 as soon as it cannot reach `needed`.
@@ -136,7 +136,10 @@ cdef double jaccard_of_sets(
         return -1.0
     if sketched and sketches_refuse(a, na, b, nb, needed):
         return -1.0
-    common = intersect(a, na, b, nb, needed)
+    if IN_VECTOR:
+        common = intersect_blocks(a, na, b, nb, needed)
+    else:
+        common = intersect_strands(a, na, b, nb, needed)
     return -1.0 if common < 0 else quotient(common, na, nb)
 
 

@@ -3,6 +3,7 @@
 from fastlsh._kernels._spans cimport Span, Spans
 
 include "mixing.pxi"
+include "prefetch.pxi"
 include "source.pxi"
 include "characters.pxi"
 include "words.pxi"
@@ -12,6 +13,7 @@ include "minima.pxi"
 include "fss.pxi"
 include "sets.pxi"
 include "sketch.pxi"
+include "blocks.pxi"
 include "compare.pxi"
 include "bandkeys.pxi"
 include "sign.pxi"

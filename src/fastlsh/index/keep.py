@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.buckets import neighbours
 from fastlsh.parallel import Progress, batches, run
 from fastlsh.sets import ShingleSets
 from fastlsh.settings import Settings
+from fastlsh.signed import Signed
 from fastlsh.texts import Texts
 
 BLOCK = 1024
@@ -31,8 +31,7 @@ class Decisions(NamedTuple):
 
 def keep_or_drop(
     texts: Texts,
-    signatures: NDArray[np.uint32],
-    lengths: NDArray[np.int64],
+    signed: Signed,
     settings: Settings,
     order: NDArray[np.int64],
     fixed: NDArray[np.bool_],
@@ -48,7 +47,7 @@ def keep_or_drop(
 
     Parameters
     ----------
-    texts, signatures, lengths, settings
+    texts, signed, settings
         The collection, what was computed of it, and how to verify.
     order
         int64: the documents, highest priority first, without copies and empty ones.
@@ -59,17 +58,17 @@ def keep_or_drop(
     progress
         Told after each block.
     """
-    near = neighbours(signatures, settings.params, order)
+    hasher = settings.hasher
+    near = signed.neighbours(settings.params, order, hasher.threads)
     documents = near.documents  # families are independent: one after the other will do
     root = np.empty((len(documents), settings.params.bands), np.int32)
     by_place = np.empty(len(documents), np.int32)
     for band, previous in enumerate(near.previous):
         _kernels.roots(previous, by_place)
         root[:, band] = by_place
-    hasher = settings.hasher
-    sets = ShingleSets(texts, hasher.shingler, documents, lengths[documents], hasher.threads)
+    sets = ShingleSets(texts, hasher.shingler, documents, signed.lengths[documents], hasher.threads)
     keeper = _kernels.Keeper(
-        root, signatures, documents, fixed[documents].view(np.uint8), settings.threshold,
+        root, signed.signatures, documents, fixed[documents].view(np.uint8), settings.threshold,
         settings.verify, max_candidates,
     )  # fmt: skip
     room = np.empty(max(1 << 20, min(64 * settings.params.bands, max_candidates)), np.int32)

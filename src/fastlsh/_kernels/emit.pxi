@@ -1,0 +1,152 @@
+# From links to pairs: each once, in the first band that it shares.
+
+cdef enum:
+    PAIRS_AHEAD = 16
+
+cdef bint meets_here_first(
+    const uint32_t* a, const uint32_t* b, Py_ssize_t rows, Py_ssize_t band
+) noexcept nogil:
+    # Equal in this band and in none before: a pair is given once.
+    cdef Py_ssize_t e
+    cdef size_t width = rows * sizeof(uint32_t)
+    for e in range(band):
+        if a[e * rows] == b[e * rows] and memcmp(a + e * rows, b + e * rows, width) == 0:
+            return False
+    return memcmp(a + band * rows, b + band * rows, width) == 0
+
+
+cdef struct Bands:
+    # Linked documents, and what they are linked by.
+    const uint32_t* signatures
+    Py_ssize_t signed           # rows of the signatures
+    Py_ssize_t k
+    Py_ssize_t rows
+    Py_ssize_t bands
+    const int32_t* previous
+    const int64_t* documents
+    Py_ssize_t n
+    Py_ssize_t stop             # before this document
+
+
+cdef inline const uint32_t* row_of(const Bands* linked, Py_ssize_t i) noexcept nogil:
+    cdef int64_t d = linked.documents[i]
+    return linked.signatures + d * linked.k if 0 <= d < linked.signed else NULL
+
+
+cdef inline void prefetch_row(const Bands* linked, Py_ssize_t i) noexcept nogil:
+    cdef const uint32_t* row = row_of(linked, i)
+    cdef Py_ssize_t value
+    for value in range(0, linked.bands * linked.rows, 16):
+        prefetch(row + value)
+
+
+cdef Py_ssize_t walk(
+    const Bands* linked, int64_t* at, int32_t* left, int32_t* right, Py_ssize_t room
+) noexcept nogil:
+    # Resumes at (right, band, left) = at; without `left` it only counts. Returns -1 if a link
+    # does not point to an earlier document, or a document to no signature.
+    cdef Py_ssize_t n = linked.n
+    cdef Py_ssize_t i = at[0]
+    cdef Py_ssize_t b = at[1]
+    cdef Py_ssize_t j = at[2]
+    cdef Py_ssize_t before
+    cdef Py_ssize_t found = 0
+    cdef const uint32_t* ours
+    cdef const uint32_t* theirs
+    while i < linked.stop:
+        if i + PAIRS_AHEAD < n:
+            prefetch_row(linked, i + PAIRS_AHEAD)   # each is soon compared with one before it
+        while b < linked.bands:
+            before = i
+            if j < 0:
+                j = linked.previous[b * n + i]
+            while j >= 0:
+                ours = row_of(linked, i)
+                theirs = row_of(linked, j)
+                if j >= before or ours == NULL or theirs == NULL:
+                    return -1
+                if meets_here_first(ours, theirs, linked.rows, b):
+                    if found == room:
+                        at[0] = i
+                        at[1] = b
+                        at[2] = j
+                        return found
+                    if left != NULL:
+                        left[found] = <int32_t> j
+                        right[found] = <int32_t> i
+                    found += 1
+                before = j
+                j = linked.previous[b * n + j]
+            if j < -1:
+                return -1
+            b += 1
+        b = 0
+        i += 1
+    at[0] = i
+    at[1] = 0
+    at[2] = -1
+    return found
+
+
+def emit_pairs(
+    const uint32_t[:, ::1] signatures not None, Py_ssize_t rows,
+    const int64_t[::1] documents not None, const int32_t[:, ::1] previous not None,
+    int64_t[::1] at not None, Py_ssize_t stop, int32_t[::1] left, int32_t[::1] right,
+    Py_ssize_t room=0,
+):
+    """Write the pairs that share a band, each once; return how many.
+
+    Parameters
+    ----------
+    signatures
+        uint32 (m, num_perm).
+    rows
+        Rows in a band.
+    documents
+        int64 (n,): the rows of `signatures` that are compared.
+    previous
+        int32 (bands, n): place in `documents` of the latest earlier one in the same bucket, -1.
+    at
+        int64 (3,): where to go on, (first, 0, -1) to begin; written. At the end at[0] is `stop`.
+    stop
+        Only the pairs whose right one is before this place.
+    left, right
+        int32 arrays to fill with places, left < right, by right; None counts only, up to `room`.
+    """
+    cdef Bands linked
+    cdef Py_ssize_t found
+    cdef int32_t* to_left = NULL
+    cdef int32_t* to_right = NULL
+    linked.signed = signatures.shape[0]
+    linked.k = signatures.shape[1]
+    linked.rows = rows
+    linked.bands = previous.shape[0]
+    linked.n = documents.shape[0]
+    linked.stop = stop
+    if previous.shape[1] != linked.n or at.shape[0] != 3:
+        raise ValueError("previous needs one column per document, at needs three elements")
+    if rows < 1 or linked.bands < 1 or linked.bands * rows > linked.k:
+        raise ValueError(f"{linked.bands} bands of {rows} rows do not lie in {linked.k} values")
+    if not (0 <= at[0] <= stop <= linked.n and 0 <= at[1] < linked.bands and -1 <= at[2] < at[0]):
+        raise ValueError("at does not point into the documents")
+    if left is not None:
+        room = left.shape[0]
+        if right is None or right.shape[0] != room:
+            raise ValueError("left and right need the same length")
+        if room:
+            to_left = &left[0]
+            to_right = &right[0]
+    if at[0] == stop or room == 0:
+        return 0
+    if linked.signed == 0:
+        raise IndexError("documents of no signatures")
+    linked.signatures = &signatures[0, 0]
+    linked.previous = &previous[0, 0]
+    linked.documents = &documents[0]
+    with nogil:
+        found = walk(&linked, &at[0], to_left, to_right, room)
+    if found < 0:
+        raise ValueError(
+            "previous must point to earlier documents, documents to rows of the signatures"
+        )
+    return found

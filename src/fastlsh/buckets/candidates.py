@@ -1,0 +1,148 @@
+"""From neighbours to candidate pairs."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.banding import LSHParams
+from fastlsh.buckets.families import Neighbours, neighbours
+from fastlsh.buckets.keys import check_bands, check_signatures
+from fastlsh.errors import TooManyPairsError
+from fastlsh.parallel import batches, run, thread_count
+from fastlsh.results import Pairs
+
+DOCUMENTS_AT_A_TIME = 1 << 14
+"""Documents whose pairs one thread writes at a time."""
+
+
+def candidate_blocks(
+    signatures: NDArray[np.uint32],
+    params: LSHParams,
+    near: Neighbours,
+    *,
+    max_pairs: int | None = None,
+    room: int = 1 << 18,
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """Yield all candidate pairs, each once, in blocks, families together.
+
+    Parameters
+    ----------
+    signatures, params, near
+        The signatures, the bands, and their `neighbours`.
+    max_pairs
+        Raise instead of finding more.
+    room
+        At most so many pairs in a block; 8 bytes each.
+
+    Yields
+    ------
+    left, right
+        int32 arrays of places in `near.documents`, left < right; used again for the next block.
+
+    Raises
+    ------
+    TooManyPairsError
+        Before the first block.
+    """
+    if max_pairs is not None:
+        _check_count(signatures, params, near, max_pairs)
+    yield from _emitted(signatures, params, near, 0, len(near.documents), room)
+
+
+def _emitted(
+    signatures: NDArray[np.uint32],
+    params: LSHParams,
+    near: Neighbours,
+    start: int,
+    stop: int,
+    room: int,
+) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    """Yield the pairs whose right one has a place from `start` to before `stop`."""
+    left = np.empty(room, np.int32)
+    right = np.empty(room, np.int32)
+    at = np.array([start, 0, -1], np.int64)
+    while at[0] < stop:
+        end = _kernels.emit_pairs(
+            signatures, params.rows, near.documents, near.previous, at, stop, left, right
+        )
+        yield left[:end], right[:end]
+
+
+def _check_count(
+    signatures: NDArray[np.uint32], params: LSHParams, near: Neighbours, max_pairs: int
+) -> None:
+    """Raise TooManyPairsError if there are more candidate pairs than `max_pairs`."""
+    totals = np.empty((params.bands, 3), np.int64)
+    for band in range(params.bands):
+        _kernels.chain_depths(near.previous[band], totals[band])
+    if totals[:, 0].sum() <= max_pairs:
+        return
+    if totals[:, 0].max() <= max_pairs:
+        at = np.array([0, 0, -1], np.int64)
+        found = _kernels.emit_pairs(
+            signatures, params.rows, near.documents, near.previous, at, len(near.documents),
+            None, None, max_pairs + 1,
+        )  # fmt: skip
+        if found <= max_pairs:
+            return
+    _, size, place = totals[np.argmax(totals[:, 1])]
+    raise TooManyPairsError(
+        f"more than max_pairs={max_pairs:,} candidate pairs: {size:,} documents share a bucket "
+        f"with document {near.documents[place]}. Use deduplicate(), which is linear in the number "
+        "of documents, or raise max_pairs"
+    )
+
+
+def candidate_pairs(
+    signatures: NDArray[np.uint32], params: LSHParams, *, threads: int | None = None
+) -> Pairs:
+    """Return all pairs of documents whose values are equal in at least one whole band.
+
+    Parameters
+    ----------
+    signatures
+        uint32 (n, num_perm). Rows of all ones are empty documents, in no pair.
+    params
+        Bands and rows, bands * rows <= num_perm.
+    threads
+        How many; default: the processors this process may use. They never change the result.
+
+    Returns
+    -------
+    Pairs
+        With similarity NaN: candidates, nothing is verified. 24 bytes a pair.
+
+    Notes
+    -----
+    Memory besides the signatures and the result: less than 64 bytes a document with two threads,
+    where one document in ten has company.
+    """
+    signatures = check_signatures(signatures)
+    check_bands(signatures, params)
+    threads = thread_count(threads)
+    near = neighbours(signatures, params, threads=threads)
+    found: list[NDArray[np.int64]] = []
+
+    def work(start: int, stop: int) -> None:
+        for left, right in _emitted(signatures, params, near, start, stop, 1 << 14):
+            found.append(pair_keys(near.documents[left], near.documents[right]))
+
+    run(work, batches(len(near.documents), DOCUMENTS_AT_A_TIME), threads)
+    key = np.concatenate(found) if found else np.empty(0, np.int64)
+    found.clear()
+    key.sort()
+    return Pairs(
+        key >> 32,
+        key & 0xFFFFFFFF,
+        np.full(len(key), np.nan),
+        params=params,
+        documents=len(signatures),
+        empty=near.empty,
+    )
+
+
+def pair_keys(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each pair as one number, by which pairs sort: lesser * 2^32 + greater."""
+    return (np.minimum(a, b) << 32) | np.maximum(a, b)

@@ -1,0 +1,68 @@
+"""Neighbours: the documents in company, family by family."""
+
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.banding import LSHParams
+from fastlsh.buckets.links import Links, link_bands
+
+
+class Neighbours(NamedTuple):
+    """The documents that share a bucket with another one, each family in one place.
+
+    A family is what is connected by shared buckets: no decision in one touches another, and what
+    is compared lies close together.
+    """
+
+    documents: NDArray[np.int64]
+    """int64 (m,): families one after the other, in each the given order."""
+    previous: NDArray[np.int32]
+    """int32 (bands, m): place of the latest earlier one in the same bucket, -1: none."""
+    empty: int
+    """How many of all that were asked about are empty."""
+
+
+def neighbours(
+    signatures: NDArray[np.uint32],
+    params: LSHParams,
+    order: NDArray[np.int64] | None = None,
+    *,
+    keys: NDArray[np.uint64] | None = None,
+    threads: int = 1,
+) -> Neighbours:
+    """Find who shares a bucket with whom. Parameters as in `link_bands`."""
+    n = len(signatures) if order is None else len(order)
+    family = np.arange(n, dtype=np.int32)
+    none = np.empty(0, np.int32)
+    links: list[Links] = [(none, none)] * params.bands
+    uniting = Lock()
+
+    def use(band: int, found: Links) -> None:
+        later, earlier = links[band] = found[0].copy(), found[1].copy()
+        with uniting:
+            _kernels.unite(family, earlier, later)
+
+    empty = link_bands(signatures, params, use, order, keys=keys, threads=threads)
+    del keys
+    places = _by_family(family)
+    place = family  # of no further use
+    place[places] = np.arange(len(places), dtype=np.int32)
+    previous = np.full((params.bands, len(places)), -1, np.int32)
+    for band in range(params.bands):
+        later, earlier = links[band]
+        links[band] = none, none
+        previous[band, place[later]] = place[earlier]
+    return Neighbours(places if order is None else order[places], previous, empty)
+
+
+def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return who has a family (`unite`), families one after the other; finishes `family`."""
+    _kernels.families(family)
+    related = family != np.arange(len(family), dtype=np.int32)
+    related[family[related]] = True
+    places = np.flatnonzero(related)
+    return places[np.argsort(family[places], kind="stable")]

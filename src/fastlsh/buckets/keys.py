@@ -1,0 +1,79 @@
+"""Band keys: which values of a signature are compared as one."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.banding import LSHParams
+from fastlsh.parallel import batches, run, thread_count
+
+KEYS_BATCH = 1 << 15
+"""Documents whose keys are made at a time."""
+
+MAX_DOCUMENTS = 2**31 - 1
+
+
+def check_signatures(signatures: Any) -> NDArray[np.uint32]:
+    """Return the signatures, uint32 (n, num_perm), aligned and C-contiguous, or raise."""
+    if not isinstance(signatures, np.ndarray) or signatures.dtype != np.uint32:
+        kind = getattr(signatures, "dtype", type(signatures).__name__)
+        raise TypeError(f"signatures must be an array of uint32, got {kind}")
+    if signatures.ndim != 2 or signatures.shape[1] < 1:
+        raise ValueError(f"signatures must have shape (n, num_perm), got {signatures.shape}")
+    if len(signatures) > MAX_DOCUMENTS:
+        raise ValueError(f"at most {MAX_DOCUMENTS:,} documents, got {len(signatures):,}")
+    return np.require(signatures, np.uint32, ["C", "A"])
+
+
+def check_bands(signatures: NDArray[np.uint32], params: LSHParams) -> None:
+    """Raise ValueError if the bands do not fit the signatures."""
+    if params.bands * params.rows > signatures.shape[1]:
+        raise ValueError(
+            f"{params.bands} bands of {params.rows} rows need {params.bands * params.rows} values, "
+            f"signatures have {signatures.shape[1]}"
+        )
+
+
+def band_keys(
+    signatures: NDArray[np.uint32], params: LSHParams, *, threads: int | None = None
+) -> NDArray[np.uint64]:
+    """Return the key of each document in each band.
+
+    Parameters
+    ----------
+    signatures
+        uint32 (n, num_perm).
+    params
+        Bands and rows, bands * rows <= num_perm.
+    threads
+        How many; default: the processors this process may use. They never change the result.
+
+    Returns
+    -------
+    ndarray of uint64, shape (bands, n)
+        Equal keys: equal values in that band (docs/signature-spec.md, section 6). The key 0 says
+        that the document is empty; it is in no bucket.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Signatures of another type or shape, or too narrow.
+    """
+    signatures = check_signatures(signatures)
+    check_bands(signatures, params)
+    keys = np.empty((params.bands, len(signatures)), np.uint64)
+
+    def work(start: int, stop: int) -> None:
+        _kernels.band_keys(signatures[start:stop], 0, params.rows, keys[:, start:stop])
+
+    run(work, batches(len(signatures), KEYS_BATCH), thread_count(threads))
+    return keys
+
+
+def empty_documents(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return the documents without a shingle, int64: their row is all ones."""
+    suspects = np.flatnonzero(signatures[:, 0] == 0xFFFFFFFF)
+    empty: NDArray[np.int64] = suspects[(signatures[suspects] == 0xFFFFFFFF).all(axis=1)]
+    return empty

@@ -1,0 +1,178 @@
+"""Every public call from several threads at once: the answers of one thread."""
+
+import sys
+import threading
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pytest
+
+import fastlsh
+from fastlsh import LSHParams, MinHasher, Shingler
+from fastlsh.buckets import links
+
+THREADS = 4
+TIMES = 3
+PARAMS = LSHParams(8, 4)
+HASHER = MinHasher(32, shingler=Shingler(size=3), threads=2)
+SHINGLER = Shingler("word", 2, lowercase=True)
+
+
+def texts_of(seed, n=150):
+    """Return texts of few words, some of them alike, some of every width, some empty."""
+    draw = np.random.default_rng(seed)
+    words = ["one", "two", "three", "vier", "cinq", "sześć", "семь", "八", "😀", "x\0y"]
+    texts = [" ".join(words[i] for i in draw.integers(0, 10, 12)) for _ in range(n)]
+    for i in range(0, n - 2, 3):
+        texts[i + 1] = texts[i] + " more"
+        texts[i + 2] = texts[i] if i % 2 else ""
+    return texts
+
+
+def hashes_of(texts):
+    sets = [Shingler(size=3).hashes(text) for text in texts]
+    return np.concatenate(sets), np.cumsum([0, *map(len, sets)])
+
+
+def few(function):
+    """Link on several threads, however few documents there are."""
+
+    def call(*arguments):
+        return function(*arguments, threads=3)
+
+    return call
+
+
+CALLS = {
+    "signatures": lambda texts: HASHER.signatures(texts),
+    "signatures of words": lambda texts: MinHasher(40, shingler=SHINGLER).signatures(texts),
+    "from_tokens": lambda texts: HASHER.from_tokens([text.split() for text in texts]),
+    "from_hashes": lambda texts: HASHER.from_hashes(*hashes_of(texts)),
+    "shingles": lambda texts: [SHINGLER.shingles(text) for text in texts],
+    "hashes": lambda texts: [SHINGLER.hashes(text).tolist() for text in texts],
+    "band_keys": lambda texts: few(fastlsh.band_keys)(HASHER.signatures(texts), PARAMS),
+    "candidate_pairs": lambda texts: list_of(
+        few(fastlsh.candidate_pairs)(HASHER.signatures(texts), PARAMS)
+    ),
+    "estimate_jaccard": lambda texts: few(fastlsh.estimate_jaccard)(
+        HASHER.signatures(texts), pairs_of(texts)
+    ),
+    "exact_jaccard": lambda texts: few(fastlsh.exact_jaccard)(texts, pairs_of(texts), SHINGLER),
+    "jaccard": lambda texts: [fastlsh.jaccard(a, texts[0], SHINGLER) for a in texts],
+    "near_duplicates": lambda texts: list_of(
+        fastlsh.near_duplicates(texts, 0.7, shingler=SHINGLER, threads=2)
+    ),
+    "deduplicate": lambda texts: decisions(
+        fastlsh.deduplicate(texts, 0.7, keep="longest", shingler=SHINGLER, threads=2)
+    ),
+    "for_threshold": lambda _: LSHParams.for_threshold(0.7, 128),
+}
+
+
+def list_of(pairs):
+    return [pairs.left.tolist(), pairs.right.tolist(), pairs.similarity.tolist(), pairs.empty]
+
+
+def decisions(found):
+    return [found.kept_index.tolist(), found.similarity.tolist(), found.limited]
+
+
+def pairs_of(texts):
+    return np.arange(len(texts) - 1), np.arange(1, len(texts))
+
+
+def same(a, b):
+    np.testing.assert_equal(a, b)  # NaN equals NaN
+
+
+@contextmanager
+def hasty_switching():
+    """Let threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def at_once(calls):
+    """Run the calls on a thread each, all beginning together; return their results."""
+    ready = threading.Barrier(len(calls))
+    results = [None] * len(calls)
+
+    def work(number, call):
+        ready.wait()
+        try:
+            results[number] = [call() for _ in range(TIMES)]
+        except BaseException as error:
+            results[number] = error
+
+    threads = [threading.Thread(target=work, args=item) for item in enumerate(calls)]
+    with hasty_switching():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_on_the_same_object(name, monkeypatch):
+    monkeypatch.setattr(links, "FEW", 0)
+    texts = texts_of(0)
+    expected = CALLS[name](texts)
+    for results in at_once([partial(CALLS[name], texts)] * THREADS):
+        for result in results:
+            same(result, expected)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_on_different_objects(name, monkeypatch):
+    monkeypatch.setattr(links, "FEW", 0)
+    collections = [texts_of(seed, 90 + 10 * seed) for seed in range(THREADS)]
+    expected = [CALLS[name](texts) for texts in collections]
+    found = at_once([partial(CALLS[name], texts) for texts in collections])
+    for results, truth in zip(found, expected, strict=True):
+        for result in results:
+            same(result, truth)
+
+
+def test_all_of_them_at_once():
+    texts = texts_of(1)
+    expected = [call(texts) for call in CALLS.values()]
+    found = at_once([partial(call, texts) for call in CALLS.values()])
+    for results, truth in zip(found, expected, strict=True):
+        for result in results:
+            same(result, truth)
+
+
+def test_writing_into_parts_of_one_array():
+    texts = texts_of(2)
+    expected = HASHER.signatures(texts)
+    out = np.zeros_like(expected)
+    parts = np.array_split(np.arange(len(texts)), THREADS)
+    at_once(
+        [partial(HASHER.signatures, texts[p[0] : p[-1] + 1], out[p[0] : p[-1] + 1]) for p in parts]
+    )
+    assert np.array_equal(out, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_the_number_of_threads_never_changes_candidates(threads, monkeypatch):
+    monkeypatch.setattr(links, "FEW", 0)
+    monkeypatch.setattr("fastlsh.buckets.keys.KEYS_BATCH", 16)
+    monkeypatch.setattr("fastlsh.buckets.candidates.DOCUMENTS_AT_A_TIME", 16)
+    signatures = np.random.default_rng(0).integers(0, 3, (500, 30), np.uint32)
+    signatures[::50] = 2**32 - 1
+    for params in (LSHParams(1, 5), LSHParams(6, 5), LSHParams(9, 3)):
+        one = fastlsh.candidate_pairs(signatures, params, threads=1)
+        many = fastlsh.candidate_pairs(signatures, params, threads=threads)
+        assert len(one) > 100
+        same(list_of(many), list_of(one))
+        keys = fastlsh.band_keys(signatures, params, threads=threads)
+        assert np.array_equal(keys, fastlsh.band_keys(signatures, params, threads=1))
