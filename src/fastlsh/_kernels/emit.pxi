@@ -36,6 +36,8 @@ cdef inline const uint32_t* row_of(const Bands* linked, Py_ssize_t i) noexcept n
 cdef inline void prefetch_row(const Bands* linked, Py_ssize_t i) noexcept nogil:
     cdef const uint32_t* row = row_of(linked, i)
     cdef Py_ssize_t value
+    if row == NULL:
+        return
     for value in range(0, linked.bands * linked.rows, 16):
         prefetch(row + value)
 
@@ -61,9 +63,11 @@ cdef Py_ssize_t walk(
             if j < 0:
                 j = linked.previous[b * n + i]
             while j >= 0:
+                if j >= before:
+                    return -1
                 ours = row_of(linked, i)
                 theirs = row_of(linked, j)
-                if j >= before or ours == NULL or theirs == NULL:
+                if ours == NULL or theirs == NULL:
                     return -1
                 if meets_here_first(ours, theirs, linked.rows, b):
                     if found == room:

@@ -1,0 +1,197 @@
+"""Links, families and pairs: the kernels against dictionaries, and what they refuse."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import LSHParams, _kernels, band_keys
+from fastlsh.buckets import Linker, link_bands, neighbours
+
+# Few keys, so that many are equal; the largest shares its counter and its slot with others.
+some_keys = st.lists(
+    st.sampled_from([0, 1, 2**32, 2**32 + 1, 2**63, 2**64 - 2, 2**64 - 1]), max_size=60
+).map(lambda keys: np.array(keys, np.uint64))
+
+
+def links_of(keys):
+    """Return [(later, earlier)] by a dictionary."""
+    latest, found = {}, []
+    for i, key in enumerate(keys.tolist()):
+        if key and key in latest:
+            found.append((i, latest[key]))
+        latest[key] = i
+    return found
+
+
+def pairs_of(links):
+    return list(zip(*(side.tolist() for side in links), strict=True))
+
+
+@given(some_keys)
+def test_links(keys):
+    linker = Linker(len(keys))
+    for _ in range(2):  # the memory is used again
+        assert pairs_of(linker.link(keys)) == links_of(keys)
+        assert linker.empty == keys.tolist().count(0)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 31, 32, 33, 1000, 70_000])
+@pytest.mark.parametrize("different", [1, 10, 10**9])
+def test_links_of_many(n, different):
+    draw = np.random.default_rng(n)
+    keys = draw.integers(0, 2**64, min(n, different), np.uint64)[draw.integers(0, different, n) % n]
+    keys = keys if different > 1 else np.full(n, 7, np.uint64)
+    assert pairs_of(Linker(n).link(keys)) == links_of(keys)
+
+
+@given(st.integers(1, 30), st.data())
+def test_families(n, data):
+    person = st.integers(0, n - 1)
+    pairs = data.draw(st.lists(st.tuples(person, person), max_size=40))
+    family = np.arange(n, dtype=np.int32)
+    left, right = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
+    _kernels.unite(family, left, right)
+    _kernels.families(family)
+    first = list(range(n))
+    for a, b in pairs * n:
+        first[a] = first[b] = min(first[a], first[b])
+    assert family.tolist() == first
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("made", [0, 1, 2, 5, 6, 9])
+def test_keys_that_were_made_already(made, threads, monkeypatch):
+    monkeypatch.setattr("fastlsh.buckets.links.FEW", 0)
+    signatures = np.random.default_rng(0).integers(0, 3, (300, 24), np.uint32)
+    signatures[7] = 2**32 - 1
+    params = LSHParams(6, 4)
+    keys = band_keys(signatures, LSHParams(min(made, 6), 4)) if made else None
+    if made > 6:  # of more bands than are linked
+        keys = np.vstack([keys, keys[:3]])
+    for order in (None, np.random.default_rng(1).permutation(300)[:250]):
+        expected = neighbours(signatures, params, order)
+        found = neighbours(signatures, params, order, keys=keys, threads=threads)
+        assert np.array_equal(found.documents, expected.documents)
+        assert np.array_equal(found.previous, expected.previous)
+        chosen = range(300) if order is None else order.tolist()
+        assert found.empty == expected.empty == (7 in chosen)
+
+
+def test_keys_that_are_given_are_used():
+    signatures = np.arange(40, dtype=np.uint32).reshape(10, 4)  # nothing is alike
+    keys = np.ones((2, 10), np.uint64)
+    found = {}
+    link_bands(
+        signatures,
+        LSHParams(4, 1),
+        lambda band, links: found.update({band: pairs_of(links)}),
+        keys=keys,
+    )
+    chain = [(i + 1, i) for i in range(9)]
+    assert found == {0: chain, 1: chain, 2: [], 3: []}
+
+
+def test_keys_into_a_part_of_an_array(isa):
+    signatures = np.random.default_rng(0).integers(0, 9, (20, 12), np.uint32)
+    whole = np.zeros((3, 40), np.uint64)
+    isa.band_keys(signatures, 0, 4, whole[:, 7:27])
+    assert np.array_equal(whole[:, 7:27], band_keys(signatures, LSHParams(3, 4)))
+    assert not whole[:, :7].any()
+    assert not whole[:, 27:].any()
+    with pytest.raises(ValueError, match="side by side"):
+        isa.band_keys(signatures, 0, 4, whole[:, ::2])
+    with pytest.raises(ValueError, match="side by side"):
+        isa.band_keys(signatures, 0, 4, np.zeros((20, 3), np.uint64).T)
+
+
+# ---- what the kernels refuse
+
+
+def int32(*values):
+    return np.array(values, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("table", "later", "earlier", "match"),
+    [(7, 4, 4, "table of 7 slots does not suit 4 keys"), (8, 3, 4, "later"), (8, 4, 5, "later")],
+)
+def test_too_little_memory_for_links(table, later, earlier, match):
+    room = [np.empty(size, np.int32) for size in (table, later, earlier)]
+    with pytest.raises(ValueError, match=match):
+        _kernels.link(np.ones(4, np.uint64), *room)
+
+
+@pytest.mark.parametrize(
+    ("parent", "left", "right", "error"),
+    [
+        ([0, 1], [0], [0, 1], ValueError),
+        ([0, 1], [2], [0], IndexError),
+        ([0, 1], [0], [-1], IndexError),
+        ([], [0], [0], IndexError),
+        ([1, 1], [0], [1], ValueError),
+        ([0, 5], [0], [1], ValueError),
+        ([0, -7], [0], [1], ValueError),
+        ([0, -7, 1], [0], [2], ValueError),
+        ([0, 9, 1], [0], [2], ValueError),
+    ],
+)
+def test_bad_families(parent, left, right, error):
+    with pytest.raises(error):
+        _kernels.unite(int32(*parent), int32(*left), int32(*right))
+
+
+@pytest.mark.parametrize("parent", [[1, 1], [0, 2, 2], [0, -1], [0, 1, 2**31 - 1]])
+def test_families_of_bad_parents(parent):
+    with pytest.raises(ValueError, match="not later"):
+        _kernels.families(int32(*parent))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rows": 0},
+        {"rows": 3},
+        {"documents": np.array([0, 1])},
+        {"documents": np.array([0, 1, 3])},
+        {"documents": np.array([0, -1, 2])},
+        {"previous": int32([0, -1, -1], [-1, -1, -1])},
+        {"previous": int32([-1, 2, -1], [-1, -1, -1])},
+        {"previous": int32([-1, -2, -1], [-1, -1, -1])},
+        {"previous": int32([-1, -1, 2**31 - 1], [-1, -1, -1])},
+        {"previous": int32([-1, -5, 1], [-1, -1, -1])},
+        {"at": np.array([0, 0])},
+        {"at": np.array([-1, 0, -1])},
+        {"at": np.array([0, 2, -1])},
+        {"at": np.array([1, 0, 1])},
+        {"at": np.array([4, 0, -1])},
+        {"stop": 4},
+        {"stop": -1},
+        {"left": np.empty(3, np.int32)},
+        {"right": None},
+    ],
+    ids=str,
+)
+def test_bad_pairs(changes):
+    arguments = {
+        "rows": 2,
+        "documents": np.array([0, 1, 2]),
+        "previous": int32([-1, 0, 1], [-1, -1, 0]),
+        "at": np.array([0, 0, -1]),
+        "stop": 3,
+        "left": np.empty(9, np.int32),
+        "right": np.empty(9, np.int32),
+    }
+    signatures = np.ones((3, 4), np.uint32)
+    assert _kernels.emit_pairs(signatures, *arguments.values()) == 3
+    arguments["at"] = np.array([0, 0, -1])
+    with pytest.raises(ValueError):  # noqa: PT011
+        _kernels.emit_pairs(signatures, *(arguments | changes).values())
+
+
+@pytest.mark.parametrize("previous", [[0], [-1, 1], [-1, -2], [-1, 5]])
+def test_bad_links(previous):
+    with pytest.raises(ValueError, match="earlier"):
+        _kernels.roots(int32(*previous), np.empty(len(previous), np.int32))
+    with pytest.raises(ValueError, match="earlier"):
+        _kernels.chain_depths(int32(*previous), np.empty(3, np.int64))
