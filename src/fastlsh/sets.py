@@ -134,10 +134,7 @@ class ShingleSets:
         for chosen in self._tiled(left, right):
             a = left[chosen].astype(np.int64)
             b = right[chosen].astype(np.int64)
-            mark = np.zeros(len(self.count), np.bool_)
-            mark[a] = True
-            mark[b] = True
-            self.ensure(np.flatnonzero(mark))
+            self.ensure(_distinct(a, b))
             out[chosen] = self._compared(a, b, threshold)
         return out
 
@@ -166,3 +163,12 @@ class ShingleSets:
 
         run(work, batches(len(a), 4096), self._threads)
         return found
+
+
+def _distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places that are in one of both, ascending; they lie close together."""
+    low = min(int(a.min()), int(b.min()))
+    mark = np.zeros(max(int(a.max()), int(b.max())) - low + 1, np.bool_)
+    mark[a - low] = True
+    mark[b - low] = True
+    return np.flatnonzero(mark) + low

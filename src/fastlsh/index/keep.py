@@ -127,7 +127,8 @@ def _decide_block(
 
 def _distinct(candidates: NDArray[np.int32], first: int, end: int) -> NDArray[np.int64]:
     """Return the places of a block and of its candidates, which all come before it, ascending."""
-    mark = np.zeros(end, np.bool_)
-    mark[candidates] = True
-    mark[first:] = True
-    return np.flatnonzero(mark)
+    low = int(candidates.min(initial=first))  # families lie together: not far back
+    mark = np.zeros(end - low, np.bool_)
+    mark[candidates - low] = True
+    mark[first - low :] = True
+    return np.flatnonzero(mark) + low
