@@ -1,7 +1,6 @@
 """Links: who is the latest earlier document in the same bucket."""
 
-from collections.abc import Callable
-from itertools import chain
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,14 @@ from fastlsh.banding import LSHParams
 from fastlsh.parallel import batches, run
 
 BANDS_AT_A_TIME = 4
-"""Keys of so many bands, 32 bytes a document, are held by all threads together. One thread makes
-them in one pass over the signatures; no more threads than this link bands."""
+"""Keys of so many bands are made in one pass over the signatures, 32 bytes a document: fewer would
+not make a pass much shorter. No more threads than this link bands."""
 
 FEW = 1 << 15
 """Fewer documents are linked sooner than another thread has begun."""
+
+KEYS_BATCH = 1 << 15
+"""Documents whose keys are made at a time."""
 
 Links = tuple[NDArray[np.int32], NDArray[np.int32]]
 """(later, earlier), int32: later ones ascending, each with the latest earlier one of its bucket."""
@@ -31,7 +33,6 @@ class Linker:
         self._table = np.empty(2 * n, np.int32)
         self._later = np.empty(n, np.int32)
         self._earlier = np.empty(n, np.int32)
-        self._keys = np.empty((0, 0), np.uint64)
         self.empty = 0
 
     def link(self, keys: NDArray[np.uint64]) -> Links:
@@ -49,16 +50,6 @@ class Linker:
         """
         found, self.empty = _kernels.link(keys, self._table, self._later, self._earlier)
         return self._later[:found], self._earlier[:found]
-
-    def keys(
-        self, signatures: NDArray[np.uint32], rows: int, first: int, last: int
-    ) -> NDArray[np.uint64]:
-        """Return the keys of the bands `first` to `last` - 1; overwritten by the next ones."""
-        if len(self._keys) < last - first:
-            self._keys = np.empty((last - first, len(signatures)), np.uint64)
-        keys = self._keys[: last - first]
-        _kernels.band_keys(signatures, first, rows, keys)
-        return keys
 
 
 def link_bands(
@@ -92,24 +83,49 @@ def link_bands(
         How many documents are empty: in no bucket.
     """
     n = len(signatures) if order is None else len(order)
-    made = 0 if keys is None else min(len(keys), params.bands)
     threads = min(threads, BANDS_AT_A_TIME) if n >= FEW else 1
     unused: list[Linker] = []
+    for first, block in _key_blocks(signatures, params, keys, threads):
 
-    def work(first: int, last: int) -> None:
-        try:
-            linker = unused.pop()
-        except IndexError:
-            linker = Linker(n)
-        if keys is not None and last <= made:
-            block = keys[first:last]
-        else:
-            block = linker.keys(signatures, params.rows, first, last)
-        for band, whole in enumerate(block, first):
-            use(band, linker.link(whole if order is None else whole[order]))
-        unused.append(linker)
+        def work(
+            start: int, stop: int, first: int = first, block: NDArray[np.uint64] = block
+        ) -> None:
+            try:
+                linker = unused.pop()
+            except IndexError:
+                linker = Linker(n)
+            for band in range(start, stop):
+                chosen = block[band] if order is None else block[band][order]
+                use(first + band, linker.link(chosen))
+            unused.append(linker)
 
-    rest = batches(params.bands - made, BANDS_AT_A_TIME // threads)
-    parts = chain(batches(made, 1), ((made + first, made + last) for first, last in rest))
-    run(work, parts, threads)
+        run(work, batches(len(block), 1), threads)
     return unused[0].empty
+
+
+def _key_blocks(
+    signatures: NDArray[np.uint32],
+    params: LSHParams,
+    keys: NDArray[np.uint64] | None,
+    threads: int,
+) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+    """Yield (first band, keys of it and the next ones): what was made already, then the rest.
+
+    Each block that is made here overwrites the one before.
+    """
+    made = 0 if keys is None else min(len(keys), params.bands)
+    if keys is not None and made:
+        yield 0, keys[:made]
+    if made == params.bands:
+        return
+    room = np.empty((min(BANDS_AT_A_TIME, params.bands - made), len(signatures)), np.uint64)
+    for first in range(made, params.bands, BANDS_AT_A_TIME):
+        block = room[: params.bands - first]
+
+        def work(
+            start: int, stop: int, first: int = first, block: NDArray[np.uint64] = block
+        ) -> None:
+            _kernels.band_keys(signatures[start:stop], first, params.rows, block[:, start:stop])
+
+        run(work, batches(len(signatures), KEYS_BATCH), threads)
+        yield first, block
