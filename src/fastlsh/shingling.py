@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list
+from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list, spans_of_tokens
 from fastlsh.texts import Texts, as_texts
 
 UNITS = ("char", "word", "byte")
@@ -198,32 +198,13 @@ def check_shingler(shingler: Shingler | None) -> Shingler:
 
 
 def gather_tokens(
-    documents: Sequence[Sequence[str | bytes]],
+    documents: list[Sequence[str | bytes]],
     first: int = 0,
     numbers: NDArray[np.int64] | None = None,
 ) -> Gathered:
     """Gather ready tokens; errors name the document, counted from `first` or in `numbers`."""
-    offsets = np.zeros(len(documents) + 1, np.int64)
-    tokens: list[Any] = []
-    for i, document in enumerate(documents):
-        number = first + i if numbers is None else numbers[i]
-        if isinstance(document, (str, bytes)):
-            raise TypeError(
-                f"document {number} is one {type(document).__name__}, expected a list of tokens"
-            )
-        before = len(tokens)
-        tokens.extend(document)
-        for token in tokens[before:]:
-            if not isinstance(token, (str, bytes)):
-                raise TypeError(
-                    f"document {number} has a token of type {type(token).__name__}, "
-                    "expected str or bytes (UTF-8)"
-                )
-        offsets[i + 1] = len(tokens)
-    owner = np.repeat(
-        np.arange(len(documents)) + first if numbers is None else numbers, np.diff(offsets)
-    )
-    return Gathered(spans_of_list(tokens, 0, False, owner), offsets)
+    offsets = np.empty(len(documents) + 1, np.int64)
+    return Gathered(spans_of_tokens(documents, offsets, first, numbers), offsets)
 
 
 def _gather_one(text: str | bytes | None, as_bytes: bool) -> str:

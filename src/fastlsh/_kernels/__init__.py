@@ -15,7 +15,7 @@ from fastlsh._kernels._arrow_out import arrow_stream
 from fastlsh._kernels._buckets import chain_depths, emit_pairs, link, roots
 from fastlsh._kernels._cpu import instruction_sets
 from fastlsh._kernels._families import families, unite
-from fastlsh._kernels._spans import Spans, merged, spans_of_list
+from fastlsh._kernels._spans import Spans, merged, spans_of_list, spans_of_tokens
 
 CHARACTERS = 0
 WORDS = 1
@@ -90,6 +90,7 @@ __all__ = [
     "signatures",
     "sketch_room",
     "spans_of_list",
+    "spans_of_tokens",
     "text_hashes",
     "token_signatures",
     "unite",

@@ -1,13 +1,18 @@
 """Where the code points of a batch of texts lie, gathered while the GIL is held.
 
 A text is read in place wherever its code points are stored one by one: every ``str``, ASCII
-in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded by Python.
+in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for the batch.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport (
+    PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE,
+)
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int64_t, uint8_t
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcmp
+
+from bisect import bisect_right
 
 cdef extern from *:
     """
@@ -24,6 +29,11 @@ cdef extern from "Python.h":
     void* PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
     bint PyUnicode_IS_ASCII(object text)
+    bint PyUnicode_IS_COMPACT(object text)
+    bint PyUnicode_Check(object text)
+    tuple PySequence_Tuple(object items)
+    PyObject* PyTuple_GET_ITEM(object items, Py_ssize_t i)
+    Py_ssize_t PyTuple_GET_SIZE(object items)
     object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t n)
     object PyUnicode_DecodeUTF8(const char* data, Py_ssize_t n, const char* errors)
 
@@ -85,47 +95,39 @@ cdef Spans new_spans(Py_ssize_t n):
     return spans
 
 
-cdef inline bint is_ascii(const char* data, Py_ssize_t n) noexcept nogil:
-    cdef uint8_t seen = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        seen |= <uint8_t> data[i]
-    return seen < 128
-
-
-cdef inline void put(Spans spans, Py_ssize_t i, const void* text, Py_ssize_t n, int kind) noexcept:
+cdef inline void put(
+    Spans spans, Py_ssize_t i, const void* text, Py_ssize_t n, int kind, int before
+) noexcept:
     spans.at[i].text = text
     spans.at[i].length = n
     spans.at[i].kind = kind
+    spans.at[i].before = before
 
 
-cdef int put_text(Spans spans, Py_ssize_t i, object text, bint as_bytes) except -1:
-    # The caller keeps `text` alive.
+cdef inline int put_text(Spans spans, Py_ssize_t i, object text, bint as_bytes) except -1:
+    # The caller keeps `text` alive. In front of compact text lies the object's head.
     fastlsh_ready(text)
     if as_bytes and not PyUnicode_IS_ASCII(text):
         data = (<str> text).encode("utf-8", "surrogatepass")
         spans.owners.append(data)
-        put(spans, i, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), 1)
+        put(spans, i, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), 1, 8)
     else:
-        put(spans, i, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), PyUnicode_KIND(text))
+        put(
+            spans, i, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), PyUnicode_KIND(text),
+            8 if PyUnicode_IS_COMPACT(text) else 0,
+        )
     return 0
 
 
 cdef int put_utf8(
-    Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, bint as_bytes, Py_ssize_t document
+    Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, int before, bint as_bytes
 ) except -1:
-    # The caller keeps `data` alive.
-    if as_bytes or is_ascii(data, n):
-        put(spans, i, data, n, 1)
-        return 0
-    try:
-        text = PyUnicode_DecodeUTF8(data, n, "strict")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"document {document} is not valid UTF-8: {error.reason} at byte {error.start}"
-        ) from None
-    spans.owners.append(text)
-    return put_text(spans, i, text, False)
+    # The caller keeps `data` alive, and calls settle_utf8 when all texts are there.
+    put(spans, i, data, n, 1 if as_bytes else UTF8, before)
+    return 0
+
+
+include "utf8.pxi"
 
 
 def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=False, ids=None):
@@ -152,17 +154,86 @@ def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=Fal
             put_text(spans, i, document, as_bytes)
         elif isinstance(document, bytes):
             put_utf8(
-                spans, i, PyBytes_AS_STRING(document), PyBytes_GET_SIZE(document), as_bytes,
-                first + i if ids is None else ids[i],
+                spans, i, PyBytes_AS_STRING(document), PyBytes_GET_SIZE(document), 8, as_bytes
             )
         elif document is None:
-            put(spans, i, NULL, 0, 1)
+            put(spans, i, NULL, 0, 1, 0)
         else:
             raise TypeError(
                 f"document {first + i if ids is None else ids[i]} is of type "
                 f"{type(document).__name__}, expected str, bytes (UTF-8) or None"
             )
+    check_utf8(spans, first, ids)
     return spans
+
+
+def spans_of_tokens(
+    list documents not None, int64_t[::1] offsets not None, Py_ssize_t first=0, ids=None
+):
+    """Gather the tokens, str or bytes (UTF-8), of each document: an iterable of them.
+
+    Parameters
+    ----------
+    documents
+        The batch. Its tokens are held by the result: what happens to the lists does no harm.
+    offsets
+        int64 (n + 1,), written: document d has the tokens offsets[d] ... offsets[d + 1] - 1.
+    first, ids
+        As in `spans_of_list`.
+    """
+    cdef Py_ssize_t n = len(documents)
+    cdef Py_ssize_t d, i
+    cdef Py_ssize_t total = 0
+    cdef Spans spans
+    cdef tuple tokens
+    cdef list held = []
+    if offsets.shape[0] != n + 1:
+        raise ValueError(f"offsets has {offsets.shape[0]} elements, expected {n + 1}")
+    offsets[0] = 0
+    for d in range(n):
+        document = documents[d]
+        if isinstance(document, (str, bytes)):
+            raise TypeError(
+                f"document {first + d if ids is None else ids[d]} is one "
+                f"{type(document).__name__}, expected a list of tokens"
+            )
+        tokens = PySequence_Tuple(document)
+        held.append(tokens)
+        total += PyTuple_GET_SIZE(tokens)
+        offsets[d + 1] = total
+    spans = new_spans(total)
+    spans.owners.append(held)
+    for d in range(n):
+        tokens = held[d]
+        i = put_tokens(spans, offsets[d], tokens)
+        if i >= 0:
+            raise TypeError(
+                f"document {first + d if ids is None else ids[d]} has a token of type "
+                f"{type(tokens[i]).__name__}, expected str or bytes (UTF-8)"
+            )
+    i = settle_utf8(spans)
+    if i >= 0:
+        d = bisect_right(offsets, i) - 1
+        refuse_utf8(spans, i, first + d if ids is None else ids[d])
+    return spans
+
+
+cdef Py_ssize_t put_tokens(Spans spans, Py_ssize_t at, tuple tokens) except -2:
+    # Returns the first token of another type, or -1.
+    cdef Py_ssize_t i
+    cdef PyObject* token            # borrowed: counting references would double the time
+    for i in range(PyTuple_GET_SIZE(tokens)):
+        token = PyTuple_GET_ITEM(tokens, i)
+        if PyUnicode_Check(<object> token):
+            put_text(spans, at + i, <object> token, False)
+        elif PyBytes_Check(<object> token):
+            put_utf8(
+                spans, at + i, PyBytes_AS_STRING(<object> token),
+                PyBytes_GET_SIZE(<object> token), 8, False,
+            )
+        else:
+            return i
+    return -1
 
 
 def merged(Spans zeros not None, Spans ones not None, const uint8_t[::1] choice not None):

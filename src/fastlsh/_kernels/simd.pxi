@@ -5,6 +5,7 @@ from fastlsh._kernels._spans cimport Span, Spans
 include "mixing.pxi"
 include "prefetch.pxi"
 include "source.pxi"
+include "polynomials.pxi"
 include "characters.pxi"
 include "words.pxi"
 include "hashes.pxi"

@@ -23,7 +23,6 @@ cdef struct Plan:
     uint64_t power              # CHARACTER_BASE or WORD_BASE to the power size - 1
     uint64_t entering[256]      # each Latin-1 code point, mixed
     uint64_t leaving[256]       # the same times power
-    bint space[256]
 
 cdef struct Source:
     Py_ssize_t (*next)(Source*, uint64_t*) noexcept nogil
@@ -38,7 +37,10 @@ cdef struct Source:
     uint64_t state[4]
     # words and tokens: one stream
     const Span* tokens
-    Py_ssize_t position
+    Py_ssize_t position         # of the next chunk or token
+    bint inside                 # the chunk before ended within a word
+    Py_ssize_t begin            # of that word
+    Py_ssize_t roomy            # words that end here or later have 8 readable bytes before
     Py_ssize_t words
     Py_ssize_t slot
     uint64_t* ring              # the last `size` word hashes
@@ -59,13 +61,3 @@ cdef void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil:
     for c in range(256):
         plan.entering[c] = mix_code_point(c)
         plan.leaving[c] = plan.entering[c] * plan.power
-        plan.space[c] = is_space(c)
-
-
-cdef inline bint is_space(uint32_t c) noexcept nogil:
-    # The characters at which str.split() splits (Unicode 3.0 to 16).
-    return (
-        c == 32 or 9 <= c <= 13 or 28 <= c <= 31 or c == 0x85 or c == 0xA0 or c == 0x1680
-        or 0x2000 <= c <= 0x200A or c == 0x2028 or c == 0x2029 or c == 0x202F
-        or c == 0x205F or c == 0x3000
-    )
