@@ -15,6 +15,9 @@ UNITS = ("char", "word", "byte")
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 UNICODE_FORMS = get_args(UnicodeForm)
 
+BATCH_TOKENS = 1 << 13
+"""They should stay in the cache from when they are gathered until they are hashed."""
+
 
 class Gathered(NamedTuple):
     """The texts of a batch, ready for a kernel."""
@@ -205,6 +208,13 @@ def gather_tokens(
     """Gather ready tokens; errors name the document, counted from `first` or in `numbers`."""
     offsets = np.empty(len(documents) + 1, np.int64)
     return Gathered(spans_of_tokens(documents, offsets, first, numbers), offsets)
+
+
+def tokens_batch(documents: list[Any]) -> int:
+    """Return how many documents have about `BATCH_TOKENS` tokens, by a sample."""
+    sample = documents[:: len(documents) // 64 + 1]
+    lengths = [len(document) for document in sample if hasattr(document, "__len__")]
+    return max(BATCH_TOKENS * len(lengths) // (sum(lengths) + 1), 1) if lengths else 1
 
 
 def _gather_one(text: str | bytes | None, as_bytes: bool) -> str:
