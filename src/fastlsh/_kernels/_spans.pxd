@@ -1,5 +1,6 @@
 cdef enum:
     UTF8 = 0                # kind of a text that has yet to be decoded
+    ROOM = 16               # no reader wants more bytes in front of a text
 
 
 cdef struct Span:
@@ -12,6 +13,7 @@ cdef struct Span:
 cdef class Spans:
     cdef Span* at
     cdef readonly Py_ssize_t n
+    cdef Py_ssize_t room    # for so many texts
     cdef list owners        # whatever keeps the texts alive
 
 

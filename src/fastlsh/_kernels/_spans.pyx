@@ -7,7 +7,7 @@ in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for 
 from cpython.bytes cimport (
     PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE,
 )
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcmp
@@ -21,8 +21,19 @@ cdef extern from *:
     #else
     #define fastlsh_ready(text) 0
     #endif
+    #if defined(__GNUC__) && !defined(Py_GIL_DISABLED)
+    static void fastlsh_prefetch_items(PyObject *list)
+    {
+        Py_ssize_t i, n = PyList_GET_SIZE(list);
+        for (i = 0; i < n; i++)
+            __builtin_prefetch(PyList_GET_ITEM(list, i), 1);
+    }
+    #else
+    #define fastlsh_prefetch_items(list)
+    #endif
     """
     int fastlsh_ready(object text) except -1
+    void prefetch_items "fastlsh_prefetch_items"(object items)
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object text)
@@ -32,6 +43,7 @@ cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT(object text)
     bint PyUnicode_Check(object text)
     tuple PySequence_Tuple(object items)
+    bint PyList_CheckExact(object items)
     PyObject* PyTuple_GET_ITEM(object items, Py_ssize_t i)
     Py_ssize_t PyTuple_GET_SIZE(object items)
     object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t n)
@@ -92,6 +104,7 @@ cdef Spans new_spans(Py_ssize_t n):
     if spans.at == NULL:
         raise MemoryError()
     spans.n = n
+    spans.room = n
     return spans
 
 
@@ -110,11 +123,11 @@ cdef inline int put_text(Spans spans, Py_ssize_t i, object text, bint as_bytes) 
     if as_bytes and not PyUnicode_IS_ASCII(text):
         data = (<str> text).encode("utf-8", "surrogatepass")
         spans.owners.append(data)
-        put(spans, i, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), 1, 8)
+        put(spans, i, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), 1, ROOM)
     else:
         put(
             spans, i, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), PyUnicode_KIND(text),
-            8 if PyUnicode_IS_COMPACT(text) else 0,
+            ROOM if PyUnicode_IS_COMPACT(text) else 0,
         )
     return 0
 
@@ -154,7 +167,7 @@ def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=Fal
             put_text(spans, i, document, as_bytes)
         elif isinstance(document, bytes):
             put_utf8(
-                spans, i, PyBytes_AS_STRING(document), PyBytes_GET_SIZE(document), 8, as_bytes
+                spans, i, PyBytes_AS_STRING(document), PyBytes_GET_SIZE(document), ROOM, as_bytes
             )
         elif document is None:
             put(spans, i, NULL, 0, 1, 0)
@@ -183,10 +196,8 @@ def spans_of_tokens(
     """
     cdef Py_ssize_t n = len(documents)
     cdef Py_ssize_t d, i
-    cdef Py_ssize_t total = 0
-    cdef Spans spans
+    cdef Spans spans = new_spans(0)
     cdef tuple tokens
-    cdef list held = []
     if offsets.shape[0] != n + 1:
         raise ValueError(f"offsets has {offsets.shape[0]} elements, expected {n + 1}")
     offsets[0] = 0
@@ -197,14 +208,12 @@ def spans_of_tokens(
                 f"document {first + d if ids is None else ids[d]} is one "
                 f"{type(document).__name__}, expected a list of tokens"
             )
-        tokens = PySequence_Tuple(document)
-        held.append(tokens)
-        total += PyTuple_GET_SIZE(tokens)
-        offsets[d + 1] = total
-    spans = new_spans(total)
-    spans.owners.append(held)
-    for d in range(n):
-        tokens = held[d]
+        if PyList_CheckExact(document):
+            prefetch_items(document)
+        tokens = PySequence_Tuple(document)     # our own: the list may change meanwhile
+        spans.owners.append(tokens)
+        offsets[d + 1] = offsets[d] + PyTuple_GET_SIZE(tokens)
+        grow(spans, offsets[d + 1])
         i = put_tokens(spans, offsets[d], tokens)
         if i >= 0:
             raise TypeError(
@@ -218,6 +227,18 @@ def spans_of_tokens(
     return spans
 
 
+cdef int grow(Spans spans, Py_ssize_t n) except -1:
+    cdef void* at
+    if n > spans.room:
+        spans.room = max(n, 2 * spans.room)
+        at = PyMem_Realloc(spans.at, (spans.room + 1) * sizeof(Span))
+        if at == NULL:
+            raise MemoryError()
+        spans.at = <Span*> at
+    spans.n = n
+    return 0
+
+
 cdef Py_ssize_t put_tokens(Spans spans, Py_ssize_t at, tuple tokens) except -2:
     # Returns the first token of another type, or -1.
     cdef Py_ssize_t i
@@ -229,7 +250,7 @@ cdef Py_ssize_t put_tokens(Spans spans, Py_ssize_t at, tuple tokens) except -2:
         elif PyBytes_Check(<object> token):
             put_utf8(
                 spans, at + i, PyBytes_AS_STRING(<object> token),
-                PyBytes_GET_SIZE(<object> token), 8, False,
+                PyBytes_GET_SIZE(<object> token), ROOM, False,
             )
         else:
             return i

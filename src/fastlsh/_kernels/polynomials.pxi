@@ -4,14 +4,16 @@
 
 cdef enum:
     MIXED_POINTS = 1 << 17      # planes 0 and 1: nearly all text, emoji included
-    RUN = 8                     # bytes that are looked up at a time
+    SHORT = 10                  # bytes that are looked up at once: most words, and shingles of 9
 
 cdef uint64_t mixed[MIXED_POINTS]
-cdef uint64_t placed[RUN][256]          # [j][c]: c mixed, j places before the end of a run
-cdef uint64_t powers[RUN + 1]           # of CHARACTER_BASE
-cdef uint64_t kept_bytes[RUN + 1]       # [m]: keeps the last m of 8 bytes
-# [m]: what m bytes count for as units, less what the 8 - m cleared ones before them add.
-cdef uint64_t correction[RUN + 1]
+cdef uint64_t placed[SHORT][256]        # [j][c]: c mixed, j places before the end of a run
+cdef uint64_t powers[SHORT + 1]         # of CHARACTER_BASE
+cdef uint64_t last_eight[SHORT + 1]     # [m]: keeps the last m of 8 bytes
+cdef uint64_t ninth[SHORT + 1]          # [m]: keeps the byte m = 9 places before the end
+cdef uint64_t tenth[SHORT + 1]
+# [m]: what m bytes count for as units, less what the cleared ones before them add.
+cdef uint64_t correction[SHORT + 1]
 
 
 cdef void fill_tables() noexcept nogil:
@@ -19,17 +21,17 @@ cdef void fill_tables() noexcept nogil:
     for c in range(MIXED_POINTS):
         mixed[c] = mix_code_point(c)
     powers[0] = 1
-    for j in range(RUN):
+    for j in range(SHORT):
         powers[j + 1] = powers[j] * CHARACTER_BASE
         for c in range(256):
             placed[j][c] = mixed[c] * powers[j]
-    correction[RUN] = 0
-    kept_bytes[RUN] = ~<uint64_t> 0
-    for j in range(RUN - 1, -1, -1):
-        correction[j] = correction[j + 1] - placed[j][0]
-        kept_bytes[j] = kept_bytes[j + 1] << 8
-    for j in range(RUN + 1):
-        correction[j] += j * UNITS
+    correction[SHORT] = <uint64_t> SHORT * UNITS
+    for j in range(SHORT - 1, -1, -1):
+        correction[j] = correction[j + 1] - placed[j][0] - UNITS
+    for j in range(SHORT + 1):
+        last_eight[j] = ~<uint64_t> 0 if j >= 8 else ~(~<uint64_t> 0 >> (8 * j))
+        ninth[j] = 0xFF if j >= 9 else 0
+        tenth[j] = 0xFF if j >= 10 else 0
 
 
 fill_tables()
@@ -51,7 +53,7 @@ cdef inline uint64_t load_bytes(const uint8_t* p) noexcept nogil:
     )
 
 
-cdef inline uint64_t looked_up(uint64_t bytes) noexcept nogil:
+cdef inline uint64_t of_eight(uint64_t bytes) noexcept nogil:
     return (
         placed[0][bytes >> 56] + placed[1][(bytes >> 48) & 0xFF]
         + placed[2][(bytes >> 40) & 0xFF] + placed[3][(bytes >> 32) & 0xFF]
@@ -60,12 +62,15 @@ cdef inline uint64_t looked_up(uint64_t bytes) noexcept nogil:
     )
 
 
-cdef inline uint64_t last_bytes(const uint8_t* end, Py_ssize_t m) noexcept nogil:
-    # The polynomial of the m <= 8 bytes before `end`, with their units; reads 8.
-    return looked_up(load_bytes(end - RUN) & kept_bytes[m]) + correction[m]
+cdef inline uint64_t of_short(const uint8_t* end, Py_ssize_t m) noexcept nogil:
+    # Of the m <= SHORT bytes before `end`, with their units. Reads SHORT bytes, branches never.
+    return (
+        of_eight(load_bytes(end - 8) & last_eight[m]) + placed[8][(end - 9)[0] & ninth[m]]
+        + placed[9][(end - 10)[0] & tenth[m]] + correction[m]
+    )
 
 
-cdef uint64_t by_points(const code_unit* text, Py_ssize_t n) noexcept nogil:
+cdef uint64_t of_points(const code_unit* text, Py_ssize_t n) noexcept nogil:
     cdef uint64_t h = 0
     cdef Py_ssize_t i
     for i in range(n):
@@ -73,28 +78,25 @@ cdef uint64_t by_points(const code_unit* text, Py_ssize_t n) noexcept nogil:
     return h + <uint64_t> n * UNITS
 
 
-cdef uint64_t by_runs(const uint8_t* text, Py_ssize_t n) noexcept nogil:
-    # More than 8 bytes.
+cdef uint64_t of_long(const uint8_t* text, Py_ssize_t n) noexcept nogil:
+    # More than SHORT bytes.
     cdef uint64_t h = 0
     cdef Py_ssize_t left = n
-    while left > RUN:
-        h = h * powers[RUN] + looked_up(load_bytes(text))
-        text += RUN
-        left -= RUN
-    h = h * powers[left] + last_bytes(text + left, left)
-    return h + <uint64_t> (n - left) * UNITS
+    while left > SHORT:
+        h = h * powers[8] + of_eight(load_bytes(text))
+        text += 8
+        left -= 8
+    return h * powers[left] + of_short(text + left, left) + <uint64_t> (n - left) * UNITS
 
 
-cdef inline uint64_t polynomial(
-    const code_unit* text, Py_ssize_t n, bint roomy
-) noexcept nogil:
-    # Of a run of n code points, with n * UNITS: fmix64 makes the hash of it. `roomy`: the 8 bytes
-    # before the end of the run may be read, however short it is.
+cdef inline uint64_t polynomial(const code_unit* text, Py_ssize_t n, bint roomy) noexcept nogil:
+    # Of a run of n code points, with n * UNITS: fmix64 makes the hash of it. `roomy`: the SHORT
+    # bytes before the end of the run may be read, however short it is.
     if code_unit is uint8_t:
-        if n > RUN:
-            return by_runs(text, n)
+        if n > SHORT:
+            return of_long(text, n)
         if roomy:
-            return last_bytes(text + n, n)
-        return by_points(text, n)
+            return of_short(text + n, n)
+        return of_points(text, n)
     else:
-        return by_points(text, n)
+        return of_points(text, n)

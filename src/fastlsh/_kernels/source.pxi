@@ -40,7 +40,7 @@ cdef struct Source:
     Py_ssize_t position         # of the next chunk or token
     bint inside                 # the chunk before ended within a word
     Py_ssize_t begin            # of that word
-    Py_ssize_t roomy            # words that end here or later have 8 readable bytes before
+    Py_ssize_t roomy            # SHORT bytes before words that end here or later are readable
     Py_ssize_t words
     Py_ssize_t slot
     uint64_t* ring              # the last `size` word hashes

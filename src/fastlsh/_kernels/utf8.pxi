@@ -7,32 +7,23 @@ ctypedef fused code_unit:
     uint32_t
 
 
-cdef void measure(const uint8_t* data, Py_ssize_t n, Py_ssize_t* points, int* width) noexcept nogil:
-    # How many code points there are and how wide the widest is, if the bytes are valid.
-    cdef Py_ssize_t count = 0
-    cdef Py_ssize_t i
+cdef int width_of(const uint8_t* data, Py_ssize_t n) noexcept nogil:
+    # Of the widest code point, if the bytes are valid; 0 for ASCII: nothing to decode.
     cdef uint8_t most = 0
+    cdef Py_ssize_t i
     for i in range(n):
-        most |= data[i]
-    if most < 0x80:
-        points[0] = n
-        width[0] = 0                            # ASCII: nothing to decode
-        return
-    most = 0
-    for i in range(n):
-        count += (data[i] & 0xC0) != 0x80       # what continues no code point
         most = data[i] if data[i] > most else most
-    points[0] = count
-    width[0] = 1 if most < 0xC4 else 2 if most < 0xF0 else 4
+    return 0 if most < 0x80 else 1 if most < 0xC4 else 2 if most < 0xF0 else 4
 
 
 cdef inline bint continues(uint8_t c) noexcept nogil:
     return (c & 0xC0) == 0x80
 
 
-cdef bint decode(const uint8_t* data, Py_ssize_t n, code_unit* out) noexcept nogil:
-    # Returns whether the bytes are valid. Writes no more code points than `measure` tells.
+cdef Py_ssize_t decode(const uint8_t* data, Py_ssize_t n, code_unit* out) noexcept nogil:
+    # Returns how many code points there are, or -1 if the bytes are not valid.
     cdef const uint8_t* end = data + n
+    cdef const code_unit* begin = out
     cdef uint32_t c
     while data < end:
         c = data[0]
@@ -41,86 +32,72 @@ cdef bint decode(const uint8_t* data, Py_ssize_t n, code_unit* out) noexcept nog
             data += 1
         elif c < 0xE0:
             if c < 0xC2 or end - data < 2 or not continues(data[1]):
-                return False
+                return -1
             out[0] = <code_unit> ((c & 0x1F) << 6 | (data[1] & 0x3F))
             data += 2
         elif c < 0xF0:
             if end - data < 3 or not (continues(data[1]) and continues(data[2])):
-                return False
+                return -1
             c = (c & 0x0F) << 12 | <uint32_t> (data[1] & 0x3F) << 6 | (data[2] & 0x3F)
             if c < 0x800 or c >> 11 == 0x1B:    # overlong, or a surrogate
-                return False
+                return -1
             out[0] = <code_unit> c
             data += 3
         else:
             if c > 0xF4 or end - data < 4 or not (
                 continues(data[1]) and continues(data[2]) and continues(data[3])
             ):
-                return False
+                return -1
             c = (
                 (c & 0x07) << 18 | <uint32_t> (data[1] & 0x3F) << 12
                 | <uint32_t> (data[2] & 0x3F) << 6 | (data[3] & 0x3F)
             )
             if c < 0x10000 or c > 0x10FFFF:
-                return False
+                return -1
             out[0] = <code_unit> c
             data += 4
         out += 1
-    return True
+    return out - begin
 
 
-cdef bint decode_span(Span* span, Py_ssize_t points, int width, void* out) noexcept nogil:
-    # Makes the span one of the code points, written to `out`.
+cdef Py_ssize_t decode_span(const Span* span, int width, void* out) noexcept nogil:
     cdef const uint8_t* data = <const uint8_t*> span.text
-    cdef bint good
     if width == 1:
-        good = decode(data, span.length, <uint8_t*> out)
-    elif width == 2:
-        good = decode(data, span.length, <uint16_t*> out)
-    else:
-        good = decode(data, span.length, <uint32_t*> out)
-    span.text = out
-    span.length = points
-    span.kind = width
-    return good
-
-
-cdef Py_ssize_t room_of(Py_ssize_t points, int width) noexcept nogil:
-    # Bytes, so that the next text is aligned for any width.
-    return (points * width + 3) & ~3
+        return decode(data, span.length, <uint8_t*> out)
+    if width == 2:
+        return decode(data, span.length, <uint16_t*> out)
+    return decode(data, span.length, <uint32_t*> out)
 
 
 cdef Py_ssize_t room_for_utf8(Spans spans) noexcept nogil:
-    # Settles the ASCII texts; returns how many bytes the code points of the others take.
+    # Settles the ASCII texts, and notes the width of the others as -kind. Returns how many bytes
+    # these may take: more than they need, but what is not written costs nothing.
     cdef Py_ssize_t total = 0
     cdef Py_ssize_t i
-    cdef Py_ssize_t points = 0
-    cdef int width = 0
+    cdef int width
     for i in range(spans.n):
         if spans.at[i].kind == UTF8:
-            measure(<const uint8_t*> spans.at[i].text, spans.at[i].length, &points, &width)
-            if width:
-                total += room_of(points, width)
-            else:
-                spans.at[i].kind = 1
+            width = width_of(<const uint8_t*> spans.at[i].text, spans.at[i].length)
+            spans.at[i].kind = -width if width else 1
+            total += spans.at[i].length * width + 3 * (width > 0)
     return total
 
 
 cdef Py_ssize_t decode_utf8(Spans spans, char* out) noexcept nogil:
-    # Returns the first text that is not valid, or -1; that one keeps its bytes.
-    cdef Py_ssize_t i
-    cdef Py_ssize_t points = 0
-    cdef int width = 0
-    cdef Span before
+    # Returns the first text that is not valid, or -1.
+    cdef Py_ssize_t i, points
+    cdef int width
     for i in range(spans.n):
-        if spans.at[i].kind == UTF8:
-            before = spans.at[i]
-            measure(<const uint8_t*> before.text, before.length, &points, &width)
-            if not decode_span(&spans.at[i], points, width, out):
-                spans.at[i] = before
+        width = -spans.at[i].kind
+        if width > 0:
+            points = decode_span(&spans.at[i], width, out)
+            if points < 0:
                 return i
-            out += room_of(points, width)
-            spans.at[i].before = 8              # of the buffer, or of the text before
+            spans.at[i].text = out
+            spans.at[i].length = points
+            spans.at[i].kind = width
+            spans.at[i].before = ROOM           # of the buffer, or of the text before
+            out += (points * width + 3) & ~<Py_ssize_t> 3     # aligned for any width
     return -1
 
 
@@ -134,9 +111,9 @@ cdef Py_ssize_t settle_utf8(Spans spans) except -2:
         total = room_for_utf8(spans)
     if total == 0:
         return -1
-    buffer = PyBytes_FromStringAndSize(NULL, total + 8)
+    buffer = PyBytes_FromStringAndSize(NULL, total + ROOM)
     spans.owners.append(buffer)
-    out = PyBytes_AS_STRING(buffer) + 8
+    out = PyBytes_AS_STRING(buffer) + ROOM
     with nogil:
         bad = decode_utf8(spans, out)
     return bad

@@ -21,26 +21,31 @@ cdef extern from *:
     Py_ssize_t lowest_bit "fastlsh_lowest_bit"(uint64_t word) noexcept nogil    # of a word not 0
 
 
-cdef inline uint8_t splits(code_unit c) noexcept nogil:
-    # is_space, without branches.
-    if code_unit is uint8_t:
-        return (
-            (<uint8_t> (c - 9) <= 4) | (<uint8_t> (c - 28) <= 4) | (c == 0x85) | (c == 0xA0)
-        )
-    else:
-        return (
-            (<code_unit> (c - 9) <= 4) | (<code_unit> (c - 28) <= 4) | (c == 0x85) | (c == 0xA0)
-            | (c == 0x1680) | (<code_unit> (c - 0x2000) <= 10) | (c == 0x2028) | (c == 0x2029)
-            | (c == 0x202F) | (c == 0x205F) | (c == 0x3000)
-        )
+cdef inline code_unit splits(code_unit c) noexcept nogil:
+    # Whether str.split() splits here (Unicode 3.0 to 16). Single code points by the least
+    # difference from one: compilers make jumps of a chain of comparisons, and vectors of this.
+    cdef code_unit least = c ^ 0x85
+    least = min(least, <code_unit> (c ^ 0xA0))
+    if code_unit is not uint8_t:
+        least = min(least, <code_unit> (c ^ 0x1680))
+        least = min(least, <code_unit> ((c ^ 0x2028) >> 1))
+        least = min(least, <code_unit> (c ^ 0x202F))
+        least = min(least, <code_unit> (c ^ 0x205F))
+        least = min(least, <code_unit> (c ^ 0x3000))
+        if <code_unit> (c - 0x2000) <= 10:
+            least = 0
+    return (least == 0) | (<code_unit> (c - 9) <= 4) | (<code_unit> (c - 28) <= 4)
 
 
 cdef noinline_void mask_spaces(const code_unit* text, uint64_t* mask) noexcept nogil:
     # Of CHUNK code units: bit i tells whether unit i splits words.
+    cdef code_unit wide[CHUNK]
     cdef uint8_t flag[CHUNK]
     cdef Py_ssize_t i
+    for i in range(CHUNK):                      # in two loops, for compilers to make vectors of
+        wide[i] = splits(text[i])
     for i in range(CHUNK):
-        flag[i] = splits(text[i])
+        flag[i] = <uint8_t> wide[i]
     mask[0] = 0
     for i in range(8):
         # The multiplication gathers the lowest bits of eight bytes in the uppermost.
@@ -62,6 +67,21 @@ cdef void mask_chunk(Source* s, const code_unit* text, uint64_t* mask) noexcept 
     mask_spaces(last, mask)
 
 
+cdef inline Py_ssize_t write_places(
+    uint64_t bits, Py_ssize_t base, Py_ssize_t* place
+) noexcept nogil:
+    # Eight at a time, wanted or not, as their number is hard to predict.
+    cdef Py_ssize_t count = <Py_ssize_t> popcount(bits)
+    cdef Py_ssize_t done = 0
+    cdef int i
+    while done < count:
+        for i in range(8):
+            place[done + i] = base + lowest_bit(bits | <uint64_t> 1 << 63)
+            bits &= bits - 1
+        done += 8
+    return count
+
+
 cdef Py_ssize_t find_words(Source* s, const code_unit* text, Py_ssize_t* edge) noexcept nogil:
     # Writes where words begin and end, in turn; returns how many words.
     cdef Py_ssize_t n = 0
@@ -74,10 +94,7 @@ cdef Py_ssize_t find_words(Source* s, const code_unit* text, Py_ssize_t* edge) n
         mask_chunk(s, text, &spaces)
         changes = spaces ^ (spaces << 1 | (not s.inside))
         s.inside = not spaces >> 63
-        while changes:
-            edge[n] = s.position + lowest_bit(changes)
-            changes &= changes - 1
-            n += 1
+        n += write_places(changes, s.position, edge + n)
         s.position += CHUNK
     if s.inside:
         s.begin = edge[n - 1]
@@ -85,7 +102,7 @@ cdef Py_ssize_t find_words(Source* s, const code_unit* text, Py_ssize_t* edge) n
 
 
 cdef Py_ssize_t read_words(Source* s, const code_unit* text, uint64_t* word) noexcept nogil:
-    cdef Py_ssize_t edge[EDGES + CHUNK]
+    cdef Py_ssize_t edge[EDGES + CHUNK + 8]
     cdef Py_ssize_t n = find_words(s, text, edge)
     cdef Py_ssize_t i, begin, end
     for i in range(n):
@@ -98,11 +115,11 @@ cdef Py_ssize_t read_words(Source* s, const code_unit* text, uint64_t* word) noe
 cdef inline uint64_t token_polynomial(const Span* token) noexcept nogil:
     if token.kind == 1:
         return polynomial(
-            <const uint8_t*> token.text, token.length, token.before + token.length >= RUN
+            <const uint8_t*> token.text, token.length, token.before + token.length >= SHORT
         )
     if token.kind == 2:
-        return by_points(<const uint16_t*> token.text, token.length)
-    return by_points(<const uint32_t*> token.text, token.length)
+        return of_points(<const uint16_t*> token.text, token.length)
+    return of_points(<const uint32_t*> token.text, token.length)
 
 
 cdef Py_ssize_t read_tokens(Source* s, uint64_t* word) noexcept nogil:
@@ -188,7 +205,7 @@ cdef void open_text(
     s.kind = span.kind
     s.ring = ring
     if plan.unit == WORDS:
-        s.roomy = max(RUN - span.before, 0)
+        s.roomy = max(SHORT - span.before, 0)
         s.next = next_words
     elif span.kind == 1:
         open_characters(s, <uint8_t*> NULL)
