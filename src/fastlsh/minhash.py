@@ -196,7 +196,7 @@ class MinHasher:
                 self._sign_tokens(gathered, self.shingler.size, result[start:stop], *wanted)
             else:
                 _kernels.signatures(
-                    gathered.spans,
+                    gathered.units,
                     self.shingler.kernel_unit,
                     self.shingler.size,
                     *self._functions,
@@ -213,7 +213,7 @@ class MinHasher:
     ) -> None:
         assert gathered.offsets is not None
         _kernels.token_signatures(
-            gathered.spans, gathered.offsets, size, *self._functions, out, *wanted
+            gathered.units, gathered.offsets, size, *self._functions, out, *wanted
         )
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:

@@ -8,33 +8,33 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list, spans_of_tokens
+from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list, token_hashes
 from fastlsh.texts import Texts, as_texts
 
 UNITS = ("char", "word", "byte")
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 UNICODE_FORMS = get_args(UnicodeForm)
 
-BATCH_TOKENS = 1 << 13
-"""They should stay in the cache from when they are gathered until they are hashed."""
+BATCH_TOKENS = 1 << 16
+"""Their hashes stay in the cache."""
 
 
 class Gathered(NamedTuple):
     """The texts of a batch, ready for a kernel."""
 
-    spans: Spans
+    units: Any
+    """The texts, `Spans`; or tokens, uint64, of which document d has those from offsets[d] on."""
     offsets: NDArray[np.int64] | None
-    """With a tokenizer: the spans are tokens, and document d has those from offsets[d] on."""
 
     def __len__(self) -> int:
-        return len(self.spans) if self.offsets is None else len(self.offsets) - 1
+        return len(self.units) if self.offsets is None else len(self.offsets) - 1
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the code points (bytes, tokens) of each document, int64 (n,)."""
         if self.offsets is not None:
             return np.diff(self.offsets)
-        lengths = np.empty(len(self.spans), np.int64)
-        self.spans.lengths(lengths)
+        lengths = np.empty(len(self.units), np.int64)
+        self.units.lengths(lengths)
         return lengths
 
 
@@ -125,7 +125,7 @@ class Shingler:
         out = np.empty(room[1], np.uint64)
         count = np.empty(1, np.int64)
         shingle_sets(
-            gathered.spans, gathered.offsets, self.kernel_unit, self.size, out, room, count
+            gathered.units, gathered.offsets, self.kernel_unit, self.size, out, room, count
         )
         return out[: count[0]].copy()
 
@@ -207,7 +207,7 @@ def gather_tokens(
 ) -> Gathered:
     """Gather ready tokens; errors name the document, counted from `first` or in `numbers`."""
     offsets = np.empty(len(documents) + 1, np.int64)
-    return Gathered(spans_of_tokens(documents, offsets, first, numbers), offsets)
+    return Gathered(token_hashes(documents, offsets, first, numbers), offsets)
 
 
 def tokens_batch(documents: list[Any]) -> int:

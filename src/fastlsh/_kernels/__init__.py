@@ -15,7 +15,7 @@ from fastlsh._kernels._arrow_out import arrow_stream
 from fastlsh._kernels._buckets import chain_depths, emit_pairs, link, roots
 from fastlsh._kernels._cpu import instruction_sets
 from fastlsh._kernels._families import families, unite
-from fastlsh._kernels._spans import Spans, merged, spans_of_list, spans_of_tokens
+from fastlsh._kernels._spans import Spans, merged, spans_of_list
 
 CHARACTERS = 0
 WORDS = 1
@@ -58,6 +58,7 @@ shingle_sets = _best.shingle_sets
 signatures = _best.signatures
 sketch_room = _best.sketch_room
 text_hashes = _best.text_hashes
+token_hashes = _best.token_hashes
 token_signatures = _best.token_signatures
 
 __all__ = [
@@ -90,8 +91,8 @@ __all__ = [
     "signatures",
     "sketch_room",
     "spans_of_list",
-    "spans_of_tokens",
     "text_hashes",
+    "token_hashes",
     "token_signatures",
     "unite",
 ]

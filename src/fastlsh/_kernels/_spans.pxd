@@ -13,7 +13,6 @@ cdef struct Span:
 cdef class Spans:
     cdef Span* at
     cdef readonly Py_ssize_t n
-    cdef Py_ssize_t room    # for so many texts
     cdef list owners        # whatever keeps the texts alive
 
 

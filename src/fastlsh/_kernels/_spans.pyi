@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,6 @@ def spans_of_list(
     documents: list[str | bytes | None] | list[str] | list[bytes],
     first: int = 0,
     as_bytes: bool = False,
-    ids: Sequence[int] | NDArray[np.int64] | None = None,
-) -> Spans: ...
-def spans_of_tokens(
-    documents: list[Any],
-    offsets: NDArray[np.int64],
-    first: int = 0,
     ids: Sequence[int] | NDArray[np.int64] | None = None,
 ) -> Spans: ...
 def merged(zeros: Spans, ones: Spans, choice: NDArray[np.uint8]) -> Spans: ...

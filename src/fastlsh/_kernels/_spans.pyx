@@ -4,15 +4,10 @@ A text is read in place wherever its code points are stored one by one: every ``
 in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for the batch.
 """
 
-from cpython.bytes cimport (
-    PyBytes_AS_STRING, PyBytes_Check, PyBytes_FromStringAndSize, PyBytes_GET_SIZE,
-)
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
-from cpython.object cimport PyObject
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcmp
-
-from bisect import bisect_right
 
 cdef extern from *:
     """
@@ -21,19 +16,8 @@ cdef extern from *:
     #else
     #define fastlsh_ready(text) 0
     #endif
-    #if defined(__GNUC__) && !defined(Py_GIL_DISABLED)
-    static void fastlsh_prefetch_items(PyObject *list)
-    {
-        Py_ssize_t i, n = PyList_GET_SIZE(list);
-        for (i = 0; i < n; i++)
-            __builtin_prefetch(PyList_GET_ITEM(list, i), 1);
-    }
-    #else
-    #define fastlsh_prefetch_items(list)
-    #endif
     """
     int fastlsh_ready(object text) except -1
-    void prefetch_items "fastlsh_prefetch_items"(object items)
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object text)
@@ -41,11 +25,6 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
     bint PyUnicode_IS_ASCII(object text)
     bint PyUnicode_IS_COMPACT(object text)
-    bint PyUnicode_Check(object text)
-    tuple PySequence_Tuple(object items)
-    bint PyList_CheckExact(object items)
-    PyObject* PyTuple_GET_ITEM(object items, Py_ssize_t i)
-    Py_ssize_t PyTuple_GET_SIZE(object items)
     object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t n)
     object PyUnicode_DecodeUTF8(const char* data, Py_ssize_t n, const char* errors)
 
@@ -104,7 +83,6 @@ cdef Spans new_spans(Py_ssize_t n):
     if spans.at == NULL:
         raise MemoryError()
     spans.n = n
-    spans.room = n
     return spans
 
 
@@ -178,83 +156,6 @@ def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=Fal
             )
     check_utf8(spans, first, ids)
     return spans
-
-
-def spans_of_tokens(
-    list documents not None, int64_t[::1] offsets not None, Py_ssize_t first=0, ids=None
-):
-    """Gather the tokens, str or bytes (UTF-8), of each document: an iterable of them.
-
-    Parameters
-    ----------
-    documents
-        The batch. Its tokens are held by the result: what happens to the lists does no harm.
-    offsets
-        int64 (n + 1,), written: document d has the tokens offsets[d] ... offsets[d + 1] - 1.
-    first, ids
-        As in `spans_of_list`.
-    """
-    cdef Py_ssize_t n = len(documents)
-    cdef Py_ssize_t d, i
-    cdef Spans spans = new_spans(0)
-    cdef tuple tokens
-    if offsets.shape[0] != n + 1:
-        raise ValueError(f"offsets has {offsets.shape[0]} elements, expected {n + 1}")
-    offsets[0] = 0
-    for d in range(n):
-        document = documents[d]
-        if isinstance(document, (str, bytes)):
-            raise TypeError(
-                f"document {first + d if ids is None else ids[d]} is one "
-                f"{type(document).__name__}, expected a list of tokens"
-            )
-        if PyList_CheckExact(document):
-            prefetch_items(document)
-        tokens = PySequence_Tuple(document)     # our own: the list may change meanwhile
-        spans.owners.append(tokens)
-        offsets[d + 1] = offsets[d] + PyTuple_GET_SIZE(tokens)
-        grow(spans, offsets[d + 1])
-        i = put_tokens(spans, offsets[d], tokens)
-        if i >= 0:
-            raise TypeError(
-                f"document {first + d if ids is None else ids[d]} has a token of type "
-                f"{type(tokens[i]).__name__}, expected str or bytes (UTF-8)"
-            )
-    i = settle_utf8(spans)
-    if i >= 0:
-        d = bisect_right(offsets, i) - 1
-        refuse_utf8(spans, i, first + d if ids is None else ids[d])
-    return spans
-
-
-cdef int grow(Spans spans, Py_ssize_t n) except -1:
-    cdef void* at
-    if n > spans.room:
-        spans.room = max(n, 2 * spans.room)
-        at = PyMem_Realloc(spans.at, (spans.room + 1) * sizeof(Span))
-        if at == NULL:
-            raise MemoryError()
-        spans.at = <Span*> at
-    spans.n = n
-    return 0
-
-
-cdef Py_ssize_t put_tokens(Spans spans, Py_ssize_t at, tuple tokens) except -2:
-    # Returns the first token of another type, or -1.
-    cdef Py_ssize_t i
-    cdef PyObject* token            # borrowed: counting references would double the time
-    for i in range(PyTuple_GET_SIZE(tokens)):
-        token = PyTuple_GET_ITEM(tokens, i)
-        if PyUnicode_Check(<object> token):
-            put_text(spans, at + i, <object> token, False)
-        elif PyBytes_Check(<object> token):
-            put_utf8(
-                spans, at + i, PyBytes_AS_STRING(<object> token),
-                PyBytes_GET_SIZE(<object> token), ROOM, False,
-            )
-        else:
-            return i
-    return -1
 
 
 def merged(Spans zeros not None, Spans ones not None, const uint8_t[::1] choice not None):

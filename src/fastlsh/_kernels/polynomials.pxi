@@ -6,14 +6,42 @@ cdef enum:
     MIXED_POINTS = 1 << 17      # planes 0 and 1: nearly all text, emoji included
     SHORT = 10                  # bytes that are looked up at once: most words, and shingles of 9
 
+# The first 64 bits after the point of pi, with the low three bits set to 5: powers of such a base
+# repeat as late as any.
+cdef uint64_t CHARACTER_BASE = 0x243F6A8885A308D5
+
+ctypedef fused code_unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
 cdef uint64_t mixed[MIXED_POINTS]
 cdef uint64_t placed[SHORT][256]        # [j][c]: c mixed, j places before the end of a run
 cdef uint64_t powers[SHORT + 1]         # of CHARACTER_BASE
-cdef uint64_t last_eight[SHORT + 1]     # [m]: keeps the last m of 8 bytes
-cdef uint64_t ninth[SHORT + 1]          # [m]: keeps the byte m = 9 places before the end
-cdef uint64_t tenth[SHORT + 1]
-# [m]: what m bytes count for as units, less what the cleared ones before them add.
-cdef uint64_t correction[SHORT + 1]
+
+cdef struct Keep:
+    # Of SHORT bytes the last m, clearing the others.
+    uint64_t eight              # masks of the last eight,
+    uint64_t ninth              # the one before
+    uint64_t tenth              # and the one before that
+    uint64_t correction         # m times UNITS, less what the cleared bytes add
+
+cdef Keep keep[SHORT + 1]
+
+cdef extern from *:
+    """
+    /* Eight bytes, the last one on top. */
+    static CYTHON_INLINE uint64_t fastlsh_load_bytes(const uint8_t *p)
+    {
+        uint64_t word;
+        memcpy(&word, p, 8);
+    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+    #endif
+        return word;
+    }
+    """
+    uint64_t load_bytes "fastlsh_load_bytes"(const uint8_t* p) noexcept nogil
 
 
 cdef void fill_tables() noexcept nogil:
@@ -25,13 +53,13 @@ cdef void fill_tables() noexcept nogil:
         powers[j + 1] = powers[j] * CHARACTER_BASE
         for c in range(256):
             placed[j][c] = mixed[c] * powers[j]
-    correction[SHORT] = <uint64_t> SHORT * UNITS
-    for j in range(SHORT - 1, -1, -1):
-        correction[j] = correction[j + 1] - placed[j][0] - UNITS
-    for j in range(SHORT + 1):
-        last_eight[j] = ~<uint64_t> 0 if j >= 8 else ~(~<uint64_t> 0 >> (8 * j))
-        ninth[j] = 0xFF if j >= 9 else 0
-        tenth[j] = 0xFF if j >= 10 else 0
+    keep[SHORT].correction = <uint64_t> SHORT * UNITS
+    for j in range(SHORT, -1, -1):
+        keep[j].eight = ~<uint64_t> 0 if j >= 8 else ~(~<uint64_t> 0 >> (8 * j))
+        keep[j].ninth = 0xFF if j >= 9 else 0
+        keep[j].tenth = 0xFF if j >= 10 else 0
+        if j < SHORT:
+            keep[j].correction = keep[j + 1].correction - placed[j][0] - UNITS
 
 
 fill_tables()
@@ -42,15 +70,6 @@ cdef inline uint64_t mixed_point(code_unit c) noexcept nogil:
         return mixed[c] if c < MIXED_POINTS else mix_code_point(c)
     else:
         return mixed[c]
-
-
-cdef inline uint64_t load_bytes(const uint8_t* p) noexcept nogil:
-    # Eight bytes, the last one on top; compilers make one load of it.
-    return (
-        <uint64_t> p[0] | <uint64_t> p[1] << 8 | <uint64_t> p[2] << 16 | <uint64_t> p[3] << 24
-        | <uint64_t> p[4] << 32 | <uint64_t> p[5] << 40 | <uint64_t> p[6] << 48
-        | <uint64_t> p[7] << 56
-    )
 
 
 cdef inline uint64_t of_eight(uint64_t bytes) noexcept nogil:
@@ -64,9 +83,10 @@ cdef inline uint64_t of_eight(uint64_t bytes) noexcept nogil:
 
 cdef inline uint64_t of_short(const uint8_t* end, Py_ssize_t m) noexcept nogil:
     # Of the m <= SHORT bytes before `end`, with their units. Reads SHORT bytes, branches never.
+    cdef const Keep* kept = &keep[m]
     return (
-        of_eight(load_bytes(end - 8) & last_eight[m]) + placed[8][(end - 9)[0] & ninth[m]]
-        + placed[9][(end - 10)[0] & tenth[m]] + correction[m]
+        of_eight(load_bytes(end - 8) & kept.eight) + placed[8][(end - 9)[0] & kept.ninth]
+        + placed[9][(end - 10)[0] & kept.tenth] + kept.correction
     )
 
 

@@ -6,15 +6,8 @@ cdef enum:
     CHARACTERS = 0
     WORDS = 1
 
-# The first 64 bits after the point of pi and of e, with the low three bits set to 5: powers of such
-# a base repeat as late as any.
-cdef uint64_t CHARACTER_BASE = 0x243F6A8885A308D5
+# The first 64 bits after the point of e, with the low three bits set to 5, as CHARACTER_BASE.
 cdef uint64_t WORD_BASE = 0xB7E151628AED2A6D
-
-ctypedef fused code_unit:
-    uint8_t
-    uint16_t
-    uint32_t
 
 cdef struct Plan:
     # What does not change from document to document.
@@ -36,7 +29,7 @@ cdef struct Source:
     Py_ssize_t at[4]
     uint64_t state[4]
     # words and tokens: one stream
-    const Span* tokens
+    const uint64_t* tokens      # their polynomials
     Py_ssize_t position         # of the next chunk or token
     bint inside                 # the chunk before ended within a word
     Py_ssize_t begin            # of that word

@@ -101,33 +101,27 @@ cdef Py_ssize_t find_words(Source* s, const code_unit* text, Py_ssize_t* edge) n
     return n // 2
 
 
-cdef Py_ssize_t read_words(Source* s, const code_unit* text, uint64_t* word) noexcept nogil:
-    cdef Py_ssize_t edge[EDGES + CHUNK + 8]
-    cdef Py_ssize_t n = find_words(s, text, edge)
+cdef noinline_void hash_words(
+    const code_unit* text, const Py_ssize_t* edge, Py_ssize_t n, Py_ssize_t roomy, uint64_t* word
+) noexcept nogil:
     cdef Py_ssize_t i, begin, end
     for i in range(n):
         begin = edge[2 * i]
         end = edge[2 * i + 1]
-        word[i] = polynomial(text + begin, end - begin, end >= s.roomy)
+        word[i] = polynomial(text + begin, end - begin, end >= roomy)
+
+
+cdef Py_ssize_t read_words(Source* s, const code_unit* text, uint64_t* word) noexcept nogil:
+    cdef Py_ssize_t edge[EDGES + CHUNK + 8]
+    cdef Py_ssize_t n = find_words(s, text, edge)
+    hash_words(text, edge, n, s.roomy, word)
     return n
 
 
-cdef inline uint64_t token_polynomial(const Span* token) noexcept nogil:
-    if token.kind == 1:
-        return polynomial(
-            <const uint8_t*> token.text, token.length, token.before + token.length >= SHORT
-        )
-    if token.kind == 2:
-        return of_points(<const uint16_t*> token.text, token.length)
-    return of_points(<const uint32_t*> token.text, token.length)
-
-
 cdef Py_ssize_t read_tokens(Source* s, uint64_t* word) noexcept nogil:
-    cdef const Span* token = s.tokens + s.position
     cdef Py_ssize_t n = min(s.length - s.position, <Py_ssize_t> BLOCK)
-    cdef Py_ssize_t i
-    for i in range(n):
-        word[i] = token_polynomial(token + i)
+    if n:
+        memcpy(word, s.tokens + s.position, n * sizeof(uint64_t))
     s.position += n
     return n
 
@@ -219,7 +213,7 @@ cdef void open_text(
 
 
 cdef void open_tokens(
-    Source* s, const Plan* plan, const Span* tokens, Py_ssize_t n, uint64_t* ring
+    Source* s, const Plan* plan, const uint64_t* tokens, Py_ssize_t n, uint64_t* ring
 ) noexcept nogil:
     memset(s, 0, sizeof(Source))
     s.plan = plan
