@@ -7,17 +7,13 @@ ctypedef fused code_unit:
     uint32_t
 
 
-cdef int greatest(const uint8_t* data, Py_ssize_t n) noexcept nogil:
+cdef int width_of(const uint8_t* data, Py_ssize_t n) noexcept nogil:
+    # Of the widest code point, if the bytes are valid; 0 for ASCII: nothing to decode.
     cdef uint8_t most = 0
     cdef Py_ssize_t i
     for i in range(n):
         most = data[i] if data[i] > most else most
-    return most
-
-
-cdef inline int width_of(int most) noexcept nogil:
-    # Of the widest code point, by the greatest byte, if the bytes are valid.
-    return 1 if most < 0xC4 else 2 if most < 0xF0 else 4
+    return 0 if most < 0x80 else 1 if most < 0xC4 else 2 if most < 0xF0 else 4
 
 
 cdef inline bint continues(uint8_t c) noexcept nogil:
@@ -64,68 +60,44 @@ cdef Py_ssize_t decode(const uint8_t* data, Py_ssize_t n, code_unit* out) noexce
     return out - begin
 
 
-cdef Py_ssize_t decode_pairs(const uint8_t* data, Py_ssize_t n, code_unit* out) noexcept nogil:
-    # As `decode`, where no byte is above 0xDF. Without branches: in many scripts letters of two
-    # bytes and spaces of one follow each other as no predictor can foresee.
-    cdef uint32_t before = 0
-    cdef uint32_t c
-    cdef uint32_t bad = 0
-    cdef Py_ssize_t points = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        c = data[i]
-        bad |= continues(<uint8_t> c) ^ (before >= 0xC0)
-        bad |= (c >> 1) == 0x60                 # 0xC0, 0xC1: overlong
-        out[points] = <code_unit> ((before & 0x1F) << 6 | (c & 0x3F) if before >= 0xC0 else c)
-        points += c < 0xC0
-        before = c
-    bad |= before >= 0xC0                       # cut off
-    return -1 if bad else points
-
-
-cdef Py_ssize_t decode_span(const Span* span, int most, void* out) noexcept nogil:
+cdef Py_ssize_t decode_span(const Span* span, int width, void* out) noexcept nogil:
     cdef const uint8_t* data = <const uint8_t*> span.text
-    if most < 0xC4:
-        return decode_pairs(data, span.length, <uint8_t*> out)
-    if most < 0xE0:
-        return decode_pairs(data, span.length, <uint16_t*> out)
-    if most < 0xF0:
+    if width == 1:
+        return decode(data, span.length, <uint8_t*> out)
+    if width == 2:
         return decode(data, span.length, <uint16_t*> out)
     return decode(data, span.length, <uint32_t*> out)
 
 
 cdef Py_ssize_t room_for_utf8(Spans spans) noexcept nogil:
-    # Settles the ASCII texts, and notes the greatest byte of the others as -kind. Returns how many
-    # bytes these may take: more than they need, but what is not written costs nothing.
+    # Settles the ASCII texts, and notes the width of the others as -kind. Returns how many bytes
+    # these may take: more than they need, but what is not written costs nothing.
     cdef Py_ssize_t total = 0
     cdef Py_ssize_t i
-    cdef int most
+    cdef int width
     for i in range(spans.n):
         if spans.at[i].kind == UTF8:
-            most = greatest(<const uint8_t*> spans.at[i].text, spans.at[i].length)
-            if most < 0x80:
-                spans.at[i].kind = 1
-            else:
-                spans.at[i].kind = -most
-                total += spans.at[i].length * width_of(most) + 3
+            width = width_of(<const uint8_t*> spans.at[i].text, spans.at[i].length)
+            spans.at[i].kind = -width if width else 1
+            total += spans.at[i].length * width + 3 * (width > 0)
     return total
 
 
 cdef Py_ssize_t decode_utf8(Spans spans, char* out) noexcept nogil:
     # Returns the first text that is not valid, or -1.
     cdef Py_ssize_t i, points
-    cdef int most
+    cdef int width
     for i in range(spans.n):
-        most = -spans.at[i].kind
-        if most > 0:
-            points = decode_span(&spans.at[i], most, out)
+        width = -spans.at[i].kind
+        if width > 0:
+            points = decode_span(&spans.at[i], width, out)
             if points < 0:
                 return i
             spans.at[i].text = out
             spans.at[i].length = points
-            spans.at[i].kind = width_of(most)
+            spans.at[i].kind = width
             spans.at[i].before = ROOM           # of the buffer, or of the text before
-            out += (points * width_of(most) + 3) & ~<Py_ssize_t> 3    # aligned for any width
+            out += (points * width + 3) & ~<Py_ssize_t> 3     # aligned for any width
     return -1
 
 
