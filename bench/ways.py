@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import common
-import contenders
 import fastlsh
 from contenders import K, installed, shingle_list
 from corpus import Writer, in_script

@@ -1,4 +1,4 @@
-"""Words, ready tokens, UTF-8 and ready hashes: where the code works in blocks, and where it ends."""
+"""Words, ready tokens, UTF-8 and ready hashes: where blocks end, and where texts do."""
 
 import itertools
 import random
