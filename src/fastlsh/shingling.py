@@ -66,8 +66,10 @@ class Shingler:
 
     Notes
     -----
-    Normalisation and tokenizers run in Python, one text at a time, holding the GIL: expect a
-    tenth of the speed.
+    Normalisation and tokenizers run in Python, one text at a time, holding the GIL. Of the speed
+    of plain ASCII text on one thread about 0.8 to 0.9 remain with `lowercase` or a
+    `unicode_form`, 0.2 to 0.5 with a change of whitespace, and 0.1 to 0.2 with a tokenizer; of
+    other text 0.7 to 0.9 with the former.
     """
 
     unit: str = "char"

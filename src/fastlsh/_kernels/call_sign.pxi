@@ -40,8 +40,8 @@ def signatures(
 
 def token_signatures(
     const uint64_t[::1] tokens not None, const int64_t[::1] offsets not None, Py_ssize_t size,
-    int scheme, const uint32_t[::1] a not None, const uint32_t[::1] b not None, uint32_t[:, ::1] out not None,
-    Py_ssize_t rows=0, uint64_t[:, :] keys=None,
+    int scheme, const uint32_t[::1] a not None, const uint32_t[::1] b not None,
+    uint32_t[:, ::1] out not None, Py_ssize_t rows=0, uint64_t[:, :] keys=None,
 ):
     """Sign documents of tokens: document d has the tokens offsets[d] ... offsets[d + 1].
 
