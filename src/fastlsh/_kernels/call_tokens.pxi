@@ -124,11 +124,10 @@ def token_hashes(
         if not (STABLE_LISTS and PyList_CheckExact(tokens)):
             tokens = PySequence_Tuple(tokens)
         n = PySequence_Fast_GET_SIZE(tokens)
-        if total + n > view.shape[0]:
+        while total + n > view.shape[0]:
             out = grown(out, total, total + n)
             view = out
-        # Making room may have run other code, which may have changed the list.
-        n = min(n, PySequence_Fast_GET_SIZE(tokens))
+            n = PySequence_Fast_GET_SIZE(tokens)    # other code ran, which may have changed it
         if n:
             try:
                 good = read_document(tokens, n, &view[total])
