@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh import _kernels
 from fastlsh.parallel import Progress, batches, run, thread_count
 from fastlsh.schemes import draw_scheme
-from fastlsh.shingling import Gathered, Shingler, check_shingler, gather_tokens
+from fastlsh.shingling import Gathered, Shingler, check_shingler, gather_tokens, tokens_batch
 from fastlsh.texts import Texts, as_texts
 
 
@@ -127,7 +127,7 @@ class MinHasher:
             gathered = gather_tokens(documents[start:stop], start)
             self._sign_tokens(gathered, 1, result[start:stop])
 
-        run(work, batches(len(documents), 1024), self.threads)
+        run(work, batches(len(documents), tokens_batch(documents)), self.threads)
         return result
 
     def from_hashes(
@@ -196,7 +196,7 @@ class MinHasher:
                 self._sign_tokens(gathered, self.shingler.size, result[start:stop], *wanted)
             else:
                 _kernels.signatures(
-                    gathered.spans,
+                    gathered.units,
                     self.shingler.kernel_unit,
                     self.shingler.size,
                     *self._functions,
@@ -213,7 +213,7 @@ class MinHasher:
     ) -> None:
         assert gathered.offsets is not None
         _kernels.token_signatures(
-            gathered.spans, gathered.offsets, size, *self._functions, out, *wanted
+            gathered.units, gathered.offsets, size, *self._functions, out, *wanted
         )
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:

@@ -88,7 +88,7 @@ class ShingleSets:
         def work(first: int, last: int) -> None:
             gathered = self._shingler.take(self._texts, self._documents[missing[first:last]])
             _kernels.shingle_sets(
-                gathered.spans,
+                gathered.units,
                 gathered.offsets,
                 self._shingler.kernel_unit,
                 self._shingler.size,

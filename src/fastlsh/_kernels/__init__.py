@@ -58,6 +58,7 @@ shingle_sets = _best.shingle_sets
 signatures = _best.signatures
 sketch_room = _best.sketch_room
 text_hashes = _best.text_hashes
+token_hashes = _best.token_hashes
 token_signatures = _best.token_signatures
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "sketch_room",
     "spans_of_list",
     "text_hashes",
+    "token_hashes",
     "token_signatures",
     "unite",
 ]

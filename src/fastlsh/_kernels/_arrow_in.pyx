@@ -8,7 +8,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.string cimport memcpy, memset
 
 from fastlsh._kernels._arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
-from fastlsh._kernels._spans cimport Spans, new_spans, put_utf8
+from fastlsh._kernels._spans cimport Spans, check_utf8, new_spans, put_utf8
 
 cdef enum:
     NOTHING, OFFSETS32, OFFSETS64, VIEWS
@@ -155,6 +155,7 @@ cdef class ArrowColumn:
             last = first + (<_Chunk> self.chunks[c]).array.length
             for i in range(max(first, start), min(last, stop)):
                 self._put(spans, i - start, <_Chunk> self.chunks[c], i - first, as_bytes, i)
+        check_utf8(spans, start, None)
         return spans
 
     def take(self, const int64_t[::1] documents not None, bint as_bytes=False):
@@ -176,6 +177,7 @@ cdef class ArrowColumn:
             self._put(
                 spans, i, <_Chunk> self.chunks[c], documents[i] - first, as_bytes, documents[i]
             )
+        check_utf8(spans, 0, documents)
         return spans
 
     cdef int _put(
@@ -206,7 +208,7 @@ cdef class ArrowColumn:
                 read_view(column, i, &data, &n)
             if n < 0:
                 raise ValueError(f"document {document}: negative length in the Arrow array")
-        return put_utf8(spans, at, data, n, as_bytes, document)
+        return put_utf8(spans, at, data, n, 0, as_bytes)
 
     cdef int64_t _index(self, const void* buffer, int64_t i) except? -1:
         if self.index == c'c':

@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
@@ -53,8 +56,14 @@ def signatures(
     rows: int = 0,
     keys: NDArray[np.uint64] | None = None,
 ) -> None: ...
+def token_hashes(
+    documents: list[Any],
+    offsets: NDArray[np.int64],
+    first: int = 0,
+    ids: Sequence[int] | NDArray[np.int64] | None = None,
+) -> NDArray[np.uint64]: ...
 def token_signatures(
-    tokens: Spans,
+    tokens: NDArray[np.uint64],
     offsets: NDArray[np.int64],
     size: int,
     scheme: int,
@@ -73,7 +82,7 @@ def hash_signatures(
     out: NDArray[np.uint32],
 ) -> None: ...
 def shingle_sets(
-    spans: Spans,
+    units: Spans | NDArray[np.uint64],
     offsets: NDArray[np.int64] | None,
     unit: int,
     size: int,

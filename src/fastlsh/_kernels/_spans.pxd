@@ -1,7 +1,13 @@
+cdef enum:
+    UTF8 = 0                # kind of a text that has yet to be decoded
+    ROOM = 16               # no reader wants more bytes in front of a text
+
+
 cdef struct Span:
     const void* text
     Py_ssize_t length       # code points (or bytes)
     int kind                # bytes of a code unit: 1 (Latin-1), 2, 4
+    int before              # bytes in front of the text that may be read, whatever they hold
 
 
 cdef class Spans:
@@ -11,7 +17,7 @@ cdef class Spans:
 
 
 cdef Spans new_spans(Py_ssize_t n)
-cdef int put_text(Spans spans, Py_ssize_t i, object text, bint as_bytes) except -1
 cdef int put_utf8(
-    Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, bint as_bytes, Py_ssize_t document
+    Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, int before, bint as_bytes
 ) except -1
+cdef int check_utf8(Spans spans, Py_ssize_t first, object ids) except -1

@@ -1,12 +1,12 @@
 """Where the code points of a batch of texts lie, gathered while the GIL is held.
 
 A text is read in place wherever its code points are stored one by one: every ``str``, ASCII
-in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded by Python.
+in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for the batch.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcmp
 
 cdef extern from *:
@@ -24,6 +24,7 @@ cdef extern from "Python.h":
     void* PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
     bint PyUnicode_IS_ASCII(object text)
+    bint PyUnicode_IS_COMPACT(object text)
     object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t n)
     object PyUnicode_DecodeUTF8(const char* data, Py_ssize_t n, const char* errors)
 
@@ -85,47 +86,39 @@ cdef Spans new_spans(Py_ssize_t n):
     return spans
 
 
-cdef inline bint is_ascii(const char* data, Py_ssize_t n) noexcept nogil:
-    cdef uint8_t seen = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        seen |= <uint8_t> data[i]
-    return seen < 128
-
-
-cdef inline void put(Spans spans, Py_ssize_t i, const void* text, Py_ssize_t n, int kind) noexcept:
+cdef inline void put(
+    Spans spans, Py_ssize_t i, const void* text, Py_ssize_t n, int kind, int before
+) noexcept:
     spans.at[i].text = text
     spans.at[i].length = n
     spans.at[i].kind = kind
+    spans.at[i].before = before
 
 
-cdef int put_text(Spans spans, Py_ssize_t i, object text, bint as_bytes) except -1:
-    # The caller keeps `text` alive.
+cdef inline int put_text(Spans spans, Py_ssize_t i, object text, bint as_bytes) except -1:
+    # The caller keeps `text` alive. In front of compact text lies the object's head.
     fastlsh_ready(text)
     if as_bytes and not PyUnicode_IS_ASCII(text):
         data = (<str> text).encode("utf-8", "surrogatepass")
         spans.owners.append(data)
-        put(spans, i, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), 1)
+        put(spans, i, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), 1, ROOM)
     else:
-        put(spans, i, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), PyUnicode_KIND(text))
+        put(
+            spans, i, PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text), PyUnicode_KIND(text),
+            ROOM if PyUnicode_IS_COMPACT(text) else 0,
+        )
     return 0
 
 
 cdef int put_utf8(
-    Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, bint as_bytes, Py_ssize_t document
+    Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, int before, bint as_bytes
 ) except -1:
-    # The caller keeps `data` alive.
-    if as_bytes or is_ascii(data, n):
-        put(spans, i, data, n, 1)
-        return 0
-    try:
-        text = PyUnicode_DecodeUTF8(data, n, "strict")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"document {document} is not valid UTF-8: {error.reason} at byte {error.start}"
-        ) from None
-    spans.owners.append(text)
-    return put_text(spans, i, text, False)
+    # The caller keeps `data` alive, and calls settle_utf8 when all texts are there.
+    put(spans, i, data, n, 1 if as_bytes else UTF8, before)
+    return 0
+
+
+include "utf8.pxi"
 
 
 def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=False, ids=None):
@@ -152,16 +145,16 @@ def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=Fal
             put_text(spans, i, document, as_bytes)
         elif isinstance(document, bytes):
             put_utf8(
-                spans, i, PyBytes_AS_STRING(document), PyBytes_GET_SIZE(document), as_bytes,
-                first + i if ids is None else ids[i],
+                spans, i, PyBytes_AS_STRING(document), PyBytes_GET_SIZE(document), ROOM, as_bytes
             )
         elif document is None:
-            put(spans, i, NULL, 0, 1)
+            put(spans, i, NULL, 0, 1, 0)
         else:
             raise TypeError(
                 f"document {first + i if ids is None else ids[i]} is of type "
                 f"{type(document).__name__}, expected str, bytes (UTF-8) or None"
             )
+    check_utf8(spans, first, ids)
     return spans
 
 

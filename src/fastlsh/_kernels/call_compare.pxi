@@ -2,7 +2,7 @@
 
 
 def shingle_sets(
-    Spans spans not None, const int64_t[::1] offsets, int unit, Py_ssize_t size,
+    units, const int64_t[::1] offsets, int unit, Py_ssize_t size,
     uint64_t[::1] out not None, const int64_t[::1] start not None, int64_t[::1] count not None,
     bint unique=True, bint sketched=False,
 ):
@@ -10,8 +10,8 @@ def shingle_sets(
 
     Parameters
     ----------
-    spans, offsets
-        The texts and None; or tokens and int64 (n + 1,) with each document's part of them.
+    units, offsets
+        The texts, `Spans`, and None; or tokens and offsets as `token_hashes` makes them.
     unit, size
         As in `signatures`.
     out
@@ -28,16 +28,26 @@ def shingle_sets(
     cdef Plan plan
     cdef Source source
     cdef Py_ssize_t i, longest
-    cdef Py_ssize_t n = spans.n
+    cdef Py_ssize_t n
+    cdef Spans spans
+    cdef const uint64_t[::1] tokens
+    cdef const uint64_t* first = NULL
     cdef Workbench* bench = NULL
     cdef uint64_t* base = NULL
     cdef bint short = False
     check_plan(unit, size)
+    if units is None:
+        raise TypeError("units must be Spans, or an array with offsets")
     if offsets is not None:
+        tokens = units
         n = offsets.shape[0] - 1
-        check_offsets(offsets, n, spans.n, "offsets")
-        longest = spans.n
+        longest = tokens.shape[0]
+        check_offsets(offsets, n, longest, "offsets")
+        if longest:
+            first = &tokens[0]
     else:
+        spans = units
+        n = spans.n
         longest = longest_of(spans) if unit == WORDS else 0
     check_offsets(start, n, out.shape[0], "start")
     if count.shape[0] != n:
@@ -56,7 +66,7 @@ def shingle_sets(
         for i in range(n):
             if offsets is not None:
                 open_tokens(
-                    &source, &plan, spans.at + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
+                    &source, &plan, first + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
                 )
             else:
                 open_text(&source, &plan, &spans.at[i], &ring[0])

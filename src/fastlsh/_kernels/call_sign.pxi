@@ -39,13 +39,13 @@ def signatures(
 
 
 def token_signatures(
-    Spans tokens not None, const int64_t[::1] offsets not None, Py_ssize_t size, int scheme,
-    const uint32_t[::1] a not None, const uint32_t[::1] b not None, uint32_t[:, ::1] out not None,
-    Py_ssize_t rows=0, uint64_t[:, :] keys=None,
+    const uint64_t[::1] tokens not None, const int64_t[::1] offsets not None, Py_ssize_t size,
+    int scheme, const uint32_t[::1] a not None, const uint32_t[::1] b not None,
+    uint32_t[:, ::1] out not None, Py_ssize_t rows=0, uint64_t[:, :] keys=None,
 ):
     """Sign documents of tokens: document d has the tokens offsets[d] ... offsets[d + 1].
 
-    Parameters and result as in `signatures`; offsets int64 (n + 1,).
+    Parameters and result as in `signatures`; tokens and offsets as `token_hashes` makes them.
     """
     cdef Plan plan
     cdef Signer how
@@ -53,9 +53,10 @@ def token_signatures(
     cdef Py_ssize_t i
     cdef Py_ssize_t n = offsets.shape[0] - 1
     check_plan(WORDS, size)
-    check_offsets(offsets, n, tokens.n, "offsets")
+    check_offsets(offsets, n, tokens.shape[0], "offsets")
     make_signer(&how, scheme, a, b, out, n, rows, keys)
-    cdef uint64_t[::1] ring = new_ring(size, tokens.n)
+    cdef uint64_t[::1] ring = new_ring(size, tokens.shape[0])
+    cdef const uint64_t* base = &tokens[0] if tokens.shape[0] else NULL
     cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL
     if n == 0:
         return
@@ -63,7 +64,7 @@ def token_signatures(
         make_plan(&plan, WORDS, size)
         for i in range(n):
             open_tokens(
-                &source, &plan, tokens.at + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
+                &source, &plan, base + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
             )
             sign(&source, &how, &out[i, 0], to_keys + i if how.bands else NULL)
 

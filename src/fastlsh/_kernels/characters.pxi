@@ -4,14 +4,14 @@ cdef inline uint64_t entering(const Plan* plan, code_unit c) noexcept nogil:
     if code_unit is uint8_t:
         return plan.entering[c]
     else:
-        return mix_code_point(c)
+        return mixed_point(c)
 
 
 cdef inline uint64_t leaving(const Plan* plan, code_unit c) noexcept nogil:
     if code_unit is uint8_t:
         return plan.leaving[c]
     else:
-        return mix_code_point(c) * plan.power
+        return mixed_point(c) * plan.power
 
 
 cdef void open_characters(Source* s, code_unit* tag) noexcept nogil:

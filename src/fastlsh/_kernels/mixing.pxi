@@ -58,9 +58,12 @@ cdef inline uint64_t mix_code_point(uint64_t c) noexcept nogil:
     return h ^ (h >> 32)
 
 
+# The first 64 bits after the point of the square root of 2, made odd.
+cdef uint64_t UNITS = 0x6A09E667F3BCC909
+
+
 cdef inline uint64_t finish(uint64_t polynomial, uint64_t units) noexcept nogil:
-    # The constant: the first 64 bits after the point of the square root of 2, made odd.
-    return fmix64(polynomial + units * <uint64_t> 0x6A09E667F3BCC909)
+    return fmix64(polynomial + units * UNITS)
 
 
 cdef inline uint32_t fold(uint64_t h) noexcept nogil:

@@ -6,15 +6,8 @@ cdef enum:
     CHARACTERS = 0
     WORDS = 1
 
-# The first 64 bits after the point of pi and of e, with the low three bits set to 5: powers of such
-# a base repeat as late as any.
-cdef uint64_t CHARACTER_BASE = 0x243F6A8885A308D5
+# The first 64 bits after the point of e, with the low three bits set to 5, as CHARACTER_BASE.
 cdef uint64_t WORD_BASE = 0xB7E151628AED2A6D
-
-ctypedef fused code_unit:
-    uint8_t
-    uint16_t
-    uint32_t
 
 cdef struct Plan:
     # What does not change from document to document.
@@ -23,7 +16,6 @@ cdef struct Plan:
     uint64_t power              # CHARACTER_BASE or WORD_BASE to the power size - 1
     uint64_t entering[256]      # each Latin-1 code point, mixed
     uint64_t leaving[256]       # the same times power
-    bint space[256]
 
 cdef struct Source:
     Py_ssize_t (*next)(Source*, uint64_t*) noexcept nogil
@@ -37,8 +29,11 @@ cdef struct Source:
     Py_ssize_t at[4]
     uint64_t state[4]
     # words and tokens: one stream
-    const Span* tokens
-    Py_ssize_t position
+    const uint64_t* tokens      # their polynomials
+    Py_ssize_t position         # of the next chunk or token
+    bint inside                 # the chunk before ended within a word
+    Py_ssize_t begin            # of that word
+    Py_ssize_t roomy            # SHORT bytes before words that end here or later are readable
     Py_ssize_t words
     Py_ssize_t slot
     uint64_t* ring              # the last `size` word hashes
@@ -59,13 +54,3 @@ cdef void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil:
     for c in range(256):
         plan.entering[c] = mix_code_point(c)
         plan.leaving[c] = plan.entering[c] * plan.power
-        plan.space[c] = is_space(c)
-
-
-cdef inline bint is_space(uint32_t c) noexcept nogil:
-    # The characters at which str.split() splits (Unicode 3.0 to 16).
-    return (
-        c == 32 or 9 <= c <= 13 or 28 <= c <= 31 or c == 0x85 or c == 0xA0 or c == 0x1680
-        or 0x2000 <= c <= 0x200A or c == 0x2028 or c == 0x2029 or c == 0x202F
-        or c == 0x205F or c == 0x3000
-    )

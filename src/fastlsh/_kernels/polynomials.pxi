@@ -1,0 +1,122 @@
+# The polynomial of a run of code points, without a multiplication for each.
+#
+# The tables are filled when the module is imported, and constant from then on.
+
+cdef enum:
+    MIXED_POINTS = 1 << 17      # planes 0 and 1: nearly all text, emoji included
+    SHORT = 10                  # bytes that are looked up at once: most words, and shingles of 9
+
+# The first 64 bits after the point of pi, with the low three bits set to 5: powers of such a base
+# repeat as late as any.
+cdef uint64_t CHARACTER_BASE = 0x243F6A8885A308D5
+
+ctypedef fused code_unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef uint64_t mixed[MIXED_POINTS]
+cdef uint64_t placed[SHORT][256]        # [j][c]: c mixed, j places before the end of a run
+cdef uint64_t powers[SHORT + 1]         # of CHARACTER_BASE
+
+cdef struct Keep:
+    # Of SHORT bytes the last m, clearing the others.
+    uint64_t eight              # masks of the last eight,
+    uint64_t ninth              # the one before
+    uint64_t tenth              # and the one before that
+    uint64_t correction         # m times UNITS, less what the cleared bytes add
+
+cdef Keep keep[SHORT + 1]
+
+cdef extern from *:
+    """
+    /* Eight bytes, the last one on top. */
+    static CYTHON_INLINE uint64_t fastlsh_load_bytes(const uint8_t *p)
+    {
+        uint64_t word;
+        memcpy(&word, p, 8);
+    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+    #endif
+        return word;
+    }
+    """
+    uint64_t load_bytes "fastlsh_load_bytes"(const uint8_t* p) noexcept nogil
+
+
+cdef void fill_tables() noexcept nogil:
+    cdef int c, j
+    for c in range(MIXED_POINTS):
+        mixed[c] = mix_code_point(c)
+    powers[0] = 1
+    for j in range(SHORT):
+        powers[j + 1] = powers[j] * CHARACTER_BASE
+        for c in range(256):
+            placed[j][c] = mixed[c] * powers[j]
+    keep[SHORT].correction = <uint64_t> SHORT * UNITS
+    for j in range(SHORT, -1, -1):
+        keep[j].eight = ~<uint64_t> 0 if j >= 8 else ~(~<uint64_t> 0 >> (8 * j))
+        keep[j].ninth = 0xFF if j >= 9 else 0
+        keep[j].tenth = 0xFF if j >= 10 else 0
+        if j < SHORT:
+            keep[j].correction = keep[j + 1].correction - placed[j][0] - UNITS
+
+
+fill_tables()
+
+
+cdef inline uint64_t mixed_point(code_unit c) noexcept nogil:
+    if code_unit is uint32_t:
+        return mixed[c] if c < MIXED_POINTS else mix_code_point(c)
+    else:
+        return mixed[c]
+
+
+cdef inline uint64_t of_eight(uint64_t bytes) noexcept nogil:
+    return (
+        placed[0][bytes >> 56] + placed[1][(bytes >> 48) & 0xFF]
+        + placed[2][(bytes >> 40) & 0xFF] + placed[3][(bytes >> 32) & 0xFF]
+        + placed[4][(bytes >> 24) & 0xFF] + placed[5][(bytes >> 16) & 0xFF]
+        + placed[6][(bytes >> 8) & 0xFF] + placed[7][bytes & 0xFF]
+    )
+
+
+cdef inline uint64_t of_short(const uint8_t* end, Py_ssize_t m) noexcept nogil:
+    # Of the m <= SHORT bytes before `end`, with their units. Reads SHORT bytes, branches never.
+    cdef const Keep* kept = &keep[m]
+    return (
+        of_eight(load_bytes(end - 8) & kept.eight) + placed[8][(end - 9)[0] & kept.ninth]
+        + placed[9][(end - 10)[0] & kept.tenth] + kept.correction
+    )
+
+
+cdef uint64_t of_points(const code_unit* text, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t h = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        h = h * CHARACTER_BASE + mixed_point(text[i])
+    return h + <uint64_t> n * UNITS
+
+
+cdef uint64_t of_long(const uint8_t* text, Py_ssize_t n) noexcept nogil:
+    # More than SHORT bytes.
+    cdef uint64_t h = 0
+    cdef Py_ssize_t left = n
+    while left > SHORT:
+        h = h * powers[8] + of_eight(load_bytes(text))
+        text += 8
+        left -= 8
+    return h * powers[left] + of_short(text + left, left) + <uint64_t> (n - left) * UNITS
+
+
+cdef inline uint64_t polynomial(const code_unit* text, Py_ssize_t n, bint roomy) noexcept nogil:
+    # Of a run of n code points, with n * UNITS: fmix64 makes the hash of it. `roomy`: the SHORT
+    # bytes before the end of the run may be read, however short it is.
+    if code_unit is uint8_t:
+        if n > SHORT:
+            return of_long(text, n)
+        if roomy:
+            return of_short(text + n, n)
+        return of_points(text, n)
+    else:
+        return of_points(text, n)

@@ -1,0 +1,292 @@
+"""Words, ready tokens, UTF-8 and ready hashes: where blocks end, and where texts do."""
+
+import itertools
+import random
+import sys
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from fastlsh import MinHasher, Shingler
+from fastlsh._kernels import WORDS, spans_of_list
+from strategies import LETTERS
+
+SPACES = "\t\n\x0b\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"
+NO_SPACES = "\x08\x0e\x1b!\x84\x9f\xa1\u167f\u1681\u180e\u1fff\u200b\u2027\u202a\ufeff"
+
+texts = st.text(st.sampled_from(LETTERS + SPACES + NO_SPACES) | st.characters(), max_size=300)
+encodable = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+tokens = st.one_of(st.text(LETTERS, max_size=24), encodable.map(str.encode))
+
+
+class Odd(str):
+    """A subclass, whose characters Python stores apart from the object."""
+
+    __slots__ = ()
+
+
+class Chapters(list):
+    """A subclass of list."""
+
+
+def words_in_order(isa, spans, size, room=2000):
+    """Return the hashes of each text's shingles of words."""
+    start = np.arange(len(spans) + 1) * room
+    out = np.zeros(start[-1], np.uint64)
+    count = np.empty(len(spans), np.int64)
+    isa.shingle_sets(spans, None, WORDS, size, out, start, count, unique=False)
+    return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
+
+
+def expected_words(text, size):
+    return [oracle.words_hash(w) for w in oracle.windows(tuple(text.split()), size)]
+
+
+def token_rows(isa, documents, size=1):
+    offsets = np.empty(len(documents) + 1, np.int64)
+    hashes = isa.token_hashes(documents, offsets)
+    start = np.concatenate([[0], np.cumsum(np.diff(offsets) + 1)])
+    out = np.zeros(start[-1], np.uint64)
+    count = np.empty(len(documents), np.int64)
+    isa.shingle_sets(hashes, offsets, WORDS, size, out, start, count, unique=False)
+    return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
+
+
+# ---- words
+
+
+@given(st.lists(texts, max_size=3), st.integers(1, 4))
+def test_words_of_any_text(isa, collection, size):
+    found = words_in_order(isa, spans_of_list(collection), size)
+    assert found == [expected_words(text, size) for text in collection]
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "я", "中", "😀", "\U00020000"])
+def test_words_of_every_length_and_place(isa, letter):
+    # Across the masks of 64 units, and the tables of 10 bytes.
+    collection = [
+        " " * before + letter * length + after
+        for before, length in itertools.product([*range(4), *range(52, 68)], range(28))
+        for after in ("", " ", " b")
+    ]
+    collection += [letter * n + " " + letter * 200 + "\n" + letter for n in range(120, 136)]
+    found = words_in_order(isa, spans_of_list(collection), 1, 4)
+    assert found == [expected_words(text, 1) for text in collection]
+
+
+@pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 600])
+@pytest.mark.parametrize("count", [255, 256, 257, 511, 512, 513, 1100])
+def test_more_words_than_are_found_at_a_time(isa, size, count):
+    draw = random.Random(count)
+    words = ["".join(draw.choices("abcя", k=draw.randint(1, 3))) for _ in range(count)]
+    text = " ".join(words) + " " * (count % 3)
+    assert words_in_order(isa, spans_of_list([text]), size) == [expected_words(text, size)]
+
+
+@pytest.mark.parametrize("last", [0xFF, 0xFFFF, 0x10FFFF])
+def test_every_code_point_splits_as_in_python(isa, last):
+    points = range(last + 1) if last < 0x10000 else [*range(0xFF00, 0x20100), 0xE0020, last]
+    text = "".join(f"a{chr(c)}" for c in points)
+    assert ord(max(text)) == last
+    found = words_in_order(isa, spans_of_list([text]), 1, 2 * len(points))[0]
+    assert len(found) == len(text.split())
+    assert set(found) == {oracle.words_hash((word,)) for word in set(text.split())}
+
+
+def test_words_at_the_very_beginning_of_a_buffer(isa):
+    pa = pytest.importorskip("pyarrow")
+    for first in ("a", "ab c", "abcdefghi", "abcdefghij k", "é", "яб", "", " a"):
+        for kind in (pa.string(), pa.string_view(), pa.large_binary()):
+            column = pa.array([first, "a b"]).cast(kind)
+            hasher = MinHasher(16, shingler=Shingler("word", 1))
+            expected = hasher.signatures([first, "a b"])
+            assert np.array_equal(hasher.signatures(column), expected)
+            assert expected[0].tolist() == oracle.signature(expected_words(first, 1), 16)
+
+
+# ---- ready tokens
+
+
+@given(st.lists(st.lists(tokens, max_size=5), max_size=5), st.integers(1, 3))
+def test_any_tokens(isa, documents, size):
+    plain = [
+        tuple(t.decode() if isinstance(t, bytes) else t for t in document) for document in documents
+    ]
+    expected = [[oracle.words_hash(w) for w in oracle.windows(d, size)] for d in plain]
+    assert token_rows(isa, documents, size) == expected
+
+
+def test_tokens_of_every_length(isa):
+    for letter in "aéя中😀":
+        words = [letter * n + "z" for n in range(40)] + [""]
+        expected = [oracle.words_hash((word,)) for word in words]
+        for document in (words, list(map(str.encode, words)), list(map(Odd, words))):
+            assert token_rows(isa, [document]) == [expected]
+
+
+def test_anything_that_yields_tokens():
+    words = ["one", "two", "three", "я"] * 50
+    hasher = MinHasher(16)
+    expected = hasher.from_tokens([words] * 7)
+    assert expected[0].tolist() == oracle.signature([oracle.words_hash((w,)) for w in words], 16)
+    forms = [words, tuple(words), iter(words), dict.fromkeys(words), set(words), Chapters(words),
+             np.array(words, object)]  # fmt: skip
+    assert np.array_equal(hasher.from_tokens(forms), expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("batch", [1, 10, 10_000])
+def test_batches_of_tokens(monkeypatch, batch, threads):
+    monkeypatch.setattr("fastlsh.shingling.BATCH_TOKENS", batch)
+    documents = [[f"word{i % 17} {j}" for j in range(i % 9)] for i in range(60)]
+    expected = [
+        oracle.signature([oracle.words_hash((t,)) for t in document], 8) for document in documents
+    ]
+    hasher = MinHasher(8, threads=threads)
+    assert hasher.from_tokens(documents).tolist() == expected
+    documents[41] = ["fine", b"\xc3(", 5]
+    with pytest.raises(ValueError, match="document 41 is not valid UTF-8: invalid continuation"):
+        hasher.from_tokens(documents)
+    documents[41] = ["fine", bytearray(b"x")]
+    with pytest.raises(TypeError, match="document 41 has a token of type bytearray"):
+        hasher.from_tokens(documents)
+
+
+def test_a_list_that_other_threads_change():
+    # Its signature is that of what it held at some moment.
+    states = [[f"{name} {i}" for i in range(n)] for name, n in (("a", 900), ("b", 20), ("c", 2500))]
+    hasher = MinHasher(16, threads=2)
+    allowed = {tuple(row) for row in hasher.from_tokens(states).tolist()}
+    document = list(states[0])
+    stop = threading.Event()
+
+    def change():
+        for state in itertools.cycle(states):
+            document[:] = state
+            if stop.is_set():
+                return
+
+    thread = threading.Thread(target=change)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    thread.start()
+    try:
+        for _ in range(60):
+            assert {tuple(row) for row in hasher.from_tokens([document] * 40).tolist()} <= allowed
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+
+
+def test_a_document_that_changes_its_neighbour():
+    neighbour = ["x"] * 500
+
+    def words():
+        neighbour.clear()
+        yield "a"
+
+    rows = MinHasher(8).from_tokens([words(), neighbour])
+    assert np.array_equal(rows, MinHasher(8).from_tokens([["a"], []]))
+
+
+# ---- UTF-8
+
+
+def check_utf8(data):
+    """Compare the texts, or the message, with what Python decodes."""
+    try:
+        expected = data.decode()
+    except UnicodeDecodeError as error:
+        reason = f"document 1 is not valid UTF-8: {error.reason} at byte {error.start}"
+        with pytest.raises(ValueError, match="document 1") as caught:
+            spans_of_list([b"\xc3\xa9", data])
+        assert str(caught.value) == reason
+    else:
+        spans = spans_of_list(["", data, expected, b"\xe4\xb8\xad"])
+        assert spans.strings() == ["", expected, expected, "中"]
+        lengths = np.empty(4, np.int64)
+        spans.lengths(lengths)
+        assert lengths.tolist() == [0, len(expected), len(expected), 1]
+        same = np.empty(1, np.uint8)
+        spans_of_list([data]).equal(spans_of_list([expected]), same)  # in the same width
+        assert same[0]
+
+
+def test_every_two_bytes():
+    for pair in itertools.product(range(256), repeat=2):
+        if max(pair) >= 0x80:
+            check_utf8(bytes(pair))
+
+
+EDGES = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xFF]
+
+
+def test_sequences_of_three_and_four_bytes():
+    for lead, second, third in itertools.product(range(0xE0, 0xF0), EDGES, EDGES):
+        check_utf8(bytes([lead, second, third]))
+        check_utf8(bytes([lead, second, third]) + b"\xed\x9f\xbf")
+    for lead in range(0xF0, 0x100):
+        for rest in itertools.product(EDGES, EDGES, [0x41, 0x80, 0xBF, 0xC2]):
+            check_utf8(bytes([lead, *rest]))
+
+
+@pytest.mark.parametrize(
+    "whole", ["é", "я", "中", "😀", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U0010ffff"]
+)
+def test_utf8_cut_off(whole):
+    data = whole.encode()
+    for n in range(len(data) + 1):
+        for before in ("", "a", "я", "😀" * 20):
+            for after in (b"", b"a", b"\xc3\xa9"):
+                check_utf8(before.encode() + data[:n] + after)
+
+
+@given(st.lists(st.text(LETTERS.replace("\ud800", ""), max_size=40) | encodable, max_size=6))
+def test_utf8_of_any_text(collection):
+    for text in collection:
+        check_utf8(text.encode())
+    data = [text.encode() for text in collection]
+    assert spans_of_list(data).strings() == collection
+
+
+@given(st.binary(max_size=12))
+def test_any_bytes(data):
+    check_utf8(data)
+
+
+# ---- ready hashes
+
+
+def test_hashes_are_not_copied(tmp_path):
+    hashes = np.arange(2_000_000, dtype=np.uint64)
+    hashes.tofile(tmp_path / "hashes")
+    mapped = np.memmap(tmp_path / "hashes", np.uint64, "r")
+    read_only = hashes.view()
+    read_only.flags.writeable = False
+    hasher = MinHasher(4, threads=1)
+    offsets = np.arange(0, len(hashes) + 1, 100_000)
+    expected = hasher.from_hashes(hashes, offsets)
+    for form in (hashes, read_only, mapped, mapped[:], hashes.view(np.uint32)[: len(hashes)]):
+        tracemalloc.start()
+        found = hasher.from_hashes(form, offsets)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 100_000
+        assert form.dtype == np.uint32 or np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64, np.int16, ">i8"])
+def test_offsets_of_any_integer_type(dtype):
+    hashes = np.arange(300, dtype=np.uint64)
+    offsets = np.array([0, 0, 100, 300])
+    hasher = MinHasher(8)
+    expected = hasher.from_hashes(hashes, offsets)
+    assert np.array_equal(hasher.from_hashes(hashes, offsets.astype(dtype)), expected)
+    assert np.array_equal(hasher.from_hashes(hashes, offsets.tolist()), expected)
+    assert (expected[0] == 2**32 - 1).all()
