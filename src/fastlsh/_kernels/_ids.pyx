@@ -22,6 +22,8 @@ def answer_lists(
     cdef Py_ssize_t total = 0
     cdef list result = []
     cdef list answers
+    cdef double latest = 1.0
+    cdef object similarity = 1.0
     for i in range(counts.shape[0]):
         if not 0 <= counts[i] <= found.shape[0] - total:
             raise ValueError("counts do not fit what was found")
@@ -32,7 +34,10 @@ def answer_lists(
     for i in range(counts.shape[0]):
         answers = []
         for j in range(total, total + counts[i]):
-            answers.append((names[j], found[j, 0]))
+            if found[j, 0] != latest:           # equal ones often follow each other
+                latest = found[j, 0]
+                similarity = latest
+            answers.append((names[j], similarity))
         total += counts[i]
         result.append(answers)
     return result

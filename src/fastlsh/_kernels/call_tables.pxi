@@ -126,15 +126,14 @@ cdef class BandTables:
 
     def insert(self, Py_ssize_t count):
         """Link the next `count` documents, whose signatures are there already."""
-        cdef bint filled[TOGETHER]
         cdef bint sound
         if count == 0:
             return
         self.check_room(count)
-        cdef uint32_t* tags = new_tags(&self.t, TOGETHER)
+        cdef Desk desk = new_desk(&self.t, count)
         with nogil:
-            sound = link_documents(&self.t, self.t.n, self.t.n + count, tags, filled)
-        free(tags)
+            sound = link_documents(&self.t, self.t.n, self.t.n + count, &desk)
+        free(desk.tags)
         check_sound(not sound)
 
     cdef Question asked(
@@ -181,7 +180,6 @@ cdef class BandTables:
         fresh
             uint8 (m,), written: 1 = is new and inserted.
         """
-        cdef bint filled[TOGETHER]
         cdef bint damaged = False
         cdef int64_t dead = 0
         cdef Question question = self.asked(
@@ -197,13 +195,13 @@ cdef class BandTables:
                 raise ValueError("the tables need the sets of what is inserted")
             if not 0 <= self.t.offsets[self.t.n] <= self.t.total - (offsets[last] - offsets[first]):
                 raise ValueError("no room for the sets")
-        cdef uint32_t* tags = new_tags(&self.t, TOGETHER + 1)
+        cdef Desk desk = new_desk(&self.t, AHEAD + 1)
         with nogil:
             insert_new(
-                &self.t, &question, first, last, tags, filled, tags + TOGETHER * self.t.count,
+                &self.t, &question, first, last, &desk, desk.tags + AHEAD * self.t.count,
                 &fresh[0], &dead, &damaged,
             )
-        free(tags)
+        free(desk.tags)
         check_sound(damaged)
         return dead
 
@@ -229,7 +227,6 @@ cdef class BandTables:
         counts
             int64 (last - first,), written: answers of each document.
         """
-        cdef bint filled[TOGETHER]
         cdef Answers answers
         cdef Py_ssize_t done
         cdef Question question = self.asked(
@@ -246,16 +243,15 @@ cdef class BandTables:
         answers.room = out.shape[0]
         answers.limit = limit
         answers.counts = &counts[0]
-        cdef uint32_t* tags = new_tags(&self.t, TOGETHER)
+        cdef Desk desk = new_desk(&self.t, last - first)
         with nogil:
-            done = answer_all(&self.t, &question, first, last, tags, filled, &answers)
-        free(tags)
+            done = answer_all(&self.t, &question, first, last, &desk, &answers)
+        free(desk.tags)
         check_sound(answers.damaged)
         return done, answers.end, answers.dead
 
     def compact(self):
         """Forget the removed documents; the others move up. Returns how many there are."""
-        cdef bint filled[TOGETHER]
         cdef Py_ssize_t d
         cdef bint sound
         self.check_room(0)
@@ -264,19 +260,22 @@ cdef class BandTables:
             for d in range(self.t.n):
                 if not 0 <= self.t.offsets[d] <= self.t.offsets[d + 1] <= self.t.total:
                     raise ValueError(f"the set of document {d} lies outside the hashes")
-        cdef uint32_t* tags = new_tags(&self.t, TOGETHER)
+        cdef Desk desk = new_desk(&self.t, self.t.n)
         with nogil:
-            sound = link_documents(&self.t, 0, drop_dead(&self.t), tags, filled)
-        free(tags)
+            sound = link_documents(&self.t, 0, drop_dead(&self.t), &desk)
+        free(desk.tags)
         check_sound(not sound)
         return self.t.n
 
 
-cdef uint32_t* new_tags(const Tables* t, Py_ssize_t documents) except NULL:
-    cdef uint32_t* tags = <uint32_t*> malloc(documents * t.count * sizeof(uint32_t))
-    if tags == NULL:
+cdef Desk new_desk(const Tables* t, Py_ssize_t documents) except *:
+    cdef Desk desk
+    desk.room = max(desk_room(t, documents), <Py_ssize_t> AHEAD + 1)
+    desk.tags = <uint32_t*> malloc(desk.room * (t.count + 1) * sizeof(uint32_t))
+    if desk.tags == NULL:
         raise MemoryError()
-    return tags
+    desk.filled = desk.tags + desk.room * t.count
+    return desk
 
 
 cdef int check_sound(bint damaged) except -1:

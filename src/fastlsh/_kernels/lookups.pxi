@@ -44,29 +44,26 @@ cdef bint answer_one(
 
 
 cdef Py_ssize_t answer_all(
-    const Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last,
-    uint32_t* tags, bint* filled, Answers* answers
+    const Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last, Desk* desk,
+    Answers* answers
 ) noexcept nogil:
     # Returns the first document that is not done.
-    cdef Py_ssize_t end, d
-    cdef Py_ssize_t begin = first
-    while begin < last:
-        end = min(begin + TOGETHER, last)
-        for d in range(begin, end):
-            filled[d - begin] = not is_empty_row(question.signatures + d * t.k, t.k)
-            if filled[d - begin]:
-                fetch_places(t, question.signatures + d * t.k, tags + (d - begin) * t.count)
-        for d in range(begin, end):
-            if filled[d - begin]:
-                find_tails(t, tags + (d - begin) * t.count, True)
-        for d in range(begin, end):
-            answers.counts[d - first] = 0
-            if filled[d - begin] and not answer_one(
-                t, question, d, tags + (d - begin) * t.count, answers,
-                &answers.counts[d - first]
+    cdef Py_ssize_t n, i
+    cdef int64_t* count = answers.counts
+    while first < last:
+        n = min(desk.room, last - first)
+        put_tags(t, question.signatures + first * t.k, n, desk)
+        find_tails(t, n, desk)
+        for i in range(n):
+            count[0] = 0
+            if i + 2 < n and desk.filled[i + 2]:
+                fetch_rows(t, desk.tags + (i + 2) * t.count)
+            if desk.filled[i] and not answer_one(
+                t, question, first + i, desk.tags + i * t.count, answers, count
             ):
-                return d
-        begin = end
+                return first + i
+            count += 1
+        first += n
     return last
 
 
@@ -76,11 +73,12 @@ cdef bint is_known(
 ) noexcept nogil:
     # Whether a document in the tables reaches the threshold.
     cdef Walk walk
+    cdef Py_ssize_t b
     cdef uint32_t c
     cdef bint found = False
     memset(&walk, 0, sizeof(Walk))
-    memcpy(tails, tags, t.count * sizeof(uint32_t))
-    find_tails(t, tails, False)
+    for b in range(t.count):
+        tails[b] = tail_of(&t.bands[b], tags[b], t.n)
     start_walk(&walk, t, question.signatures + d * t.k, tails)
     c = next_candidate(&walk, t)
     while c != NO_CHAIN and not found:
@@ -110,31 +108,29 @@ cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept no
 
 
 cdef void insert_new(
-    Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last, uint32_t* tags,
-    bint* filled, uint32_t* tails, uint8_t* fresh, int64_t* dead, bint* damaged
+    Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last, Desk* desk,
+    uint32_t* tails, uint8_t* fresh, int64_t* dead, bint* damaged
 ) noexcept nogil:
     # In order; fresh[d] says whether document d was new. An empty one is.
-    cdef Py_ssize_t end, d, b
-    cdef Py_ssize_t begin = first
-    while begin < last:
-        end = min(begin + TOGETHER, last)
-        for d in range(begin, end):
-            filled[d - begin] = not is_empty_row(question.signatures + d * t.k, t.k)
-            if filled[d - begin]:
-                fetch_places(t, question.signatures + d * t.k, tags + (d - begin) * t.count)
-        for d in range(begin, end):
-            fresh[d] = not (filled[d - begin] and is_known(
-                t, question, d, tags + (d - begin) * t.count, tails, dead, damaged
+    cdef Py_ssize_t n, i, b
+    while first < last:
+        n = min(<Py_ssize_t> AHEAD, last - first)
+        put_tags(t, question.signatures + first * t.k, n, desk)
+        for i in range(n):
+            for b in range(t.count if desk.filled[i] else 0):
+                fetch_slot(t, desk, i, b)
+        for i in range(n):
+            fresh[first + i] = not (desk.filled[i] and is_known(
+                t, question, first + i, desk.tags + i * t.count, tails, dead, damaged
             ))
-            if not fresh[d]:
+            if not fresh[first + i]:
                 continue
-            take_in(t, question, d)
-            if filled[d - begin]:
-                for b in range(t.count):
-                    damaged[0] |= not append_to_chain(
-                        &t.bands[b], tags[(d - begin) * t.count + b], <uint32_t> (t.n - 1)
-                    )
-        begin = end
+            take_in(t, question, first + i)
+            for b in range(t.count if desk.filled[i] else 0):
+                damaged[0] |= not append_to_chain(
+                    &t.bands[b], desk.tags[i * t.count + b], <uint32_t> (t.n - 1)
+                )
+        first += n
 
 
 cdef Py_ssize_t drop_dead(Tables* t) noexcept nogil:

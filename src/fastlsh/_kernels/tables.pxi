@@ -1,9 +1,11 @@
 # Hash tables of band keys, one for each band: open addressing, and chains of documents.
 #
-# A slot is 0 (empty) or tag << 32 | (number of a chain's last document + 1). The tag is the upper
-# half of the key and decides on the place, too, so that a table grows without a look at the
-# signatures. The documents of a tag are a chain in ascending order, closed to a ring: the last
-# links to the first. What two documents in a chain have in common is seen by comparing rows.
+# A slot is 0 (empty) or tag << 32 | more << 31 | (number of a chain's last document + 1). The tag
+# is the upper half of the key and decides on the place, too, so that a table grows without a look
+# at the signatures. The documents of a tag are a chain in ascending order, closed to a ring: the
+# last links to the first. While `more` is 0, the document is alone, and its link not set: most are,
+# and the link would be one more place in memory to wait for. What two documents in a chain have
+# in common is seen by comparing rows.
 #
 # A table may come from a file: each number read from it is checked before it is used, and as a
 # chain only ascends, each walk ends.
@@ -25,10 +27,13 @@ cdef extern from *:
     void fastlsh_prefetch(const void* address) noexcept nogil
 
 cdef enum:
-    TOGETHER = 16               # documents whose memory is fetched together
+    AHEAD = 16                  # memory is fetched for so many documents ahead
+    MOST_TOGETHER = 4096        # documents that are looked up in one band before the next
+    TAGS_TOGETHER = 1 << 17
 
-cdef uint32_t NO_CHAIN = 0xFFFFFFFF
-cdef uint32_t DAMAGED = 0xFFFFFFFE
+cdef uint32_t MORE = 0x80000000
+cdef uint32_t NO_CHAIN = 0x7FFFFFFF     # no number of a document
+cdef uint32_t DAMAGED = 0xFFFFFFFF
 
 
 cdef struct Band:
@@ -54,9 +59,10 @@ cdef struct Tables:
 cdef struct Walk:
     # Through the chains of one document, band by band.
     const uint32_t* row
-    const uint32_t* tails       # the last document of the chain in each band
+    const uint32_t* tails       # the last document of the chain in each band, with MORE
     Py_ssize_t band
     uint32_t here
+    uint32_t latest             # that was returned
     uint32_t bound              # later documents are not wanted
     int64_t dead                # removed documents that were met
     bint damaged
@@ -76,7 +82,7 @@ cdef inline uint32_t tail_of(const Band* band, uint32_t tag, Py_ssize_t n) noexc
             return NO_CHAIN
         if <uint32_t> (slot >> 32) == tag:
             tail = <uint32_t> slot - 1
-            return tail if tail < <uint64_t> n else DAMAGED
+            return tail if (tail & ~MORE) < <uint64_t> n else DAMAGED
         at += 1
         if at == band.size:
             at = 0
@@ -92,16 +98,15 @@ cdef inline bint append_to_chain(Band* band, uint32_t tag, uint32_t d) noexcept 
         slot = band.slots[at]
         if slot == 0:
             band.used[0] += 1
-            band.links[d] = d
             band.slots[at] = <uint64_t> tag << 32 | (d + 1)
             return True
         if <uint32_t> (slot >> 32) == tag:
-            tail = <uint32_t> slot - 1
+            tail = (<uint32_t> slot & ~MORE) - 1
             if tail >= d:
                 return False
-            band.links[d] = band.links[tail]
+            band.links[d] = band.links[tail] if <uint32_t> slot & MORE else tail
             band.links[tail] = d
-            band.slots[at] = <uint64_t> tag << 32 | (d + 1)
+            band.slots[at] = <uint64_t> tag << 32 | MORE | (d + 1)
             return True
         at += 1
         if at == band.size:
@@ -129,22 +134,57 @@ cdef Py_ssize_t move_slots_to(
     return moved
 
 
-cdef inline void fetch_places(const Tables* t, const uint32_t* row, uint32_t* tags) noexcept nogil:
-    # The tags of a document that is not empty; their places are on the way to the cache.
-    cdef Py_ssize_t b
-    for b in range(t.count):
-        tags[b] = <uint32_t> (band_key(row + b * t.rows, t.rows, b) >> 32)
-        fastlsh_prefetch(&t.bands[b].slots[place_of(tags[b], t.bands[b].size)])
+cdef struct Desk:
+    # Some documents on their way through the tables: all in one band, then all in the next. So
+    # one table at a time is in the caches, those for addresses included.
+    Py_ssize_t room             # for documents
+    uint32_t* tags              # of each document; then the last of its chains, with MORE
+    uint32_t* filled            # 0: the document is empty
 
 
-cdef inline void find_tails(const Tables* t, uint32_t* tags, bint fetch) noexcept nogil:
-    # Each tag is replaced by the last document of its chain.
+cdef Py_ssize_t desk_room(const Tables* t, Py_ssize_t documents) noexcept nogil:
+    cdef Py_ssize_t most = min(<Py_ssize_t> MOST_TOGETHER, TAGS_TOGETHER // t.count)
+    return min(documents, max(<Py_ssize_t> AHEAD, most))
+
+
+cdef void put_tags(
+    const Tables* t, const uint32_t* signatures, Py_ssize_t n, Desk* desk
+) noexcept nogil:
+    cdef Py_ssize_t i, b
+    cdef const uint32_t* row = signatures
+    for i in range(n):
+        desk.filled[i] = not is_empty_row(row, t.k)
+        if desk.filled[i]:
+            for b in range(t.count):
+                desk.tags[i * t.count + b] = <uint32_t> (
+                    band_key(row + b * t.rows, t.rows, b) >> 32
+                )
+        row += t.k
+
+
+cdef inline void fetch_slot(const Tables* t, const Desk* desk, Py_ssize_t i, Py_ssize_t b) noexcept nogil:
+    fastlsh_prefetch(
+        &t.bands[b].slots[place_of(desk.tags[i * t.count + b], t.bands[b].size)]
+    )
+
+
+cdef void find_tails(const Tables* t, Py_ssize_t n, Desk* desk) noexcept nogil:
+    cdef Py_ssize_t i, b
+    cdef uint32_t* tag
+    for b in range(t.count):
+        for i in range(n):
+            if i + AHEAD < n and desk.filled[i + AHEAD]:
+                fetch_slot(t, desk, i + AHEAD, b)
+            if desk.filled[i]:
+                tag = &desk.tags[i * t.count + b]
+                tag[0] = tail_of(&t.bands[b], tag[0], t.n)
+
+
+cdef inline void fetch_rows(const Tables* t, const uint32_t* tails) noexcept nogil:
     cdef Py_ssize_t b
     for b in range(t.count):
-        tags[b] = tail_of(&t.bands[b], tags[b], t.n)
-        if fetch and tags[b] < DAMAGED:
-            fastlsh_prefetch(&t.bands[b].links[tags[b]])
-            fastlsh_prefetch(t.signatures + tags[b] * t.k + b * t.rows)
+        if tails[b] != NO_CHAIN and tails[b] != DAMAGED:
+            fastlsh_prefetch(t.signatures + (tails[b] & ~MORE) * t.k + b * t.rows)
 
 
 cdef inline bint same_rows(const uint32_t* a, const uint32_t* b, Py_ssize_t rows) noexcept nogil:
@@ -175,29 +215,28 @@ cdef void start_walk(
     walk.tails = tails
     walk.band = -1
     walk.here = NO_CHAIN
+    walk.latest = NO_CHAIN
     walk.bound = <uint32_t> t.n
 
 
 cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
     # Each document that shares a band, once; NO_CHAIN at the end.
-    cdef uint32_t after
-    cdef uint32_t tail = NO_CHAIN
-    if walk.band >= 0:
-        tail = walk.tails[walk.band]
+    cdef uint32_t after, tail
     while True:
-        if walk.here == NO_CHAIN or walk.here == tail:
+        if walk.here == NO_CHAIN:               # to the first of the next chain
             walk.band += 1
             if walk.band >= t.count:
                 return NO_CHAIN
-            walk.here = NO_CHAIN
             tail = walk.tails[walk.band]
             if tail == NO_CHAIN:
                 continue
             if tail == DAMAGED:
                 walk.damaged = True
                 continue
-            after = t.bands[walk.band].links[tail]
+            after = t.bands[walk.band].links[tail & ~MORE] if tail & MORE else tail
+            tail &= ~MORE
         else:
+            tail = walk.tails[walk.band] & ~MORE
             after = t.bands[walk.band].links[walk.here]
             if after <= walk.here:
                 after = NO_CHAIN
@@ -205,12 +244,13 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             walk.damaged = True
             walk.here = NO_CHAIN
             continue
-        walk.here = after
-        if after > walk.bound:
-            walk.here = NO_CHAIN
-        elif t.live != NULL and not t.live[after]:
+        walk.here = after if after < min(tail, walk.bound) else NO_CHAIN
+        if after > walk.bound or after == walk.latest:
+            continue
+        if t.live != NULL and not t.live[after]:
             walk.dead += 1
         elif first_met_here(walk.row, t.signatures + after * t.k, t.rows, walk.band):
+            walk.latest = after
             return after
 
 
@@ -249,24 +289,22 @@ cdef inline double similarity_to(
 
 
 cdef bint link_documents(
-    Tables* t, Py_ssize_t first, Py_ssize_t last, uint32_t* tags, bint* filled
+    Tables* t, Py_ssize_t first, Py_ssize_t last, Desk* desk
 ) noexcept nogil:
     # False: the tables are damaged.
-    cdef Py_ssize_t end, d, b
-    cdef Py_ssize_t begin = first
+    cdef Py_ssize_t n, i, b
     cdef bint sound = True
-    while begin < last:
-        end = min(begin + TOGETHER, last)
-        for d in range(begin, end):
-            filled[d - begin] = not is_empty_row(t.signatures + d * t.k, t.k)
-            if filled[d - begin]:
-                fetch_places(t, t.signatures + d * t.k, tags + (d - begin) * t.count)
-        for d in range(begin, end):
-            if filled[d - begin]:
-                for b in range(t.count):
+    while first < last:
+        n = min(desk.room, last - first)
+        put_tags(t, t.signatures + first * t.k, n, desk)
+        for b in range(t.count):
+            for i in range(n):
+                if i + AHEAD < n and desk.filled[i + AHEAD]:
+                    fetch_slot(t, desk, i + AHEAD, b)
+                if desk.filled[i]:
                     sound &= append_to_chain(
-                        &t.bands[b], tags[(d - begin) * t.count + b], <uint32_t> d
+                        &t.bands[b], desk.tags[i * t.count + b], <uint32_t> (first + i)
                     )
-        begin = end
+        first += n
     t.n = last
     return sound

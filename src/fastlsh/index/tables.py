@@ -20,7 +20,7 @@ USED_WHEN_COMPACT = 0.85
 SPARE = 1.25
 """Room grows by this factor at least."""
 
-QUESTIONS = 1024
+QUESTIONS = 4096
 """Asked by one thread at a time."""
 
 
