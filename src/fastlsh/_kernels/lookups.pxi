@@ -56,8 +56,10 @@ cdef Py_ssize_t answer_all(
         find_tails(t, n, desk)
         for i in range(n):
             count[0] = 0
-            if i + 2 < n and desk.filled[i + 2]:
-                fetch_rows(t, desk.tags + (i + 2) * t.count)
+            if i + 8 < n and desk.filled[i + 8]:
+                fetch_links(t, desk.tags + (i + 8) * t.count)
+            if i + 4 < n and desk.filled[i + 4]:
+                fetch_rows(t, desk.tags + (i + 4) * t.count)
             if desk.filled[i] and not answer_one(
                 t, question, first + i, desk.tags + i * t.count, answers, count
             ):

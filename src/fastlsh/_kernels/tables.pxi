@@ -56,16 +56,8 @@ cdef struct Tables:
     Py_ssize_t total            # of the hashes
 
 
-cdef struct Walk:
-    # Through the chains of one document, band by band.
-    const uint32_t* row
-    const uint32_t* tails       # the last document of the chain in each band, with MORE
-    Py_ssize_t band
-    uint32_t here
-    uint32_t latest             # that was returned
-    uint32_t bound              # later documents are not wanted
-    int64_t dead                # removed documents that were met
-    bint damaged
+cdef inline uint32_t tag_of(const uint32_t* values, Py_ssize_t rows, uint64_t band) noexcept nogil:
+    return <uint32_t> (band_key(values, rows, band) >> 32)
 
 
 cdef inline uint64_t place_of(uint32_t tag, uint64_t size) noexcept nogil:
@@ -156,13 +148,13 @@ cdef void put_tags(
         desk.filled[i] = not is_empty_row(row, t.k)
         if desk.filled[i]:
             for b in range(t.count):
-                desk.tags[i * t.count + b] = <uint32_t> (
-                    band_key(row + b * t.rows, t.rows, b) >> 32
-                )
+                desk.tags[i * t.count + b] = tag_of(row + b * t.rows, t.rows, b)
         row += t.k
 
 
-cdef inline void fetch_slot(const Tables* t, const Desk* desk, Py_ssize_t i, Py_ssize_t b) noexcept nogil:
+cdef inline void fetch_slot(
+    const Tables* t, const Desk* desk, Py_ssize_t i, Py_ssize_t b
+) noexcept nogil:
     fastlsh_prefetch(
         &t.bands[b].slots[place_of(desk.tags[i * t.count + b], t.bands[b].size)]
     )
@@ -178,114 +170,6 @@ cdef void find_tails(const Tables* t, Py_ssize_t n, Desk* desk) noexcept nogil:
             if desk.filled[i]:
                 tag = &desk.tags[i * t.count + b]
                 tag[0] = tail_of(&t.bands[b], tag[0], t.n)
-
-
-cdef inline void fetch_rows(const Tables* t, const uint32_t* tails) noexcept nogil:
-    cdef Py_ssize_t b
-    for b in range(t.count):
-        if tails[b] != NO_CHAIN and tails[b] != DAMAGED:
-            fastlsh_prefetch(t.signatures + (tails[b] & ~MORE) * t.k + b * t.rows)
-
-
-cdef inline bint same_rows(const uint32_t* a, const uint32_t* b, Py_ssize_t rows) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(rows):
-        if a[i] != b[i]:
-            return False
-    return True
-
-
-cdef inline bint first_met_here(
-    const uint32_t* a, const uint32_t* b, Py_ssize_t rows, Py_ssize_t band
-) noexcept nogil:
-    # Equal in this band and in none before.
-    cdef Py_ssize_t e
-    if not same_rows(a + band * rows, b + band * rows, rows):
-        return False
-    for e in range(band):
-        if same_rows(a + e * rows, b + e * rows, rows):
-            return False
-    return True
-
-
-cdef void start_walk(
-    Walk* walk, const Tables* t, const uint32_t* row, const uint32_t* tails
-) noexcept nogil:
-    walk.row = row
-    walk.tails = tails
-    walk.band = -1
-    walk.here = NO_CHAIN
-    walk.latest = NO_CHAIN
-    walk.bound = <uint32_t> t.n
-
-
-cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
-    # Each document that shares a band, once; NO_CHAIN at the end.
-    cdef uint32_t after, tail
-    while True:
-        if walk.here == NO_CHAIN:               # to the first of the next chain
-            walk.band += 1
-            if walk.band >= t.count:
-                return NO_CHAIN
-            tail = walk.tails[walk.band]
-            if tail == NO_CHAIN:
-                continue
-            if tail == DAMAGED:
-                walk.damaged = True
-                continue
-            after = t.bands[walk.band].links[tail & ~MORE] if tail & MORE else tail
-            tail &= ~MORE
-        else:
-            tail = walk.tails[walk.band] & ~MORE
-            after = t.bands[walk.band].links[walk.here]
-            if after <= walk.here:
-                after = NO_CHAIN
-        if after > tail:                        # it ascends, and ends at the tail
-            walk.damaged = True
-            walk.here = NO_CHAIN
-            continue
-        walk.here = after if after < min(tail, walk.bound) else NO_CHAIN
-        if after > walk.bound or after == walk.latest:
-            continue
-        if t.live != NULL and not t.live[after]:
-            walk.dead += 1
-        elif first_met_here(walk.row, t.signatures + after * t.k, t.rows, walk.band):
-            walk.latest = after
-            return after
-
-
-cdef struct Question:
-    # Documents that are compared with those in the tables.
-    const uint32_t* signatures
-    const uint64_t* hashes
-    const int64_t* offsets
-    double threshold
-    int mode
-
-
-cdef inline double similarity_to(
-    const Tables* t, const Question* question, Py_ssize_t d, uint32_t c, Walk* walk
-) noexcept nogil:
-    # -1 where it is below the threshold; 1 where nothing is compared.
-    cdef Py_ssize_t equal
-    cdef double similarity
-    cdef int64_t start, end
-    if question.mode == BY_SIGNATURE:
-        count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
-        similarity = <double> equal / <double> t.k
-        return similarity if similarity >= question.threshold else -1.0
-    if question.mode == BY_SETS:
-        start = t.offsets[c]
-        end = t.offsets[c + 1]
-        if not 0 <= start <= end <= t.total:
-            walk.damaged = True
-            return -1.0
-        return jaccard_of_sets(
-            question.hashes + question.offsets[d],
-            question.offsets[d + 1] - question.offsets[d],
-            t.hashes + start, end - start, question.threshold, False,
-        )
-    return 1.0
 
 
 cdef bint link_documents(

@@ -132,7 +132,11 @@ class Tables:
         if self.offsets is not None:
             self.offsets = _resized(self.offsets, room + 1)
         # The last, for its length is what counts. No one else holds this array or a view of it.
-        self.signatures.resize((room, self.signatures.shape[1]), refcheck=False)
+        shape = room, self.signatures.shape[1]
+        if self.n:
+            self.signatures.resize(shape, refcheck=False)
+        else:
+            self.signatures = np.empty(shape, np.uint32)
 
     def _move_slots(self, band: int, keys: int, share: float) -> None:
         slots = np.zeros(int(keys / share) + 2, np.uint64)
@@ -259,7 +263,7 @@ class Tables:
 
 
 def _resized(array: NDArray[Any], room: int) -> NDArray[Any]:
-    """Return a copy of another length; what is new is not set."""
-    new = np.empty(room, array.dtype)
+    """Return a copy of another length, filled with zeros: a file shows no old memory."""
+    new = np.zeros(room, array.dtype)
     new[: min(room, len(array))] = array[:room]
     return new
