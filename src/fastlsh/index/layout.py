@@ -111,8 +111,8 @@ def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:
         raise ValueError(f"{len(slots)} tables for {settings.params.bands} bands")
     if _strict(sizes.ids, str) not in KINDS:
         raise ValueError(f"unknown kind of ids {sizes.ids!r}")
-    _within(sizes.id_bytes, 0, 2**62)
-    _within(sizes.set_hashes, 0, 2**59)
+    _within(sizes.id_bytes, *((8 * n, 8 * n) if sizes.ids == "int" else (0, 2**62)))
+    _within(sizes.set_hashes, 0, 2**59 if settings.verify == BY_SETS else 0)
     _within(sizes.id_table, n + 1, 2**32 - 1)
     return sizes._replace(slots=slots)
 
@@ -138,7 +138,7 @@ def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[
         yield "set_hashes", "<u8", (sizes.set_hashes,)
     if sizes.ids != "int":
         yield "id_offsets", "<i8", (n + 1,)
-    yield "id_bytes", "|u1", (8 * n if sizes.ids == "int" else sizes.id_bytes,)
+    yield "id_bytes", "|u1", (sizes.id_bytes,)
     yield "id_table", "<u8", (sizes.id_table,)
 
 
