@@ -4,7 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 def answer_lists(
-    names: list[Any], found: NDArray[np.float64], counts: NDArray[np.int64]
+    names: list[Any],
+    found: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    alike: float | None = None,
 ) -> list[list[tuple[Any, float]]]: ...
 def link_ids(
     data: NDArray[np.uint8],

@@ -11,7 +11,8 @@ cdef extern from "Python.h":
 
 
 def answer_lists(
-    list names not None, const double[:, ::1] found not None, const int64_t[::1] counts not None
+    list names not None, const double[:, ::1] found not None, const int64_t[::1] counts not None,
+    object alike=None,
 ):
     """Return for each question the list of its answers (id, similarity).
 
@@ -23,13 +24,15 @@ def answer_lists(
         float64 (total, 2): the similarity of each comes first.
     counts
         int64 (questions,): how many answers each has.
+    alike
+        If it is given, the similarity of all, whatever was found.
     """
     cdef Py_ssize_t i, j
     cdef Py_ssize_t total = 0
     cdef list result = []
     cdef list answers
     cdef double latest = 1.0
-    cdef object similarity = 1.0
+    cdef object similarity = 1.0 if alike is None else alike
     for i in range(counts.shape[0]):
         if not 0 <= counts[i] <= found.shape[0] - total:
             raise ValueError("counts do not fit what was found")
@@ -40,7 +43,7 @@ def answer_lists(
     for i in range(counts.shape[0]):
         answers = []
         for j in range(total, total + counts[i]):
-            if found[j, 0] != latest:           # equal ones often follow each other
+            if alike is None and found[j, 0] != latest:     # equal ones often follow each other
                 latest = found[j, 0]
                 similarity = latest
             name = names[j]

@@ -11,7 +11,7 @@ cdef struct Answers:
 
 
 cdef bint answer_one(
-    const Tables* t, const Question* question, Py_ssize_t d, const uint32_t* tails,
+    const Tables* t, const Question* question, Py_ssize_t d, const uint32_t* heads,
     Answers* answers, int64_t* count
 ) noexcept nogil:
     # False: there is no room for its answers.
@@ -22,7 +22,7 @@ cdef bint answer_one(
     cdef Py_ssize_t n = 0
     cdef uint32_t c
     memset(&walk, 0, sizeof(Walk))
-    start_walk(&walk, t, question.signatures + d * t.k, tails)
+    start_walk(&walk, t, question.signatures + d * t.k, heads)
     c = next_candidate(&walk, t)
     while c != NO_CHAIN:
         answer.similarity = similarity_to(t, question, d, c, &walk)
@@ -53,7 +53,7 @@ cdef Py_ssize_t answer_all(
     while first < last:
         n = min(desk.room, last - first)
         put_tags(t, question.signatures + first * t.k, n, desk)
-        find_tails(t, n, desk)
+        find_heads(t, n, desk)
         for i in range(n):
             count[0] = 0
             if i + 8 < n and desk.filled[i + 8]:
@@ -71,7 +71,7 @@ cdef Py_ssize_t answer_all(
 
 cdef bint is_known(
     const Tables* t, const Question* question, Py_ssize_t d, const uint32_t* tags,
-    uint32_t* tails, int64_t* dead, bint* damaged
+    uint32_t* heads, int64_t* dead, bint* damaged
 ) noexcept nogil:
     # Whether a document in the tables reaches the threshold.
     cdef Walk walk
@@ -80,8 +80,8 @@ cdef bint is_known(
     cdef bint found = False
     memset(&walk, 0, sizeof(Walk))
     for b in range(t.count):
-        tails[b] = tail_of(&t.bands[b], tags[b], t.n)
-    start_walk(&walk, t, question.signatures + d * t.k, tails)
+        heads[b] = head_of(t, b, tags[b])
+    start_walk(&walk, t, question.signatures + d * t.k, heads)
     c = next_candidate(&walk, t)
     while c != NO_CHAIN and not found:
         found = similarity_to(t, question, d, c, &walk) >= 0.0
@@ -111,7 +111,7 @@ cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept no
 
 cdef void insert_new(
     Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last, Desk* desk,
-    uint32_t* tails, uint8_t* fresh, int64_t* dead, bint* damaged
+    uint32_t* heads, uint8_t* fresh, int64_t* dead, bint* damaged
 ) noexcept nogil:
     # In order; fresh[d] says whether document d was new. An empty one is.
     cdef Py_ssize_t n, i, b
@@ -123,7 +123,7 @@ cdef void insert_new(
                 fetch_slot(t, desk, i, b)
         for i in range(n):
             fresh[first + i] = not (desk.filled[i] and is_known(
-                t, question, first + i, desk.tags + i * t.count, tails, dead, damaged
+                t, question, first + i, desk.tags + i * t.count, heads, dead, damaged
             ))
             if not fresh[first + i]:
                 continue

@@ -56,8 +56,36 @@ cdef struct Tables:
     Py_ssize_t total            # of the hashes
 
 
+cdef inline uint64_t with_value(uint64_t h, uint32_t value) noexcept nogil:
+    h = (h ^ value) * <uint64_t> 0xD6E8FEB86659FD93
+    return h ^ (h >> 32)
+
+
 cdef inline uint32_t tag_of(const uint32_t* values, Py_ssize_t rows, uint64_t band) noexcept nogil:
     return <uint32_t> (band_key(values, rows, band) >> 32)
+
+
+cdef inline void put_tags_of(const Tables* t, const uint32_t* row, uint32_t* tags) noexcept nogil:
+    # The upper halves of `band_key` (its upper half is 0 for both keys that it makes one of). Four
+    # bands at a time, for each multiplication waits for the one before.
+    cdef Py_ssize_t b = 0
+    cdef Py_ssize_t i
+    cdef const uint32_t* v
+    cdef uint64_t h[4]
+    while b + 4 <= t.count:
+        v = row + b * t.rows
+        for i in range(4):
+            h[i] = <uint64_t> (b + i + 1) * <uint64_t> 0x9E3779B97F4A7C15
+        for i in range(t.rows):
+            h[0] = with_value(h[0], v[i])
+            h[1] = with_value(h[1], v[t.rows + i])
+            h[2] = with_value(h[2], v[2 * t.rows + i])
+            h[3] = with_value(h[3], v[3 * t.rows + i])
+        for i in range(4):
+            tags[b + i] = <uint32_t> (fmix64(h[i]) >> 32)
+        b += 4
+    for b in range(b, t.count):
+        tags[b] = tag_of(row + b * t.rows, t.rows, b)
 
 
 cdef inline uint64_t place_of(uint32_t tag, uint64_t size) noexcept nogil:
@@ -130,7 +158,7 @@ cdef struct Desk:
     # Some documents on their way through the tables: all in one band, then all in the next. So
     # one table at a time is in the caches, those for addresses included.
     Py_ssize_t room             # for documents
-    uint32_t* tags              # of each document; then the last of its chains, with MORE
+    uint32_t* tags              # of each document; then the first of its chains, with MORE
     uint32_t* filled            # 0: the document is empty
 
 
@@ -142,13 +170,12 @@ cdef Py_ssize_t desk_room(const Tables* t, Py_ssize_t documents) noexcept nogil:
 cdef void put_tags(
     const Tables* t, const uint32_t* signatures, Py_ssize_t n, Desk* desk
 ) noexcept nogil:
-    cdef Py_ssize_t i, b
+    cdef Py_ssize_t i
     cdef const uint32_t* row = signatures
     for i in range(n):
         desk.filled[i] = not is_empty_row(row, t.k)
         if desk.filled[i]:
-            for b in range(t.count):
-                desk.tags[i * t.count + b] = tag_of(row + b * t.rows, t.rows, b)
+            put_tags_of(t, row, desk.tags + i * t.count)
         row += t.k
 
 
@@ -160,7 +187,16 @@ cdef inline void fetch_slot(
     )
 
 
-cdef void find_tails(const Tables* t, Py_ssize_t n, Desk* desk) noexcept nogil:
+cdef inline uint32_t head_of(const Tables* t, Py_ssize_t b, uint32_t tag) noexcept nogil:
+    # The first document of a chain, with MORE.
+    cdef uint32_t d = tail_of(&t.bands[b], tag, t.n)
+    if d & MORE and d != DAMAGED:
+        d = t.bands[b].links[d & ~MORE]
+        return d | MORE if d < <uint64_t> t.n else DAMAGED
+    return d
+
+
+cdef void find_heads(const Tables* t, Py_ssize_t n, Desk* desk) noexcept nogil:
     cdef Py_ssize_t i, b
     cdef uint32_t* tag
     for b in range(t.count):
@@ -169,7 +205,7 @@ cdef void find_tails(const Tables* t, Py_ssize_t n, Desk* desk) noexcept nogil:
                 fetch_slot(t, desk, i + AHEAD, b)
             if desk.filled[i]:
                 tag = &desk.tags[i * t.count + b]
-                tag[0] = tail_of(&t.bands[b], tag[0], t.n)
+                tag[0] = head_of(t, b, tag[0])
 
 
 cdef bint link_documents(

@@ -3,7 +3,7 @@
 cdef struct Walk:
     # Through the chains of one document, band by band.
     const uint32_t* row
-    const uint32_t* tails       # the last document of the chain in each band, with MORE
+    const uint32_t* heads       # the first document of the chain in each band, with MORE
     Py_ssize_t band
     uint32_t here
     uint32_t recent[4]          # that were returned: most are met again in the next band
@@ -13,29 +13,30 @@ cdef struct Walk:
     bint damaged
 
 
-cdef inline void fetch_links(const Tables* t, const uint32_t* tails) noexcept nogil:
+cdef inline void fetch_links(const Tables* t, const uint32_t* heads) noexcept nogil:
     cdef Py_ssize_t b
     for b in range(t.count):
-        if tails[b] & MORE and tails[b] != DAMAGED:
-            fastlsh_prefetch(&t.bands[b].links[tails[b] & ~MORE])
+        if heads[b] & MORE and heads[b] != DAMAGED:
+            fastlsh_prefetch(&t.bands[b].links[heads[b] & ~MORE])
 
 
-cdef inline void fetch_rows(const Tables* t, const uint32_t* tails) noexcept nogil:
-    # Of the first document in each chain.
+cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nogil:
+    # Of the first two documents in each chain.
     cdef Py_ssize_t b
-    cdef uint32_t head
+    cdef uint32_t d
     cdef uint32_t latest = NO_CHAIN
     for b in range(t.count):
-        if tails[b] == NO_CHAIN or tails[b] == DAMAGED:
+        if heads[b] == NO_CHAIN or heads[b] == DAMAGED:
             continue
-        head = tails[b]
-        if head & MORE:
-            head = t.bands[b].links[head & ~MORE]
-        if head < <uint64_t> t.n:
-            fastlsh_prefetch(t.signatures + head * t.k + b * t.rows)
-            if head != latest:
-                fastlsh_prefetch(t.signatures + head * t.k)
-            latest = head
+        d = heads[b] & ~MORE
+        fastlsh_prefetch(t.signatures + d * t.k + b * t.rows)
+        if d != latest:
+            fastlsh_prefetch(t.signatures + d * t.k)
+        latest = d
+        if heads[b] & MORE:
+            d = t.bands[b].links[d]
+            if d < <uint64_t> t.n:
+                fastlsh_prefetch(t.signatures + d * t.k + b * t.rows)
 
 
 cdef inline bint same_rows(const uint32_t* a, const uint32_t* b, Py_ssize_t rows) noexcept nogil:
@@ -60,11 +61,11 @@ cdef inline bint first_met_here(
 
 
 cdef void start_walk(
-    Walk* walk, const Tables* t, const uint32_t* row, const uint32_t* tails
+    Walk* walk, const Tables* t, const uint32_t* row, const uint32_t* heads
 ) noexcept nogil:
     cdef int i
     walk.row = row
-    walk.tails = tails
+    walk.heads = heads
     walk.band = -1
     walk.here = NO_CHAIN
     walk.turn = 0
@@ -83,38 +84,38 @@ cdef inline bint is_recent(const Walk* walk, uint32_t d) noexcept nogil:
 
 cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
     # Each document that shares a band, once; NO_CHAIN at the end.
-    cdef uint32_t after, tail
+    cdef uint32_t d
     while True:
-        if walk.here == NO_CHAIN:               # to the first of the next chain
+        if walk.here == NO_CHAIN:               # to the next chain
             walk.band += 1
             if walk.band >= t.count:
                 return NO_CHAIN
-            tail = walk.tails[walk.band]
-            if tail == NO_CHAIN:
+            d = walk.heads[walk.band]
+            if d == NO_CHAIN:
                 continue
-            if tail == DAMAGED:
+            if d == DAMAGED:
                 walk.damaged = True
                 continue
-            after = t.bands[walk.band].links[tail & ~MORE] if tail & MORE else tail
-            tail &= ~MORE
+            if d & MORE:
+                d &= ~MORE
+                walk.here = d
         else:
-            tail = walk.tails[walk.band] & ~MORE
-            after = t.bands[walk.band].links[walk.here]
-            if after <= walk.here:
-                after = NO_CHAIN
-        if after > tail:                        # it ascends, and ends at the tail
-            walk.damaged = True
+            d = t.bands[walk.band].links[walk.here]
+            if d <= walk.here or d >= <uint64_t> t.n:
+                walk.damaged |= d >= <uint64_t> t.n
+                walk.here = NO_CHAIN            # the last links to the first
+                continue
+            walk.here = d
+        if d > walk.bound:
             walk.here = NO_CHAIN
+        elif is_recent(walk, d):
             continue
-        walk.here = after if after < min(tail, walk.bound) else NO_CHAIN
-        if after > walk.bound or is_recent(walk, after):
-            continue
-        if t.live != NULL and not t.live[after]:
+        elif t.live != NULL and not t.live[d]:
             walk.dead += 1
-        elif first_met_here(walk.row, t.signatures + after * t.k, t.rows, walk.band):
-            walk.recent[walk.turn & 3] = after
+        elif first_met_here(walk.row, t.signatures + d * t.k, t.rows, walk.band):
+            walk.recent[walk.turn & 3] = d
             walk.turn += 1
-            return after
+            return d
 
 
 cdef struct Question:

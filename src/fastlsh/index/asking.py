@@ -1,5 +1,6 @@
 """What an index answers; `Index` adds what changes it."""
 
+import math
 import os
 import sys
 import threading
@@ -161,9 +162,8 @@ class Asking:
             found, counts = self._tables.query(documents, limit)
             names = self._ids.take(found[:, 1].astype(np.int64).tolist())
             self._tidy(self._tables.crowded)
-        if self._settings.verify == NOT_VERIFIED:
-            found[:, 0] = np.nan
-        return answer_lists(names, found, counts)
+        alike = math.nan if self._settings.verify == NOT_VERIFIED else None
+        return answer_lists(names, found, counts, alike)
 
     def _tidy(self, wanted: bool, **options: float) -> None:
         """Drop the removed documents from the tables, if that is wanted."""
