@@ -3,7 +3,20 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED                      /* other threads go on: leave it alone */
+    #define fastlsh_pause_gc() 0
+    #else
+    #define fastlsh_pause_gc() PyGC_Disable()
+    #endif
+    """
+    # Lists and tuples by the thousand, none of them garbage: looking through them again and again
+    # would take longer than making them. No other thread runs meanwhile.
+    bint fastlsh_pause_gc()
+
 cdef extern from "Python.h":
+    int PyGC_Enable()
     void PyObject_GC_UnTrack(object o)
     bint PyBytes_CheckExact(object o)
     bint PyLong_CheckExact(object o)
@@ -27,19 +40,32 @@ def answer_lists(
     alike
         If it is given, the similarity of all, whatever was found.
     """
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i
+    cdef bint was_on
     cdef Py_ssize_t total = 0
-    cdef list result = []
-    cdef list answers
-    cdef double latest = 1.0
-    cdef object similarity = 1.0 if alike is None else alike
     for i in range(counts.shape[0]):
         if not 0 <= counts[i] <= found.shape[0] - total:
             raise ValueError("counts do not fit what was found")
         total += counts[i]
     if len(names) != total or total != found.shape[0] or (total and found.shape[1] != 2):
         raise ValueError(f"{len(names)} names and {found.shape[0]} similarities of {total} answers")
-    total = 0
+    was_on = fastlsh_pause_gc()
+    try:
+        return lists_of(names, found, counts, alike)
+    finally:
+        if was_on:
+            PyGC_Enable()
+
+
+cdef list lists_of(
+    list names, const double[:, ::1] found, const int64_t[::1] counts, object alike
+):
+    cdef Py_ssize_t i, j
+    cdef Py_ssize_t total = 0
+    cdef list result = []
+    cdef list answers
+    cdef double latest = 1.0
+    cdef object similarity = 1.0 if alike is None else alike
     for i in range(counts.shape[0]):
         answers = []
         for j in range(total, total + counts[i]):
@@ -48,7 +74,7 @@ def answer_lists(
                 similarity = latest
             name = names[j]
             answer = (name, similarity)
-            # No part of a cycle: spares the garbage collector half of its work here.
+            # No part of a cycle: the garbage collector need not look at it.
             if PyUnicode_CheckExact(name) or PyLong_CheckExact(name) or PyBytes_CheckExact(name):
                 PyObject_GC_UnTrack(answer)
             answers.append(answer)

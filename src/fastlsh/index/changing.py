@@ -165,16 +165,19 @@ class Changing(Asking):
 
     def _insert(self, names: list[Any], documents: Documents, on_known: str) -> None:
         own = self._changeable()
+        known: list[Any] = []
         if on_known == "raise":
             _check_new(own, names, 'on_known="replace" replaces it')
-        last = {name: place for place, name in enumerate(names)}
-        if len(last) < len(names):  # of those given twice the last stays
-            chosen = sorted(last.values())
-            names = [names[place] for place in chosen]
-            documents = documents.take(np.array(chosen, np.int64))
+        else:
+            last = {name: place for place, name in enumerate(names)}
+            known = [name for name in last if own.find(name) >= 0]
+            if len(last) < len(names):  # of those given twice the last stays
+                chosen = sorted(last.values())
+                names = [names[place] for place in chosen]
+                documents = documents.take(np.array(chosen, np.int64))
         self._tables.reserve(documents.n, documents.words)
         first = self._tables.n
-        replaced = [(name, own.remove(name)) for name in names if own.find(name) >= 0]
+        replaced = [(name, own.remove(name)) for name in known]
         try:
             self._tables.append(documents)
             own.extend(names)
