@@ -10,6 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.buckets import band_keys, candidate_pairs
 from fastlsh.dedup import deduplicate
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
+from fastlsh.index import Index
 from fastlsh.minhash import MinHasher
 from fastlsh.pairs import near_duplicates
 from fastlsh.results import Deduplication, Pairs
@@ -18,6 +19,7 @@ from fastlsh.similarity import estimate_jaccard, exact_jaccard, jaccard
 
 __all__ = [
     "Deduplication",
+    "Index",
     "InputError",
     "LSHParams",
     "MinHasher",

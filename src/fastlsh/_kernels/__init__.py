@@ -15,6 +15,7 @@ from fastlsh._kernels._arrow_out import arrow_stream
 from fastlsh._kernels._buckets import chain_depths, emit_pairs, link, roots
 from fastlsh._kernels._cpu import instruction_sets
 from fastlsh._kernels._families import families, unite
+from fastlsh._kernels._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels._spans import Spans, merged, spans_of_list
 
 CHARACTERS = 0
@@ -48,10 +49,12 @@ if TYPE_CHECKING:
     from fastlsh._kernels import _baseline as _best
 else:
     _best = importlib.import_module(f"fastlsh._kernels._{isa}")
+BandTables = _best.BandTables
 Keeper = _best.Keeper
 agreement = _best.agreement
 band_keys = _best.band_keys
 hash_signatures = _best.hash_signatures
+move_slots = _best.move_slots
 pack_sets = _best.pack_sets
 set_jaccard = _best.set_jaccard
 shingle_sets = _best.shingle_sets
@@ -71,19 +74,24 @@ __all__ = [
     "ROUNDS",
     "WORDS",
     "ArrowColumn",
+    "BandTables",
     "Keeper",
     "Spans",
     "agreement",
+    "answer_lists",
     "arrow_stream",
     "band_keys",
     "chain_depths",
     "emit_pairs",
     "families",
+    "find_id",
     "hash_signatures",
     "instruction_sets",
     "isa",
     "link",
+    "link_ids",
     "merged",
+    "move_slots",
     "pack_sets",
     "roots",
     "set_jaccard",

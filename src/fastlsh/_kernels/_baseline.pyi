@@ -8,6 +8,49 @@ from typing_extensions import disjoint_base
 from fastlsh._kernels._spans import Spans
 
 @disjoint_base
+class BandTables:
+    def __init__(
+        self,
+        signatures: NDArray[np.uint32],
+        live: NDArray[np.uint8] | None,
+        slots: list[NDArray[np.uint64]],
+        links: list[NDArray[np.uint32]],
+        used: NDArray[np.int64] | None,
+        rows: int,
+        n: int,
+        hashes: NDArray[np.uint64] | None = None,
+        offsets: NDArray[np.int64] | None = None,
+    ) -> None: ...
+    @property
+    def n(self) -> int: ...
+    def insert(self, count: int) -> None: ...
+    def insert_unique(
+        self,
+        signatures: NDArray[np.uint32],
+        hashes: NDArray[np.uint64] | None,
+        offsets: NDArray[np.int64] | None,
+        first: int,
+        last: int,
+        mode: int,
+        threshold: float,
+        fresh: NDArray[np.uint8],
+    ) -> int: ...
+    def query(
+        self,
+        signatures: NDArray[np.uint32],
+        hashes: NDArray[np.uint64] | None,
+        offsets: NDArray[np.int64] | None,
+        first: int,
+        last: int,
+        mode: int,
+        threshold: float,
+        limit: int,
+        out: NDArray[np.float64],
+        counts: NDArray[np.int64],
+    ) -> tuple[int, int, int]: ...
+    def compact(self) -> int: ...
+
+@disjoint_base
 class Keeper:
     def __init__(
         self,
@@ -120,3 +163,4 @@ def set_jaccard(
     out: NDArray[np.float64],
     sketched: bool = False,
 ) -> None: ...
+def move_slots(old: NDArray[np.uint64], slots: NDArray[np.uint64]) -> int: ...

@@ -1,0 +1,230 @@
+# Hash tables of band keys, one for each band: open addressing, and chains of documents.
+#
+# A slot is 0 (empty) or tag << 32 | more << 31 | (number of a chain's last document + 1). The tag
+# is the upper half of the key and decides on the place, too, so that a table grows without a look
+# at the signatures. The documents of a tag are a chain in ascending order, closed to a ring: the
+# last links to the first. While `more` is 0, the document is alone, and its link not set: most are,
+# and the link would be one more place in memory to wait for. What two documents in a chain have
+# in common is seen by comparing rows.
+#
+# A table may come from a file: each number read from it is checked before it is used, and as a
+# chain only ascends, each walk ends.
+
+from libc.stdlib cimport calloc
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #if defined(_M_ARM64)
+    #define fastlsh_prefetch(p) __prefetch(p)
+    #else
+    #define fastlsh_prefetch(p) _mm_prefetch((const char*) (p), _MM_HINT_T0)
+    #endif
+    #else
+    #define fastlsh_prefetch(p) __builtin_prefetch(p)
+    #endif
+    """
+    void fastlsh_prefetch(const void* address) noexcept nogil
+
+cdef enum:
+    AHEAD = 16                  # memory is fetched for so many documents ahead
+    MOST_TOGETHER = 4096        # documents that are looked up in one band before the next
+    TAGS_TOGETHER = 1 << 17
+
+cdef uint32_t MORE = 0x80000000
+cdef uint32_t NO_CHAIN = 0x7FFFFFFF     # no number of a document
+cdef uint32_t DAMAGED = 0xFFFFFFFF
+
+
+cdef struct Band:
+    uint64_t* slots
+    uint64_t size
+    uint32_t* links
+    int64_t* used               # slots that are not empty; NULL: nothing is written
+
+
+cdef struct Tables:
+    Band* bands
+    Py_ssize_t count            # of the bands
+    Py_ssize_t rows
+    Py_ssize_t k
+    Py_ssize_t n                # documents
+    uint32_t* signatures
+    uint8_t* live               # NULL: all are
+    uint64_t* hashes            # sets, one after the other; NULL: none
+    int64_t* offsets
+    Py_ssize_t total            # of the hashes
+
+
+cdef inline uint64_t with_value(uint64_t h, uint32_t value) noexcept nogil:
+    h = (h ^ value) * <uint64_t> 0xD6E8FEB86659FD93
+    return h ^ (h >> 32)
+
+
+cdef inline uint32_t tag_of(const uint32_t* values, Py_ssize_t rows, uint64_t band) noexcept nogil:
+    return <uint32_t> (band_key(values, rows, band) >> 32)
+
+
+cdef inline void put_tags_of(const Tables* t, const uint32_t* row, uint32_t* tags) noexcept nogil:
+    # The upper halves of `band_key` (its upper half is 0 for both keys that it makes one of). Four
+    # bands at a time, for each multiplication waits for the one before.
+    cdef Py_ssize_t b = 0
+    cdef Py_ssize_t i
+    cdef const uint32_t* v
+    cdef uint64_t h[4]
+    while b + 4 <= t.count:
+        v = row + b * t.rows
+        for i in range(4):
+            h[i] = <uint64_t> (b + i + 1) * <uint64_t> 0x9E3779B97F4A7C15
+        for i in range(t.rows):
+            h[0] = with_value(h[0], v[i])
+            h[1] = with_value(h[1], v[t.rows + i])
+            h[2] = with_value(h[2], v[2 * t.rows + i])
+            h[3] = with_value(h[3], v[3 * t.rows + i])
+        for i in range(4):
+            tags[b + i] = <uint32_t> (fmix64(h[i]) >> 32)
+        b += 4
+    for b in range(b, t.count):
+        tags[b] = tag_of(row + b * t.rows, t.rows, b)
+
+
+cdef inline uint64_t place_of(uint32_t tag, uint64_t size) noexcept nogil:
+    return (<uint64_t> tag * size) >> 32
+
+
+cdef inline uint32_t tail_of(const Band* band, uint32_t tag, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t at = place_of(tag, band.size)
+    cdef uint64_t slot, probe
+    cdef uint32_t tail
+    for probe in range(band.size):
+        slot = band.slots[at]
+        if slot == 0:
+            return NO_CHAIN
+        if <uint32_t> (slot >> 32) == tag:
+            tail = <uint32_t> slot - 1
+            return tail if (tail & ~MORE) < <uint64_t> n else DAMAGED
+        at += 1
+        if at == band.size:
+            at = 0
+    return NO_CHAIN
+
+
+cdef inline bint append_to_chain(Band* band, uint32_t tag, uint32_t d) noexcept nogil:
+    # The caller left a slot empty. False: the table is damaged.
+    cdef uint64_t at = place_of(tag, band.size)
+    cdef uint64_t slot, probe
+    cdef uint32_t tail
+    for probe in range(band.size):
+        slot = band.slots[at]
+        if slot == 0:
+            band.used[0] += 1
+            band.slots[at] = <uint64_t> tag << 32 | (d + 1)
+            return True
+        if <uint32_t> (slot >> 32) == tag:
+            tail = (<uint32_t> slot & ~MORE) - 1
+            if tail >= d:
+                return False
+            band.links[d] = band.links[tail] if <uint32_t> slot & MORE else tail
+            band.links[tail] = d
+            band.slots[at] = <uint64_t> tag << 32 | MORE | (d + 1)
+            return True
+        at += 1
+        if at == band.size:
+            at = 0
+    return False
+
+
+cdef Py_ssize_t move_slots_to(
+    const uint64_t* old, Py_ssize_t n, uint64_t* slots, Py_ssize_t size
+) noexcept nogil:
+    # Returns how many; the caller checked that they leave a slot empty.
+    cdef Py_ssize_t i
+    cdef Py_ssize_t moved = 0
+    cdef uint64_t at
+    for i in range(n):
+        if old[i] == 0:
+            continue
+        at = place_of(<uint32_t> (old[i] >> 32), size)
+        while slots[at] != 0:
+            at += 1
+            if at == <uint64_t> size:
+                at = 0
+        slots[at] = old[i]
+        moved += 1
+    return moved
+
+
+cdef struct Desk:
+    # Some documents on their way through the tables: all in one band, then all in the next. So
+    # one table at a time is in the caches, those for addresses included.
+    Py_ssize_t room             # for documents
+    uint32_t* tags              # of each document; then the first of its chains, with MORE
+    uint32_t* filled            # 0: the document is empty
+
+
+cdef Py_ssize_t desk_room(const Tables* t, Py_ssize_t documents) noexcept nogil:
+    cdef Py_ssize_t most = min(<Py_ssize_t> MOST_TOGETHER, TAGS_TOGETHER // t.count)
+    return min(documents, max(<Py_ssize_t> AHEAD, most))
+
+
+cdef void put_tags(
+    const Tables* t, const uint32_t* signatures, Py_ssize_t n, Desk* desk
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef const uint32_t* row = signatures
+    for i in range(n):
+        desk.filled[i] = not is_empty_row(row, t.k)
+        if desk.filled[i]:
+            put_tags_of(t, row, desk.tags + i * t.count)
+        row += t.k
+
+
+cdef inline void fetch_slot(
+    const Tables* t, const Desk* desk, Py_ssize_t i, Py_ssize_t b
+) noexcept nogil:
+    fastlsh_prefetch(
+        &t.bands[b].slots[place_of(desk.tags[i * t.count + b], t.bands[b].size)]
+    )
+
+
+cdef inline uint32_t head_of(const Tables* t, Py_ssize_t b, uint32_t tag) noexcept nogil:
+    # The first document of a chain, with MORE.
+    cdef uint32_t d = tail_of(&t.bands[b], tag, t.n)
+    if d & MORE and d != DAMAGED:
+        d = t.bands[b].links[d & ~MORE]
+        return d | MORE if d < <uint64_t> t.n else DAMAGED
+    return d
+
+
+cdef void find_heads(const Tables* t, Py_ssize_t n, Desk* desk) noexcept nogil:
+    cdef Py_ssize_t i, b
+    cdef uint32_t* tag
+    for b in range(t.count):
+        for i in range(n):
+            if i + AHEAD < n and desk.filled[i + AHEAD]:
+                fetch_slot(t, desk, i + AHEAD, b)
+            if desk.filled[i]:
+                tag = &desk.tags[i * t.count + b]
+                tag[0] = head_of(t, b, tag[0])
+
+
+cdef bint link_documents(
+    Tables* t, Py_ssize_t first, Py_ssize_t last, Desk* desk
+) noexcept nogil:
+    # False: the tables are damaged.
+    cdef Py_ssize_t n, i, b
+    cdef bint sound = True
+    while first < last:
+        n = min(desk.room, last - first)
+        put_tags(t, t.signatures + first * t.k, n, desk)
+        for b in range(t.count):
+            for i in range(n):
+                if i + AHEAD < n and desk.filled[i + AHEAD]:
+                    fetch_slot(t, desk, i + AHEAD, b)
+                if desk.filled[i]:
+                    sound &= append_to_chain(
+                        &t.bands[b], desk.tags[i * t.count + b], <uint32_t> (first + i)
+                    )
+        first += n
+    t.n = last
+    return sound

@@ -1,0 +1,152 @@
+# Walking through the chains of a document: its candidates, and how like it they are.
+
+cdef struct Walk:
+    # Through the chains of one document, band by band.
+    const uint32_t* row
+    const uint32_t* heads       # the first document of the chain in each band, with MORE
+    Py_ssize_t band
+    uint32_t here
+    uint32_t recent[4]          # that were returned: most are met again in the next band
+    int turn
+    uint32_t bound              # later documents are not wanted
+    int64_t dead                # removed documents that were met
+    bint damaged
+
+
+cdef inline void fetch_links(const Tables* t, const uint32_t* heads) noexcept nogil:
+    cdef Py_ssize_t b
+    for b in range(t.count):
+        if heads[b] & MORE and heads[b] != DAMAGED:
+            fastlsh_prefetch(&t.bands[b].links[heads[b] & ~MORE])
+
+
+cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nogil:
+    # Of the first two documents in each chain.
+    cdef Py_ssize_t b
+    cdef uint32_t d
+    cdef uint32_t latest = NO_CHAIN
+    for b in range(t.count):
+        if heads[b] == NO_CHAIN or heads[b] == DAMAGED:
+            continue
+        d = heads[b] & ~MORE
+        fastlsh_prefetch(t.signatures + d * t.k + b * t.rows)
+        if d != latest:
+            fastlsh_prefetch(t.signatures + d * t.k)
+        latest = d
+        if heads[b] & MORE:
+            d = t.bands[b].links[d]
+            if d < <uint64_t> t.n:
+                fastlsh_prefetch(t.signatures + d * t.k + b * t.rows)
+
+
+cdef inline bint same_rows(const uint32_t* a, const uint32_t* b, Py_ssize_t rows) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(rows):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
+cdef inline bint first_met_here(
+    const uint32_t* a, const uint32_t* b, Py_ssize_t rows, Py_ssize_t band
+) noexcept nogil:
+    # Equal in this band and in none before.
+    cdef Py_ssize_t e
+    if not same_rows(a + band * rows, b + band * rows, rows):
+        return False
+    for e in range(band):
+        if same_rows(a + e * rows, b + e * rows, rows):
+            return False
+    return True
+
+
+cdef void start_walk(
+    Walk* walk, const Tables* t, const uint32_t* row, const uint32_t* heads
+) noexcept nogil:
+    cdef int i
+    walk.row = row
+    walk.heads = heads
+    walk.band = -1
+    walk.here = NO_CHAIN
+    walk.turn = 0
+    for i in range(4):
+        walk.recent[i] = NO_CHAIN
+    walk.bound = <uint32_t> t.n
+
+
+cdef inline bint is_recent(const Walk* walk, uint32_t d) noexcept nogil:
+    # One branch for all four: which one it is can hardly be predicted.
+    return (
+        (walk.recent[0] == d) | (walk.recent[1] == d)
+        | (walk.recent[2] == d) | (walk.recent[3] == d)
+    )
+
+
+cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
+    # Each document that shares a band, once; NO_CHAIN at the end.
+    cdef uint32_t d
+    while True:
+        if walk.here == NO_CHAIN:               # to the next chain
+            walk.band += 1
+            if walk.band >= t.count:
+                return NO_CHAIN
+            d = walk.heads[walk.band]
+            if d == NO_CHAIN:
+                continue
+            if d == DAMAGED:
+                walk.damaged = True
+                continue
+            if d & MORE:
+                d &= ~MORE
+                walk.here = d
+        else:
+            d = t.bands[walk.band].links[walk.here]
+            if d <= walk.here or d >= <uint64_t> t.n:
+                walk.damaged |= d >= <uint64_t> t.n
+                walk.here = NO_CHAIN            # the last links to the first
+                continue
+            walk.here = d
+        if d > walk.bound:
+            walk.here = NO_CHAIN
+        elif is_recent(walk, d):
+            continue
+        elif t.live != NULL and not t.live[d]:
+            walk.dead += 1
+        elif first_met_here(walk.row, t.signatures + d * t.k, t.rows, walk.band):
+            walk.recent[walk.turn & 3] = d
+            walk.turn += 1
+            return d
+
+
+cdef struct Question:
+    # Documents that are compared with those in the tables.
+    const uint32_t* signatures
+    const uint64_t* hashes
+    const int64_t* offsets
+    double threshold
+    int mode
+
+
+cdef inline double similarity_to(
+    const Tables* t, const Question* question, Py_ssize_t d, uint32_t c, Walk* walk
+) noexcept nogil:
+    # -1 where it is below the threshold; 1 where nothing is compared.
+    cdef Py_ssize_t equal
+    cdef double similarity
+    cdef int64_t start, end
+    if question.mode == BY_SIGNATURE:
+        count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
+        similarity = <double> equal / <double> t.k
+        return similarity if similarity >= question.threshold else -1.0
+    if question.mode == BY_SETS:
+        start = t.offsets[c]
+        end = t.offsets[c + 1]
+        if not 0 <= start <= end <= t.total:
+            walk.damaged = True
+            return -1.0
+        return jaccard_of_sets(
+            question.hashes + question.offsets[d],
+            question.offsets[d + 1] - question.offsets[d],
+            t.hashes + start, end - start, question.threshold, False,
+        )
+    return 1.0

@@ -1,0 +1,181 @@
+"""What an index answers; `Index` adds what changes it."""
+
+import math
+import os
+import sys
+import threading
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import BY_SETS, NOT_VERIFIED, answer_lists
+from fastlsh.banding import LSHParams
+from fastlsh.index.documents import Documents, read_documents
+from fastlsh.index.ids import Ids, StoredIds
+from fastlsh.index.storage import write_index
+from fastlsh.index.tables import Tables
+from fastlsh.settings import Settings
+
+
+class Asking:
+    """The state of an index, its lock, and every question."""
+
+    _settings: Settings
+    _lock: threading.Lock
+    _tables: Tables
+    _ids: Ids | StoredIds
+
+    def _hold(self, tables: Tables, ids: Ids | StoredIds) -> None:
+        self._settings = tables.settings
+        self._lock = threading.Lock()
+        self._tables = tables
+        self._ids = ids
+
+    def __repr__(self) -> str:
+        hasher, params = self._settings.hasher, self._settings.params
+        return (
+            f"<fastlsh.Index of {len(self)} documents, threshold={self.threshold}, "
+            f"num_perm={hasher.num_perm}, bands={params.bands}, rows={params.rows}>"
+        )
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._ids)
+
+    def __contains__(self, id: Hashable) -> bool:  # noqa: A002
+        with self._lock:
+            return self._ids.find(id) >= 0
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the ids as they are now, in the order of insertion."""
+        with self._lock:
+            return iter(list(self._ids)) if isinstance(self._ids, Ids) else iter(self._ids)
+
+    @property
+    def params(self) -> LSHParams:
+        """Bands and rows."""
+        return self._settings.params
+
+    @property
+    def threshold(self) -> float:
+        """The least similarity of what is found."""
+        return self._settings.threshold
+
+    @property
+    def read_only(self) -> bool:
+        """Whether this is a file in memory (``mmap=True``), which nothing can be put into."""
+        return isinstance(self._ids, StoredIds)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the signatures, tables and sets, spare room included; without the ids."""
+        with self._lock:
+            return sum(array.nbytes for array in self._tables.arrays)
+
+    def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
+        """Return the signature of a document, uint32 (num_perm,); KeyError if it is not there."""
+        with self._lock:
+            number = self._ids.find(id)
+            if number < 0:
+                raise KeyError(id)
+            return np.array(self._tables.signatures[number])
+
+    def query(
+        self,
+        text: str | bytes | None = None,
+        *,
+        signature: NDArray[np.uint32] | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[Any, float]]:
+        """Return the documents like this one: (id, similarity), the most similar first.
+
+        Of equally similar ones the earlier inserted comes first. A document that is like this one
+        is missed with probability 1 - ``params.probability(similarity)``.
+
+        Parameters
+        ----------
+        text
+            A str, or bytes (UTF-8).
+        signature
+            Instead of the text: uint32 (num_perm,), of an equal `MinHasher`.
+        limit
+            At most so many, the first ones. The search ends early where that many documents with
+            similarity 1 are found.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Neither or both are given, or what is given does not suit.
+        """
+        most = _check_limit(limit)
+        documents = read_documents(
+            self._settings.hasher, self._with_sets, text, signature, one=True
+        )
+        return self._answer(documents, most)[0]
+
+    def query_many(
+        self,
+        texts: Iterable[Any] | None = None,
+        *,
+        signatures: NDArray[np.uint32] | None = None,
+        limit: int | None = None,
+    ) -> list[list[tuple[Any, float]]]:
+        """Return for each of many documents what `query` returns for one; on several threads.
+
+        Parameters
+        ----------
+        texts
+            Anything that `MinHasher.signatures` takes.
+        signatures
+            Instead of texts: uint32 (n, num_perm).
+        limit
+            At most so many for each document.
+        """
+        most = _check_limit(limit)
+        documents = read_documents(self._settings.hasher, self._with_sets, texts, signatures)
+        return self._answer(documents, most)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index into one file, which appears whole or not at all.
+
+        The format is in docs/index-format.md. Functions cannot be written: whoever loads an index
+        whose shingler has some must give the shingler again.
+
+        Raises
+        ------
+        TypeError
+            The ids are not all str, all bytes or all int of 64 bits; the message names the first.
+        """
+        with self._lock:
+            self._tidy(self._tables.dead > 0)
+            ids = self._ids if isinstance(self._ids, StoredIds) else StoredIds.of(self._ids.names)
+            write_index(path, self._tables, ids)
+
+    @property
+    def _with_sets(self) -> bool:
+        return self._settings.verify == BY_SETS
+
+    def _answer(self, documents: Documents, limit: int) -> list[list[tuple[Any, float]]]:
+        with self._lock:
+            found, counts = self._tables.query(documents, limit)
+            names = self._ids.take(found[:, 1].astype(np.int64).tolist())
+            self._tidy(self._tables.crowded)
+        alike = math.nan if self._settings.verify == NOT_VERIFIED else None
+        return answer_lists(names, found, counts, alike)
+
+    def _tidy(self, wanted: bool, **options: float) -> None:
+        """Drop the removed documents from the tables, if that is wanted."""
+        if wanted and isinstance(self._ids, Ids):
+            kept = self._tables.compact(**options)
+            if len(kept) < len(self._ids.names):
+                self._ids = self._ids.compacted(kept)
+
+
+def _check_limit(limit: int | None) -> int:
+    if limit is None:
+        return sys.maxsize
+    if not isinstance(limit, (int, np.integer)) or limit < 1:
+        raise ValueError(f"limit must be an integer of at least 1, or None, got {limit!r}")
+    return int(limit)

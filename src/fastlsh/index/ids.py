@@ -1,0 +1,185 @@
+"""The ids of an index and the numbers that its tables have for them."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import find_id, link_ids
+
+INT64 = range(-(2**63), 2**63)
+KINDS = ("str", "bytes", "int")
+
+
+class Ids:
+    """Hashable ids, in the order of insertion."""
+
+    def __init__(self, names: Iterable[Hashable] = ()) -> None:
+        self.names: list[Any] = list(names)
+        """By number; None where the document was removed."""
+        self.numbers = {name: number for number, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.numbers)
+
+    def find(self, name: Hashable) -> int:
+        """Return the number of an id, -1 if it is not there."""
+        return self.numbers.get(name, -1)
+
+    def take(self, numbers: list[int]) -> list[Any]:
+        """Return the ids of some numbers."""
+        return list(map(self.names.__getitem__, numbers))
+
+    def extend(self, names: Sequence[Hashable]) -> None:
+        """Give the next numbers to ids that are not there."""
+        first = len(self.names)
+        self.names.extend(names)
+        self.numbers.update(zip(names, range(first, len(self.names)), strict=True))
+
+    def remove(self, name: Hashable) -> int:
+        """Forget an id and return its number; KeyError if it is not there."""
+        number = self.numbers.pop(name)
+        self.names[number] = None
+        return number
+
+    def remove_from(self, first: int, n: int) -> None:
+        """Take back what was added last: number `first` and above. There are n numbers."""
+        for name in self.names[first:]:
+            if self.numbers.get(name, -1) >= first:
+                del self.numbers[name]
+        self.names[first:] = [None] * (n - first)
+
+    def restore(self, removed: list[tuple[Any, int]]) -> None:
+        """Take back `remove` of some (id, number), also in the order."""
+        for name, number in removed:
+            self.names[number] = name
+        self.numbers.update(removed)
+        self.numbers = dict(sorted(self.numbers.items(), key=itemgetter(1)))
+
+    def copy(self) -> "Ids":
+        """Return ids of their own."""
+        other = Ids()
+        other.names = self.names.copy()
+        other.numbers = self.numbers.copy()
+        return other
+
+    def compacted(self, kept: NDArray[np.int64]) -> "Ids":
+        """Return the ids of the old numbers `kept` under new numbers."""
+        return Ids(self.take(kept.tolist()))
+
+
+class StoredIds:
+    """Ids as a file holds them: all of one kind, with a table to look them up; read-only.
+
+    Parameters
+    ----------
+    kind
+        "str", "bytes" or "int".
+    n
+        How many.
+    data
+        uint8: str as UTF-8 (surrogatepass), bytes as they are, int as 64 bits, one after the
+        other.
+    offsets
+        int64 (n + 1,): where each begins; None for int.
+    table
+        uint64: see docs/index-format.md.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        n: int,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64] | None,
+        table: NDArray[np.uint64],
+    ) -> None:
+        self.kind = kind
+        self.n = n
+        self.data = data
+        self.offsets = offsets
+        self.table = table
+
+    @classmethod
+    def of(cls, names: list[Any]) -> "StoredIds":
+        """Store ids; TypeError names the first that cannot be."""
+        kind = _kind(names[0], 0) if names else "int"
+        for place, name in enumerate(names):
+            if _kind(name, place) != kind:
+                raise TypeError(
+                    f"ids must be all str, all bytes or all int to be saved: the first is "
+                    f"{names[0]!r}, number {place} is {name!r}"
+                )
+        offsets = None
+        if kind == "int":
+            data = np.array(names, "<i8").view(np.uint8)
+        else:
+            encoded = [_encoded(name) for name in names]
+            offsets = np.zeros(len(names) + 1, np.int64)
+            np.cumsum([len(code) for code in encoded], out=offsets[1:])
+            data = np.frombuffer(b"".join(encoded), np.uint8)
+        table = np.zeros(len(names) * 3 // 2 + 2, np.uint64)
+        link_ids(data, offsets, len(names), table)
+        return cls(kind, len(names), data, offsets, table)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __iter__(self) -> Iterator[Any]:
+        step = 4096
+        for first in range(0, self.n, step):
+            yield from self.take(list(range(first, min(first + step, self.n))))
+
+    def find(self, name: Hashable) -> int:
+        """Return the number of an id, -1 if it is not there."""
+        hash(name)  # a TypeError, as from Ids
+        if self.kind == "int":
+            if not isinstance(name, (int, np.integer)) or int(name) not in INT64:
+                return -1
+            code = int(name).to_bytes(8, "little", signed=True)
+        elif not isinstance(name, str if self.kind == "str" else bytes):
+            return -1
+        else:
+            code = _encoded(name)
+        return find_id(self.data, self.offsets, self.n, self.table, code)
+
+    def copy(self) -> Ids:
+        """Return ids that may be changed; ValueError if one is there twice."""
+        ids = Ids(self)
+        if len(ids) != self.n:
+            raise ValueError("the table of ids is damaged: one is there twice")
+        return ids
+
+    def take(self, numbers: list[int]) -> list[Any]:
+        """Return the ids of some numbers; ValueError if the file does not hold them."""
+        if self.offsets is None:
+            return self.data.view("<i8")[numbers].tolist() if numbers else []
+        return [self._decoded(number) for number in numbers]
+
+    def _decoded(self, number: int) -> str | bytes:
+        assert self.offsets is not None
+        start, end = int(self.offsets[number]), int(self.offsets[number + 1])
+        if not 0 <= start <= end <= len(self.data):
+            raise ValueError("the table of ids is damaged")
+        code = self.data[start:end].tobytes()
+        return code.decode("utf-8", "surrogatepass") if self.kind == "str" else code
+
+
+def _encoded(name: Any) -> bytes:
+    return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else bytes(name)
+
+
+def _kind(name: Any, place: int) -> str:
+    if isinstance(name, (str, bytes)):
+        return "str" if isinstance(name, str) else "bytes"
+    if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and int(name) in INT64:
+        return "int"
+    raise TypeError(
+        f"ids must be str, bytes or int of 64 bits to be saved: number {place} is {name!r} "
+        f"of type {type(name).__name__}"
+    )

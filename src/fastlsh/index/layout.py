@@ -1,0 +1,156 @@
+"""What the header of an index file says: parameters, sizes, and from them where each array lies."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from fastlsh._kernels import BY_SETS
+from fastlsh.buckets import MAX_DOCUMENTS
+from fastlsh.index.ids import KINDS
+from fastlsh.settings import VERIFY, Settings
+from fastlsh.shingling import Shingler
+
+ALIGNED = 64
+CUSTOM = "custom"
+"""Stands for a function, which cannot be written."""
+
+
+class Sizes(NamedTuple):
+    """What the parameters leave open."""
+
+    documents: int
+    slots: tuple[int, ...]
+    """Of the table of each band."""
+    set_hashes: int
+    """0 where there are no sets."""
+    ids: str
+    """ "str", "bytes" or "int"."""
+    id_bytes: int
+    id_table: int
+
+
+class Entry(NamedTuple):
+    """One array of the file."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    """From the end of the header."""
+    size: int
+    """In bytes."""
+
+
+def parameters_of(settings: Settings) -> dict[str, Any]:
+    """Return what an index was made with, as JSON has it."""
+    (verify,) = [name for name, value in VERIFY.items() if value == settings.verify]
+    return {
+        "threshold": settings.threshold,
+        "num_perm": settings.hasher.num_perm,
+        "seed": settings.hasher.seed,
+        "scheme": settings.hasher.scheme,
+        "bands": settings.params.bands,
+        "rows": settings.params.rows,
+        "verify": verify,
+        "shingler": _shingler_as_json(settings.hasher.shingler),
+    }
+
+
+def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
+    values = {field.name: getattr(shingler, field.name) for field in fields(shingler)}
+    return {name: CUSTOM if callable(value) else value for name, value in values.items()}
+
+
+def settings_of(
+    saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None
+) -> Settings:
+    """Return the settings that were saved.
+
+    Raises
+    ------
+    ValueError
+        They are not what is expected, or no settings at all.
+    """
+    expected = {name: value for name, value in expected.items() if value is not None}
+    shingler = expected.pop("shingler", None)
+    for name, value in expected.items():
+        if saved[name] != value:
+            raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
+    described = _strict(saved["shingler"], dict)
+    if shingler is None:
+        functions = [name for name, value in described.items() if value == CUSTOM]
+        if functions:
+            raise ValueError(
+                f"the shingler of the index has a function ({', '.join(functions)}), which cannot "
+                "be saved: give shingler="
+            )
+        shingler = Shingler(**described)
+    elif _shingler_as_json(shingler) != described:
+        raise ValueError(f"the index was saved with the shingler {described}, not {shingler}")
+    return Settings.of(
+        float(_strict(saved["threshold"], float, int)),
+        shingler=shingler,
+        num_perm=_strict(saved["num_perm"], int),
+        seed=_strict(saved["seed"], int),
+        recall=0.5,
+        bands=_strict(saved["bands"], int),
+        rows=_strict(saved["rows"], int),
+        scheme=_strict(saved["scheme"], str),
+        verify=_strict(saved["verify"], str),
+        threads=threads,
+    )
+
+
+def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:
+    """Return the sizes that were saved; ValueError if they cannot be."""
+    sizes = Sizes(**saved)
+    n = _within(sizes.documents, 0, MAX_DOCUMENTS)
+    slots = tuple(_within(size, 1, 2**32 - 1) for size in _strict(sizes.slots, list))
+    if len(slots) != settings.params.bands:
+        raise ValueError(f"{len(slots)} tables for {settings.params.bands} bands")
+    if _strict(sizes.ids, str) not in KINDS:
+        raise ValueError(f"unknown kind of ids {sizes.ids!r}")
+    _within(sizes.id_bytes, *((8 * n, 8 * n) if sizes.ids == "int" else (0, 2**62)))
+    _within(sizes.set_hashes, 0, 2**59 if settings.verify == BY_SETS else 0)
+    _within(sizes.id_table, n + 1, 2**32 - 1)
+    return sizes._replace(slots=slots)
+
+
+def entries_of(settings: Settings, sizes: Sizes) -> list[Entry]:
+    """Return every array of a file with these parameters and sizes, in order."""
+    entries: list[Entry] = []
+    end = 0
+    for name, dtype, shape in _arrays(settings, sizes):
+        size = math.prod(shape) * int(dtype[2:])
+        entries.append(Entry(name, dtype, shape, end, size))
+        end += -(-size // ALIGNED) * ALIGNED
+    return entries
+
+
+def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    n = sizes.documents
+    yield "signatures", "<u4", (n, settings.hasher.num_perm)
+    yield "links", "<u4", (settings.params.bands, n)
+    yield "slots", "<u8", (sum(sizes.slots),)
+    if settings.verify == BY_SETS:
+        yield "set_offsets", "<i8", (n + 1,)
+        yield "set_hashes", "<u8", (sizes.set_hashes,)
+    if sizes.ids != "int":
+        yield "id_offsets", "<i8", (n + 1,)
+    yield "id_bytes", "|u1", (sizes.id_bytes,)
+    yield "id_table", "<u8", (sizes.id_table,)
+
+
+def _within(value: Any, least: int, most: int) -> int:
+    number = int(_strict(value, int))
+    if not least <= number <= most:
+        raise ValueError(f"{number} is not between {least} and {most}")
+    return number
+
+
+def _strict(value: Any, *types: type) -> Any:
+    """Return the value if JSON gave one of these types; True is no int."""
+    if type(value) not in types:
+        raise ValueError(f"{value!r} where {' or '.join(t.__name__ for t in types)} is needed")
+    return value

@@ -1,0 +1,137 @@
+"""An index that documents are put into, asked for and removed from, one by one or many."""
+
+import os
+
+from fastlsh.index.changing import Changing
+from fastlsh.index.ids import Ids
+from fastlsh.index.storage import read_index
+from fastlsh.index.tables import USED_WHEN_COMPACT, Tables
+from fastlsh.settings import Settings
+from fastlsh.shingling import Shingler
+
+
+class Index(Changing):
+    """Documents by id, and which of them are like a given one.
+
+    Any thread may call any method at any time: a lock lets one work on the tables, while others
+    hash their texts. A document without a shingle is counted, and found by nobody.
+
+    Parameters
+    ----------
+    threshold
+        Jaccard similarity of what is found, above 0 and at most 1.
+    num_perm, seed, scheme
+        The signatures: see `MinHasher`.
+    shingler
+        What a document is a set of; default ``Shingler()``, 9 characters.
+    recall
+        Probability of finding a document exactly at the threshold; more similar ones are found
+        more surely. Chooses bands and rows: see `LSHParams.for_threshold`.
+    bands, rows
+        Instead of `recall`.
+    verify
+        "signature": the share of equal minima, an estimate with the standard error
+        sqrt(J (1 - J) / num_perm). "exact": the Jaccard similarity of the sets of 64-bit shingle
+        hashes, which are kept (8 bytes for each shingle). "none": whatever shares a band, with
+        similarity NaN.
+    threads
+        How many hash texts and answer many questions; default: the processors this process may
+        use. They never change a result.
+
+    Notes
+    -----
+    Memory besides the ids: 4 * num_perm bytes a document for the signature, and for each band 13.5
+    bytes after `compact`, 24 at most.
+
+    Examples
+    --------
+    >>> index = Index(0.7)
+    >>> index.insert("a", "the quick brown fox jumps over the lazy dog")
+    >>> index.query("the quick brown fox jumps over the lazy dog")
+    [('a', 1.0)]
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.8,
+        *,
+        num_perm: int = 128,
+        seed: int = 1,
+        shingler: Shingler | None = None,
+        scheme: str = "affine32",
+        recall: float = 0.98,
+        bands: int | None = None,
+        rows: int | None = None,
+        verify: str = "signature",
+        threads: int | None = None,
+    ) -> None:
+        settings = Settings.of(
+            threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall,
+            bands=bands, rows=rows, scheme=scheme, verify=verify, threads=threads,
+        )  # fmt: skip
+        self._hold(Tables(settings), Ids())
+
+    def copy(self) -> "Index":
+        """Return an independent copy; of a read-only index, one that can be changed."""
+        with self._lock:
+            tables, ids = self._tables.copy(), self._ids.copy()
+        index = type(self).__new__(type(self))
+        index._hold(tables, ids)
+        return index
+
+    def compact(self) -> None:
+        """Give back spare memory, and that of removed documents."""
+        with self._lock:
+            self._changeable()
+            self._tidy(True, share=USED_WHEN_COMPACT)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        mmap: bool = False,
+        verify: bool = False,
+        threads: int | None = None,
+        threshold: float | None = None,
+        num_perm: int | None = None,
+        seed: int | None = None,
+        shingler: Shingler | None = None,
+        scheme: str | None = None,
+        bands: int | None = None,
+        rows: int | None = None,
+    ) -> "Index":
+        """Load an index that `save` has written.
+
+        Parameters
+        ----------
+        path
+            The file.
+        mmap
+            Leave the index in the file: it is open at once, whatever its size, and read as it is
+            asked. Nothing can be put into it or removed. The file must stay as it is.
+        verify
+            With ``mmap=True``: read the whole file and check it, too. Otherwise only the header
+            is; damage further on gives wrong answers or a ValueError, but never a crash.
+        threads
+            As in `Index`.
+        threshold, num_perm, seed, shingler, scheme, bands, rows
+            What the index must have been made with, as far as it is given. A shingler with
+            functions must be given.
+
+        Raises
+        ------
+        ValueError
+            The file is no index, truncated or altered, or made with other parameters than
+            expected; the message names the file, and both values.
+        OSError
+            It cannot be read.
+        """
+        expected = {
+            "threshold": threshold, "num_perm": num_perm, "seed": seed, "shingler": shingler,
+            "scheme": scheme, "bands": bands, "rows": rows,
+        }  # fmt: skip
+        tables, ids = read_index(path, expected, threads, verify=verify or not mmap)
+        index = cls.__new__(cls)
+        index._hold(tables, ids)
+        return index if mmap else index.copy()

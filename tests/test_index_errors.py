@@ -1,0 +1,294 @@
+"""What is wrong with a call is said, and the index stays as it was."""
+
+import numpy as np
+import pytest
+
+from fastlsh import Index, Shingler
+
+ROWS = np.arange(256, dtype=np.uint32).reshape(2, 128)
+TEXT = "a text of some length"
+
+
+def filled(**options):
+    index = Index(**options)
+    index.insert_many(["a", "b"], [TEXT, "another one that is not alike"])
+    return index
+
+
+def state(index):
+    return list(index), [index.signature(name).tolist() for name in index], index._tables.n
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"threshold": 0}, ValueError, "threshold must be above 0"),
+        ({"verify": "exactly"}, ValueError, "verify must be one of exact, signature, none"),
+        ({"bands": 4}, ValueError, "bands and rows must be given together"),
+        ({"bands": 20, "rows": 8}, ValueError, "need num_perm=160, got 128"),
+        ({"scheme": "none"}, ValueError, "scheme must be one of"),
+        ({"shingler": 5}, TypeError, "shingler must be a Shingler"),
+        ({"num_perm": 0}, ValueError, "num_perm must be between"),
+        ({"threads": 0}, ValueError, "threads must be at least 1"),
+    ],
+)
+def test_options(options, error, said):
+    with pytest.raises(error, match=said):
+        Index(**options)
+
+
+BAD_DOCUMENTS = [
+    ({}, TypeError, "give either text or signature, got neither"),
+    ({"text": "a", "signature": ROWS[0]}, TypeError, "got both"),
+    ({"text": 5}, TypeError, "document 0 is of type int"),
+    ({"text": b"\xff"}, ValueError, "document 0 is not valid UTF-8"),
+    ({"signature": ROWS}, TypeError, r"shape \(128,\), got uint32 of shape \(2, 128\)"),
+    ({"signature": [1, 2]}, TypeError, "got list"),
+    ({"signature": ROWS[0, :64]}, ValueError, "64 values do not suit num_perm=128"),
+    ({"signature": ROWS[0].astype(np.uint64)}, TypeError, "array of uint32, got uint64"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "said"), BAD_DOCUMENTS)
+def test_one_document(given, error, said):
+    index = filled()
+    before = state(index)
+    with pytest.raises(error, match=said):
+        index.query(**given)
+    with pytest.raises(error, match=said):
+        index.insert("c", **given)
+    assert state(index) == before
+
+
+@pytest.mark.parametrize("method", ["insert_many", "insert_unique"])
+@pytest.mark.parametrize(
+    ("ids", "given", "error", "said"),
+    [
+        (["c", "d"], {"texts": ["fine", 5]}, TypeError, "document 1 is of type int"),
+        (["c", "d"], {"texts": ["fine", b"\xff"]}, ValueError, "document 1 is not valid UTF-8"),
+        (["c", "d"], {"texts": "ab"}, TypeError, "wrap it in a list"),
+        (["c"], {"texts": ["x", "y"]}, ValueError, "ids has 1 elements for 2 documents"),
+        (["c", "b"], {"texts": ["x", "y"]}, ValueError, "id 'b' is in the index already"),
+        (["c", "c"], {"texts": ["x", "y"]}, ValueError, "id 'c' is given twice"),
+        (["c", []], {"texts": ["x", "y"]}, TypeError, "unhashable"),
+        (None, {"texts": ["x", "y"]}, TypeError, "ids must be a collection"),
+        ("cd", {"texts": ["x", "y"]}, TypeError, "ids must be a collection"),
+        (["c", "d"], {"signatures": ROWS[0]}, ValueError, r"shape \(n, num_perm\)"),
+        (["c", "d"], {"signatures": ROWS[:, :8]}, ValueError, "do not suit num_perm=128"),
+        (["c", "d"], {}, TypeError, "give either texts or signatures, got neither"),
+    ],
+)
+def test_many_documents_are_all_or_none(method, ids, given, error, said):
+    for verify in ("signature", "exact"):
+        if verify == "exact" and "signatures" in given:
+            continue
+        index = filled(verify=verify)
+        before = state(index)
+        with pytest.raises(error, match=said):
+            getattr(index, method)(ids, **given)
+        assert state(index) == before
+        assert index.query(TEXT) == [("a", 1.0)]
+
+
+def test_known_ids():
+    index = filled()
+    for on_known in ("ignore", None, True):
+        with pytest.raises(ValueError, match='on_known must be "raise" or "replace"'):
+            index.insert("a", TEXT, on_known=on_known)
+    with pytest.raises(ValueError, match="id 'a' is in the index already: on_known"):
+        index.insert("a", TEXT)
+    index.insert("a", "replaced by this text", on_known="replace")
+    assert list(index) == ["b", "a"]
+    assert index.query(TEXT) == []
+
+
+def test_unknown_ids():
+    index = filled()
+    for call in (index.remove, index.signature):
+        with pytest.raises(KeyError, match="c"):
+            call("c")
+    assert index.discard("c") is False
+    for call in (index.remove, index.discard, index.__contains__):
+        with pytest.raises(TypeError, match="unhashable"):
+            call([])
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, "1"])
+def test_limits(limit):
+    index = filled()
+    for call in (lambda: index.query(TEXT, limit=limit), lambda: index.query_many([], limit=limit)):
+        with pytest.raises(ValueError, match="limit must be an integer of at least 1"):
+            call()
+
+
+def test_exact_needs_texts():
+    index = filled(verify="exact")
+    for call in (
+        lambda: index.insert("c", signature=ROWS[0]),
+        lambda: index.insert_many(["c", "d"], signatures=ROWS),
+        lambda: index.query_many(signatures=ROWS),
+    ):
+        with pytest.raises(TypeError, match='verify="exact" compares texts: give text'):
+            call()
+
+
+def test_merging_what_does_not_suit():
+    index = filled()
+    for options in ({"seed": 2}, {"num_perm": 64}, {"shingler": Shingler(size=5)}):
+        (name,) = options
+        with pytest.raises(ValueError, match=f"the other index has {name}="):
+            index.merge(Index(**options))
+    with pytest.raises(TypeError, match="other must be an Index, got dict"):
+        index.merge({})
+    with pytest.raises(ValueError, match="the other index keeps no sets"):
+        filled(verify="exact").merge(index)
+    with pytest.raises(ValueError, match="id 'a' is in the index already"):
+        index.merge(filled())
+    before = state(index)
+    index.merge(index, on_known="replace")
+    assert state(index)[:2] == before[:2]
+
+
+MANY = [f"text number {d} of many" for d in range(60)]
+
+
+@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize("what", ["tables.move_slots", "tables.Tables.append", "ids.Ids.extend"])
+def test_whatever_happens_half_way_is_taken_back(monkeypatch, what, error):
+    index = filled()
+    before = state(index)[:2]
+
+    def fail(*_):
+        raise error
+
+    def undone(call, *arguments, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"fastlsh.index.{what}", fail)
+            patch.setattr("fastlsh.index.tables.Tables.append_unique", fail)
+            with pytest.raises(error):
+                call(*arguments, **options)
+        assert state(index)[:2] == before
+
+    undone(index.insert_many, range(60), MANY)
+    undone(index.insert_unique, range(60), MANY)
+    undone(index.insert_many, ["c", "b", *range(60)], MANY[:2] + MANY, on_known="replace")
+    index.insert_many(range(60), MANY)
+    assert index.query(MANY[7], limit=1) == [(7, 1.0)]
+    assert index.query(TEXT) == [("a", 1.0)]
+    index.compact()
+    assert list(index) == ["a", "b", *range(60)]
+
+
+# ---- the kernel trusts nobody
+
+
+def arrays(n=4, k=6, bands=2, size=9):
+    return {
+        "signatures": np.zeros((n, k), np.uint32),
+        "live": np.ones(n, np.uint8),
+        "slots": [np.zeros(size, np.uint64) for _ in range(bands)],
+        "links": [np.zeros(n, np.uint32) for _ in range(bands)],
+        "used": np.zeros(bands, np.int64),
+        "rows": 3,
+        "n": n,
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"signatures": np.zeros((4, 5), np.uint32)},
+        {"signatures": np.zeros((4, 6), np.uint64)},
+        {"live": np.ones(3, np.uint8)},
+        {"live": None},
+        {"slots": []},
+        {"slots": [np.zeros(0, np.uint64)] * 2},
+        {"slots": [np.zeros(9, np.uint64)]},
+        {"links": [np.zeros(3, np.uint32)] * 2},
+        {"used": np.zeros(3, np.int64)},
+        {"rows": 0},
+        {"rows": 4},
+        {"n": 5},
+        {"n": -1},
+        {"hashes": np.zeros(3, np.uint64), "offsets": np.zeros(4, np.int64)},
+        {"offsets": np.zeros(5, np.int64)},
+    ],
+)
+def test_kernel_arrays(isa, wrong):
+    with pytest.raises((ValueError, TypeError)):
+        isa.BandTables(**{**arrays(), **wrong})
+
+
+def test_kernel_calls(isa):
+    kernel = isa.BandTables(**{**arrays(), "n": 2})
+    asked = np.ones((3, 6), np.uint32)
+    good = {
+        "signatures": asked, "hashes": None, "offsets": None, "first": 0, "last": 3, "mode": 1,
+        "threshold": 0.5,
+    }  # fmt: skip
+    out = {"limit": 5, "out": np.empty((8, 2)), "counts": np.empty(3, np.int64)}
+    assert kernel.query(**good, **out) == (3, 0, 0)
+    for wrong in (
+        {"signatures": asked[:, :5].copy()}, {"first": -1}, {"first": 4}, {"last": 4}, {"mode": 3},
+        {"mode": 0}, {"limit": 0}, {"out": np.empty((0, 2))}, {"out": np.empty((8, 3))},
+        {"counts": np.empty(2, np.int64)},
+    ):  # fmt: skip
+        with pytest.raises((ValueError, IndexError)):
+            kernel.query(**{**good, **out, **wrong})
+    fresh = np.zeros(3, np.uint8)
+    for wrong in (
+        {"last": 3},
+        {"last": 2, "fresh": np.zeros(2, np.uint8)},
+        {"first": 2, "last": 1},
+    ):
+        with pytest.raises((ValueError, IndexError)):
+            kernel.insert_unique(**{**good, "fresh": fresh, **wrong})
+    for count in (-1, 3):
+        with pytest.raises(ValueError, match="no room"):
+            kernel.insert(count)
+    full = isa.BandTables(**{**arrays(), "n": 0, "used": np.array([0, 8])})
+    with pytest.raises(ValueError, match="the table of band 1 has no room for 1 keys"):
+        full.insert(1)
+    read_only = isa.BandTables(**{**arrays(), "live": None, "used": None, "n": 3})
+    for call in (lambda: read_only.insert(1), read_only.compact):
+        with pytest.raises(ValueError, match="nothing can be written"):
+            call()
+    with pytest.raises(ValueError, match="do not fit"):
+        isa.move_slots(np.ones(4, np.uint64), np.zeros(4, np.uint64))
+    with pytest.raises(ValueError, match="not empty"):
+        isa.move_slots(np.ones(4, np.uint64), np.ones(9, np.uint64))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_tables_of_random_numbers(isa, seed):
+    draw = np.random.default_rng(seed)
+    for _ in range(30):
+        given = arrays(20, 6, 2, 25)
+        given["signatures"][:] = draw.integers(0, 2, (20, 6))
+        good = isa.BandTables(**{**given, "n": 0})
+        good.insert(20)
+        for band in (0, 1):
+            for array in (given["slots"][band], given["links"][band]):
+                bits = array.dtype.itemsize * 8
+                for place in draw.integers(0, len(array), 6):
+                    array[place] ^= np.array(1 << draw.integers(0, bits), array.dtype)
+                if draw.random() < 0.2:
+                    array[:] = draw.integers(0, 1 << (bits - 1), len(array))
+        asked = given["signatures"].copy()
+        counts = np.empty(20, np.int64)
+        for call in (
+            lambda k, asked=asked, counts=counts: k.query(
+                asked, None, None, 0, 20, 1, 0.1, 99, np.empty((999, 2)), counts
+            ),
+            lambda k: k.compact(),
+            lambda k: k.insert(5),
+            lambda k, asked=asked: k.insert_unique(
+                asked, None, None, 0, 3, 2, 0.1, np.empty(20, np.uint8)
+            ),
+        ):
+            kernel = isa.BandTables(**{**given, "n": int(draw.integers(0, 16))})
+            try:
+                call(kernel)
+            except ValueError as error:
+                if "damaged" not in str(error) and "no room" not in str(error):
+                    raise

@@ -1,0 +1,406 @@
+"""Index files: what comes back, what is refused, and that nothing in a file can do harm."""
+
+import json
+import random
+import struct
+import zlib
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from fastlsh import Index, Shingler
+from fastlsh.index import storage
+
+KINDS = {
+    "str": lambda d: ["", "\0", "ü", "\ud800", "id"][d] if d < 5 else f"document {d}",
+    "bytes": lambda d: [b"", b"\0", b"\xff", b"id"][d] if d < 4 else b"document %d" % d,
+    "int": lambda d: [0, -1, 2**63 - 1, -(2**63)][d] if d < 4 else 7 * d,
+}
+
+
+def texts_alike(n, seed=0):
+    draw = random.Random(seed)
+    base = ["".join(draw.choices("abcdef ", k=80)) for _ in range(n // 3 + 1)]
+    return [draw.choice(base) + draw.choice(["", "", "x", "yz" * 20]) for _ in range(n)] + ["", ""]
+
+
+def made(n=60, kind="str", **options):
+    """Return an index with gaps, and the texts to ask it for."""
+    texts = texts_alike(n)
+    index = Index(0.6, **options)
+    index.insert_many([KINDS[kind](d) for d in range(len(texts))], texts)
+    for d in range(0, len(texts), 7):
+        index.remove(KINDS[kind](d))
+    return index, texts
+
+
+def assert_equal(loaded, index, texts):
+    assert list(loaded) == list(index)
+    assert [type(name) for name in loaded] == [type(name) for name in index]
+    assert len(loaded) == len(index)
+    assert loaded.params == index.params
+    for name in index:
+        assert name in loaded
+        assert (loaded.signature(name) == index.signature(name)).all()
+    for limit in (None, 2):
+        found = loaded.query_many(texts, limit=limit)
+        assert repr(found) == repr(index.query_many(texts, limit=limit))  # NaN, too
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize("verify", ["signature", "exact", "none"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_and_back(tmp_path, kind, verify, mmap):
+    index, texts = made(kind=kind, verify=verify)
+    index.save(tmp_path / "index")
+    loaded = Index.load(tmp_path / "index", mmap=mmap, verify=True)
+    assert loaded.read_only == mmap
+    assert_equal(loaded, index, texts)
+    for other in ("x", b"x", 5, -5, 2**70, None, 1.5, (1,), True, "document 0", "document 1"):
+        assert (other in loaded) == (other in index)
+    with pytest.raises(KeyError):
+        loaded.signature("not there")
+    loaded.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "index").read_bytes() or not mmap
+    assert_equal(Index.load(tmp_path / "again"), index, texts)
+    copy = loaded.copy()
+    for changed in (copy, index):
+        changed.insert("new" if kind == "str" else 11, texts[3])
+        changed.remove(next(iter(changed)))
+        changed.compact()
+    assert_equal(copy, index, texts)
+    assert [p.name for p in sorted(tmp_path.iterdir())] == ["again", "index"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("mmap", [False, True])
+def test_few_documents(tmp_path, n, mmap):
+    for verify in ("signature", "exact"):
+        index = Index(0.6, verify=verify)
+        index.insert_many(list(range(n)), ["a few words and no more"] * n)
+        index.save(tmp_path / "index")
+        loaded = Index.load(tmp_path / "index", mmap=mmap)
+        assert loaded.query("a few words and no more") == [(d, 1.0) for d in range(n)]
+        assert 5 not in loaded
+        assert list(loaded) == list(range(n))
+
+
+def test_a_mapped_index_is_read_only(tmp_path):
+    index, texts = made()
+    index.save(tmp_path / "index")
+    loaded = Index.load(tmp_path / "index", mmap=True)
+    for call in (
+        lambda: loaded.insert("x", "text"),
+        lambda: loaded.insert_many(["x"], ["text"]),
+        lambda: loaded.insert_unique(["x"], ["text"]),
+        lambda: loaded.remove("id"),
+        lambda: loaded.discard("id"),
+        lambda: loaded.merge(index),
+        loaded.compact,
+    ):
+        with pytest.raises(ValueError, match=r"read-only: copy\(\) can be changed"):
+            call()
+    assert_equal(loaded, index, texts)
+    other = Index(0.6)
+    other.merge(loaded)
+    assert_equal(other, index, texts)
+
+
+# ---- ids
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (["a", b"b"], "the first is 'a', number 1 is b'b'"),
+        ([1, 2, "a"], "the first is 1, number 2 is 'a'"),
+        (["a", None], "number 1 is None of type NoneType"),
+        ([(1, 2)], r"number 0 is \(1, 2\) of type tuple"),
+        ([1, 1.5], "number 1 is 1.5 of type float"),
+        ([1, 2**63], "number 1 is 9223372036854775808 of type int"),
+        ([True], "number 0 is True of type bool"),
+    ],
+)
+def test_ids_that_cannot_be_saved(tmp_path, ids, said):
+    index = Index()
+    index.insert_many(ids, ["text"] * len(ids))
+    with pytest.raises(TypeError, match=said):
+        index.save(tmp_path / "index")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numpy_integers(tmp_path):
+    index = Index()
+    index.insert(np.int32(5), "a text")
+    index.insert_many(np.array([6, 7]), ["b text", "c text"])
+    index.save(tmp_path / "index")
+    loaded = Index.load(tmp_path / "index", mmap=True)
+    assert list(loaded) == [5, 6, 7]
+    assert np.uint8(6) in loaded
+
+
+# ---- parameters
+
+
+def test_other_parameters(tmp_path):
+    made(num_perm=100, seed=3, shingler=Shingler(size=4), bands=20, rows=4)[0].save(tmp_path / "i")
+    right = {
+        "threshold": 0.6, "num_perm": 100, "seed": 3, "shingler": Shingler(size=4),
+        "scheme": "affine32", "bands": 20, "rows": 4,
+    }  # fmt: skip
+    wrong = {
+        "threshold": 0.7, "num_perm": 128, "seed": 1, "shingler": Shingler(size=5),
+        "scheme": "other", "bands": 4, "rows": 20,
+    }  # fmt: skip
+    for mmap in (False, True):
+        Index.load(tmp_path / "i", mmap=mmap, **right)
+        for name, value in wrong.items():
+            said = "saved with the shingler" if name == "shingler" else f"saved with {name}="
+            with pytest.raises(ValueError, match=f"i: the index was {said}"):
+                Index.load(tmp_path / "i", mmap=mmap, **{**right, name: value})
+
+
+def test_shinglers_with_functions(tmp_path):
+    shingler = Shingler("word", 1, lowercase=True, tokenizer=str.split, unicode_form="NFC")
+    index = Index(0.8, shingler=shingler)
+    index.insert("a", "Some words of the Text")
+    index.save(tmp_path / "index")
+    with pytest.raises(ValueError, match=r"has a function \(tokenizer\), .*give shingler="):
+        Index.load(tmp_path / "index")
+    with pytest.raises(ValueError, match="saved with the shingler"):
+        Index.load(tmp_path / "index", shingler=Shingler("word", 1, lowercase=True))
+    loaded = Index.load(tmp_path / "index", mmap=True, shingler=shingler)
+    assert loaded.query("some words of the text") == [("a", 1.0)]
+
+
+# ---- files that are not as they should be
+
+
+@pytest.fixture(scope="module", params=["str", "int"])
+def file(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("index") / "good"
+    made(30, request.param, num_perm=24, bands=6, rows=3, verify="exact")[0].save(path)
+    return path
+
+
+def header_of(data):
+    *_, length = storage.START.unpack(data[: storage.START.size])
+    return storage.START.size + length
+
+
+def parts_of(data):
+    end = header_of(data)
+    return json.loads(data[storage.START.size : end]), data[end:]
+
+
+def put_together(header, body, version=storage.VERSION):
+    code = json.dumps(header).encode()
+    code += b" " * (-(storage.START.size + len(code)) % 64)
+    start = storage.START.pack(storage.MAGIC, version, zlib.crc32(code), len(code))
+    return start + code + body
+
+
+def refused(path, data, said=None, mmap=True, verify=False):
+    path = path.with_name("bad")
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=said) as error:
+        Index.load(path, mmap=mmap, verify=verify)
+    assert str(error.value).startswith(f"{path}: ")
+    return str(error.value)
+
+
+def test_a_flipped_bit_anywhere_is_found(file):
+    data = file.read_bytes()
+    end = header_of(data)
+    draw = random.Random(0)
+    for place in [*range(40), *range(40, end, 7), *range(end, len(data), 41), len(data) - 1]:
+        bad = bytearray(data)
+        bad[place] ^= 1 << draw.randrange(8)
+        for mmap, verify in [(True, True), (False, False)] + [(True, False)] * (place < end):
+            refused(file, bad, mmap=mmap, verify=verify)
+
+
+def test_a_shorter_or_longer_file_is_refused(file):
+    data = file.read_bytes()
+    for length in [*range(0, 80), *range(80, len(data), 97), len(data) - 1]:
+        refused(file, data[:length])
+    refused(file, data + b"\0", "bytes, expected")
+    refused(file, b"", "it is not an index")
+    refused(file, b"PK" + data[2:], "it is not an index")
+    with pytest.raises(FileNotFoundError):
+        Index.load(file.with_name("none"))
+
+
+def test_another_version_is_refused(file):
+    header, body = parts_of(file.read_bytes())
+    refused(file, put_together(header, body, 2), "format version 2 is unknown, version 1 is read")
+
+
+LIES = [0, -1, 1, 2**31, 2**32, 2**62, 2**63, 2**70, 10**30, 1e300, 0.5, None, "x", [], {}, True]
+
+
+def test_headers_that_lie(file):
+    data = file.read_bytes()
+    header, body = parts_of(data)
+    assert put_together(header, body) == data
+
+    def places(value, path=()):
+        if isinstance(value, (dict, list)):
+            keys = value if isinstance(value, dict) else range(len(value))
+            yield from ((*path, key) for key in keys)
+            for key in keys:
+                yield from places(value[key], (*path, key))
+
+    for path in places(header):
+        if path in {("fastlsh",), ("parameters", "threshold"), ("parameters", "seed")}:
+            continue
+        for lie in [*LIES, "gone"]:
+            bad = json.loads(json.dumps(header))
+            inner = bad
+            for key in path[:-1]:
+                inner = inner[key]
+            if type(inner[path[-1]]) is type(lie) and inner[path[-1]] == lie:
+                continue
+            if path[:2] == ("parameters", "shingler") and lie in (None, False, True):
+                continue
+            if path[-1] == "crc32" and type(lie) is int:
+                continue
+            inner[path[-1]] = lie
+            if lie == "gone":
+                del inner[path[-1]]
+            try:
+                refused(file, put_together(bad, body))
+            except pytest.fail.Exception:
+                # Other parameters, but sound ones.
+                assert path[:2] in {("parameters", "shingler"), ("parameters", "rows")}, (path, lie)
+
+
+@pytest.mark.parametrize(
+    "code", [b"{}", b"[]", b"null", b"{", b"\xff", b"[" * 100_000, b"1" * 9999]
+)
+def test_headers_that_are_none(file, code):
+    code += b" " * (-(storage.START.size + len(code)) % 64)
+    start = storage.START.pack(storage.MAGIC, storage.VERSION, zlib.crc32(code), len(code))
+    refused(file, start + code)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, _: arrays.reverse(),
+        lambda arrays, _: arrays[1].update(offset=arrays[0]["offset"]),
+        lambda arrays, _: arrays[1].update(offset=arrays[1]["offset"] - 64),
+        lambda arrays, size: arrays[1].update(offset=size),
+        lambda arrays, _: arrays.append(arrays[0]),
+        lambda arrays, _: arrays.pop(),
+    ],
+)
+def test_swapped_and_overlapping_arrays(file, change):
+    header, body = parts_of(file.read_bytes())
+    change(header["arrays"], len(body))
+    refused(file, put_together(header, body))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_arrays_of_random_numbers_do_no_harm(file, seed):
+    """A mapped file is believed in nothing: any content gives answers or a ValueError."""
+    draw = np.random.default_rng(seed)
+    data = file.read_bytes()
+    header, _ = parts_of(data)
+    begin = header_of(data)
+    bad = bytearray(data)
+    for entry in header["arrays"]:
+        if draw.random() < 0.5 or not entry["size"]:
+            continue
+        start = begin + entry["offset"]
+        values = np.frombuffer(bad, entry["dtype"], entry["size"] // int(entry["dtype"][2:]), start)
+        how = draw.integers(3)
+        if how == 0:
+            for place in draw.integers(0, entry["size"], 8):
+                bad[start + place] ^= 1 << int(draw.integers(8))
+        elif how == 1:
+            values[:] = draw.integers(0, 40, len(values))
+        else:
+            top = min(int(np.iinfo(values.dtype).max), 2**63 - 1)
+            values[:] = draw.integers(0, top, len(values), endpoint=True)
+    path = file.with_name(f"harmless {seed}")
+    path.write_bytes(bad)
+    index = Index.load(path, mmap=True)
+    _, texts = made(30)
+    names = [KINDS["str"](d) for d in range(30)] + list(range(100))
+    calls = [
+        lambda: list(index), lambda: index.query_many(texts), index.copy,
+        lambda: index.query_many(texts, limit=1), lambda: index.query(texts[1]),
+        lambda: Index.load(path), lambda: Index.load(path, mmap=True, verify=True),
+        lambda: index.save(path.with_name("other")),
+    ]  # fmt: skip
+    calls += [lambda name=name: name in index and index.signature(name) for name in names]
+    for call in calls:
+        with suppress(ValueError, MemoryError):  # UnicodeDecodeError is a ValueError
+            call()
+    # As if its author had written the checksums, too: it can be loaded and changed.
+    for entry in header["arrays"]:
+        start = begin + entry["offset"]
+        entry["crc32"] = zlib.crc32(bad[start : start + entry["size"]])
+    path.write_bytes(put_together(header, bytes(bad[begin:])))
+    with suppress(ValueError, MemoryError):
+        loaded = Index.load(path)
+        loaded.insert_many(["p", "q"], texts[:2])
+        loaded.query_many(texts)
+        loaded.insert_unique([f"{d} new" for d in range(len(texts))], texts)
+        for name in list(loaded)[::2]:
+            loaded.remove(name)
+        loaded.compact()
+        loaded.query_many(texts)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    index, _ = made()
+    index.save(tmp_path / "index")
+    before = (tmp_path / "index").read_bytes()
+
+    def fail(_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(storage.os, "fsync", fail)
+    with pytest.raises(OSError, match="no space"):
+        index.save(tmp_path / "index")
+    assert (tmp_path / "index").read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_format_is_as_documented(tmp_path):
+    """A reader written from docs/index-format.md alone, for one document."""
+    index = Index(0.8, num_perm=8, bands=2, rows=4)
+    row = np.arange(8, dtype=np.uint32)
+    index.insert(77, signature=row)
+    index.save(tmp_path / "index")
+    data = (tmp_path / "index").read_bytes()
+    magic, version, checksum, length = struct.unpack_from("<8sIIQ", data)
+    assert (magic, version) == (b"\x89fastlsh", 1)
+    assert checksum == zlib.crc32(data[24 : 24 + length])
+    assert (24 + length) % 64 == 0
+    header = json.loads(data[24 : 24 + length])
+    arrays = {}
+    for entry in header["arrays"]:
+        start = 24 + length + entry["offset"]
+        assert start % 64 == 0
+        raw = data[start : start + entry["size"]]
+        assert zlib.crc32(raw) == entry["crc32"]
+        arrays[entry["name"]] = np.frombuffer(raw, entry["dtype"]).reshape(entry["shape"])
+    assert arrays["signatures"].tolist() == [row.tolist()]
+    assert arrays["id_bytes"].tobytes() == (77).to_bytes(8, "little")
+    from oracle import M64, band_key, fmix64
+
+    tables = np.split(arrays["slots"], np.cumsum(header["sizes"]["slots"])[:-1])
+    for band, slots in enumerate(tables):
+        tag = band_key(row[4 * band : 4 * band + 4].tolist(), band) >> 32
+        expected = np.zeros(len(slots), np.uint64)
+        expected[tag * len(slots) >> 32] = tag << 32 | 1
+        assert slots.tolist() == expected.tolist()
+    h = ((8 + 1) ^ 77) * 0xD6E8FEB86659FD93 & M64
+    tag = fmix64(h ^ h >> 32) >> 32
+    table = arrays["id_table"]
+    assert table[tag * len(table) >> 32] == tag << 32 | 1
+    assert np.count_nonzero(table) == 1
