@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import common
 import fastlsh
-from corpus import Writer, in_script
+from bench import common
+from bench.corpus import Writer, in_script
 from fastlsh import _kernels
-from limit import Limit, available, fold
+from bench.limit import Limit, available, fold
 
 LENGTHS = (50, 1_100, 12_000)
 SIZE = 9
@@ -190,10 +190,12 @@ def instruction_sets(options: Namespace) -> dict[str, Any]:
     """Run the comparison with the limit once for each, in a process of its own."""
     results = {}
     for name in _kernels.instruction_sets():
-        command = [sys.executable, __file__, "--one-set", f"--repeats={common.rounds(options)}"]
+        command = common.module_command(
+            "kernels", "--one-set", f"--repeats={common.rounds(options)}"
+        )
         child = subprocess.run(
             [*command, *(["--quick"] if options.quick else [])],
-            env={**os.environ, "FASTLSH_ISA": name},
+            env={**os.environ, "FASTLSH_ISA": name}, cwd=common.ROOT,
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         results[name] = json.loads(child.stdout)

@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-import common
-import corpus
 import fastlsh
+from bench import common, corpus
 
 THRESHOLD = 0.8
 KINDS = ("identical", "95 % template", "J = 0.74")
@@ -129,8 +128,10 @@ def lean(options: argparse.Namespace) -> dict[str, Any]:
         del texts
 
         def run(*job: str) -> dict[str, int]:
-            command = [sys.executable, __file__, f"--child={path}", f"--documents={count}", *job]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            command = common.module_command("scale", f"--child={path}", f"--documents={count}", *job)
+            done = subprocess.run(
+                command, cwd=common.ROOT, capture_output=True, text=True, check=True
+            )
             result: dict[str, int] = json.loads(done.stdout)
             return result
 
