@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 import fastlsh
 from bench import common
 from bench.corpus import Writer, in_script
-from fastlsh import _kernels
 from bench.limit import Limit, available, fold
+from fastlsh import _kernels
 
 LENGTHS = (50, 1_100, 12_000)
 SIZE = 9

@@ -140,9 +140,7 @@ def main() -> None:
             "documents": len(mixed),
             "characters": sum(map(len, mixed)),
             "from a file": bool(options.corpus),
-            "speed": compared(
-                names, lambda contender, texts: contender.pairs(texts), mixed, count
-            ),
+            "speed": compared(names, lambda contender, texts: contender.pairs(texts), mixed, count),
             "accuracy": accuracy(names, mixed),
         },
     }

@@ -128,7 +128,9 @@ def lean(options: argparse.Namespace) -> dict[str, Any]:
         del texts
 
         def run(*job: str) -> dict[str, int]:
-            command = common.module_command("scale", f"--child={path}", f"--documents={count}", *job)
+            command = common.module_command(
+                "scale", f"--child={path}", f"--documents={count}", *job
+            )
             done = subprocess.run(
                 command, cwd=common.ROOT, capture_output=True, text=True, check=True
             )

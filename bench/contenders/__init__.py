@@ -9,17 +9,30 @@ import importlib.util
 import os
 import sys
 
-for variable in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ[variable] = "1"  # the libraries read it when they are loaded, which is later
-
-from bench.contenders.base import EVEN, PARAMS, SIZE, THRESHOLD, Contender, K, Pair
+from bench.contenders.base import (
+    EVEN,
+    PARAMS,
+    SIZE,
+    THRESHOLD,
+    Contender,
+    K,
+    Pair,
+    shingle_list,
+    word_cutter,
+)  # fmt: skip
 from bench.contenders.datasketch import Datasketch
 from bench.contenders.fastsketch import FastSketch
 from bench.contenders.gaoya import Gaoya
 from bench.contenders.ours import OURS, Pure
 from bench.contenders.rensa import Rensa
 
-__all__ = ["EVEN", "PARAMS", "SIZE", "THRESHOLD", "Contender", "K", "Pair", "everyone", "installed"]
+__all__ = [
+    "EVEN", "PARAMS", "SIZE", "THRESHOLD", "Contender", "K", "Pair", "everyone", "installed",
+    "shingle_list", "word_cutter",
+]  # fmt: skip
+
+for variable in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[variable] = "1"  # the libraries read it when they are loaded, which is later
 
 KNOWN: tuple[Contender, ...] = (
     *OURS, Pure(), Datasketch("datasketch"), Datasketch("datasketch, CRC-32"),

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.contenders.base import (
-    PARAMS, THRESHOLD, Contender, K, Pair, shingle_list, word_cutter,
+    PARAMS,
+    THRESHOLD,
+    Contender,
+    K,
+    Pair,
+    shingle_list,
+    word_cutter,
 )  # fmt: skip
 
 

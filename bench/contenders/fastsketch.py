@@ -7,7 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.contenders.base import (
-    EVEN, Contender, K, Pair, agreeing, cut_at, shingle_list, word_cutter,
+    EVEN,
+    Contender,
+    K,
+    Pair,
+    agreeing,
+    cut_at,
+    shingle_list,
+    word_cutter,
 )  # fmt: skip
 
 

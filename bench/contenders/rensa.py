@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.contenders.base import (
-    EVEN, THRESHOLD, Contender, K, Pair, shingle_list, word_cutter,
+    EVEN,
+    THRESHOLD,
+    Contender,
+    K,
+    Pair,
+    shingle_list,
+    word_cutter,
 )  # fmt: skip
 
 
