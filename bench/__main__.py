@@ -36,7 +36,7 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
 
 
 REAL = {
-    "peers": ["--documents=50000", "--repeats=5", "--only", "rensa", "rensa, from lists"],
+    "peers": ["--documents=50000", "--repeats=5"],
     "end_to_end": ["--repeats=5"],
 }
 

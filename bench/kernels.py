@@ -56,12 +56,15 @@ def against_limit(texts: list[str], count: int) -> dict[str, Any]:
     limit = Limit(_kernels.isa, a, b)
     hashes, offsets = window_hashes(texts)
     x = fold(hashes)
-    out, ready, bare = (np.empty((len(texts), 128), np.uint32) for _ in range(3))
+    fss = fastlsh.MinHasher(scheme="fss", threads=1)
+    out, ready, bare, other = (np.empty((len(texts), 128), np.uint32) for _ in range(4))
     times = common.interleave(
         {
             "limit": lambda: limit.run(x, offsets, out=bare),
             "raw": lambda: hasher.signatures(texts, out),
             "ready": lambda: hasher.from_hashes(hashes, offsets, ready),
+            "raw, fss": lambda: fss.signatures(texts, other),
+            "ready, fss": lambda: fss.from_hashes(hashes, offsets, other),
         },
         count,
     )
@@ -72,6 +75,8 @@ def against_limit(texts: list[str], count: int) -> dict[str, Any]:
         "limit, ns per hash": per_item(times["limit"], len(x)),
         "raw text / limit": common.ratio(times["raw"], times["limit"]),
         "from_hashes / limit": common.ratio(times["ready"], times["limit"]),
+        "raw text, fss / limit": common.ratio(times["raw, fss"], times["limit"]),
+        "from_hashes, fss / limit": common.ratio(times["ready, fss"], times["limit"]),
         "raw text, M characters/s": common.summary(
             sum(map(len, texts)) / t / 1e6 for t in times["raw"]
         ),

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bench import common
 from bench.report import answers, figures, speed
@@ -33,13 +34,22 @@ def picture(name: str, records: Records) -> Iterator[str]:
         yield ""
 
 
+def place(record: dict[str, Any]) -> str:
+    """Return the machine and the version of Python."""
+    m = record["machine"]
+    return (
+        f"{m['cpu']} ({m['instruction_set']}, {m['cores']} cores), {m['system']}, "
+        f"Python {record['versions']['python']}"
+    )
+
+
 def machine(records: Records) -> Iterator[str]:
     """Yield where and when each file of results was taken, and by which command."""
     where = {
-        f"{m['cpu']} ({m['instruction_set']}, {m['cores']} cores), {m['system']}, Python "
-        f"{v['python']}, kernels built by {m.get('compiler') or 'an unknown compiler'}; "
-        + ", ".join(f"{name} {version}" for name, version in v.items() if name != "python")
-        for m, v in ((record["machine"], record["versions"]) for record in records.values())
+        f"{place(record)}, kernels built by "
+        f"{record['machine'].get('compiler') or 'an unknown compiler'}; "
+        + ", ".join(f"{n} {v}" for n, v in record["versions"].items() if n != "python")
+        for record in records.values()
     }
     yield from (f"* {line}" for line in sorted(where))
     yield ""
@@ -56,6 +66,10 @@ def summary(records: Records) -> Iterator[str]:
     """Yield what the README shows."""
     yield from answers.peers(records)
     yield from answers.real_texts(records)
+    first = records.get("peers")
+    if first:
+        yield f"Measured on: {place(first)}, commit {first['commit']}, {first['date']}."
+        yield ""
 
 
 OTHERS = {

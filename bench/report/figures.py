@@ -66,13 +66,15 @@ def draw_limits(figure: Any, data: Data, mode: str) -> None:
     """Draw bars in a group for each instruction set."""
     axes = figure.subplots()
     kinds = list(next(iter(data.values())))
-    colours = (PAPER[mode][2], COLOURS[mode][7], COLOURS[mode][0])
+    colours = (PAPER[mode][2], COLOURS[mode][7], COLOURS[mode][0], COLOURS[mode][1])
+    width = 0.8 / len(kinds)
     for number, kind in enumerate(kinds):
-        places = [group + 0.27 * number for group in range(len(data))]
+        places = [group + width * number for group in range(len(data))]
         heights = [values[kind] for values in data.values()]
-        bars = axes.bar(places, heights, 0.25, label=kind, color=colours[number])
+        bars = axes.bar(places, heights, 0.93 * width, label=kind, color=colours[number])
         axes.bar_label(bars, fmt="%.0f", padding=2)
-    axes.set_xticks([group + 0.27 for group in range(len(data))], list(data))
+    middle = width * (len(kinds) - 1) / 2
+    axes.set_xticks([group + middle for group in range(len(data))], list(data))
     axes.set(ylabel="million shingles a second")
     axes.grid(visible=False, axis="x")
     axes.legend(loc="upper left", frameon=False)

@@ -29,16 +29,21 @@ def by_hashes(records: Records) -> Data:
     return lines
 
 
+OF_LIMIT = {
+    "ready hashes": "from_hashes / limit",
+    "raw texts": "raw text / limit",
+    "raw texts, fss": "raw text, fss / limit",
+}
+
+
 def limits(records: Records) -> Data:
     """M hashes/s of the bare loop and ours, by the instruction set."""
     found = results(records, "kernels", "instruction sets, 1,100 characters")
     shown: Data = {}
     for name, values in found.items():
         rate = 1e3 / values["limit, ns per hash"]["median"]
-        shown[name] = {
-            "bare loop": rate,
-            "ready hashes": rate / values["from_hashes / limit"]["median"],
-            "raw texts": rate / values["raw text / limit"]["median"],
+        shown[name] = {"bare loop": rate} | {
+            label: rate / values[key]["median"] for label, key in OF_LIMIT.items() if key in values
         }
     return shown
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.report.records import Records, is_ours, medians, named, number, results, spread, table
+from bench.report.shown import OF_LIMIT
 
 INPUTS = {
     "raw texts, characters": ("documents of", "characters"),
@@ -69,10 +70,9 @@ def limit(records: Records) -> Iterator[str]:
     isa = records["kernels"]["machine"]["instruction_set"]
     shown |= {f"{isa}, {name}": found for name, found in lengths.items()}
     yield from table(
-        ["", "the limit, M hashes/s", "raw texts / limit, time", "ready hashes / limit, time",
-         "raw texts, M characters/s"],
+        ["time / the limit's", "the limit, M hashes/s", *OF_LIMIT, "raw texts, M characters/s"],
         ([name, number(1e3 / found["limit, ns per hash"]["median"]),
-          spread(found["raw text / limit"]), spread(found["from_hashes / limit"]),
+          *(spread(found[key]) if key in found else "" for key in OF_LIMIT.values()),
           number(found["raw text, M characters/s"]["median"])]
          for name, found in shown.items()),
     )  # fmt: skip
