@@ -251,6 +251,24 @@ def test_cases_in_which_another_library_is_faster_are_listed():
     assert "quick one takes 0.5" in lines[0]
 
 
+def test_growth_is_shown_by_size():
+    from bench.report import shown, speed
+
+    def value(median):
+        return {"median": median, "min": median, "max": median, "runs": 1}
+
+    of_size = {
+        "processor seconds, one thread": value(2.0),
+        "seconds, two threads": value(1.5),
+        "peak bytes a document above the texts": value(800.0),
+        "time of 2 times as many": value(2.1),
+    }
+    scale = {"results": {"doubling": {"deduplicate": {"20,000 documents": of_size}}}}
+    assert shown.growth({"scale": scale}) == {"deduplicate": [[20_000, 2.0, 16.0]]}
+    row = list(speed.doubling({"scale": scale}))[2]
+    assert row == "| `deduplicate`, 20,000 documents | 2 | 2.1 (2.1 to 2.1) | 1.5 | 800 |"
+
+
 def figure_files():
     return sorted((ROOT / "docs" / "figures").glob("*.svg"))
 
@@ -308,3 +326,30 @@ def test_quick_results_are_written_only_where_asked_for(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
     assert not (common.RESULTS / "a.json").exists()
     assert "nothing written" in capsys.readouterr().err
+
+
+def test_real_texts_and_truth_are_further_runs(tmp_path):
+    from bench.__main__ import BENCHMARKS, runs
+
+    def options(**more):
+        return Namespace(**{"only": None, "corpus": None, "truth": None, **more})
+
+    assert [name for name, _ in runs(options())] == list(BENCHMARKS)
+    real = dict(list(runs(options(only=["peers"], corpus=tmp_path / "a.jsonl")))[1:])
+    assert real["peers"][:2] == ["--corpus", str(tmp_path / "a.jsonl")]
+    (tmp_path / "a.truth-char5-j50.tsv.gz").touch()
+    _, (name, arguments) = runs(options(only=["accuracy"], truth=tmp_path))
+    assert name == "accuracy"
+    assert f"--corpus={tmp_path / 'a.jsonl.zst'}" in arguments
+    assert "--size=5" in arguments
+
+
+def test_a_failure_is_named_and_the_others_still_run(monkeypatch, capfd):
+    from bench import __main__ as whole
+
+    def command(name, *arguments):
+        return [sys.executable, "-c", f"print({name!r}); raise SystemExit({name == 'bad'})"]
+
+    monkeypatch.setattr(whole.common, "module_command", command)
+    assert whole.run_all([("bad", []), ("good", [])]) == ["bad"]
+    assert "good" in capfd.readouterr().out

@@ -89,6 +89,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "limit": speed.limit,
     "alone": speed.alone,
     "linear": speed.linear,
+    "doubling": speed.doubling,
     "estimates": answers.estimates,
     "peers": answers.peers,
     "real texts": answers.real_texts,

@@ -85,11 +85,11 @@ def draw_growth(figure: Any, data: Data, mode: str) -> None:
     time, memory = figure.subplots(1, 2)
     for number, (name, series) in enumerate(data.items()):
         style = {"color": COLOURS[mode][number], "marker": MARKERS[number], "linewidth": 2}
-        sizes = [point["documents"] for point in series]
-        time.plot(sizes, [point["seconds"] for point in series], label=name, **style)
-        memory.plot(sizes, [point["MB"] for point in series], label=name, **style)
-    time.set(xscale="log", yscale="log", xlabel="documents", ylabel="seconds")
-    memory.set(xscale="log", yscale="log", xlabel="documents", ylabel="MB above the texts")
+        sizes, seconds, megabytes = zip(*series, strict=True)
+        time.plot(sizes, seconds, label=name, **style)
+        memory.plot(sizes, megabytes, label=name, **style)
+    time.set(xscale="log", yscale="log", xlabel="documents", ylabel="seconds, one thread")
+    memory.set(xscale="log", yscale="log", xlabel="documents", ylabel="peak MB above the texts")
     for axes in (time, memory):
         plain_ticks(axes)
     time.legend(loc="upper left", frameon=False)
@@ -188,12 +188,13 @@ def paths(folder: Path, name: str) -> list[Path]:
 def draw_all(records: Records, folder: Path) -> None:
     """Draw all figures in both modes."""
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure, data in shown(records):
         for mode, path in zip(MODES, paths(folder, name), strict=True):
             with style(mode):
-                canvas = Canvas(figsize=(8, 4), layout="constrained")
+                canvas = Canvas(figsize=(8, 4), layout=ConstrainedLayoutEngine(h_pad=0.08))
                 figure.draw(canvas, data, mode)
                 canvas.suptitle(figure.title, fontsize="large")
                 canvas.savefig(

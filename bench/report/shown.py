@@ -49,8 +49,26 @@ def limits(records: Records) -> Data:
 
 
 def growth(records: Records) -> Data:
-    """Seconds and memory of both functions, by the number of documents."""
-    return results(records, "scale", "doubling")
+    """Documents, processor seconds and peak MB of both functions, for each size."""
+    return {
+        job: [
+            [
+                leading_number(size),
+                found["processor seconds, one thread"]["median"],
+                found[PEAK]["median"] * leading_number(size) / 1e6,
+            ]
+            for size, found in sizes.items()
+        ]
+        for job, sizes in results(records, "scale", "doubling").items()
+    }
+
+
+PEAK = "peak bytes a document above the texts"
+
+
+def leading_number(text: str) -> int:
+    """Return 10,000 of "10,000 documents"."""
+    return int(text.split()[0].replace(",", ""))
 
 
 def errors(records: Records) -> Data:

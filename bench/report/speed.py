@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.report.records import Records, is_ours, medians, named, number, results, spread, table
-from bench.report.shown import OF_LIMIT
+from bench.report.shown import OF_LIMIT, PEAK
 
 INPUTS = {
     "raw texts, characters": ("documents of", "characters"),
@@ -123,6 +123,27 @@ def linear(records: Records) -> Iterator[str]:
         ])  # fmt: skip
     if rows:
         yield from table(["", "median (range)"], rows)
+
+
+def doubling(records: Records) -> Iterator[str]:
+    """Yield time and memory by the number of documents."""
+    rows = []
+    for job, sizes in results(records, "scale", "doubling").items():
+        for size, found in sizes.items():
+            more = [spread(value) for key, value in found.items() if key.startswith("time of")]
+            rows.append([
+                f"`{job}`, {size}",
+                number(found["processor seconds, one thread"]["median"]),
+                *(more or [""]),
+                number(found["seconds, two threads"]["median"]),
+                number(found[PEAK]["median"]),
+            ])  # fmt: skip
+    if rows:
+        yield from table(
+            ["", "seconds, one thread", "times the one before", "seconds, two threads",
+             "peak bytes a document"],
+            rows,
+        )  # fmt: skip
 
 
 def other(records: Records, name: str, heading: str) -> Iterator[str]:
