@@ -24,6 +24,8 @@ from bench.workload import JOBS
 EXPECTED = common.HERE / "instructions.json"
 SETS = ("baseline", "avx2")
 TOLERANCE = 0.05
+SETTLED = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""What would differ from run to run: the order of sets, and threads that wait busily."""
 Counts = dict[str, dict[str, float]]
 """Instructions per unit, by the instruction set and the job."""
 
@@ -66,7 +68,7 @@ def instructions(name: str, job: str, size: str) -> int:
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     done = subprocess.run(
         [*command, *common.module_command("workload", job, size)],
-        env={**os.environ, "FASTLSH_ISA": name, "PYTHONHASHSEED": "0"}, cwd=common.ROOT,
+        env={**os.environ, **SETTLED, "FASTLSH_ISA": name}, cwd=common.ROOT,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     found = re.search(r"Collected : (\d+)", done.stderr)

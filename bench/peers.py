@@ -1,8 +1,8 @@
 """fastlsh and other libraries on the same raw texts, one thread, k = 128, 9-character shingles.
 
 Signatures (of made texts), and end to end at threshold 0.8: all pairs, as each library would be
-used for it. fastlsh verifies each pair exactly; the others keep a pair by the estimate of their signatures.
-How right the answers are is part of the result. See contenders/ for who does what.
+used for it. fastlsh verifies each pair exactly; the others keep a pair by their estimate. How
+right the answers are is part of the result. See contenders/ for who does what.
 """
 
 from argparse import Namespace
