@@ -15,7 +15,7 @@ from time import perf_counter
 from bench import common
 
 BENCHMARKS = (
-    "kernels", "throughput", "estimates", "peers", "end_to_end", "accuracy", "scale",
+    "kernels", "throughput", "estimates", "peers", "candidates", "end_to_end", "accuracy", "scale",
 )  # fmt: skip
 WITH_TEXTS = ("peers", "end_to_end")
 """Those that also take real texts."""

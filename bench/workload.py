@@ -43,18 +43,10 @@ def find_candidates(documents: int) -> None:
     fastlsh.candidate_pairs(rows[:documents], BANDS)
 
 
-def verify(pairs: int) -> None:
-    """Compare texts of about 1,100 characters exactly: sets made, sorted and compared."""
-    texts = Writer(3).collection(1_000, LENGTH)
-    left = np.arange(pairs)
-    fastlsh.exact_jaccard(texts, (left, left + 500))
-
-
 JOBS = {
     "signatures, affine32": Job(partial(sign, "affine32"), 200, 2_000, "character", LENGTH),
     "signatures, fss": Job(partial(sign, "fss"), 200, 4_000, "character", LENGTH),
     "candidate pairs, 21 x 6": Job(find_candidates, 4_000, 60_000, "document"),
-    "exact similarity": Job(verify, 100, 500, "pair"),
 }
 
 
