@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -25,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import common
 import fastlsh
+from bench import common
+from bench.scale import peak_bytes
 from fastlsh import _kernels
-from scale import peak_bytes
 
 BANDS = fastlsh.LSHParams(21, 6)
 NUM_PERM = 128
@@ -212,11 +211,12 @@ def child(options: argparse.Namespace) -> dict[str, Any]:
 
 def start(options: argparse.Namespace, *words: str, **environment: str) -> dict[str, Any]:
     """Run this program as a child; return what it prints."""
-    command = [sys.executable, __file__, *words, *(["--quick"] if options.quick else [])]
+    command = common.module_command("candidates", *words, *(["--quick"] if options.quick else []))
     command += [f"--repeats={common.rounds(options)}"]
     done = subprocess.run(
-        command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True, check=True
-    )
+        command, env={**os.environ, **environment}, cwd=common.ROOT,
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
     result: dict[str, Any] = json.loads(done.stdout)
     return result
 

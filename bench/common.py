@@ -7,6 +7,8 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -19,6 +21,7 @@ import fastlsh
 from fastlsh import _kernels
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 RESULTS = HERE / "results"
 PACKAGES = (
     "numpy", "pyarrow", "datasketch", "rensa", "gaoya", "fastsketchlsh", "scipy",
@@ -32,7 +35,8 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     )
     result.add_argument("--quick", action="store_true", help="seconds; shows that it runs")
     result.add_argument("--repeats", type=int, default=0, help="rounds (default 7, quick: 2)")
-    result.add_argument("--out", type=Path, help="the JSON file (default results/NAME.json)")
+    result.add_argument("--out", type=Path, help="the JSON file (default RESULTS/NAME.json)")
+    result.add_argument("--results", type=Path, help="the folder RESULTS (default bench/results)")
     return result
 
 
@@ -121,13 +125,36 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def kernels_compiler() -> str | None:
+    """Return the compiler of the kernels as "gcc 12.2.0", read from the built module itself."""
+    module = getattr(sys.modules[f"fastlsh._kernels._{_kernels.isa}"], "__file__", None)
+    found = re.search(rb"GCC: \([^)]*\) ([0-9.]+)", Path(module).read_bytes() if module else b"")
+    return f"gcc {found[1].decode()}" if found else None
+
+
+def command() -> str:
+    """Return what was run, of paths the last part only."""
+    spec = sys.modules["__main__"].__spec__
+    words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
+    return shlex.join(["python", "-m", spec.name if spec else sys.argv[0], *words])
+
+
+def module_command(name: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module of this package in a process of its own.
+
+    It must be started in `ROOT`.
+    """
+    return [sys.executable, "-m", f"bench.{name}", *arguments]
+
+
 def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> None:
     """Write the JSON file and print the results.
 
-    A quick run writes only where --out says: its numbers are not worth keeping.
+    A quick run writes only where --out or --results says: its numbers are not worth keeping.
     """
     record = {
         "benchmark": name,
+        "command": command(),
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "commit": COMMIT,
         "quick": options.quick,
@@ -137,12 +164,14 @@ def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> No
             "instruction_set": _kernels.isa,
             "system": f"{platform.system()} {platform.machine()}",
             "load before": LOAD,
+            "compiler": kernels_compiler(),
         },
         "versions": versions(),
         "results": results,
     }
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    target = options.out or (None if options.quick else RESULTS / f"{name}.json")
+    folder = options.results or (None if options.quick else RESULTS)
+    target = options.out or (folder / f"{name}.json" if folder else None)
     if target:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

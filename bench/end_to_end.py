@@ -11,9 +11,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-import common
-import corpus
 import fastlsh
+from bench import common, corpus
 
 THRESHOLD = 0.8
 LONG = 2_000

@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import tracemalloc
 from functools import partial
@@ -24,9 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import common
-import contenders
 import fastlsh
+from bench import common, contenders
 
 K = 128
 BANDS, ROWS = contenders.EVEN
@@ -198,8 +196,10 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
         for child in CHILDREN:
             if child == "resident" and not os.path.exists("/proc/self/status"):
                 continue
-            words = [sys.executable, __file__, "--child", child, str(bands), str(rows), str(n)]
-            done = subprocess.run(words, capture_output=True, text=True, check=True)
+            words = common.module_command("index", "--child", child, *map(str, (bands, rows, n)))
+            done = subprocess.run(
+                words, cwd=common.ROOT, capture_output=True, text=True, check=True
+            )
             found.update(json.loads(done.stdout))
         results[f"{bands} x {rows}"] = found
     return results

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import common
 import fastlsh
-from corpus import Writer, in_script
+from bench import common
+from bench.corpus import Writer, in_script
+from bench.limit import Limit, available, fold
 from fastlsh import _kernels
-from limit import Limit, available, fold
 
 LENGTHS = (50, 1_100, 12_000)
 SIZE = 9
@@ -56,12 +56,15 @@ def against_limit(texts: list[str], count: int) -> dict[str, Any]:
     limit = Limit(_kernels.isa, a, b)
     hashes, offsets = window_hashes(texts)
     x = fold(hashes)
-    out, ready, bare = (np.empty((len(texts), 128), np.uint32) for _ in range(3))
+    fss = fastlsh.MinHasher(scheme="fss", threads=1)
+    out, ready, bare, other = (np.empty((len(texts), 128), np.uint32) for _ in range(4))
     times = common.interleave(
         {
             "limit": lambda: limit.run(x, offsets, out=bare),
             "raw": lambda: hasher.signatures(texts, out),
             "ready": lambda: hasher.from_hashes(hashes, offsets, ready),
+            "raw, fss": lambda: fss.signatures(texts, other),
+            "ready, fss": lambda: fss.from_hashes(hashes, offsets, other),
         },
         count,
     )
@@ -72,6 +75,8 @@ def against_limit(texts: list[str], count: int) -> dict[str, Any]:
         "limit, ns per hash": per_item(times["limit"], len(x)),
         "raw text / limit": common.ratio(times["raw"], times["limit"]),
         "from_hashes / limit": common.ratio(times["ready"], times["limit"]),
+        "raw text, fss / limit": common.ratio(times["raw, fss"], times["limit"]),
+        "from_hashes, fss / limit": common.ratio(times["ready, fss"], times["limit"]),
         "raw text, M characters/s": common.summary(
             sum(map(len, texts)) / t / 1e6 for t in times["raw"]
         ),
@@ -190,10 +195,12 @@ def instruction_sets(options: Namespace) -> dict[str, Any]:
     """Run the comparison with the limit once for each, in a process of its own."""
     results = {}
     for name in _kernels.instruction_sets():
-        command = [sys.executable, __file__, "--one-set", f"--repeats={common.rounds(options)}"]
+        command = common.module_command(
+            "kernels", "--one-set", f"--repeats={common.rounds(options)}"
+        )
         child = subprocess.run(
             [*command, *(["--quick"] if options.quick else [])],
-            env={**os.environ, "FASTLSH_ISA": name},
+            env={**os.environ, "FASTLSH_ISA": name}, cwd=common.ROOT,
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         results[name] = json.loads(child.stdout)

@@ -1,22 +1,22 @@
 """fastlsh and other libraries on the same raw texts, one thread, k = 128, 9-character shingles.
 
-Signatures, and end to end at threshold 0.8: all pairs, as each library would be used for it.
-fastlsh verifies each pair exactly; the others keep a pair by the estimate of their signatures.
-How right the answers are is part of the result. See contenders.py for who does what.
+Signatures (of made texts), and end to end at threshold 0.8: all pairs, as each library would be
+used for it. fastlsh verifies each pair exactly; the others keep a pair by their estimate. How
+right the answers are is part of the result. See contenders/ for who does what.
 """
 
 from argparse import Namespace
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-import common
-import contenders
-import corpus
 import fastlsh
-import pure
-from contenders import THRESHOLD, Contender, K, Pair, everyone
+from bench import common, corpus, pure
+from bench.contenders import THRESHOLD, Contender, K, Pair, everyone, installed
+from bench.contenders.base import shingle_list
+from bench.contenders.datasketch import byte_sets
 
 
 def texts_of(options: Namespace) -> tuple[list[str], list[str]]:
@@ -30,9 +30,9 @@ def texts_of(options: Namespace) -> tuple[list[str], list[str]]:
 
 def assert_equal_algorithm(texts: list[str]) -> None:
     """Check that what should be equal is: pure Python, and datasketch from the same elements."""
-    ours = contenders.fastlsh_signatures(texts)
+    ours = fastlsh.MinHasher(K).signatures(texts)
     assert [pure.signature(text) for text in texts[:5]] == ours[:5].tolist(), "pure Python differs"
-    if not contenders.installed("datasketch"):
+    if not installed("datasketch"):
         return
     from datasketch import MinHash
     from datasketch.hashfunc import sha1_hash32
@@ -40,7 +40,7 @@ def assert_equal_algorithm(texts: list[str]) -> None:
     elements = [[pure.element(int(h)) for h in fastlsh.Shingler().hashes(t)] for t in texts]
     theirs = MinHash.bulk(elements, num_perm=K, hashfunc=int, seed=1)
     assert (np.array([m.hashvalues for m in theirs]) == ours).all(), "datasketch differs"
-    sets = list(contenders.byte_sets(texts))
+    sets = list(byte_sets(texts, shingle_list))
     hashes = np.array([sha1_hash32(s) for shingles in sets for s in shingles], np.uint32)
     offsets = np.cumsum([0, *map(len, sets)])
     theirs = MinHash.bulk(sets, num_perm=K, seed=1)
@@ -48,17 +48,22 @@ def assert_equal_algorithm(texts: list[str]) -> None:
     assert (np.array([m.hashvalues for m in theirs]) == ready).all(), "datasketch differs"
 
 
-def compared(names: dict[str, Contender], what: str, texts: list[str], count: int) -> Any:
+Work = Callable[[Contender, list[str]], Any]
+
+
+def compared(names: dict[str, Contender], work: Work, texts: list[str], count: int) -> Any:
     """Time each contender against fastlsh on the same texts, in the same rounds."""
     results = {}
-    ours = getattr(names["fastlsh"], what)
     for name, contender in names.items():
         if name == "fastlsh":
             continue
-        part = texts[: max(20, round(len(texts) * contender.share))]
+        part = texts[: contender.part(len(texts))]
         characters = sum(map(len, part))
         times = common.interleave(
-            {"fastlsh": partial(ours, part), "theirs": partial(getattr(contender, what), part)},
+            {
+                "fastlsh": partial(work, names["fastlsh"], part),
+                "theirs": partial(work, contender, part),
+            },
             count,
         )
         results[name] = {
@@ -92,12 +97,13 @@ def true_pairs(texts: list[str], found: list[set[Pair]]) -> tuple[dict[Pair, flo
 def accuracy(names: dict[str, Contender], texts: list[str]) -> dict[str, Any]:
     """Return recall and precision of each contender on the texts it was timed with."""
     results: dict[str, Any] = {}
-    parts = {n: texts[: max(20, round(len(texts) * c.share))] for n, c in names.items()}
+    parts = {name: texts[: c.part(len(texts))] for name, c in names.items()}
     found = {name: names[name].pairs(part) for name, part in parts.items()}
     truth, how = true_pairs(texts, list(found.values()))
     for name, pairs in found.items():
         expected = {pair for pair in truth if pair[1] < len(parts[name])}
         results[name] = {
+            "documents": len(parts[name]),
             "true pairs": len(expected),
             "found": len(pairs),
             "recall": round(len(pairs & expected) / max(len(expected), 1), 4),
@@ -108,7 +114,7 @@ def accuracy(names: dict[str, Contender], texts: list[str]) -> dict[str, Any]:
         if names[name].check == "exact":
             assert pairs <= expected, f"{name} found a pair that is none"
     if "pure Python" in found:
-        ours = contenders.fastlsh_pairs(parts["pure Python"])
+        ours = names["fastlsh"].pairs(parts["pure Python"])
         assert found["pure Python"] == ours, "pure Python finds other pairs"
     return {"truth": how, **results}
 
@@ -126,17 +132,18 @@ def main() -> None:
         names = {n: c for n, c in names.items() if n == "fastlsh" or n in options.only}
     alike, mixed = texts_of(options)
     assert_equal_algorithm(alike[:20])
-    results = {
-        "signatures, 1,100 characters": compared(names, "signatures", alike, count),
-        "all pairs": {
-            "documents": len(mixed),
-            "characters": sum(map(len, mixed)),
-            "from a file": bool(options.corpus),
-            "speed": compared(names, "pairs", mixed, count),
-            "accuracy": accuracy(names, mixed),
-        },
+    results: dict[str, Any] = {}
+    if not options.corpus:
+        results["signatures, 1,100 characters"] = compared(
+            names, lambda contender, texts: contender.characters(texts), alike, count
+        )
+    results["all pairs"] = {
+        "documents": len(mixed),
+        "characters": sum(map(len, mixed)),
+        "speed": compared(names, lambda contender, texts: contender.pairs(texts), mixed, count),
+        "accuracy": accuracy(names, mixed),
     }
-    common.write("peers" if not options.corpus else "peers-file", options, results)
+    common.write("peers-file" if options.corpus else "peers", options, results)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-import common
-import corpus
 import fastlsh
+from bench import common, corpus
 
 THRESHOLD = 0.8
 KINDS = ("identical", "95 % template", "J = 0.74")
@@ -105,6 +104,14 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def in_child(*arguments: str) -> dict[str, Any]:
+    """Run this module in a process of its own; return what it printed."""
+    command = common.module_command("scale", *arguments)
+    done = subprocess.run(command, cwd=common.ROOT, capture_output=True, text=True, check=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
 def child(options: argparse.Namespace) -> None:
     """Hold the texts, and with --job find the pairs; print what it took."""
     texts = corpus.read(options.child, first=options.documents)
@@ -128,11 +135,8 @@ def lean(options: argparse.Namespace) -> dict[str, Any]:
             stream.writelines(json.dumps({"text": text}) + "\n" for text in texts)
         del texts
 
-        def run(*job: str) -> dict[str, int]:
-            command = [sys.executable, __file__, f"--child={path}", f"--documents={count}", *job]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            result: dict[str, int] = json.loads(done.stdout)
-            return result
+        def run(*job: str) -> dict[str, Any]:
+            return in_child(f"--child={path}", f"--documents={count}", *job)
 
         rounds = [(run(), run("--job")) for _ in range(2 if options.quick else 5)]
     held = [job["peak"] - holder["peak"] for holder, job in rounds]
@@ -190,11 +194,9 @@ def doubling(options: argparse.Namespace) -> dict[str, Any]:
         write_lines(path, sizes[-1])
 
         def run(job: str, count: int, threads: int) -> dict[str, float]:
-            command = [sys.executable, __file__, f"--child={path}", f"--timed={job}"]
-            command += [f"--documents={count}", f"--threads={threads}"]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            result: dict[str, float] = json.loads(done.stdout)
-            return result
+            return in_child(
+                f"--child={path}", f"--timed={job}", f"--documents={count}", f"--threads={threads}"
+            )
 
         for job in JOBS:
             results[job] = {}

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import common
 import fastlsh
-from contenders import K, installed, shingle_list
-from corpus import Writer, in_script
+from bench import common
+from bench.contenders import K, installed, shingle_list
+from bench.corpus import Writer, in_script
 from fastlsh.schemes import SCHEMES
 
 Work = dict[str, Callable[[], Any]]

@@ -1,0 +1,60 @@
+"""fastlsh in both schemes, and the same in straightforward Python."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastlsh
+from bench import pure
+from bench.contenders.base import PARAMS, SIZE, THRESHOLD, Contender, K, Pair
+
+Signatures = NDArray[np.uint32]
+
+
+class Fastlsh(Contender):
+    """One scheme of fastlsh; its pairs are verified exactly."""
+
+    module = "fastlsh"
+    bands = (PARAMS.bands, PARAMS.rows)
+    check = "exact"
+
+    def __init__(self, name: str, scheme: str) -> None:
+        self.name = name
+        self.scheme = scheme
+
+    def hasher(self, shingler: fastlsh.Shingler | None = None) -> fastlsh.MinHasher:
+        """Return the hasher of this scheme."""
+        return fastlsh.MinHasher(K, scheme=self.scheme, shingler=shingler, threads=1)
+
+    def characters(self, texts: list[str]) -> Signatures:
+        return self.hasher(fastlsh.Shingler(size=SIZE)).signatures(texts)
+
+    def words(self, texts: list[str], size: int) -> Signatures:
+        return self.hasher(fastlsh.Shingler(unit="word", size=size)).signatures(texts)
+
+    def hashes(self, hashes: NDArray[np.uint64], offsets: NDArray[np.int64]) -> Signatures:
+        return self.hasher().from_hashes(hashes, offsets)
+
+    def pairs(self, texts: list[str]) -> set[Pair]:
+        found = fastlsh.near_duplicates(texts, THRESHOLD, scheme=self.scheme, threads=1)
+        return set(zip(found.left.tolist(), found.right.tolist(), strict=True))
+
+
+class Pure(Contender):
+    """bench/pure.py, bit for bit the same as affine32."""
+
+    name = "pure Python"
+    module = "fastlsh"
+    bands = Fastlsh.bands
+    check = "exact"
+    share = 0.02
+    hashed = False
+
+    def characters(self, texts: list[str]) -> list[list[int]]:
+        return [pure.signature(text) for text in texts]
+
+    def pairs(self, texts: list[str]) -> set[Pair]:
+        found = pure.near_duplicates(texts, THRESHOLD, *self.bands)
+        return {(left, right) for left, right, _ in found}
+
+
+OURS = (Fastlsh("fastlsh", "affine32"), Fastlsh("fastlsh, fss", "fss"))

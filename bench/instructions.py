@@ -1,0 +1,130 @@
+"""Guards the hottest kernels against silent slow-downs by counting their instructions.
+
+Each job of workload.py runs under callgrind twice, on few and on many items; the difference,
+start-up subtracted, is compared with instructions.json, per instruction set that valgrind knows
+(no AVX-512). Counts hold for one major version of the compiler: with another they are only
+reported. --update records them.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench import common
+from bench.workload import JOBS
+
+EXPECTED = common.HERE / "instructions.json"
+SETS = ("baseline", "avx2")
+TOLERANCE = 0.05
+SETTLED = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""What would differ from run to run: the order of sets, and threads that wait busily."""
+Counts = dict[str, dict[str, float]]
+"""Instructions per unit, by the instruction set and the job."""
+
+
+class Verdict(NamedTuple):
+    """A line of the report, and whether it is a slow-down."""
+
+    line: str
+    slower: bool
+
+
+def verdicts(expected: Counts, counted: Counts, units: dict[str, str]) -> Iterator[Verdict]:
+    """Compare what was counted with what was recorded."""
+    for name, jobs in counted.items():
+        for job, count in jobs.items():
+            line = f"{name:8} {job:24} {count:12,.1f} a {units[job]}"
+            before = expected.get(name, {}).get(job)
+            if before is None:
+                yield Verdict(f"{line}, nothing recorded: run with --update", True)
+                continue
+            change = count / before - 1
+            line = f"{line}, recorded {before:,.1f} ({change:+.1%})"
+            if change < -TOLERANCE:
+                line += ": faster, record it with --update"
+            yield Verdict(line, change > TOLERANCE)
+
+
+def same_compiler(recorded: str | None, used: str | None) -> bool:
+    """Whether two compilers, as "gcc 12.2.0", are of the same name and major version."""
+    return bool(recorded and used) and major(recorded) == major(used)
+
+
+def major(compiler: str | None) -> str:
+    """Return "gcc 12" of "gcc 12.2.0"."""
+    return (compiler or "").partition(".")[0]
+
+
+def instructions(name: str, job: str, size: str) -> int:
+    """Run one job under callgrind; return the instructions of the whole process."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    done = subprocess.run(
+        [*command, *common.module_command("workload", job, size)],
+        env={**os.environ, **SETTLED, "FASTLSH_ISA": name}, cwd=common.ROOT,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not found:
+        raise SystemExit(f"{job} under valgrind, {name}: {done.stderr.strip()[-2000:]}")
+    return int(found[1])
+
+
+def per_unit(name: str, job: str) -> float:
+    """Return the instructions per unit of a job."""
+    few, many = (instructions(name, job, size) for size in ("few", "many"))
+    work = JOBS[job]
+    return common.significant((many - few) / ((work.many - work.few) * work.units))
+
+
+def counted() -> Counts:
+    """Count all jobs for all instruction sets, on all processors."""
+    tasks = [(name, job) for name in SETS for job in JOBS]
+    with ThreadPoolExecutor(common.cores()) as pool:
+        counts = list(pool.map(lambda task: per_unit(*task), tasks))
+    result: Counts = {name: {} for name in SETS}
+    for (name, job), count in zip(tasks, counts, strict=True):
+        result[name][job] = count
+    return result
+
+
+def load(path: Path = EXPECTED) -> dict[str, Any]:
+    """Return what is recorded."""
+    if not path.exists():
+        return {"compiler": None, "instructions": {}}
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return record
+
+
+def main() -> None:
+    """Count and compare, or record."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--update", action="store_true", help="record what is counted")
+    options = parser.parse_args()
+    if not shutil.which("valgrind"):
+        raise SystemExit("valgrind is not installed: nothing counted")
+    compiler, counts = common.kernels_compiler(), counted()
+    record = load()
+    units = {name: job.unit for name, job in JOBS.items()}
+    found = list(verdicts(record["instructions"], counts, units))
+    for verdict in found:
+        print(verdict.line)
+    if options.update:
+        new = {"compiler": compiler, "tolerance": TOLERANCE, "instructions": counts}
+        EXPECTED.write_text(json.dumps(new, indent=1) + "\n", encoding="utf-8")
+    elif not same_compiler(record["compiler"], compiler):
+        print(f"recorded for {record['compiler']}, built by {compiler}: reported only")
+    elif any(verdict.slower for verdict in found):
+        print(f"slower than recorded by more than {TOLERANCE:.0%}", file=sys.stderr)
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Writes the tables and figures from the results: python -m bench.report [--check].
+
+A table stands in README.md or docs/benchmarks.md between <!-- bench NAME --> and <!-- /bench -->;
+what is outside of such lines is written by hand.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench import common
+from bench.report import answers, figures, speed
+from bench.report.records import Records, load
+
+README = common.ROOT / "README.md"
+PAGE = common.ROOT / "docs" / "benchmarks.md"
+BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
+
+
+def picture(name: str, records: Records) -> Iterator[str]:
+    """Yield a figure for light and for dark pages."""
+    figure = figures.FIGURES[name]
+    if figure.data(records):
+        yield "<picture>"
+        yield (
+            f'<source media="(prefers-color-scheme: dark)" srcset="figures/{name}-dark.svg">'
+            f'<img alt="{figure.title}" src="figures/{name}-light.svg">'
+        )
+        yield "</picture>"
+        yield ""
+
+
+def place(record: dict[str, Any]) -> str:
+    """Return the machine and the version of Python."""
+    m = record["machine"]
+    return (
+        f"{m['cpu']} ({m['instruction_set']}, {m['cores']} cores), {m['system']}, "
+        f"Python {record['versions']['python']}"
+    )
+
+
+def machine(records: Records) -> Iterator[str]:
+    """Yield where and when each file of results was taken, and by which command."""
+    where = {
+        f"{place(record)}, kernels built by "
+        f"{record['machine'].get('compiler') or 'an unknown compiler'}; "
+        + ", ".join(f"{n} {v}" for n, v in record["versions"].items() if n != "python")
+        for record in records.values()
+    }
+    yield from (f"* {line}" for line in sorted(where))
+    yield ""
+    yield "| command | commit | date | load before |"
+    yield "| --- | --- | --- | ---: |"
+    for name, record in records.items():
+        command = record.get("command", name)
+        load = record["machine"]["load before"]
+        yield f"| `{command}` | {record['commit']} | {record['date']} | {load} |"
+    yield ""
+
+
+def summary(records: Records) -> Iterator[str]:
+    """Yield what the README shows."""
+    yield from answers.peers(records)
+    yield from answers.real_texts(records)
+    first = records.get("peers")
+    if first:
+        yield f"Measured on: {place(first)}, commit {first['commit']}, {first['date']}."
+        yield ""
+
+
+OTHERS = {
+    "ways": "Ready tokens, words, columns",
+    "candidates": "From signatures to candidate pairs",
+    "index": "Index: insert, query, memory",
+}
+"""Benchmarks of which all numbers are shown as they are."""
+
+BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
+    "summary": summary,
+    "machine": machine,
+    "characters": partial(speed.throughput, part="raw texts, characters"),
+    "words": partial(speed.throughput, part="raw texts, words"),
+    "hashes": partial(speed.throughput, part="ready hashes"),
+    "losses": speed.losses,
+    "limit": speed.limit,
+    "alone": speed.alone,
+    "linear": speed.linear,
+    "doubling": speed.doubling,
+    "estimates": answers.estimates,
+    "peers": answers.peers,
+    "real texts": answers.real_texts,
+    "recall": answers.recall,
+    **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
+    **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},
+}
+
+
+def filled(text: str, records: Records) -> str:
+    """Return the text with every block made anew; an unknown name is a KeyError."""
+
+    def made(match: re.Match[str]) -> str:
+        lines = "\n".join(BLOCKS[match[2]](records))
+        return f"{match[1]}\n{lines}\n{match[3]}"
+
+    return BLOCK.sub(made, text)
+
+
+def main() -> None:
+    """Write or check."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="fail if something is not up to date")
+    parser.add_argument(
+        "--results", type=Path, help="other results, also of quick runs (default bench/results)"
+    )
+    parser.add_argument("--to", type=Path, metavar="FOLDER", help="write there, not in place")
+    options = parser.parse_args()
+    records = load(options.results or common.RESULTS, quick=options.results is not None)
+    pages = {path: filled(path.read_text(encoding="utf-8"), records) for path in (README, PAGE)}
+    folder = (options.to or PAGE.parent) / "figures"
+    if options.check:
+        old = [p.name for p, new in pages.items() if p.read_text(encoding="utf-8") != new]
+        old += figures.outdated(records, folder)
+        if old:
+            print(f"not of bench/results: {', '.join(old)}; run python -m bench.report",
+                  file=sys.stderr)  # fmt: skip
+            raise SystemExit(1)
+        return
+    for path, text in pages.items():
+        (options.to / path.name if options.to else path).write_text(text, encoding="utf-8")
+    try:
+        figures.draw_all(records, folder)
+    except ImportError:
+        print("matplotlib is not installed: no figures", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The sections on the accuracy of estimates and on the pairs that come out."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bench.report.records import (
+    ACCURACY,
+    Records,
+    named,
+    number,
+    results,
+    spread,
+    table,
+)  # fmt: skip
+
+
+def estimates(records: Records) -> Iterator[str]:
+    """Yield RMSE / ideal, bias and speed of each library by the size of the sets."""
+    found = results(records, "estimates")
+    if not found:
+        return
+    versions = records["estimates"]["versions"]
+    sizes = list(found)
+    yield from table(
+        ["RMSE / ideal ± standard error; z of the bias; M words/s",
+         *(f"sets of {size}" for size in sizes)],
+        ([named(name, versions), *(estimate_cell(found[size][name]) for size in sizes)]
+         for name in found[sizes[0]]),
+    )  # fmt: skip
+    pairs = sorted({e["pairs"] for e in found[sizes[0]].values()})
+    cells = sum(len(e["bias"]) for by_name in found.values() for e in by_name.values())
+    yield (
+        f"{' or '.join(f'{p:,}' for p in pairs)} pairs of sets in each cell, a third of them at "
+        f"each of the similarities 0.2, 0.5 and 0.8. z is the one of these three farthest from 0; "
+        f"of {cells} such numbers from unbiased estimates, the farthest is about "
+        f"{expected_extreme(cells):.1f}."
+    )
+    yield ""
+
+
+def expected_extreme(count: int) -> float:
+    """Return the |z| that about one of so many normal deviates exceeds."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(1 - 0.5 / max(count, 1))
+
+
+def estimate_cell(found: dict[str, Any]) -> str:
+    """Return the accuracy and the speed of one library."""
+    return (
+        f"{found['RMSE / ideal']:.3f} ± {found['standard error']:.3f}; "
+        f"{found['z farthest from 0']:+.1f}; {number(found['M words/s']['median'])}"
+    )
+
+
+def peers(records: Records) -> Iterator[str]:
+    """Yield the comparison with other libraries from raw texts to pairs."""
+    pairs = results(records, "peers", "all pairs")
+    if not pairs:
+        return
+    speed, accuracy = pairs["speed"], pairs["accuracy"]
+    signatures = results(records, "peers", "signatures, 1,100 characters")
+    versions = records["peers"]["versions"]
+    yield (
+        "Time as a multiple of fastlsh's, from the same raw texts, one thread, 128 hash functions, "
+        "9-character shingles: signatures of documents of 1,100 characters, and all pairs at "
+        f"threshold 0.8 among {pairs['documents']:,} documents, with the recall and precision of "
+        "the answer (slow libraries on the first part of the texts, fastlsh on the same part). "
+        "Median and range of "
+        f"{signatures[next(iter(signatures))]['time / fastlsh']['runs']} rounds."
+    )
+    yield ""
+    ours = accuracy["fastlsh"]
+    rows = [["**fastlsh**, verified exactly", "1", "1", *answer(ours)]]
+    rows += [
+        [named(name, versions), spread(signatures[name]["time / fastlsh"], "x"),
+         spread(speed[name]["time / fastlsh"], "x"), *answer(accuracy[name])]
+        for name in signatures
+    ]  # fmt: skip
+    yield from table(["", "signatures", "all pairs", "recall", "precision"], rows)
+
+
+def answer(found: dict[str, Any]) -> list[str]:
+    """Return recall and precision."""
+    return [f"{found['recall']:.3f}", f"{found['precision']:.3f}"]
+
+
+def real_texts(records: Records) -> Iterator[str]:
+    """Yield the same of the texts of a file."""
+    pairs = results(records, "peers-file", "all pairs")
+    if not pairs:
+        return
+    accuracy, versions = pairs["accuracy"], records["peers-file"]["versions"]
+    yield (
+        f"All pairs at threshold 0.8 among {pairs['documents']:,} real documents "
+        f"({pairs['characters'] / 1e6:,.0f} M characters), likewise."
+    )
+    yield ""
+    rows = [["**fastlsh**, verified exactly", "1", *answer(accuracy["fastlsh"])]]
+    rows += [
+        [named(name, versions), spread(found["time / fastlsh"], "x"), *answer(accuracy[name])]
+        for name, found in pairs["speed"].items()
+    ]
+    yield from table(["", "all pairs", "recall", "precision"], rows)
+
+
+def recall(records: Records) -> Iterator[str]:
+    """Yield recall against exact truth: a table per threshold, and one by similarity."""
+    found = {
+        name.removeprefix(ACCURACY): record["results"]
+        for name, record in records.items()
+        if name.startswith(ACCURACY)
+    }
+    if not found:
+        return
+    first = next(iter(found.values()))
+    thresholds = [key for key in first if key.startswith("threshold")]
+    head = [
+        f"{name}, {r['documents']:,} documents, {r['size']} characters" for name, r in found.items()
+    ]
+    yield from table(
+        ["", *head],
+        ([key, *(recall_cell(r[key]) for r in found.values())] for key in thresholds),
+    )
+    yield "By similarity, threshold 0.6, seed 1: observed (predicted by `LSHParams.probability`)."
+    yield ""
+    bins = {name: r["threshold 0.6"]["by similarity, seed 1"] for name, r in found.items()}
+    yield from table(
+        ["similarity", *found],
+        ([key, *(bin_cell(each.get(key)) for each in bins.values())]
+         for key in dict.fromkeys(key for each in bins.values() for key in each)),
+    )  # fmt: skip
+
+
+def recall_cell(found: dict[str, Any]) -> str:
+    """Return the recall of seed 1, its range, and of how many pairs."""
+    seeds = found["recall, all seeds"]
+    return (
+        f"{found['recall, seed 1']:.4f} ({seeds['min']:.4f} to {seeds['max']:.4f}), "
+        f"{found['pairs']:,} pairs"
+    )
+
+
+def bin_cell(found: dict[str, Any] | None) -> str:
+    """Return observed and predicted recall of a range of similarity."""
+    if found is None:
+        return ""
+    return f"{found['recall']:.4f} ({found['predicted']:.4f}), {found['pairs']:,} pairs"

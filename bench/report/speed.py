@@ -1,0 +1,155 @@
+"""The sections on speed and memory."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bench.report.records import Records, is_ours, medians, named, number, results, spread, table
+from bench.report.shown import OF_LIMIT, PEAK
+
+INPUTS = {
+    "raw texts, characters": ("documents of", "characters"),
+    "raw texts, words": ("words a shingle:", ""),
+    "ready hashes": ("hashes a document:", ""),
+}
+
+
+def throughput(records: Records, part: str) -> Iterator[str]:
+    """Yield the speeds of all contenders for one kind of input, and the ratios to ours."""
+    found = results(records, "throughput", part)
+    if not found:
+        return
+    versions = records["throughput"]["versions"]
+    sizes = list(found)
+    before, after = INPUTS[part]
+    unit = next(key for key in next(iter(found[sizes[0]].values())) if key.startswith("M "))
+    yield from table(
+        [unit, *(f"{before} {size} {after}".strip() for size in sizes)],
+        ([named(name, versions), *(speed_cell(found[s].get(name), unit) for s in sizes)]
+         for name in found[sizes[0]]),
+    )  # fmt: skip
+
+
+def speed_cell(found: dict[str, Any] | None, unit: str) -> str:
+    """Return the speed, and the time as multiples of those of our schemes."""
+    if found is None:
+        return ""
+    ratios = [f"{number(v['median'])}x" for key, v in found.items() if key.startswith("time / ")]
+    cell = number(found[unit]["median"])
+    return f"{cell} ({', '.join(ratios)})" if ratios else cell
+
+
+def losses(records: Records) -> Iterator[str]:
+    """Yield every measured case in which another library takes less time than fastlsh."""
+    lines = []
+    for part, sizes in results(records, "throughput").items():
+        before, after = INPUTS[part]
+        for size, found in sizes.items():
+            for name, values in found.items():
+                lines += [
+                    f"* {part}, {before} {size} {after}".rstrip() + f": {name} takes "
+                    f"{spread(ratio)} of the time of {key.removeprefix('time / ')}."
+                    for key, ratio in values.items()
+                    if key.startswith("time / ") and not is_ours(name) and ratio["median"] < 1
+                ]
+    for name in ("peers", "peers-file"):
+        for other, values in results(records, name, "all pairs", "speed").items():
+            ratio = values["time / fastlsh"]
+            if not is_ours(other) and ratio["median"] < 1:
+                lines.append(f"* all pairs: {other} takes {spread(ratio)} of our time.")
+    yield from lines or ["* None among the measured ones."]
+    yield ""
+
+
+def limit(records: Records) -> Iterator[str]:
+    """Yield the kernels against the bare loop, per instruction set and per length."""
+    sets = results(records, "kernels", "instruction sets, 1,100 characters")
+    lengths = results(records, "kernels", "limit")
+    if not sets:
+        return
+    shown = {f"{name}, 1,100 characters": found for name, found in sets.items()}
+    isa = records["kernels"]["machine"]["instruction_set"]
+    shown |= {f"{isa}, {name}": found for name, found in lengths.items()}
+    yield from table(
+        ["time / the limit's", "the limit, M hashes/s", *OF_LIMIT, "raw texts, M characters/s"],
+        ([name, number(1e3 / found["limit, ns per hash"]["median"]),
+          *(spread(found[key]) if key in found else "" for key in OF_LIMIT.values()),
+          number(found["raw text, M characters/s"]["median"])]
+         for name, found in shown.items()),
+    )  # fmt: skip
+
+
+def alone(records: Records) -> Iterator[str]:
+    """Yield what fastlsh is measured by alone."""
+    rows = list(own_rows(records))
+    if rows:
+        yield from table(["", "median (range)"], rows)
+
+
+def own_rows(records: Records) -> Iterator[list[str]]:
+    """Yield the rows of that table."""
+    kernels = results(records, "kernels")
+    if kernels:
+        rate = kernels["rate per character, short / long"]["50 / 1,100"]
+        yield ["Rate per character, documents of 50 / of 1,100", spread(rate)]
+        for form, found in kernels["time of other forms / ASCII str"].items():
+            yield [f"Signatures: time of {form} / of ASCII `str`", spread(found)]
+        speed = kernels["threads"].get("speed of two / one")
+        if speed:
+            yield ["Signatures: speed of two threads / one", spread(speed)]
+            loop = kernels["threads"].get("the limit's loop")
+            if loop:
+                yield ["The same of the bare loop, in the same rounds", spread(loop)]
+    for name, kind in (("end_to_end", "made texts"), ("end_to_end-file", "real texts")):
+        for collection, found in results(records, name).items():
+            for function in ("near_duplicates", "deduplicate"):
+                part = found[f"{function}, 1 thread"]["everything else / signatures"]
+                yield [f"`{function}`: everything else / signatures, {kind}, {collection}",
+                       spread(part)]  # fmt: skip
+
+
+def linear(records: Records) -> Iterator[str]:
+    """Yield how time grows where documents are alike, and the memory a document."""
+    rows = [
+        [f"`deduplicate`: time of ten times as many, {found['documents']} documents, {kind}",
+         spread(found["time of ten times as many"])]
+        for kind, found in results(records, "scale", "linear").items()
+    ]  # fmt: skip
+    lean = results(records, "scale", "lean")
+    if lean:
+        rows.append([
+            "`near_duplicates`: bytes a document besides texts, signatures and pairs, "
+            f"{lean['documents']:,} documents",
+            spread(lean["bytes a document besides signatures and 24 a pair"]),
+        ])  # fmt: skip
+    if rows:
+        yield from table(["", "median (range)"], rows)
+
+
+def doubling(records: Records) -> Iterator[str]:
+    """Yield time and memory by the number of documents."""
+    rows = []
+    for job, sizes in results(records, "scale", "doubling").items():
+        for size, found in sizes.items():
+            more = [spread(value) for key, value in found.items() if key.startswith("time of")]
+            rows.append([
+                f"`{job}`, {size}",
+                number(found["processor seconds, one thread"]["median"]),
+                *(more or [""]),
+                number(found["seconds, two threads"]["median"]),
+                number(found[PEAK]["median"]),
+            ])  # fmt: skip
+    if rows:
+        yield from table(
+            ["", "seconds, one thread", "times the one before", "seconds, two threads",
+             "peak bytes a document"],
+            rows,
+        )  # fmt: skip
+
+
+def other(records: Records, name: str, heading: str) -> Iterator[str]:
+    """Yield a section with all numbers of a benchmark as they are."""
+    found = results(records, name)
+    if found:
+        yield f"## {heading}"
+        yield ""
+        yield from table(["", "median (range)"], map(list, medians(found)))
