@@ -7,10 +7,6 @@ import numpy as np
 
 include "prefetch.pxi"
 
-cdef enum:
-    AHEAD = 16
-
-
 cdef inline size_t scaled(uint64_t half, size_t size) noexcept nogil:
     # Half a key, 32 bits, to a place in `size`.
     return <size_t> ((half * <uint64_t> size) >> 32)

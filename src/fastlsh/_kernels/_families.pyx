@@ -4,10 +4,6 @@ from libc.stdint cimport int32_t
 
 include "prefetch.pxi"
 
-cdef enum:
-    AHEAD = 16
-
-
 cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
     # The first document of the family; -1 where a parent is a later document.
     cdef int32_t up = parent[i]

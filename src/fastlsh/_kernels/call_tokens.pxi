@@ -38,7 +38,7 @@ cdef extern from "Python.h":
     PyObject* PySequence_Fast_GET_ITEM(object items, Py_ssize_t i)
 
 cdef enum:
-    AHEAD = 24                  # tokens whose heads are on their way from memory
+    TOKENS_AHEAD = 24                  # tokens whose heads are on their way from memory
 
 
 cdef inline uint64_t str_polynomial(object token) except? 0:
@@ -73,7 +73,7 @@ cdef Py_ssize_t read_document(object tokens, Py_ssize_t n, uint64_t* out) except
     cdef PyObject* token        # borrowed: counting references takes as long as hashing
     cdef Py_ssize_t i
     for i in range(n):
-        prefetch(<const void*> PySequence_Fast_GET_ITEM(tokens, min(i + AHEAD, n - 1)))
+        prefetch(<const void*> PySequence_Fast_GET_ITEM(tokens, min(i + TOKENS_AHEAD, n - 1)))
         token = PySequence_Fast_GET_ITEM(tokens, i)
         if PyUnicode_Check(<object> token):
             out[i] = str_polynomial(<object> token)

@@ -14,3 +14,6 @@ cdef extern from *:
     #endif
     """
     void prefetch "fastlsh_prefetch"(const void* address) noexcept nogil
+
+cdef enum:
+    AHEAD = 16          # memory is fetched for so many items before their turn

@@ -12,22 +12,7 @@
 
 from libc.stdlib cimport calloc
 
-cdef extern from *:
-    """
-    #if defined(_MSC_VER)
-    #if defined(_M_ARM64)
-    #define fastlsh_prefetch(p) __prefetch(p)
-    #else
-    #define fastlsh_prefetch(p) _mm_prefetch((const char*) (p), _MM_HINT_T0)
-    #endif
-    #else
-    #define fastlsh_prefetch(p) __builtin_prefetch(p)
-    #endif
-    """
-    void fastlsh_prefetch(const void* address) noexcept nogil
-
 cdef enum:
-    AHEAD = 16                  # memory is fetched for so many documents ahead
     MOST_TOGETHER = 4096        # documents that are looked up in one band before the next
     TAGS_TOGETHER = 1 << 17
 
@@ -182,7 +167,7 @@ cdef void put_tags(
 cdef inline void fetch_slot(
     const Tables* t, const Desk* desk, Py_ssize_t i, Py_ssize_t b
 ) noexcept nogil:
-    fastlsh_prefetch(
+    prefetch(
         &t.bands[b].slots[place_of(desk.tags[i * t.count + b], t.bands[b].size)]
     )
 

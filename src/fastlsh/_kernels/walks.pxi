@@ -17,7 +17,7 @@ cdef inline void fetch_links(const Tables* t, const uint32_t* heads) noexcept no
     cdef Py_ssize_t b
     for b in range(t.count):
         if heads[b] & MORE and heads[b] != DAMAGED:
-            fastlsh_prefetch(&t.bands[b].links[heads[b] & ~MORE])
+            prefetch(&t.bands[b].links[heads[b] & ~MORE])
 
 
 cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nogil:
@@ -29,14 +29,14 @@ cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nog
         if heads[b] == NO_CHAIN or heads[b] == DAMAGED:
             continue
         d = heads[b] & ~MORE
-        fastlsh_prefetch(t.signatures + d * t.k + b * t.rows)
+        prefetch(t.signatures + d * t.k + b * t.rows)
         if d != latest:
-            fastlsh_prefetch(t.signatures + d * t.k)
+            prefetch(t.signatures + d * t.k)
         latest = d
         if heads[b] & MORE:
             d = t.bands[b].links[d]
             if d < <uint64_t> t.n:
-                fastlsh_prefetch(t.signatures + d * t.k + b * t.rows)
+                prefetch(t.signatures + d * t.k + b * t.rows)
 
 
 cdef inline bint same_rows(const uint32_t* a, const uint32_t* b, Py_ssize_t rows) noexcept nogil:

@@ -119,7 +119,7 @@ def shingle_sets(
         out = np.empty(room[-1], np.uint64)
         count = counts[first:last]
         _kernels.shingle_sets(
-            gathered.spans, gathered.offsets, shingler.kernel_unit, shingler.size, out, room, count
+            gathered.units, gathered.offsets, shingler.kernel_unit, shingler.size, out, room, count
         )
         place = np.arange(len(out)) - np.repeat(room[:-1], np.diff(room))
         parts[first] = out[place < np.repeat(count, np.diff(room))]
