@@ -129,6 +129,16 @@ def shingle_sets(
     return np.concatenate([empty, *(parts[first] for first in sorted(parts))]), offsets_of(counts)
 
 
+def check_sets(
+    hashes: NDArray[np.uint64] | None, offsets: NDArray[np.int64] | None, n: int
+) -> None:
+    """Check what a file says of n sets, before memory is taken for them."""
+    if hashes is not None and offsets is not None:
+        inside = offsets[0] == 0 and offsets[n] <= len(hashes)
+        if not inside or (offsets[1 : n + 1] < offsets[:n]).any():
+            raise ValueError("the tables are damaged: sets lie outside the hashes")
+
+
 def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each of some runs begins, int64 (n + 1,)."""
     offsets = np.zeros(len(counts) + 1, np.int64)

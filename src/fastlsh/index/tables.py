@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, BandTables, move_slots
 from fastlsh.buckets import MAX_DOCUMENTS
-from fastlsh.index.documents import Documents
+from fastlsh.index.documents import Documents, check_sets
 from fastlsh.parallel import batches, run
 from fastlsh.settings import Settings
 
@@ -241,12 +241,14 @@ class Tables:
 
     def documents(self) -> Documents:
         """Return a copy of all documents that are not removed."""
+        check_sets(self.hashes, self.offsets, self.n)
         chosen = np.arange(self.n) if self.live is None else np.flatnonzero(self.live[: self.n])
         offsets = None if self.offsets is None else self.offsets[: self.n + 1]
         return Documents(self.signatures, self.hashes, offsets).take(chosen)
 
     def copy(self) -> "Tables":
         """Return tables of their own that may be changed."""
+        check_sets(self.hashes, self.offsets, self.n)
         other = Tables(self.settings)
         other.n = self.n
         other.dead = self.dead
