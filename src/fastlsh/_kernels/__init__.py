@@ -52,6 +52,7 @@ Keeper = _best.Keeper
 agreement = _best.agreement
 band_keys = _best.band_keys
 hash_signatures = _best.hash_signatures
+murmur_minima = _best.murmur_minima
 pack_sets = _best.pack_sets
 set_jaccard = _best.set_jaccard
 shingle_sets = _best.shingle_sets
@@ -83,6 +84,7 @@ __all__ = [
     "isa",
     "link",
     "merged",
+    "murmur_minima",
     "pack_sets",
     "roots",
     "set_jaccard",

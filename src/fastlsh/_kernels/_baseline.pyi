@@ -111,3 +111,10 @@ def set_jaccard(
     out: NDArray[np.float64],
     sketched: bool = False,
 ) -> None: ...
+def murmur_minima(
+    spans: Spans,
+    size: int,
+    seeds: NDArray[np.uint32],
+    out: NDArray[np.uint32] | NDArray[np.uint64],
+    sentinel: bool = False,
+) -> None: ...

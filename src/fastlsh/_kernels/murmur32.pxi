@@ -1,0 +1,235 @@
+# MurmurHash3_x86_32. Arrays of words, for windows of `blocks` whole blocks: the first block rotated
+# for its use, that times 4, the other blocks, and what is left of the window, for its use. With no
+# whole block only the last one.
+
+cdef uint32_t ADDED = 0xE6546B64
+
+
+cdef noinline_void mix_block32(uint32_t* words, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i] = rotated32(words[i] * <uint32_t> 0xCC9E2D51, 15) * <uint32_t> 0x1B873593
+
+
+cdef noinline_void prepare_first32(uint32_t* words, uint32_t* times_4, Py_ssize_t n) noexcept nogil:
+    # rot(seed ^ word) = rot(seed) ^ rot(word), and so is a shift.
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i] = rotated32(words[i], 13)
+        times_4[i] = words[i] << 2
+
+
+cdef noinline_void prepare_rest32(uint32_t* words, Py_ssize_t n, uint32_t size) noexcept nogil:
+    # The finaliser begins with h ^ h >> 16, of h = chain ^ rest ^ size.
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i] ^= size
+        words[i] ^= words[i] >> 16
+
+
+cdef Py_ssize_t arrays32(Py_ssize_t size) noexcept nogil:
+    return size // 4 + 2
+
+
+cdef void mix_windows32(
+    const uint8_t* text, Py_ssize_t n, Py_ssize_t size, uint32_t* words, Py_ssize_t piece
+) noexcept nogil:
+    cdef Py_ssize_t blocks = size // 4
+    cdef Py_ssize_t block
+    cdef uint32_t* to = words
+    for block in range(blocks):
+        to = words + (block + 1) * piece if block else words
+        read_words(text + 4 * block, n, 4, to)
+        mix_block32(to, n)
+        if block == 0:
+            prepare_first32(words, words + piece, n)
+            fill_group(words + piece, n)
+        fill_group(to, n)
+    to = words + (blocks + 1) * piece if blocks else words
+    read_words(text + 4 * blocks, n, <int> (size % 4), to)
+    mix_block32(to, n)
+    prepare_rest32(to, n, <uint32_t> size)
+    fill_group(to, n)
+
+
+cdef inline uint32_t chained(uint32_t h, uint32_t word) noexcept nogil:
+    return rotated32(h ^ word, 13) * 5 + ADDED
+
+
+cdef inline uint32_t almost32(uint32_t h, uint32_t rest) noexcept nogil:
+    # All but the last step of the finaliser, h ^ h >> 16, which keeps the upper half.
+    h = (h ^ (h >> 16)) ^ rest
+    h *= <uint32_t> 0x85EBCA6B
+    h ^= h >> 13
+    return h * <uint32_t> 0xC2B2AE35
+
+
+cdef inline_void filter_lanes32(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* seeds,
+    uint32_t* least, int blocks, int lanes
+) noexcept nogil:
+    cdef uint32_t turned[LANES]
+    cdef uint32_t times_4[LANES]
+    cdef int32_t low[LANES]
+    cdef const uint32_t* times = words + piece
+    cdef const uint32_t* second = times + piece
+    cdef const uint32_t* rest = times + blocks * piece
+    cdef uint32_t h
+    cdef int32_t value
+    cdef Py_ssize_t g, i, j
+    for j in range(lanes):
+        turned[j] = rotated32(seeds[j], 13)
+        times_4[j] = turned[j] << 2
+    for g in range(groups):
+        for j in range(lanes):
+            low[j] = 0x7FFFFFFF
+        for i in range(g * GROUP, (g + 1) * GROUP):
+            for j in range(lanes):
+                h = (times_4[j] ^ times[i]) + ((turned[j] ^ words[i]) + ADDED)
+                if blocks == 2:
+                    h = chained(h, second[i])
+                value = <int32_t> almost32(h, rest[i])
+                low[j] = value if value < low[j] else low[j]
+        for j in range(lanes):
+            least[g * LANES + j] = <uint32_t> low[j] ^ <uint32_t> 0x80000000
+
+
+# The hot loop for one and two whole blocks, of windows of 4 to 11 bytes.
+
+cdef noinline_void filter_one_wide(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
+) noexcept nogil:
+    filter_lanes32(words, piece, groups, s, least, 1, LANES)
+
+
+cdef noinline_void filter_one_narrow(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
+) noexcept nogil:
+    filter_lanes32(words, piece, groups, s, least, 1, GROUP)
+
+
+cdef noinline_void filter_two_wide(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
+) noexcept nogil:
+    filter_lanes32(words, piece, groups, s, least, 2, LANES)
+
+
+cdef noinline_void filter_two_narrow(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
+) noexcept nogil:
+    filter_lanes32(words, piece, groups, s, least, 2, GROUP)
+
+
+cdef noinline_void almost_of_group(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t blocks, uint32_t seed, uint32_t* h
+) noexcept nogil:
+    # The hashes of 16 windows under one seed, but for the last step.
+    cdef uint32_t turned = rotated32(seed, 13)
+    cdef uint32_t times_4 = turned << 2
+    cdef Py_ssize_t block, i
+    for i in range(GROUP):
+        h[i] = seed
+    if blocks:
+        for i in range(GROUP):
+            h[i] = (times_4 ^ words[piece + i]) + ((turned ^ words[i]) + ADDED)
+        words += piece
+    for block in range(1, blocks):
+        words += piece
+        for i in range(GROUP):
+            h[i] = chained(h[i], words[i])
+    if blocks:
+        words += piece
+    for i in range(GROUP):
+        h[i] = almost32(h[i], words[i])
+
+
+cdef void filter_any(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* seeds,
+    uint32_t* least, Py_ssize_t blocks
+) noexcept nogil:
+    cdef uint32_t h[GROUP]
+    cdef int32_t low
+    cdef Py_ssize_t g, i, j
+    for g in range(groups):
+        for j in range(GROUP):
+            almost_of_group(words + g * GROUP, piece, blocks, seeds[j], h)
+            low = 0x7FFFFFFF
+            for i in range(GROUP):
+                low = min(low, <int32_t> h[i])
+            least[g * LANES + j] = <uint32_t> low ^ <uint32_t> 0x80000000
+
+
+cdef int filter32(
+    const Murmur* m, Py_ssize_t blocks, Py_ssize_t groups, Py_ssize_t first, uint32_t* least
+) noexcept nogil:
+    # Filter as many seeds from `first` on as fit; return how many.
+    cdef const uint32_t* words = <const uint32_t*> m.words
+    cdef const uint32_t* seeds = m.seeds + first
+    cdef bint wide = m.k - first > GROUP
+    if blocks == 1 and wide:
+        filter_one_wide(words, m.piece, groups, seeds, least)
+    elif blocks == 1:
+        filter_one_narrow(words, m.piece, groups, seeds, least)
+    elif blocks == 2 and wide:
+        filter_two_wide(words, m.piece, groups, seeds, least)
+    elif blocks == 2:
+        filter_two_narrow(words, m.piece, groups, seeds, least)
+    else:
+        filter_any(words, m.piece, groups, seeds, least, blocks)
+        wide = False
+    return LANES if wide else GROUP
+
+
+cdef noinline_void least_of_group32(
+    const uint32_t* words, Py_ssize_t piece, Py_ssize_t blocks, uint32_t seed, int32_t* least
+) noexcept nogil:
+    cdef uint32_t h[GROUP]
+    cdef int32_t low = least[0]
+    cdef int32_t value
+    cdef Py_ssize_t i
+    almost_of_group(words, piece, blocks, seed, h)
+    for i in range(GROUP):
+        value = <int32_t> (h[i] ^ (h[i] >> 16))
+        low = value if value < low else low
+    least[0] = low
+
+
+cdef void minima_of_piece32(
+    Murmur* m, Py_ssize_t size, Py_ssize_t groups, uint32_t* row
+) noexcept nogil:
+    cdef const uint32_t* words = <const uint32_t*> m.words
+    cdef uint32_t low[LANES]
+    cdef uint32_t count[LANES]
+    cdef uint32_t last[LANES]
+    cdef Py_ssize_t blocks = size // 4
+    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t width, g, j
+    while first < m.k:
+        width = filter32(m, blocks, groups, first, m.least)
+        width = min(width, m.k - first)
+        least_of_groups(m.least, groups, low)
+        for j in range(width):      # equal upper halves may hide the least
+            low[j] = min(low[j], row[first + j] ^ <uint32_t> 0x80000000) | 0xFFFF
+        find_groups(m.least, groups, low, count, last)
+        for j in range(width):
+            for g in range(last[j] if count[j] == 1 else 0, last[j] + 1 if count[j] else 0):
+                if m.least[g * LANES + j] <= low[j]:
+                    least_of_group32(
+                        words + g * GROUP, m.piece, blocks, m.seeds[first + j],
+                        <int32_t*> row + first + j
+                    )
+        first += width
+
+
+cdef void minima_of_text32(
+    Murmur* m, const uint8_t* text, Py_ssize_t length, Py_ssize_t size, uint32_t* row
+) noexcept nogil:
+    # Into `row`, which holds where to start, in the order of signed numbers.
+    cdef Py_ssize_t windows = length - size + 1
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t n
+    while start < windows:
+        n = min(windows - start, m.piece)
+        mix_windows32(text + start, n, size, <uint32_t*> m.words, m.piece)
+        minima_of_piece32(m, size, (n + GROUP - 1) // GROUP, row)
+        start += n
