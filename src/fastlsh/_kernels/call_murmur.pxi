@@ -77,17 +77,18 @@ cdef Murmur* new_murmur(
     cdef uint32_t* copied = <uint32_t*> calloc(filled, sizeof(uint32_t))
     cdef Murmur* m = <Murmur*> malloc(sizeof(Murmur))
     cdef Py_ssize_t piece = max(min((1 << 16) // arrays, <Py_ssize_t> PIECE), <Py_ssize_t> GROUP)
-    cdef void* words = calloc(arrays * (piece - piece % GROUP), width)
+    cdef void* words
+    piece -= piece % GROUP
+    words = malloc(arrays * piece * width)
     if copied == NULL or m == NULL or words == NULL:
         free(copied)
         free(m)
         free(words)
         raise MemoryError()
     memcpy(copied, &seeds[0], k * sizeof(uint32_t))
-    memset(m.least, 0xFF, sizeof(m.least))
     m.k = k
     m.seeds = copied
-    m.piece = piece - piece % GROUP
+    m.piece = piece
     m.words = words
     return m
 

@@ -17,6 +17,9 @@ cdef struct Murmur:
     Py_ssize_t piece        # windows at a time: what `words` has room for
     void* words             # arrays of `piece` mixed words, one window after the other
     uint32_t least[GROUPS * LANES]      # the filter's minimum of each group under each seed
+    uint32_t best[LANES]                # the least of these under each seed,
+    uint32_t second[LANES]              # the one after that,
+    uint32_t place[LANES]               # and the first group that has the least
 
 
 cdef inline uint32_t rotated32(uint32_t x, int r) noexcept nogil:
@@ -47,26 +50,34 @@ cdef void fill_group(element* words, Py_ssize_t n) noexcept nogil:
         i += 1
 
 
-cdef noinline_void least_of_groups(
-    const uint32_t* least, Py_ssize_t groups, uint32_t* low
-) noexcept nogil:
-    cdef Py_ssize_t g, j
-    memset(low, 0xFF, LANES * sizeof(uint32_t))
-    for g in range(groups):
-        for j in range(LANES):
-            low[j] = min(low[j], least[g * LANES + j])
+cdef void forget_groups(Murmur* m) noexcept nogil:
+    memset(m.best, 0xFF, sizeof(m.best))
+    memset(m.second, 0xFF, sizeof(m.second))
+    memset(m.place, 0, sizeof(m.place))
 
 
-cdef noinline_void find_groups(
-    const uint32_t* least, Py_ssize_t groups, const uint32_t* bound, uint32_t* count, uint32_t* last
-) noexcept nogil:
-    # How many groups do not exceed the bound of each lane, and the last that does not.
+cdef noinline_void note_group(Murmur* m, uint32_t g, Py_ssize_t lanes) noexcept nogil:
+    # Which group is the least under each seed, and how far the next one is away.
+    cdef const uint32_t* least = m.least + g * LANES
+    cdef uint32_t value, best, worse
     cdef Py_ssize_t j
-    cdef uint32_t g, within
-    memset(count, 0, LANES * sizeof(uint32_t))
-    memset(last, 0, LANES * sizeof(uint32_t))
-    for g in range(<uint32_t> groups):
-        for j in range(LANES):
-            within = least[g * LANES + j] <= bound[j]
-            count[j] += within
-            last[j] = g if within else last[j]
+    for j in range(lanes):
+        value = least[j]
+        best = m.best[j]
+        worse = best if best > value else value
+        m.second[j] = min(m.second[j], worse)
+        m.place[j] = g if value < best else m.place[j]
+        m.best[j] = min(best, value)
+
+
+cdef Py_ssize_t next_group(
+    const Murmur* m, Py_ssize_t j, Py_ssize_t g, Py_ssize_t groups, uint32_t bound
+) noexcept nogil:
+    # The first group from g on that does not exceed the bound under seed j; else `groups`.
+    if m.best[j] > bound:
+        return groups
+    if m.second[j] > bound:
+        return m.place[j] if g <= m.place[j] else groups
+    while g < groups and m.least[g * LANES + j] > bound:
+        g += 1
+    return g

@@ -2,7 +2,8 @@
 # for its use, that times 4, the other blocks, and what is left of the window, for its use. With no
 # whole block only the last one.
 
-cdef uint32_t ADDED = 0xE6546B64
+cdef enum:
+    ADDED = 0xE6546B64
 
 
 cdef noinline_void mix_block32(uint32_t* words, Py_ssize_t n) noexcept nogil:
@@ -53,7 +54,7 @@ cdef void mix_windows32(
 
 
 cdef inline uint32_t chained(uint32_t h, uint32_t word) noexcept nogil:
-    return rotated32(h ^ word, 13) * 5 + ADDED
+    return rotated32(h ^ word, 13) * 5 + <uint32_t> ADDED
 
 
 cdef inline uint32_t almost32(uint32_t h, uint32_t rest) noexcept nogil:
@@ -65,59 +66,52 @@ cdef inline uint32_t almost32(uint32_t h, uint32_t rest) noexcept nogil:
 
 
 cdef inline_void filter_lanes32(
-    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* seeds,
-    uint32_t* least, int blocks, int lanes
+    Murmur* m, Py_ssize_t first, Py_ssize_t groups, int blocks, int lanes
 ) noexcept nogil:
     cdef uint32_t turned[LANES]
     cdef uint32_t times_4[LANES]
     cdef int32_t low[LANES]
-    cdef const uint32_t* times = words + piece
-    cdef const uint32_t* second = times + piece
-    cdef const uint32_t* rest = times + blocks * piece
+    cdef const uint32_t* words = <const uint32_t*> m.words
+    cdef const uint32_t* words_4 = words + m.piece
+    cdef const uint32_t* second = words_4 + m.piece
+    cdef const uint32_t* rest = words_4 + blocks * m.piece
     cdef uint32_t h
     cdef int32_t value
     cdef Py_ssize_t g, i, j
     for j in range(lanes):
-        turned[j] = rotated32(seeds[j], 13)
+        turned[j] = rotated32(m.seeds[first + j], 13)
         times_4[j] = turned[j] << 2
     for g in range(groups):
         for j in range(lanes):
             low[j] = 0x7FFFFFFF
         for i in range(g * GROUP, (g + 1) * GROUP):
             for j in range(lanes):
-                h = (times_4[j] ^ times[i]) + ((turned[j] ^ words[i]) + ADDED)
+                h = (times_4[j] ^ words_4[i]) + ((turned[j] ^ words[i]) + <uint32_t> ADDED)
                 if blocks == 2:
                     h = chained(h, second[i])
                 value = <int32_t> almost32(h, rest[i])
                 low[j] = value if value < low[j] else low[j]
         for j in range(lanes):
-            least[g * LANES + j] = <uint32_t> low[j] ^ <uint32_t> 0x80000000
+            m.least[g * LANES + j] = <uint32_t> low[j] ^ <uint32_t> 0x80000000
+        note_group(m, <uint32_t> g, lanes)
 
 
-# The hot loop for one and two whole blocks, of windows of 4 to 11 bytes.
+# One and two whole blocks: windows of 4 to 11 bytes.
 
-cdef noinline_void filter_one_wide(
-    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
-) noexcept nogil:
-    filter_lanes32(words, piece, groups, s, least, 1, LANES)
+cdef noinline_void filter_one_wide(Murmur* m, Py_ssize_t first, Py_ssize_t groups) noexcept nogil:
+    filter_lanes32(m, first, groups, 1, LANES)
 
 
-cdef noinline_void filter_one_narrow(
-    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
-) noexcept nogil:
-    filter_lanes32(words, piece, groups, s, least, 1, GROUP)
+cdef noinline_void filter_one_narrow(Murmur* m, Py_ssize_t first, Py_ssize_t groups) noexcept nogil:
+    filter_lanes32(m, first, groups, 1, GROUP)
 
 
-cdef noinline_void filter_two_wide(
-    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
-) noexcept nogil:
-    filter_lanes32(words, piece, groups, s, least, 2, LANES)
+cdef noinline_void filter_two_wide(Murmur* m, Py_ssize_t first, Py_ssize_t groups) noexcept nogil:
+    filter_lanes32(m, first, groups, 2, LANES)
 
 
-cdef noinline_void filter_two_narrow(
-    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* s, uint32_t* least
-) noexcept nogil:
-    filter_lanes32(words, piece, groups, s, least, 2, GROUP)
+cdef noinline_void filter_two_narrow(Murmur* m, Py_ssize_t first, Py_ssize_t groups) noexcept nogil:
+    filter_lanes32(m, first, groups, 2, GROUP)
 
 
 cdef noinline_void almost_of_group(
@@ -131,7 +125,7 @@ cdef noinline_void almost_of_group(
         h[i] = seed
     if blocks:
         for i in range(GROUP):
-            h[i] = (times_4 ^ words[piece + i]) + ((turned ^ words[i]) + ADDED)
+            h[i] = (times_4 ^ words[piece + i]) + ((turned ^ words[i]) + <uint32_t> ADDED)
         words += piece
     for block in range(1, blocks):
         words += piece
@@ -144,40 +138,39 @@ cdef noinline_void almost_of_group(
 
 
 cdef void filter_any(
-    const uint32_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* seeds,
-    uint32_t* least, Py_ssize_t blocks
+    Murmur* m, Py_ssize_t first, Py_ssize_t groups, Py_ssize_t blocks
 ) noexcept nogil:
+    cdef const uint32_t* words = <const uint32_t*> m.words
     cdef uint32_t h[GROUP]
     cdef int32_t low
     cdef Py_ssize_t g, i, j
     for g in range(groups):
         for j in range(GROUP):
-            almost_of_group(words + g * GROUP, piece, blocks, seeds[j], h)
+            almost_of_group(words + g * GROUP, m.piece, blocks, m.seeds[first + j], h)
             low = 0x7FFFFFFF
             for i in range(GROUP):
                 low = min(low, <int32_t> h[i])
-            least[g * LANES + j] = <uint32_t> low ^ <uint32_t> 0x80000000
+            m.least[g * LANES + j] = <uint32_t> low ^ <uint32_t> 0x80000000
+        note_group(m, <uint32_t> g, GROUP)
 
 
-cdef int filter32(
-    const Murmur* m, Py_ssize_t blocks, Py_ssize_t groups, Py_ssize_t first, uint32_t* least
+cdef Py_ssize_t filter32(
+    Murmur* m, Py_ssize_t first, Py_ssize_t groups, Py_ssize_t blocks
 ) noexcept nogil:
-    # Filter as many seeds from `first` on as fit; return how many.
-    cdef const uint32_t* words = <const uint32_t*> m.words
-    cdef const uint32_t* seeds = m.seeds + first
-    cdef bint wide = m.k - first > GROUP
+    # Filter under as many seeds from the first on as fit; return how many.
+    cdef bint wide = m.k - first > GROUP and 1 <= blocks <= 2
+    forget_groups(m)
     if blocks == 1 and wide:
-        filter_one_wide(words, m.piece, groups, seeds, least)
+        filter_one_wide(m, first, groups)
     elif blocks == 1:
-        filter_one_narrow(words, m.piece, groups, seeds, least)
+        filter_one_narrow(m, first, groups)
     elif blocks == 2 and wide:
-        filter_two_wide(words, m.piece, groups, seeds, least)
+        filter_two_wide(m, first, groups)
     elif blocks == 2:
-        filter_two_narrow(words, m.piece, groups, seeds, least)
+        filter_two_narrow(m, first, groups)
     else:
-        filter_any(words, m.piece, groups, seeds, least, blocks)
-        wide = False
-    return LANES if wide else GROUP
+        filter_any(m, first, groups, blocks)
+    return min(m.k - first, <Py_ssize_t> (LANES if wide else GROUP))
 
 
 cdef noinline_void least_of_group32(
@@ -198,27 +191,22 @@ cdef void minima_of_piece32(
     Murmur* m, Py_ssize_t size, Py_ssize_t groups, uint32_t* row
 ) noexcept nogil:
     cdef const uint32_t* words = <const uint32_t*> m.words
-    cdef uint32_t low[LANES]
-    cdef uint32_t count[LANES]
-    cdef uint32_t last[LANES]
-    cdef Py_ssize_t blocks = size // 4
     cdef Py_ssize_t first = 0
     cdef Py_ssize_t width, g, j
+    cdef uint32_t bound
     while first < m.k:
-        width = filter32(m, blocks, groups, first, m.least)
-        width = min(width, m.k - first)
-        least_of_groups(m.least, groups, low)
-        for j in range(width):      # equal upper halves may hide the least
-            low[j] = min(low[j], row[first + j] ^ <uint32_t> 0x80000000) | 0xFFFF
-        find_groups(m.least, groups, low, count, last)
+        width = filter32(m, first, groups, size // 4)
         for j in range(width):
-            for g in range(last[j] if count[j] == 1 else 0, last[j] + 1 if count[j] else 0):
-                if m.least[g * LANES + j] <= low[j]:
-                    least_of_group32(
-                        words + g * GROUP, m.piece, blocks, m.seeds[first + j],
-                        <int32_t*> row + first + j
-                    )
+            # Equal upper halves may hide the least.
+            bound = min(m.best[j], row[j] ^ <uint32_t> 0x80000000) | 0xFFFF
+            g = next_group(m, j, 0, groups, bound)
+            while g < groups:
+                least_of_group32(
+                    words + g * GROUP, m.piece, size // 4, m.seeds[first + j], <int32_t*> row + j
+                )
+                g = next_group(m, j, g + 1, groups, bound)
         first += width
+        row += width
 
 
 cdef void minima_of_text32(

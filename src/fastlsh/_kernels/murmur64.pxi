@@ -58,28 +58,43 @@ cdef inline uint64_t filter64(uint64_t h1, uint64_t h2) noexcept nogil:
     return almost64(h1) + almost64(h2) + (<uint64_t> 2 << 32)
 
 
-cdef noinline_void filter_short64(
-    const uint64_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* seeds,
-    uint32_t* least
+cdef inline_void filter_lanes64(
+    Murmur* m, Py_ssize_t first, Py_ssize_t groups, bint longer
 ) noexcept nogil:
-    # Windows of less than 16 bytes. The lower halves take part only for the sake of vectors:
-    # many processors have a minimum of 32 bits, few one of 64.
+    # The lower halves take part in the minimum only for the sake of vectors: many processors
+    # have one of 32 bits, few one of 64.
     cdef uint64_t seed[LANES_64]
+    cdef uint64_t other[LANES_64]
     cdef Halves now
     cdef Halves low
-    cdef const uint64_t* second = words + piece
+    cdef const uint64_t* words = <const uint64_t*> m.words
+    cdef const uint64_t* second = words + m.piece
+    cdef uint64_t h
     cdef Py_ssize_t g, i, j
     for j in range(LANES_64):
-        seed[j] = seeds[j]
+        seed[j] = m.seeds[first + j]
+        other[j] = seed[j] ^ second[0]
     for g in range(groups):
         memset(&low, 0xFF, sizeof(Halves))
         for i in range(g * GROUP, (g + 1) * GROUP):
             for j in range(LANES_64):
-                now.whole[j] = filter64(seed[j] ^ words[i], seed[j] ^ second[i])
+                h = seed[j] ^ second[i] if longer else other[j]
+                now.whole[j] = filter64(seed[j] ^ words[i], h)
             for j in range(2 * LANES_64):
                 low.half[j] = now.half[j] if now.half[j] < low.half[j] else low.half[j]
         for j in range(LANES_64):
-            least[g * LANES + j] = <uint32_t> (low.whole[j] >> 32)
+            m.least[g * LANES + j] = <uint32_t> (low.whole[j] >> 32)
+        note_group(m, <uint32_t> g, LANES_64)
+
+
+# Windows of up to 8 bytes have nothing but their size in the second half.
+
+cdef noinline_void filter_8(Murmur* m, Py_ssize_t first, Py_ssize_t groups) noexcept nogil:
+    filter_lanes64(m, first, groups, False)
+
+
+cdef noinline_void filter_15(Murmur* m, Py_ssize_t first, Py_ssize_t groups) noexcept nogil:
+    filter_lanes64(m, first, groups, True)
 
 
 cdef noinline_void chain_group(
@@ -105,20 +120,21 @@ cdef noinline_void chain_group(
 
 
 cdef void filter_long64(
-    const uint64_t* words, Py_ssize_t piece, Py_ssize_t groups, const uint32_t* seeds,
-    uint32_t* least, Py_ssize_t blocks
+    Murmur* m, Py_ssize_t first, Py_ssize_t groups, Py_ssize_t blocks
 ) noexcept nogil:
+    cdef const uint64_t* words = <const uint64_t*> m.words
     cdef uint64_t h1[GROUP]
     cdef uint64_t h2[GROUP]
     cdef uint32_t low
     cdef Py_ssize_t g, i, j
     for g in range(groups):
         for j in range(LANES_64):
-            chain_group(words + g * GROUP, piece, blocks, seeds[j], h1, h2)
+            chain_group(words + g * GROUP, m.piece, blocks, m.seeds[first + j], h1, h2)
             low = 0xFFFFFFFF
             for i in range(GROUP):
                 low = min(low, <uint32_t> (filter64(h1[i], h2[i]) >> 32))
-            least[g * LANES + j] = low
+            m.least[g * LANES + j] = low
+        note_group(m, <uint32_t> g, LANES_64)
 
 
 cdef noinline_void least_of_group64(
@@ -150,29 +166,28 @@ cdef void minima_of_piece64(
     Murmur* m, Py_ssize_t size, Py_ssize_t groups, uint64_t* row
 ) noexcept nogil:
     cdef const uint64_t* words = <const uint64_t*> m.words
-    cdef uint32_t low[LANES]
-    cdef uint32_t count[LANES]
-    cdef uint32_t last[LANES]
-    cdef Py_ssize_t blocks = size // 16
     cdef Py_ssize_t first = 0
     cdef Py_ssize_t width, g, j
+    cdef uint32_t bound
     while first < m.k:
         width = min(m.k - first, <Py_ssize_t> LANES_64)
-        if blocks == 0:
-            filter_short64(words, m.piece, groups, m.seeds + first, m.least)
+        forget_groups(m)
+        if size <= 8:
+            filter_8(m, first, groups)
+        elif size < 16:
+            filter_15(m, first, groups)
         else:
-            filter_long64(words, m.piece, groups, m.seeds + first, m.least, blocks)
-        least_of_groups(m.least, groups, low)
+            filter_long64(m, first, groups, size // 16)
         for j in range(width):
-            low[j] = bound64(low[j], row[first + j])
-        find_groups(m.least, groups, low, count, last)
-        for j in range(width):
-            for g in range(last[j] if count[j] == 1 else 0, last[j] + 1 if count[j] else 0):
-                if m.least[g * LANES + j] <= low[j]:
-                    least_of_group64(
-                        words + g * GROUP, m.piece, blocks, m.seeds[first + j], row + first + j
-                    )
+            bound = bound64(m.best[j], row[j])
+            g = next_group(m, j, 0, groups, bound)
+            while g < groups:
+                least_of_group64(
+                    words + g * GROUP, m.piece, size // 16, m.seeds[first + j], row + j
+                )
+                g = next_group(m, j, g + 1, groups, bound)
         first += width
+        row += width
 
 
 cdef void minima_of_text64(
