@@ -1,12 +1,13 @@
 """fastlsh.compat.lsh against lsh 0.3.0: fingerprints, and finding duplicates with a Cache.
 
-One thread, texts of 1,600 characters of printable ASCII words. lsh has to be built from its
+One thread, processor time, texts of 1,600 characters of printable ASCII words. lsh has to be built from its
 repository (USE_CYTHON=True in its setup.py; its C++ file is too old for Python 3.11).
 Equal fingerprints are asserted.
 """
 
 from argparse import Namespace
 from functools import partial
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ def compared(theirs: Any, texts: list[str], count: int) -> dict[str, Any]:
                         "lsh": partial(with_cache_cleared, other, texts),
                     },
                     count,
+                    process_time,
                 )
                 name = f"hashbytes={hashbytes}, char_ngram={char_ngram}, seeds={seeds}"
                 results[name] = {"time of lsh / fastlsh": common.ratio(*reversed(times.values()))}
@@ -74,6 +76,7 @@ def caches(theirs: Any, module: Any, quick: bool, count: int) -> dict[str, Any]:
                 "lsh": partial(all_duplicates, module.Cache, other, rows),
             },
             count,
+            process_time,
         )
         results[f"{size} {kind}"] = {
             "time of lsh / fastlsh": common.ratio(*reversed(times.values()))
@@ -95,7 +98,7 @@ def measured(options: Namespace) -> dict[str, Any]:
         from lsh import cache, minhash
     except ImportError:
         raise SystemExit("lsh 0.3.0 is not installed: see the top of this file") from None
-    texts = corpus.Writer(1).texts(5 if options.quick else 60, 1_600)
+    texts = corpus.Writer(1).texts(5 if options.quick else 200, 1_600)
     count = common.rounds(options)
     return {
         "fingerprint": compared(minhash, texts, count),
