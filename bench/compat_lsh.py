@@ -1,8 +1,8 @@
 """fastlsh.compat.lsh against lsh 0.3.0: fingerprints, and finding duplicates with a Cache.
 
-One thread, processor time, texts of 1,600 characters of printable ASCII words. lsh has to be built from its
-repository (USE_CYTHON=True in its setup.py; its C++ file is too old for Python 3.11).
-Equal fingerprints are asserted.
+One thread, processor time, texts of 1,600 characters. lsh has to be built from its repository
+(USE_CYTHON=True in its setup.py; its C++ file is too old for Python 3.11). Equal fingerprints are
+asserted.
 """
 
 from argparse import Namespace
