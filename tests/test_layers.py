@@ -18,7 +18,7 @@ FLOORS = [
     ["shingling", "schemes", "buckets"],
     ["minhash", "sets", "similarity", "identical", "settings", "signed"],
     ["pairs", "index"],
-    ["dedup"],
+    ["dedup", "compat"],
     ["__init__"],
     ["cli"],
     ["__main__"],

@@ -55,6 +55,7 @@ agreement = _best.agreement
 band_keys = _best.band_keys
 hash_signatures = _best.hash_signatures
 move_slots = _best.move_slots
+murmur_minima = _best.murmur_minima
 pack_sets = _best.pack_sets
 set_jaccard = _best.set_jaccard
 shingle_sets = _best.shingle_sets
@@ -92,6 +93,7 @@ __all__ = [
     "link_ids",
     "merged",
     "move_slots",
+    "murmur_minima",
     "pack_sets",
     "roots",
     "set_jaccard",

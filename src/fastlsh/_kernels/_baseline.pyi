@@ -164,3 +164,10 @@ def set_jaccard(
     sketched: bool = False,
 ) -> None: ...
 def move_slots(old: NDArray[np.uint64], slots: NDArray[np.uint64]) -> int: ...
+def murmur_minima(
+    spans: Spans,
+    size: int,
+    seeds: NDArray[np.uint32],
+    out: NDArray[np.uint32] | NDArray[np.uint64],
+    sentinel: bool = False,
+) -> None: ...

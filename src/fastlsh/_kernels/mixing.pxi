@@ -8,6 +8,7 @@ cdef extern from *:
     #if defined(_MSC_VER)
     #include <intrin.h>
     #define FASTLSH_NOINLINE __declspec(noinline)
+    #define FASTLSH_INLINE __forceinline
     #if defined(_M_ARM64)
     #define fastlsh_popcount(x) ((uint64_t) _CountOneBits64(x))
     #else
@@ -15,6 +16,7 @@ cdef extern from *:
     #endif
     #else
     #define FASTLSH_NOINLINE __attribute__((noinline))
+    #define FASTLSH_INLINE inline __attribute__((always_inline))
     #define fastlsh_popcount(x) ((uint64_t) __builtin_popcountll(x))
     #endif
     #if defined(__clang__)
@@ -30,6 +32,8 @@ cdef extern from *:
     uint64_t popcount "fastlsh_popcount"(uint64_t word) noexcept nogil
     # A hot loop that is inlined into its caller loses its registers there (up to 3x slower).
     ctypedef void noinline_void "FASTLSH_NOINLINE void"
+    # A `cdef inline` whose arguments must be constants where it is called.
+    ctypedef void inline_void "FASTLSH_INLINE void"
 
 
 cdef inline uint32_t fmix32(uint32_t h) noexcept nogil:

@@ -1,0 +1,123 @@
+"""The kernel of MurmurHash3 against MurmurHash3 in slow and obvious Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import _kernels
+from murmur import fingerprint, x64_128, x86_32
+
+SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 15, 16, 17, 23, 24, 31, 32, 33, 50]
+WIDTHS = [1, 15, 16, 17, 31, 32, 33, 48, 65]
+
+
+def minima(module, texts, size, seeds, dtype, sentinel=False):
+    out = np.empty((len(texts), len(seeds)), dtype)
+    spans = _kernels.spans_of_list(texts, 0, True)
+    module.murmur_minima(spans, size, np.array(seeds, np.uint32), out, sentinel)
+    return out.tolist()
+
+
+def bytes_of(n, seed=1):
+    return np.random.default_rng(seed).integers(0, 256, n, np.uint8).tobytes()
+
+
+def test_the_oracle_gives_the_published_hashes():
+    # From the verification procedure of SMHasher: hashes of keys 0, 0 1, 0 1 2, ... hashed again.
+    hashes = b"".join(x86_32(bytes(range(i)), 256 - i).to_bytes(4, "little") for i in range(256))
+    assert x86_32(hashes, 0) == 0xB0F57EE3
+    whole = b"".join(
+        b"".join(half.to_bytes(8, "little") for half in x64_128(bytes(range(i)), 256 - i))
+        for i in range(256)
+    )
+    assert x64_128(whole, 0)[0] & 0xFFFFFFFF == 0x6384BA69
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+@pytest.mark.parametrize("size", SIZES)
+def test_sizes(isa, size, dtype):
+    seeds = [0, 1, 999_999, 2**31, 2**32 - 1]
+    lengths = [0, 1, size - 1, size, size + 1, size + 14, size + 15, size + 16, size + 40]
+    texts = [bytes_of(n, size) for n in lengths] + [b"ab" * 40, b"\0" * 30]
+    for sentinel in (False, True):
+        expected = [fingerprint(t, seeds, size, dtype, sentinel) for t in texts]
+        assert minima(isa, texts, size, seeds, dtype, sentinel) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+@pytest.mark.parametrize("size", [3, 5, 8, 12, 20])
+def test_lanes(isa, size, dtype):
+    text = bytes_of(90)
+    for k in WIDTHS:
+        seeds = list(range(7, 7 + k))
+        assert minima(isa, [text], size, seeds, dtype) == [fingerprint(text, seeds, size, dtype)]
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+@pytest.mark.parametrize("size", [5, 8, 9, 40])
+def test_long_texts_are_the_minimum_of_their_parts(isa, size, dtype):
+    # Across the pieces in which a text is done; a part is short enough to be one piece.
+    text = bytes_of(3 * 2048 + 100)
+    seeds = list(range(33))
+    step = 700
+    parts = [text[i : i + step + size - 1] for i in range(0, len(text) - size + 1, step)]
+    signed = np.int32 if dtype is np.uint32 else np.uint64
+    rows = np.array(minima(isa, parts, size, seeds, dtype), dtype).view(signed)
+    whole = np.array(minima(isa, [text], size, seeds, dtype), dtype).view(signed)
+    assert (rows.min(axis=0) == whole[0]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_equal_upper_halves(isa, dtype):
+    # So many windows under one seed that the filter cannot tell the least from the next.
+    texts = [bytes_of(60_000, seed) for seed in range(3)]
+    seeds = list(range(16))
+    base = _kernels_baseline()
+    ours = minima(isa, texts, 4, seeds, dtype)
+    parts = [[t[i : i + 34 + 3] for i in range(0, len(t) - 3, 34)] for t in texts]
+    signed = np.int32 if dtype is np.uint32 else np.uint64
+    for row, part in zip(ours, parts, strict=True):
+        rows = np.array(minima(base, part, 4, seeds, dtype), dtype).view(signed)
+        assert rows.min(axis=0).view(dtype).tolist() == row
+
+
+def _kernels_baseline():
+    from fastlsh._kernels import _baseline
+
+    return _baseline
+
+
+@given(
+    st.lists(st.binary(max_size=60), max_size=4),
+    st.integers(1, 40),
+    st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=20),
+    st.booleans(),
+    st.sampled_from([np.uint32, np.uint64]),
+)
+def test_any(texts, size, seeds, sentinel, dtype):
+    expected = [fingerprint(t, seeds, size, dtype, sentinel) for t in texts]
+    assert minima(_kernels, texts, size, seeds, dtype, sentinel) == expected
+
+
+def test_bad_arguments(isa):
+    seeds = np.arange(4, dtype=np.uint32)
+    spans = _kernels.spans_of_list(["abc"], 0, True)
+    out = np.empty((1, 4), np.uint32)
+    with pytest.raises(ValueError, match="size must be at least 1, got 0"):
+        isa.murmur_minima(spans, 0, seeds, out)
+    with pytest.raises(ValueError, match=r"expected \(1, 3\)"):
+        isa.murmur_minima(spans, 5, seeds[:3], out)
+    with pytest.raises(ValueError, match="at least one seed"):
+        isa.murmur_minima(spans, 5, seeds[:0], out[:, :0].copy())
+    with pytest.raises(ValueError, match="not gathered as bytes"):
+        isa.murmur_minima(_kernels.spans_of_list(["\u0416"]), 5, seeds, out)
+    with pytest.raises(TypeError):
+        isa.murmur_minima(None, 5, seeds, out)
+
+
+def test_no_texts_and_a_huge_size(isa):
+    seeds = np.arange(4, dtype=np.uint32)
+    isa.murmur_minima(_kernels.spans_of_list([]), 5, seeds, np.empty((0, 4), np.uint64))
+    text = b"shorter than a window"
+    assert minima(isa, [text], 2**62, [7], np.uint64) == [[x64_128(text, 7)[0]]]
