@@ -10,6 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.buckets import band_keys, candidate_pairs
 from fastlsh.dedup import deduplicate
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
+from fastlsh.evaluation import exact_pairs
 from fastlsh.index import Index
 from fastlsh.minhash import MinHasher
 from fastlsh.pairs import near_duplicates
@@ -33,6 +34,7 @@ __all__ = [
     "deduplicate",
     "estimate_jaccard",
     "exact_jaccard",
+    "exact_pairs",
     "jaccard",
     "near_duplicates",
 ]
