@@ -1,20 +1,14 @@
 """Plots of S-curves and evaluations. They need matplotlib: ``pip install "fastlsh[report]"``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastlsh.banding import LSHParams
 from fastlsh.evaluation import Evaluation, Share
 from fastlsh.io import InputError, replacing
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -41,9 +35,7 @@ def check_plot(path: str | os.PathLike[str]) -> None:
         raise InputError(name, 'plots need matplotlib: pip install "fastlsh[report]"') from None
 
 
-def plot_curves(
-    curves: Mapping[str, LSHParams] | LSHParams, threshold: float | None = None
-) -> Figure:
+def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | None = None) -> Any:
     """Draw S-curves: the probability of becoming a candidate by similarity.
 
     Parameters
@@ -74,7 +66,7 @@ def plot_curves(
     return figure
 
 
-def plot_evaluation(result: Evaluation) -> Figure:
+def plot_evaluation(result: Evaluation) -> Any:
     """Draw the share of pairs that became candidates, with 95 % intervals, upon the S-curve.
 
     Parameters
@@ -107,7 +99,7 @@ def plot_evaluation(result: Evaluation) -> Figure:
     return figure
 
 
-def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+def save(figure: Any, path: str | os.PathLike[str]) -> None:
     """Write a figure; the file appears whole or not at all, the same bytes each time.
 
     Parameters
@@ -126,14 +118,14 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(name, format=kind, dpi=150, metadata=dated)
 
 
-def _axes() -> tuple[Figure, Axes]:
+def _axes() -> tuple[Any, Any]:
     from matplotlib.figure import Figure  # not pyplot: no window, no global state
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     return figure, figure.add_subplot()
 
 
-def _intervals(axes: Axes, label: str, colour: str, points: list[tuple[float, Share]]) -> None:
+def _intervals(axes: Any, label: str, colour: str, points: list[tuple[float, Share]]) -> None:
     x = [similarity for similarity, _ in points]
     y = np.array([share.value for _, share in points])
     ends = np.array([share.interval for _, share in points]).reshape(-1, 2)
@@ -144,7 +136,7 @@ def _intervals(axes: Axes, label: str, colour: str, points: list[tuple[float, Sh
     )  # fmt: skip
 
 
-def _finish(axes: Axes, threshold: float | None, ylabel: str) -> None:
+def _finish(axes: Any, threshold: float | None, ylabel: str) -> None:
     if threshold is not None:
         axes.axvline(threshold, color="0.3", linewidth=1, linestyle=":")
         axes.annotate(f" {threshold:g}", (threshold, 0.01), color="0.3", fontsize="small")

@@ -130,14 +130,10 @@ def by_steepest(threshold: float, num_perm: int, rounding: str) -> Choice:
     """Return `steepest_bands`, rounded, and the rows that fit."""
     if rounding not in ("up", "down"):
         raise ValueError(f'rounding must be "up" or "down", got {rounding!r}')
-    area = -num_perm * math.log(threshold)
-    bands = round(steepest_bands(threshold, num_perm))
-    while bands > 1 and bands * math.log(bands) >= area:
-        bands -= 1
-    while bands * math.log(bands) < area:
-        bands += 1  # now the fewest that reach the area
-    if rounding == "down" and bands * math.log(bands) > area:
-        bands -= 1
+    exact = steepest_bands(threshold, num_perm)
+    bands = round(exact)
+    if abs(exact - bands) > 1e-9 * bands:  # else a whole number, but for floating point
+        bands = math.ceil(exact) if rounding == "up" else math.floor(exact)
     if bands > num_perm:
         raise ValueError(
             f"num_perm={num_perm} is too short for a curve that is steepest at {threshold}: "

@@ -208,7 +208,8 @@ class LSHParams:
         """Return what each rule chooses, to be compared; a rule that finds nothing is left out.
 
         "recall" and "weights" are those of `for_threshold`, "steepest, up" and "steepest, down"
-        those of `steepest_at`; then the `divisions`, such as "16 x 8". Parameters as there.
+        those of `steepest_at`; "division 1" and so on are the `divisions`, by their bands.
+        Parameters as there.
         """
         check_threshold(threshold)
         num_perm = check_num_perm(num_perm)
@@ -222,5 +223,5 @@ class LSHParams:
                 chosen = choice.by_steepest(threshold, num_perm, rounding)
                 result[f"steepest, {rounding}"] = cls(*chosen)
         for params in cls.divisions(num_perm):
-            result[f"{params.bands} x {params.rows}"] = params
+            result[f"division {params.bands}"] = params
         return result

@@ -49,45 +49,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from fastlsh import LSHParams
-
     if arguments.plot is not None:
         from fastlsh.plots import check_plot
 
         check_target(arguments.plot)
         check_plot(arguments.plot)
-    threshold = arguments.threshold
     params = _chosen(arguments)
-    used = params.bands * params.rows
+    curves = {_size(params): params}
     print(
-        f"{params.bands} bands x {params.rows} rows ({used} of {arguments.num_perm} values),"
+        f"{params.bands} bands x {params.rows} rows"
+        f" ({params.bands * params.rows} of {arguments.num_perm} values),"
         f" steepest near {params.threshold:.3f}"
     )
-    print()
-    for line in curve_lines(params, threshold):
-        print(line)
-    print()
-    print(sentence(params, threshold))
-    curves = {f"{params.bands} bands x {params.rows} rows": params}
+    print("", *curve_lines(params, arguments.threshold), "", sep="\n")
+    print(sentence(params, arguments.threshold))
     if arguments.compare:
-        choices = LSHParams.choices(
-            threshold,
-            arguments.num_perm,
-            recall=0.98 if arguments.recall is None else arguments.recall,
-            weights=tuple(arguments.weights or (0.5, 0.5)),
-        )
-        print()
-        for line in choice_lines(choices, threshold):
-            print(line)
-        if params in choices.values():
-            curves.clear()
-        for name, each in choices.items():
-            size = f"{each.bands} x {each.rows}"
-            curves[name if name == size else f"{name}: {size}"] = each
+        choices = _choices(arguments)
+        print("", *choice_lines(choices, arguments.threshold), sep="\n")
+        named = {f"{name}: {_size(each)}": each for name, each in choices.items()}
+        curves = {**({} if params in choices.values() else curves), **named}
     if arguments.plot is not None:
         from fastlsh.plots import plot_curves, save
 
-        save(plot_curves(curves, threshold), arguments.plot)
+        save(plot_curves(curves, arguments.threshold), arguments.plot)
+
+
+def _size(params: "LSHParams") -> str:
+    return f"{params.bands} x {params.rows}"
+
+
+def _choices(arguments: argparse.Namespace) -> "dict[str, LSHParams]":
+    from fastlsh import LSHParams
+
+    return LSHParams.choices(
+        arguments.threshold,
+        arguments.num_perm,
+        recall=0.98 if arguments.recall is None else arguments.recall,
+        weights=tuple(arguments.weights or (0.5, 0.5)),
+    )
 
 
 def _chosen(arguments: argparse.Namespace) -> "LSHParams":
@@ -164,7 +163,7 @@ def choice_lines(choices: "dict[str, LSHParams]", threshold: float) -> list[str]
         rows.append(
             (
                 name,
-                f"{params.bands} x {params.rows}",
+                _size(params),
                 f"{params.threshold:.3f}",
                 *(probability_text(params, s) for s in (low, threshold, high)),
                 f"{params.false_positive_area(threshold):.4f}",
