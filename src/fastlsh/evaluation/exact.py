@@ -1,6 +1,7 @@
 """All pairs that reach a threshold, none missed: the truth that LSH is measured against."""
 
 from collections.abc import Iterable, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from fastlsh.texts import Texts, as_texts
 
 PROBES = 128
 """The join is cut into about so many batches, each with scratch memory for all documents."""
+
+ROOM = 1 << 16
+"""Pairs that a batch writes before they go to the others; as many as documents if that is more."""
 
 
 def exact_pairs(
@@ -122,22 +126,33 @@ def _join(
     """Return the pairs among the sets of the index, which are those of `documents`."""
     n = len(index.size)
     join = SetJoin(index.size, index.start, index.elements, index.lists, index.postings, threshold)
+    room = max(n, ROOM)
     found: list[Keyed] = []
+    total = 0
+    lock = Lock()
 
-    def work(first: int, last: int) -> None:
-        scratch = np.empty((2, n), np.int32)
-        left, right = np.empty(n, np.int32), np.empty(n, np.int32)
-        similarity = np.empty(n)
-        at = np.array([first, 0], np.int64)
-        while at[0] < last:
-            end = join.pairs(at, last, scratch, left, right, similarity)
-            key = pair_keys(documents[left[:end]], documents[right[:end]])
-            found.append((key, similarity[:end].copy()))
-            if sum(len(block) for block, _ in found) > max_pairs:
+    def add(
+        left: NDArray[np.int32], right: NDArray[np.int32], similarity: NDArray[np.float64]
+    ) -> None:
+        nonlocal total
+        key = pair_keys(documents[left], documents[right])
+        with lock:
+            found.append((key, similarity.copy()))
+            total += len(key)
+            if total > max_pairs:
                 raise TooManyPairsError(
                     f"more than max_pairs={max_pairs:,} pairs reach the threshold {threshold}: "
                     "raise one of the two"
                 )
+
+    def work(first: int, last: int) -> None:
+        scratch = np.empty((2, n), np.int32)
+        left, right = np.empty(room, np.int32), np.empty(room, np.int32)
+        similarity = np.empty(room)
+        at = np.array([first, 0], np.int64)
+        while at[0] < last:
+            end = join.pairs(at, last, scratch, left, right, similarity)
+            add(left[:end], right[:end], similarity[:end])
 
     run(work, batches(n, max(n // PROBES, 64)), threads, progress.stage("joined", n))
     return found
