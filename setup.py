@@ -31,7 +31,10 @@ INSTRUCTION_SETS = {
     "arm64": {"baseline": ("", "")},  # NEON is part of every arm64
     "other": {"baseline": ("", "")},
 }
-PLAIN_MODULES = ["_cpu", "_spans", "_buckets", "_families", "_ids", "_arrow_in", "_arrow_out"]
+PLAIN_MODULES = [
+    "_cpu", "_spans", "_buckets", "_families", "_ids", "_inverted", "_join", "_arrow_in",
+    "_arrow_out",
+]  # fmt: skip
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")
 sanitize = os.environ.get("FASTLSH_SANITIZE", "")

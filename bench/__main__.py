@@ -16,7 +16,7 @@ from bench import common
 
 BENCHMARKS = (
     "kernels", "throughput", "ways", "estimates", "peers", "candidates", "index", "end_to_end",
-    "accuracy", "scale",
+    "accuracy", "exact", "scale",
 )  # fmt: skip
 WITH_TEXTS = ("peers", "end_to_end")
 """Those that also take real texts."""
@@ -30,7 +30,7 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
         yield name, []
         if options.corpus and name in WITH_TEXTS:
             yield name, ["--corpus", str(options.corpus.resolve()), *REAL.get(name, [])]
-        if options.truth and name == "accuracy":
+        if options.truth and name in ("accuracy", "exact"):
             for truth in sorted(options.truth.resolve().glob("*.truth-char5-*.tsv.gz")):
                 texts = truth.with_name(truth.name.partition(".")[0] + ".jsonl.zst")
                 yield name, [f"--corpus={texts}", f"--truth={truth}", "--size=5"]
@@ -55,7 +55,7 @@ def main() -> None:
     )
     parser.add_argument(
         "--truth", type=Path, metavar="FOLDER",
-        help="NAME.jsonl.zst and NAME.truth-char5-*.tsv.gz, of which the recall is measured",
+        help="NAME.jsonl.zst and NAME.truth-char5-*.tsv.gz, for accuracy and exact",
     )  # fmt: skip
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

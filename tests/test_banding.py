@@ -1,12 +1,15 @@
 """Bands and rows."""
 
+import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import oracle
 from fastlsh import LSHParams, RecallWarning
+from fastlsh.banding import steepest_bands
 
 
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.55, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99, 1.0])
@@ -128,3 +131,168 @@ def test_bad_parameters():
     for weights in ((-1, 2), (0, 0)):
         with pytest.raises(ValueError, match="weights"):
             LSHParams.for_threshold(0.8, weights=weights)
+
+
+# ---- the curve, read both ways
+
+
+def test_arrays_of_similarities():
+    params = LSHParams(17, 7)
+    s = np.linspace(0, 1, 12).reshape(3, 4)
+    found, missed = params.probability(s), params.missed(s)
+    assert found.shape == missed.shape == (3, 4)
+    assert found.dtype == np.float64
+    for each, p, q in zip(s.flat, found.flat, missed.flat, strict=True):
+        assert p == pytest.approx(params.probability(each), rel=1e-12)
+        assert p + q == pytest.approx(1)
+    assert params.probability([0, 1]).tolist() == [0, 1]
+    assert params.probability([]).shape == (0,)
+    assert isinstance(params.probability(np.float64(0.5)), float)
+    assert isinstance(params.missed(1), float)
+
+
+def test_missed_is_accurate_where_it_is_tiny():
+    # (1 - 0.99^4)^32, by exact fractions.
+    exact = (1 - Fraction(99, 100) ** 4) ** 32
+    assert LSHParams(32, 4).missed(0.99) == pytest.approx(float(exact), rel=1e-12)
+    assert LSHParams(32, 4).missed(1.0) == 0.0
+
+
+@pytest.mark.parametrize(("bands", "rows"), [(1, 1), (17, 7), (20, 5), (9, 13), (128, 1), (1, 128)])
+def test_inverse(bands, rows):
+    params = LSHParams(bands, rows)
+    for s in (0.3, 0.5, 0.7, 0.9):
+        p = params.probability(s)
+        if 1e-300 < p < 1 - 1e-6:
+            assert params.inverse(p) == pytest.approx(s, rel=1e-6)
+    assert (params.inverse(0.0), params.inverse(1.0)) == (0.0, 1.0)
+    p = np.linspace(0, 1, 11)
+    assert params.probability(params.inverse(p)) == pytest.approx(p, abs=1e-12)
+    # As the curve is steepest near (1 / b)^(1 / r), about 63 % are found there.
+    if bands > 8:
+        assert params.inverse(0.632) == pytest.approx(params.threshold, rel=0.03)
+
+
+def test_questions_and_their_curves():
+    assert LSHParams(2, 3).probability(0.75) == pytest.approx(0.665771484, abs=5e-10)
+    assert LSHParams(2, 3).probability(0.4) == pytest.approx(0.123904, abs=1e-12)
+    assert LSHParams(100, 2).probability(0.17) == pytest.approx(0.947, abs=5e-4)
+    assert LSHParams(50, 4).probability(0.17) == pytest.approx(0.041, abs=5e-4)
+    assert LSHParams(50, 4).threshold == pytest.approx(0.376, abs=5e-4)
+
+
+@pytest.mark.parametrize("bad", [-0.01, 1.01, float("nan")])
+def test_bad_shares(bad):
+    params = LSHParams(17, 7)
+    for function, name in [
+        (params.probability, "similarity"),
+        (params.missed, "similarity"),
+        (params.inverse, "probability"),
+    ]:
+        for form in (bad, [0.5, bad], np.array([[bad]])):
+            with pytest.raises(ValueError, match=f"{name} must be between 0 and 1, got"):
+                function(form)
+
+
+def test_expected_candidates():
+    params = LSHParams(17, 7)
+    rng = np.random.default_rng(0)
+    similarities = rng.beta(2, 5, 200_000)
+    counts, edges = np.histogram(similarities, bins=50, range=(0, 1))
+    expected = params.probability(similarities).sum()
+    assert params.expected_candidates(counts, edges) == pytest.approx(expected, rel=0.01)
+    # A bin without width: pairs that are all equally similar.
+    assert params.expected_candidates([3, 5], [0.5, 0.5, 0.5]) == pytest.approx(
+        8 * params.probability(0.5)
+    )
+    assert params.expected_candidates([7], [1, 1]) == pytest.approx(7)
+    assert params.expected_candidates([], [0.3]) == 0
+
+
+@pytest.mark.parametrize(
+    ("counts", "edges", "message"),
+    [
+        ([1, 2], [0, 1], "one more"),
+        ([[1]], [0, 1], "one more"),
+        ([1, 2], [0, 0.5, 0.4], "ascend"),
+        ([1], [0, 1.1], "ascend"),
+        ([1], [-0.1, 1], "ascend"),
+        ([1], [0, float("nan")], "ascend"),
+        ([-1], [0, 1], "negative"),
+    ],
+)
+def test_bad_histograms(counts, edges, message):
+    with pytest.raises(ValueError, match=message):
+        LSHParams(17, 7).expected_candidates(counts, edges)
+
+
+# ---- other rules
+
+
+@pytest.mark.parametrize(
+    ("threshold", "bands"),
+    [(0.5, 23), (0.6, 18), (0.7, 14), (0.8, 10), (0.9, 6), (0.95, 4), (0.99, 2), (1 - 1e-17, 1)],
+)
+def test_the_fewest_bands_with_b_ln_b(threshold, bands):
+    params = LSHParams.steepest_at(threshold, 100)
+    assert params == LSHParams(bands, 100 // bands)
+    area = -100 * np.log(threshold)
+    assert bands == next(b for b in range(1, 101) if b * np.log(b) >= area)
+
+
+def test_the_equation_of_the_course():
+    assert steepest_bands(0.6, 100) == pytest.approx(17.757, abs=5e-4)
+    assert LSHParams.steepest_at(0.6, 100, rounding="down") == LSHParams(17, 5)
+
+
+@pytest.mark.parametrize("num_perm", [1, 2, 10, 100, 128, 65_535])
+@pytest.mark.parametrize("threshold", [1.0, 0.999999, 0.9, 0.5, 0.1, 0.01])
+def test_steepest(threshold, num_perm):
+    b = steepest_bands(threshold, num_perm)
+    assert (1 / b) ** (b / num_perm) == pytest.approx(threshold, rel=1e-9)
+    if threshold * num_perm < 1:
+        with pytest.raises(ValueError, match=f"use num_perm={math.ceil(1 / threshold)} or more"):
+            LSHParams.steepest_at(threshold, num_perm)
+        return
+    up = LSHParams.steepest_at(threshold, num_perm)
+    down = LSHParams.steepest_at(threshold, num_perm, rounding="down")
+    assert down.bands <= b + 1e-9
+    assert up.bands >= b - 1e-9
+    assert up.bands - down.bands == (0 if abs(b - round(b)) < 1e-9 else 1)
+
+
+def test_divisions():
+    assert LSHParams.divisions(12) == [LSHParams(b, 12 // b) for b in (1, 2, 3, 4, 6, 12)]
+    assert LSHParams.divisions(7) == [LSHParams(1, 7), LSHParams(7, 1)]
+    assert len(LSHParams.divisions()) == 8
+
+
+def test_choices_side_by_side():
+    choices = LSHParams.choices(0.8)
+    assert list(choices)[:4] == ["recall", "weights", "steepest, up", "steepest, down"]
+    assert choices["recall"] == LSHParams.for_threshold(0.8)
+    assert choices["weights"] == LSHParams.for_threshold(0.8, weights=(0.5, 0.5))
+    assert choices["steepest, up"] == LSHParams.steepest_at(0.8)
+    assert choices["division 16"] == LSHParams(16, 8)
+    assert list(choices.values())[4:] == LSHParams.divisions(128)
+    # What cannot be had is left out, without a warning.
+    assert list(LSHParams.choices(0.1, 2)) == ["weights", "division 1", "division 2"]
+    LSHParams.choices(0.2, 64)
+
+
+def test_bad_arguments_of_the_rules():
+    with pytest.raises(ValueError, match="rounding"):
+        LSHParams.steepest_at(0.8, rounding="even")
+    for function in (LSHParams.steepest_at, LSHParams.choices, steepest_bands):
+        with pytest.raises(ValueError, match="threshold"):
+            function(0, 128)
+        with pytest.raises(ValueError, match="num_perm"):
+            function(0.5, 0)
+        with pytest.raises(TypeError, match="num_perm"):
+            function(0.5, 12.5)
+    with pytest.raises(ValueError, match="recall"):
+        LSHParams.choices(0.8, recall=1)
+    with pytest.raises(ValueError, match="weights"):
+        LSHParams.choices(0.8, weights=(-1, 1))
+    with pytest.raises(ValueError, match="num_perm"):
+        LSHParams.divisions(0)

@@ -10,6 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.buckets import band_keys, candidate_pairs
 from fastlsh.dedup import deduplicate
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
+from fastlsh.evaluation import Evaluation, evaluate, exact_pairs
 from fastlsh.index import Index
 from fastlsh.minhash import MinHasher
 from fastlsh.pairs import near_duplicates
@@ -19,6 +20,7 @@ from fastlsh.similarity import estimate_jaccard, exact_jaccard, jaccard
 
 __all__ = [
     "Deduplication",
+    "Evaluation",
     "Index",
     "InputError",
     "LSHParams",
@@ -32,7 +34,9 @@ __all__ = [
     "candidate_pairs",
     "deduplicate",
     "estimate_jaccard",
+    "evaluate",
     "exact_jaccard",
+    "exact_pairs",
     "jaccard",
     "near_duplicates",
 ]

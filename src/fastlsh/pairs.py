@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BY_SETS, BY_SIGNATURE, agreement
+from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED, agreement
 from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
-from fastlsh.errors import TooManyPairsError
 from fastlsh.identical import first_copies
+from fastlsh.keyed import Keyed, joined_blocks, with_copies
 from fastlsh.parallel import Progress, ProgressOption
 from fastlsh.results import Pairs
 from fastlsh.sets import ShingleSets
@@ -17,9 +17,6 @@ from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
 from fastlsh.signed import Signed
 from fastlsh.texts import Texts, as_texts
-
-Found = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Pairs as numbers (`pair_keys`), and their similarity."""
 
 
 def near_duplicates(
@@ -111,7 +108,8 @@ def near_duplicates(
     signed = Signed.of(collection, hasher, settings.params, told)
     first = first_copies(collection, hasher.shingler, signed.signatures, None, hasher.threads)
     found = list(_verified(collection, signed, first, settings, max_pairs, told))
-    key, similarity = _with_copies(_joined(found), first, settings, max_pairs)
+    identical = np.nan if settings.verify == NOT_VERIFIED else 1.0
+    key, similarity = with_copies(joined_blocks(found), first, identical, max_pairs)
     return Pairs(
         key >> 32,
         key & 0xFFFFFFFF,
@@ -130,7 +128,7 @@ def _verified(
     settings: Settings,
     max_pairs: int,
     progress: Progress,
-) -> Iterator[Found]:
+) -> Iterator[Keyed]:
     """Find and verify the pairs among documents that are no copies, block by block."""
     originals = np.flatnonzero(first == np.arange(len(first)))
     hasher = settings.hasher
@@ -157,58 +155,3 @@ def _verified(
         done = reached
         yield pair_keys(documents[left[kept]], documents[right[kept]]), similarity[kept]
     advance(len(documents) - done)
-
-
-def _joined(found: list[Found]) -> Found:
-    """Join the blocks and sort by (left, right); empties the list."""
-    key = np.concatenate([block[0] for block in found] or [np.empty(0, np.int64)])
-    similarity = np.concatenate([block[1] for block in found] or [np.empty(0)])
-    found.clear()
-    return _sorted(key, similarity)
-
-
-def _sorted(key: NDArray[np.int64], similarity: NDArray[np.float64]) -> Found:
-    """Sort by (left, right); `key` in place, for a pair is to take 24 bytes, not many more."""
-    similarity = similarity[np.argsort(key)]
-    key.sort()
-    return key, similarity
-
-
-def _with_copies(
-    found: Found, first: NDArray[np.int64], settings: Settings, max_pairs: int
-) -> Found:
-    """Add the pairs in which copies of the originals take part."""
-    key, similarity = found
-    copies = np.bincount(first, minlength=len(first))  # of each original, itself included
-    left, right = key >> 32, key & 0xFFFFFFFF
-    between = copies[left] * copies[right]
-    total = int(between.sum()) + int((copies * (copies - 1) // 2).sum())
-    if total == len(key):
-        return found
-    if total > max_pairs:
-        largest = int(np.argmax(copies))
-        raise TooManyPairsError(
-            f"{total:,} pairs are more than max_pairs={max_pairs:,}: {copies[largest]:,} documents "
-            f"are identical to document {largest}. Use deduplicate(), which is linear in the "
-            "number of documents, or raise max_pairs"
-        )
-    members = np.argsort(first, kind="stable")  # grouped by original
-    start = np.zeros(len(first) + 1, np.int64)
-    np.cumsum(copies, out=start[1:])
-    # Every copy of the left one with every copy of the right one.
-    pair = np.repeat(np.arange(len(key)), between)
-    nth = np.arange(len(pair)) - np.repeat(np.cumsum(between) - between, between)
-    width = copies[right][pair]
-    a = members[start[left][pair] + nth // width]
-    b = members[start[right][pair] + nth % width]
-    # Every copy with the ones before it in its group.
-    before = np.arange(len(first)) - start[first[members]]
-    later = np.repeat(np.arange(len(first)), before)
-    nth = np.arange(len(later)) - np.repeat(np.cumsum(before) - before, before)
-    c = members[start[first[members[later]]] + nth]
-    d = members[later]
-    one = 1.0 if settings.verify in (BY_SETS, BY_SIGNATURE) else np.nan
-    lows = np.concatenate([np.minimum(a, b), np.minimum(c, d)])
-    highs = np.concatenate([np.maximum(a, b), np.maximum(c, d)])
-    similarity = np.concatenate([similarity[pair], np.full(len(c), one)])
-    return _sorted((lows << 32) | highs, similarity)

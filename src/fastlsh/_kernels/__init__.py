@@ -16,6 +16,8 @@ from fastlsh._kernels._buckets import chain_depths, emit_pairs, link, roots
 from fastlsh._kernels._cpu import instruction_sets
 from fastlsh._kernels._families import families, unite
 from fastlsh._kernels._ids import answer_lists, find_id, link_ids
+from fastlsh._kernels._inverted import invert, numbers_of
+from fastlsh._kernels._join import SetJoin
 from fastlsh._kernels._spans import Spans, merged, spans_of_list
 
 CHARACTERS = 0
@@ -77,6 +79,7 @@ __all__ = [
     "ArrowColumn",
     "BandTables",
     "Keeper",
+    "SetJoin",
     "Spans",
     "agreement",
     "answer_lists",
@@ -88,12 +91,14 @@ __all__ = [
     "find_id",
     "hash_signatures",
     "instruction_sets",
+    "invert",
     "isa",
     "link",
     "link_ids",
     "merged",
     "move_slots",
     "murmur_minima",
+    "numbers_of",
     "pack_sets",
     "roots",
     "set_jaccard",

@@ -115,10 +115,6 @@ cdef Py_ssize_t intersect_strands(
     return found if found >= needed else -1
 
 
-cdef inline double quotient(Py_ssize_t common, Py_ssize_t na, Py_ssize_t nb) noexcept nogil:
-    return <double> common / <double> (na + nb - common)
-
-
 cdef double jaccard_of_sets(
     const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double threshold,
     bint sketched,
@@ -127,11 +123,7 @@ cdef double jaccard_of_sets(
     cdef Py_ssize_t needed, common
     if na == 0 or nb == 0:
         return 0.0 if threshold <= 0.0 else -1.0
-    # The smallest overlap whose quotient, as a float64, reaches the threshold.
-    needed = <Py_ssize_t> (threshold / (1.0 + threshold) * <double> (na + nb))
-    needed = max(needed - 2, 0)
-    while needed <= min(na, nb) and quotient(needed, na, nb) < threshold:
-        needed += 1
+    needed = least_overlap(na, nb, threshold)
     if needed > min(na, nb):
         return -1.0
     if sketched and sketches_refuse(a, na, b, nb, needed):

@@ -6,7 +6,7 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.io.collection import Collection, read
 from fastlsh.io.errors import InputError, one_line
-from fastlsh.io.outputs import check_target
+from fastlsh.io.outputs import check_target, replacing
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.tables import Lookup, table_format, write_table
 
@@ -18,6 +18,7 @@ __all__ = [
     "check_target",
     "one_line",
     "read",
+    "replacing",
     "table_format",
     "write_rows",
     "write_table",

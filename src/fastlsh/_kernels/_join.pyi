@@ -1,0 +1,24 @@
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import disjoint_base
+
+@disjoint_base
+class SetJoin:
+    def __init__(
+        self,
+        size: NDArray[np.int64],
+        start: NDArray[np.int64],
+        elements: NDArray[np.uint32],
+        lists: NDArray[np.int64],
+        postings: NDArray[np.int32],
+        threshold: float,
+    ) -> None: ...
+    def pairs(
+        self,
+        at: NDArray[np.int64],
+        last: int,
+        scratch: NDArray[np.int32],
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        similarity: NDArray[np.float64],
+    ) -> int: ...

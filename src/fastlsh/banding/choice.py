@@ -1,0 +1,147 @@
+"""Choosing bands and rows for a threshold and a signature's length."""
+
+import math
+import warnings
+
+import numpy as np
+
+from fastlsh.banding.curve import areas, found
+from fastlsh.errors import RecallWarning
+
+MANY_CANDIDATES = 0.3
+"""More than this share of the pairs at half the threshold as candidates is worth a warning."""
+
+Choice = tuple[int, int]
+"""Bands, rows."""
+
+
+def check_threshold(threshold: float) -> float:
+    """Return the threshold, or raise ValueError."""
+    if not 0.0 < threshold <= 1.0:
+        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
+    return threshold
+
+
+def check_num_perm(num_perm: int) -> int:
+    """Return the length of a signature, or raise."""
+    if not isinstance(num_perm, (int, np.integer)):
+        raise TypeError(f"num_perm must be an integer, got {num_perm!r}")
+    if num_perm < 1:
+        raise ValueError(f"num_perm must be at least 1, got {num_perm}")
+    return int(num_perm)
+
+
+def check_recall(recall: float) -> None:
+    """Raise ValueError unless it is a probability that bands can reach."""
+    if not 0.0 < recall < 1.0:
+        raise ValueError(f"recall must lie between 0 and 1 (exclusive), got {recall}")
+
+
+def by_recall(threshold: float, num_perm: int, recall: float) -> Choice:
+    """Return the most rows, then the fewest bands, that find a pair at the threshold."""
+    check_recall(recall)
+    for rows in range(num_perm, 0, -1):
+        bands = _bands_for(threshold, rows, recall)
+        if bands * rows <= num_perm:
+            return bands, rows
+    least = _bands_for(threshold, 1, recall)
+    raise ValueError(
+        f"num_perm={num_perm} cannot find pairs at {threshold} with probability {recall}: "
+        f"use num_perm={least} or more, or a lower recall"
+    )
+
+
+def warn_of_many_candidates(threshold: float, choice: Choice, recall: float) -> None:
+    """Warn if very many pairs at half the threshold are candidates, and name the remedy."""
+    bands, rows = choice
+    low = found(threshold / 2, bands, rows)
+    if low <= MANY_CANDIDATES:
+        return
+    while found(threshold / 2, bands, rows) > MANY_CANDIDATES:
+        rows += 1
+        bands = _bands_for(threshold, rows, recall)
+    warnings.warn(
+        f"{low:.0%} of the pairs at similarity {threshold / 2:g} will be compared in vain "
+        f"({choice[0]} bands of {choice[1]} rows); num_perm={bands * rows} is better",
+        RecallWarning,
+        stacklevel=3,
+    )
+
+
+def _bands_for(threshold: float, rows: int, recall: float) -> int:
+    """Return the fewest bands that find a pair at the threshold with probability `recall`."""
+    match = threshold**rows
+    if match == 1.0:
+        return 1
+    estimate = math.log1p(-recall) / math.log1p(-match) if match else math.inf
+    if estimate > 2**52:  # more than any signature holds, and no float counts them by ones
+        return int(min(estimate, 2.0**63))
+    bands = max(1, math.ceil(estimate) - 1)
+    while found(threshold, bands, rows) < recall:
+        bands += 1
+    return bands
+
+
+def by_weights(threshold: float, num_perm: int, weights: tuple[float, float]) -> Choice:
+    """Try every choice for the least weighted area; the first of equals wins, as in datasketch."""
+    false_positive, false_negative = weights
+    if false_positive < 0 or false_negative < 0 or false_positive + false_negative == 0:
+        raise ValueError(
+            f"weights must not be negative nor both 0, got ({false_positive}, {false_negative})"
+        )
+    best = (math.inf, 1, 1)
+    for bands in range(1, num_perm + 1):
+        rows = np.arange(1, num_perm // bands + 1)
+        beside = areas(threshold, bands, rows)
+        errors = false_positive * beside[0] + false_negative * beside[1]
+        least = int(np.argmin(errors))
+        if errors[least] < best[0]:
+            best = (float(errors[least]), bands, least + 1)
+    return best[1], best[2]
+
+
+def steepest_bands(threshold: float, num_perm: int) -> float:
+    """Return the b that solves (1 / b)^(b / num_perm) = threshold, a real number.
+
+    With b bands of num_perm / b rows the S-curve is steepest near (1 / b)^(b / num_perm). Taking
+    logarithms, b ln b = -num_perm ln threshold.
+
+    Parameters
+    ----------
+    threshold
+        Above 0 and at most 1.
+    num_perm
+        Length of the signature.
+
+    Examples
+    --------
+    >>> round(steepest_bands(0.6, 100), 3)
+    17.757
+    """
+    area = -check_num_perm(num_perm) * math.log(check_threshold(threshold))
+    bands, lower = math.inf, 1.0 + area
+    while lower < bands:  # Newton's steps from the right of a convex curve only fall
+        bands = lower
+        lower = (bands + area) / (1.0 + math.log(bands))
+    return bands
+
+
+def by_steepest(threshold: float, num_perm: int, rounding: str) -> Choice:
+    """Return `steepest_bands`, rounded, and the rows that fit."""
+    if rounding not in ("up", "down"):
+        raise ValueError(f'rounding must be "up" or "down", got {rounding!r}')
+    exact = steepest_bands(threshold, num_perm)
+    bands = round(exact)
+    if abs(exact - bands) > 1e-9 * bands:  # else a whole number, but for floating point
+        bands = math.ceil(exact) if rounding == "up" else math.floor(exact)
+    if bands > num_perm:
+        raise ValueError(
+            f"num_perm={num_perm} is too short for a curve that is steepest at {threshold}: "
+            f"use num_perm={math.ceil(1 / threshold)} or more"
+        )
+    return bands, num_perm // bands
+
+
+def divisors(number: int) -> list[int]:
+    """Return all divisors, ascending."""
+    return [n for n in range(1, number + 1) if number % n == 0]

@@ -1,0 +1,74 @@
+"""The S-curve 1 - (1 - s^rows)^bands, its inverse and the areas beside it."""
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Numbers = NDArray[np.float64]
+
+
+def found(similarity: float, bands: int, rows: int) -> float:
+    """Return the probability that a pair becomes a candidate."""
+    match = float(similarity) ** rows
+    return 1.0 if match == 1.0 else -math.expm1(bands * math.log1p(-match))
+
+
+def missed(similarity: Numbers, bands: int, rows: int) -> Numbers:
+    """Return the probability that pairs become none, accurate where it is tiny."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(bands * np.log1p(-(similarity**rows))))
+
+
+def found_each(similarity: Numbers, bands: int, rows: int) -> Numbers:
+    """Return the probability that each pair becomes a candidate."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.expm1(bands * np.log1p(-(similarity**rows))))
+
+
+def similarity_found(probability: Numbers, bands: int, rows: int) -> Numbers:
+    """Return the similarity that is found with each probability."""
+    with np.errstate(divide="ignore"):
+        match = -np.expm1(np.log1p(-probability) / bands)
+    return np.asarray(match ** (1 / rows))
+
+
+def shares(values: ArrayLike, name: str) -> Numbers:
+    """Return numbers between 0 and 1 as an array, or raise ValueError."""
+    array = np.asarray(values, np.float64)
+    outside = array[~((array >= 0.0) & (array <= 1.0))]
+    if outside.size:
+        raise ValueError(f"{name} must be between 0 and 1, got {outside.flat[0]}")
+    return array
+
+
+def plain(array: Numbers) -> Any:
+    """Return a float for an array without a dimension, others as they are."""
+    return array if array.ndim else float(array)
+
+
+def areas(threshold: float, bands: int, rows: int | NDArray[np.int64]) -> NDArray[np.float64]:
+    """Integrate by a Gauss-Legendre rule: (false positives, false negatives)."""
+    nodes, node_weights = _rule()
+    below = nodes * threshold
+    above = threshold + nodes * (1 - threshold)
+    rows = np.asarray(rows)[..., None]
+    false_positives = (1 - (1 - below**rows) ** bands) @ node_weights * threshold
+    false_negatives = ((1 - above**rows) ** bands) @ node_weights * (1 - threshold)
+    return np.array([false_positives, false_negatives])
+
+
+def mean_found(edges: NDArray[np.float64], bands: int, rows: int) -> NDArray[np.float64]:
+    """Return the mean of the curve between each two edges; its value where they are equal."""
+    nodes, node_weights = _rule()
+    inside = edges[:-1, None] + nodes * np.diff(edges)[:, None]
+    mean: NDArray[np.float64] = (1 - (1 - inside**rows) ** bands) @ node_weights
+    return mean
+
+
+@lru_cache(1)
+def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    return (nodes + 1) / 2, weights / 2

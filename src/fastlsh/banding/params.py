@@ -1,0 +1,227 @@
+"""`LSHParams`: a signature cut into bands of rows."""
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh.banding import choice, curve
+from fastlsh.banding.choice import check_num_perm, check_threshold
+
+
+@dataclass(frozen=True)
+class LSHParams:
+    """A signature cut into `bands` bands of `rows` rows.
+
+    A pair is a candidate if all rows of some band are equal. With similarity s that happens with
+    probability 1 - (1 - s^rows)^bands (Leskovec, Rajaraman, Ullman: Mining of Massive Datasets,
+    section 3.4).
+
+    Parameters
+    ----------
+    bands, rows
+        At least 1 each; bands * rows minima of a signature are used.
+    """
+
+    bands: int
+    rows: int
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(n, (int, np.integer)) for n in (self.bands, self.rows)):
+            raise TypeError(f"bands and rows must be integers, got {self.bands!r}, {self.rows!r}")
+        if self.bands < 1 or self.rows < 1:
+            raise ValueError(
+                f"bands and rows must be at least 1, got bands={self.bands}, rows={self.rows}"
+            )
+
+    @overload
+    def probability(self, similarity: float) -> float: ...
+    @overload
+    def probability(self, similarity: ArrayLike) -> NDArray[np.float64]: ...
+    def probability(self, similarity: Any) -> Any:
+        """Return the probability that a pair of this Jaccard similarity becomes a candidate.
+
+        Parameters
+        ----------
+        similarity
+            A number between 0 and 1, or an array of them.
+        """
+        values = curve.shares(similarity, "similarity")
+        if not values.ndim:
+            return curve.found(float(values), self.bands, self.rows)
+        return curve.found_each(values, self.bands, self.rows)
+
+    @overload
+    def missed(self, similarity: float) -> float: ...
+    @overload
+    def missed(self, similarity: ArrayLike) -> NDArray[np.float64]: ...
+    def missed(self, similarity: Any) -> Any:
+        """Return 1 - `probability`, accurate also where it is tiny. Parameters as there."""
+        values = curve.shares(similarity, "similarity")
+        return curve.plain(curve.missed(values, self.bands, self.rows))
+
+    @overload
+    def inverse(self, probability: float) -> float: ...
+    @overload
+    def inverse(self, probability: ArrayLike) -> NDArray[np.float64]: ...
+    def inverse(self, probability: Any) -> Any:
+        """Return the similarity of the pairs that are found with this probability.
+
+        Parameters
+        ----------
+        probability
+            A number between 0 and 1, or an array of them.
+        """
+        values = curve.shares(probability, "probability")
+        return curve.plain(curve.similarity_found(values, self.bands, self.rows))
+
+    @property
+    def threshold(self) -> float:
+        """The similarity (1 / bands)^(1 / rows), near which the curve is steepest."""
+        return float((1 / self.bands) ** (1 / self.rows))
+
+    def false_positive_area(self, threshold: float) -> float:
+        """Return the area under the curve left of `threshold`: candidates checked in vain."""
+        return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[0])
+
+    def false_negative_area(self, threshold: float) -> float:
+        """Return the area above the curve right of `threshold`: pairs that are missed."""
+        return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[1])
+
+    def expected_candidates(self, counts: ArrayLike, edges: ArrayLike) -> float:
+        """Return how many candidates a collection will have.
+
+        Parameters
+        ----------
+        counts, edges
+            Histogram of the similarities of its pairs, as numpy.histogram returns it: numbers of
+            pairs (m,), and the edges between them (m + 1,), not descending, from 0 to 1. Inside a
+            bin they are taken as evenly spread.
+
+        Examples
+        --------
+        >>> round(LSHParams(17, 7).expected_candidates([10_000, 100], [0.0, 0.5, 1.0]), 1)
+        234.8
+        """
+        pairs, borders = np.asarray(counts, np.float64), np.asarray(edges, np.float64)
+        if pairs.ndim != 1 or borders.shape != (len(pairs) + 1,):
+            raise ValueError(
+                f"edges must be one more than counts, got {borders.shape} for {pairs.shape}"
+            )
+        if not ((np.diff(borders) >= 0).all() and borders[0] >= 0 and borders[-1] <= 1):
+            raise ValueError("edges must ascend from at least 0 to at most 1")
+        if not (pairs >= 0).all():
+            raise ValueError("counts must not be negative")
+        return float(pairs @ curve.mean_found(borders, self.bands, self.rows))
+
+    @classmethod
+    def for_threshold(
+        cls,
+        threshold: float,
+        num_perm: int = 128,
+        *,
+        recall: float = 0.98,
+        weights: tuple[float, float] | None = None,
+    ) -> "LSHParams":
+        """Choose bands and rows for a threshold.
+
+        The most rows for which some number of bands finds a pair at the threshold with
+        probability `recall`, and then the fewest such bands: as few false candidates as that
+        recall allows.
+
+        Parameters
+        ----------
+        threshold
+            Jaccard similarity, above 0 and at most 1.
+        num_perm
+            Length of the signature.
+        recall
+            Probability of finding a pair exactly at the threshold, between 0 and 1; more similar
+            pairs are found more surely.
+        weights
+            Instead of `recall`: weights (false positives, false negatives) of the two areas whose
+            weighted sum is made least, as datasketch chooses.
+
+        Raises
+        ------
+        ValueError
+            No choice reaches `recall`; the message names the least `num_perm` that does.
+
+        Warns
+        -----
+        RecallWarning
+            More than 30 % of the pairs at half the threshold would be candidates.
+        """
+        check_threshold(threshold)
+        num_perm = check_num_perm(num_perm)
+        if weights is not None:
+            return cls(*choice.by_weights(threshold, num_perm, weights))
+        chosen = choice.by_recall(threshold, num_perm, recall)
+        choice.warn_of_many_candidates(threshold, chosen, recall)
+        return cls(*chosen)
+
+    @classmethod
+    def steepest_at(
+        cls, threshold: float, num_perm: int = 128, *, rounding: str = "up"
+    ) -> "LSHParams":
+        """Choose the bands whose curve is steepest near a threshold: (1 / b)^(b / num_perm).
+
+        The textbook's rule: bands = `steepest_bands`, rows = num_perm // bands. About 64 % of the
+        pairs at the threshold are found (1 - 1 / e or little more), which `for_threshold` does
+        better.
+
+        Parameters
+        ----------
+        threshold
+            Above 0 and at most 1.
+        num_perm
+            Length of the signature; some of it may be left over.
+        rounding
+            "up": the fewest bands with b ln b >= -num_perm ln threshold. "down": the most bands
+            with at most that.
+
+        Raises
+        ------
+        ValueError
+            The threshold is less than 1 / num_perm.
+        """
+        check_threshold(threshold)
+        return cls(*choice.by_steepest(threshold, check_num_perm(num_perm), rounding))
+
+    @classmethod
+    def divisions(cls, num_perm: int = 128) -> list["LSHParams"]:
+        """Return every choice that uses a signature to its end, by rising number of bands."""
+        num_perm = check_num_perm(num_perm)
+        return [cls(bands, num_perm // bands) for bands in choice.divisors(num_perm)]
+
+    @classmethod
+    def choices(
+        cls,
+        threshold: float,
+        num_perm: int = 128,
+        *,
+        recall: float = 0.98,
+        weights: tuple[float, float] = (0.5, 0.5),
+    ) -> dict[str, "LSHParams"]:
+        """Return what each rule chooses, to be compared; a rule that finds nothing is left out.
+
+        "recall" and "weights" are those of `for_threshold`, "steepest, up" and "steepest, down"
+        those of `steepest_at`; "division 1" and so on are the `divisions`, by their bands.
+        Parameters as there.
+        """
+        check_threshold(threshold)
+        num_perm = check_num_perm(num_perm)
+        choice.check_recall(recall)
+        result = {}
+        with contextlib.suppress(ValueError):
+            result["recall"] = cls(*choice.by_recall(threshold, num_perm, recall))
+        result["weights"] = cls(*choice.by_weights(threshold, num_perm, weights))
+        with contextlib.suppress(ValueError):
+            for rounding in ("up", "down"):
+                chosen = choice.by_steepest(threshold, num_perm, rounding)
+                result[f"steepest, {rounding}"] = cls(*chosen)
+        for params in cls.divisions(num_perm):
+            result[f"division {params.bands}"] = params
+        return result

@@ -1,0 +1,77 @@
+"""``fastlsh evaluate``: what near_duplicates finds of what there is."""
+
+import argparse
+import json
+
+from fastlsh.cli.messages import warn_about
+from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
+from fastlsh.io import Lookup, check_target, replacing, table_format, write_table
+
+HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_input_options(parser)
+    add_search_options(parser)
+    parser.add_argument(
+        "--sample",
+        metavar="N",
+        type=int,
+        help="evaluate N documents, drawn by --seed (default: all, of more than 20000 so many)",
+    )
+    parser.add_argument(
+        "--lowest",
+        metavar="S",
+        type=float,
+        help="find all pairs from this similarity on (default: three quarters of the threshold)",
+    )
+    parser.add_argument(
+        "--max-pairs", metavar="N", type=int, help="refuse to compare more (default: 100000000)"
+    )
+    parser.add_argument(
+        "--missed",
+        metavar="FILE",
+        help="id_a, id_b and jaccard of the pairs that were missed (.tsv .csv .jsonl .parquet)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="all figures")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="observed recall upon the S-curve (.svg .png .pdf)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from fastlsh import evaluate
+
+    keywords = search_keywords(arguments, "max_pairs", "sample", "lowest")
+    outputs = [o for o in (arguments.json, arguments.missed, arguments.plot) if o is not None]
+    for output in outputs:
+        check_target(output, arguments.inputs)
+    if arguments.missed is not None:
+        table_format(arguments.missed)
+    if arguments.plot is not None:
+        from fastlsh.plots import check_plot
+
+        check_plot(arguments.plot)
+    # On no documents: wrong parameters are refused before the long work.
+    evaluate([], arguments.threshold, **{**keywords, "progress": False})
+    collection = read_inputs(arguments, arguments.inputs)
+    warn_about(collection)
+    result = evaluate(collection.texts, arguments.threshold, **keywords)
+    print(result)
+    if arguments.missed is not None:
+        columns = {
+            "id_a": Lookup(collection.ids, result.missed.left),
+            "id_b": Lookup(collection.ids, result.missed.right),
+            "jaccard": result.missed.similarity,
+        }
+        write_table(arguments.missed, columns)
+    if arguments.json is not None:
+        with replacing(arguments.json) as name, open(name, "w", encoding="utf-8") as file:
+            json.dump(result.to_dict(), file, indent=1, allow_nan=False)
+            file.write("\n")
+    if arguments.plot is not None:
+        from fastlsh.plots import plot_evaluation, save
+
+        save(plot_evaluation(result), arguments.plot)

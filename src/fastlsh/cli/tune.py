@@ -1,0 +1,178 @@
+"""``fastlsh tune``: what parameters will do, before they are used."""
+
+import argparse
+import math
+from typing import TYPE_CHECKING
+
+from fastlsh.io import check_target
+
+if TYPE_CHECKING:
+    from fastlsh import LSHParams
+
+HELP = "Choose bands and rows for a threshold and show which pairs they will find."
+BAR = 40
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--threshold", metavar="T", type=float, required=True, help="Jaccard similarity"
+    )
+    parser.add_argument(
+        "--num-perm", metavar="K", type=int, default=128, help="minima a signature (default: 128)"
+    )
+    parser.add_argument(
+        "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"
+    )
+    parser.add_argument(
+        "--weights",
+        metavar=("FP", "FN"),
+        nargs=2,
+        type=float,
+        help="instead of --recall: of false positives and false negatives, as datasketch chooses",
+    )
+    parser.add_argument(
+        "--steepest",
+        choices=["up", "down"],
+        help="instead of --recall: the curve that is steepest at the threshold, (1/b)^(b/K) = T,"
+        " b rounded up or down",
+    )
+    parser.add_argument("--bands", metavar="B", type=int, help="with --rows, instead of a rule")
+    parser.add_argument("--rows", metavar="R", type=int)
+    parser.add_argument(
+        "--compare", action="store_true", help="all rules, and every division of K, side by side"
+    )
+    parser.add_argument(
+        "--plot", metavar="FILE", help="the S-curve, with --compare all of them (.svg .png .pdf)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    if arguments.plot is not None:
+        from fastlsh.plots import check_plot
+
+        check_target(arguments.plot)
+        check_plot(arguments.plot)
+    params = _chosen(arguments)
+    curves = {_size(params): params}
+    print(
+        f"{params.bands} bands x {params.rows} rows"
+        f" ({params.bands * params.rows} of {arguments.num_perm} values),"
+        f" steepest near {params.threshold:.3f}"
+    )
+    print("", *curve_lines(params, arguments.threshold), "", sep="\n")
+    print(sentence(params, arguments.threshold))
+    if arguments.compare:
+        choices = _choices(arguments)
+        print("", *choice_lines(choices, arguments.threshold), sep="\n")
+        named = {f"{name}: {_size(each)}": each for name, each in choices.items()}
+        curves = {**({} if params in choices.values() else curves), **named}
+    if arguments.plot is not None:
+        from fastlsh.plots import plot_curves, save
+
+        save(plot_curves(curves, arguments.threshold), arguments.plot)
+
+
+def _size(params: "LSHParams") -> str:
+    return f"{params.bands} x {params.rows}"
+
+
+def _choices(arguments: argparse.Namespace) -> "dict[str, LSHParams]":
+    from fastlsh import LSHParams
+
+    return LSHParams.choices(
+        arguments.threshold,
+        arguments.num_perm,
+        recall=0.98 if arguments.recall is None else arguments.recall,
+        weights=tuple(arguments.weights or (0.5, 0.5)),
+    )
+
+
+def _chosen(arguments: argparse.Namespace) -> "LSHParams":
+    from fastlsh import LSHParams
+
+    threshold, num_perm = arguments.threshold, arguments.num_perm
+    bands, rows = arguments.bands, arguments.rows
+    if (bands is None) != (rows is None):
+        raise ValueError("--bands and --rows must be given together, or neither")
+    rules = {"--recall": arguments.recall, "--weights": arguments.weights}
+    rules |= {"--steepest": arguments.steepest, "--bands": bands}
+    given = [name for name, value in rules.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{given[0]} and {given[1]} are different rules: give one")
+    if bands is not None:
+        params = LSHParams(bands, rows)
+        params.false_positive_area(threshold)  # refuses a wrong threshold
+        if bands * rows > num_perm:
+            raise ValueError(
+                f"{bands} bands of {rows} rows need --num-perm {bands * rows}, got {num_perm}"
+            )
+        return params
+    if arguments.weights is not None:
+        return LSHParams.for_threshold(threshold, num_perm, weights=tuple(arguments.weights))
+    if arguments.steepest is not None:
+        return LSHParams.steepest_at(threshold, num_perm, rounding=arguments.steepest)
+    recall = 0.98 if arguments.recall is None else arguments.recall
+    return LSHParams.for_threshold(threshold, num_perm, recall=recall)
+
+
+def curve_lines(params: "LSHParams", threshold: float) -> list[str]:
+    """Return a line for each similarity: the probability that a pair is found, and a bar."""
+    similarities = sorted({n / 20 for n in range(1, 21)} | {threshold})
+    lines = []
+    for s in similarities:
+        bar = "#" * round(BAR * params.probability(s))
+        mark = "<" if s == threshold else ""
+        lines.append(f"{s:5.3g} {probability_text(params, s):>10} |{bar:<{BAR}}| {mark}".rstrip())
+    return [f"{'s':>5} {'P(found)':>10}", *lines]
+
+
+def sentence(params: "LSHParams", threshold: float) -> str:
+    """Return what the parameters mean, in plain words."""
+    low = round(20 * 0.375 * threshold) / 20 or 0.375 * threshold
+    vain = 100 * params.probability(low)
+    share = f"{vain:.1f}" if vain >= 0.1 or vain == 0 else f"{vain:.1g}"
+    digits = ".2f" if low >= 0.05 else ".2g"
+    higher = (1 + threshold) / 2
+    above = f", at {higher:.2f} with {probability_text(params, higher)}" if higher < 1 else ""
+    return (
+        f"A pair at {threshold:.2f} is found with probability {probability_text(params, threshold)}"
+        f"{above}; of the pairs at {low:{digits}}, {share} % are checked in vain."
+    )
+
+
+def probability_text(params: "LSHParams", similarity: float) -> str:
+    """Return a probability with as many digits as tell it from 1."""
+    missed = params.missed(similarity)
+    if missed == 0.0:
+        return "1"
+    if missed < 1e-7:
+        return f"1 - {missed:.0e}"
+    return f"{1 - missed:.{max(3, math.ceil(-math.log10(missed)))}f}"
+
+
+def choice_lines(choices: "dict[str, LSHParams]", threshold: float) -> list[str]:
+    """Return a table of what each rule chooses and what that would do."""
+    low, high = threshold / 2, (1 + threshold) / 2
+    rows: list[tuple[str, ...]] = [
+        ("rule", "bands x rows", "steepest", f"P({low:.3g})", f"P({threshold:.3g})",
+         f"P({high:.3g})", "false +", "false -")
+    ]  # fmt: skip
+    for name, params in choices.items():
+        rows.append(
+            (
+                name,
+                _size(params),
+                f"{params.threshold:.3f}",
+                *(probability_text(params, s) for s in (low, threshold, high)),
+                f"{params.false_positive_area(threshold):.4f}",
+                f"{params.false_negative_area(threshold):.4f}",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"{first:<{widths[0]}}  "
+        + "  ".join(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+        for first, *rest in rows
+    ]

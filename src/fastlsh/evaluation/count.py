@@ -1,0 +1,129 @@
+"""Counting: candidates and answer against the truth, per similarity."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.evaluation.result import SimilarityBin
+from fastlsh.evaluation.shares import EstimatorError, Share
+from fastlsh.settings import Settings
+
+WIDTH = 0.05
+"""Of a bin, but where the threshold or the lowest similarity cuts."""
+
+
+class Answer(NamedTuple):
+    """The candidates, sorted."""
+
+    key: NDArray[np.int64]
+    """As `buckets.pair_keys` numbers pairs."""
+    reported: NDArray[np.float64]
+    """The similarity that decides, exact or estimated; -1 where it is below the threshold."""
+    returned: NDArray[np.bool_]
+    """Whether the pair is in the answer."""
+
+
+class Truth(NamedTuple):
+    """All pairs from some similarity on, sorted."""
+
+    key: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    estimate: NDArray[np.float64]
+    """The share of equal minima."""
+
+
+class Counts(NamedTuple):
+    """The parts of an `Evaluation` that are counted."""
+
+    bins: tuple[SimilarityBin, ...]
+    recall: Share
+    predicted_recall: float
+    precision: Share
+    candidates: Share
+    estimator: EstimatorError
+    missing: NDArray[np.int64]
+    """Which pairs of the truth reach the threshold and are not in the answer."""
+
+
+def edges_of_bins(lowest: float, threshold: float) -> NDArray[np.float64]:
+    """Return where each bin begins: 0, `lowest`, then steps of `WIDTH`, the threshold, and 1."""
+    steps = np.arange(1, round(1 / WIDTH)) / round(1 / WIDTH)
+    apart = np.abs(steps[:, None] - [lowest, threshold]).min(axis=1) > 1e-9
+    inner = steps[(steps > lowest) & apart]
+    return np.unique(np.concatenate([[0.0, lowest, threshold, 1.0], inner]))
+
+
+def counted(
+    answer: Answer, truth: Truth, settings: Settings, lowest: float, documents: int
+) -> Counts:
+    """Count.
+
+    Parameters
+    ----------
+    answer, truth
+        What there is to compare.
+    settings
+        With the threshold and the bands.
+    lowest
+        Where the truth begins.
+    documents
+        How many are not empty.
+    """
+    threshold, params = settings.threshold, settings.params
+    num_perm = settings.hasher.num_perm
+    place = np.searchsorted(truth.key, answer.key)
+    known = np.zeros(len(answer.key), np.bool_)
+    inside = place < len(truth.key)
+    known[inside] = truth.key[place[inside]] == answer.key[inside]
+    # Candidates that the truth does not have lie below it.
+    exact = np.zeros(len(answer.key))
+    exact[known] = truth.similarity[place[known]]
+    right = exact >= threshold
+    is_candidate = np.zeros(len(truth.key), np.bool_)
+    is_candidate[place[known]] = True
+    is_returned = np.zeros(len(truth.key), np.bool_)
+    is_returned[place[known & answer.returned]] = True
+    true = truth.similarity >= threshold
+
+    edges = edges_of_bins(lowest, threshold)
+    of_truth = _bin(truth.similarity, edges)
+    of_answer = _bin(exact, edges)
+    of_report = _bin(np.maximum(answer.reported, 0.0), edges)
+    probability = params.probability(truth.similarity)
+    bins = []
+    for number, low in enumerate(edges.tolist()):
+        mine = of_truth == number
+        pairs = int(mine.sum())
+        if number == 0:
+            pairs = documents * (documents - 1) // 2 - len(truth.key)
+        claimed = answer.returned & (of_report == number)
+        bins.append(
+            SimilarityBin(
+                low,
+                float(edges[min(number + 1, len(edges) - 1)]),
+                _mean(truth.similarity[mine]),
+                Share(int((of_answer == number).sum()), pairs),
+                _mean(probability[mine]),
+                Share(int((answer.returned & (of_answer == number)).sum()), pairs),
+                Share(int((claimed & right).sum()), int(claimed.sum())),
+                EstimatorError.of(truth.estimate[mine], truth.similarity[mine], num_perm),
+            )
+        )
+    return Counts(
+        tuple(bins),
+        Share(int(is_returned[true].sum()), int(true.sum())),
+        _mean(probability[true]),
+        Share(int((answer.returned & right).sum()), int(answer.returned.sum())),
+        Share(int(right.sum()), len(right)),
+        EstimatorError.of(truth.estimate, truth.similarity, num_perm),
+        np.flatnonzero(true & ~is_returned),
+    )
+
+
+def _bin(similarity: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.searchsorted(edges, similarity, side="right") - 1
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else float("nan")

@@ -1,0 +1,84 @@
+"""Shares that were counted, with their 95 % intervals, and errors of estimates."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Z95 = 1.959963984540054
+"""The 97.5 % quantile of the normal distribution."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many of so many.
+
+    The interval is Wilson's (1927) for 95 %: good for few pairs and near 0 and 1. It takes the
+    pairs as independent. Pairs of one family of documents are not quite: then it is too narrow.
+    """
+
+    hits: int
+    total: int
+
+    @property
+    def value(self) -> float:
+        """The share; NaN of nothing."""
+        return self.hits / self.total if self.total else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval; (0, 1) of nothing."""
+        if not self.total:
+            return 0.0, 1.0
+        n, p = self.total, self.value
+        middle = (p + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+        half = Z95 / (1 + Z95**2 / n) * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
+        low = 0.0 if self.hits == 0 else max(middle - half, 0.0)
+        return low, 1.0 if self.hits == n else min(middle + half, 1.0)
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return plain values for JSON; null for the share of nothing."""
+        low, high = self.interval
+        value = self.value if self.total else None
+        return {"hits": self.hits, "total": self.total, "share": value, "low": low, "high": high}
+
+
+@dataclass(frozen=True)
+class EstimatorError:
+    """How far the share of equal minima is from the exact similarity.
+
+    Attributes
+    ----------
+    pairs : int
+        How many were estimated.
+    bias, rmse : float
+        Mean, and root mean square, of estimate - similarity; NaN without pairs.
+    ideal : float
+        The RMSE of independent hash functions: root of the mean of J (1 - J) / num_perm.
+    """
+
+    pairs: int
+    bias: float
+    rmse: float
+    ideal: float
+
+    @classmethod
+    def of(
+        cls, estimate: NDArray[np.float64], similarity: NDArray[np.float64], num_perm: int
+    ) -> "EstimatorError":
+        """Compare estimates with the truth."""
+        if not len(similarity):
+            return cls(0, math.nan, math.nan, math.nan)
+        error = estimate - similarity
+        variance = float((similarity * (1 - similarity)).mean()) / num_perm
+        rmse = math.sqrt(float((error * error).mean()))
+        return cls(len(error), float(error.mean()), rmse, math.sqrt(max(variance, 0.0)))
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return plain values for JSON; null where there is none."""
+        values = {"bias": self.bias, "rmse": self.rmse, "ideal": self.ideal}
+        return {
+            "pairs": self.pairs,
+            **{name: None if math.isnan(value) else value for name, value in values.items()},
+        }

@@ -1,0 +1,82 @@
+"""An `Evaluation` as a table of plain text."""
+
+import math
+
+from fastlsh.evaluation.result import Evaluation, SimilarityBin
+from fastlsh.evaluation.shares import Share
+
+HEADER = ("similarity", "pairs", "candidates", "predicted", "recall", "precision", "rmse/ideal")
+
+
+def as_table(result: Evaluation) -> str:
+    """Return lines: what was evaluated, one for each bin, the whole."""
+    params = result.params
+    predicted = "predicted" if result.verify != "signature" else "as candidates predicted"
+    lines = [
+        _documents(result),
+        f"{params.bands} bands x {params.rows} rows of {result.num_perm} values"
+        f" ({result.scheme}, seed {result.seed}), threshold {result.threshold:g},"
+        f" verify {result.verify}",
+        "",
+        *_aligned([HEADER, *(_row(each, result) for each in result.bins)]),
+        "",
+        f"recall {_share(result.recall)} of {result.recall.total:,} pairs,"
+        f" {predicted} {_number(result.predicted_recall)}",
+        f"precision {_share(result.precision)} of {result.precision.total:,} pairs",
+        f"{result.candidates.total:,} candidates,"
+        f" {result.candidates.total - result.candidates.hits:,} of them checked in vain",
+        f"estimates from {result.lowest:g} on: bias {_signed(result.estimator.bias)},"
+        f" rmse {_number(result.estimator.rmse)} (ideal {_number(result.estimator.ideal)})",
+        ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in result.seconds.items()),
+    ]
+    return "\n".join(lines)
+
+
+def _documents(result: Evaluation) -> str:
+    if not result.is_sample:
+        return f"{result.documents:,} documents, {result.empty:,} empty"
+    return (
+        f"a sample of {result.documents:,} of {result.collection:,} documents"
+        f" (seed {result.seed}), {result.empty:,} empty"
+    )
+
+
+def _row(each: SimilarityBin, result: Evaluation) -> tuple[str, ...]:
+    error = each.estimator
+    expected = each.low >= result.threshold  # below it an answer has nothing to find
+    return (
+        f"{each.low:g}" if each.low == each.high else f"{each.low:g} to {each.high:g}",
+        f"{each.candidates.total:,}",
+        _share(each.candidates),
+        _number(each.predicted),
+        _share(each.recall) if expected else "-",
+        _share(each.precision),
+        _number(error.rmse / error.ideal, 2) if error.pairs and error.ideal else "-",
+    )
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+
+
+def _share(share: Share) -> str:
+    if not share.total:
+        return "-"
+    low, high = share.interval
+    return f"{_number(share.value)} ({_number(low)} to {_number(high)})"
+
+
+def _number(value: float, decimals: int = 4) -> str:
+    if math.isnan(value):
+        return "-"
+    if 0 < value < 0.001:
+        return f"{value:.1e}"
+    return f"{value:.{decimals}f}"
+
+
+def _signed(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:+.5f}"

@@ -1,0 +1,149 @@
+"""Plots of S-curves and evaluations. They need matplotlib: ``pip install "fastlsh[report]"``."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fastlsh.banding import LSHParams
+from fastlsh.evaluation import Evaluation, Share
+from fastlsh.io import InputError, replacing
+
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def check_plot(path: str | os.PathLike[str]) -> None:
+    """Raise unless a plot can be written: the suffix is known and matplotlib is there.
+
+    Parameters
+    ----------
+    path
+        Ends in .svg, .png or .pdf.
+
+    Raises
+    ------
+    InputError
+        Otherwise; the message says what helps.
+    """
+    name = os.fspath(path)
+    if os.path.splitext(name)[1].lower() not in FORMATS:
+        raise InputError(name, f"plots are written as {' '.join(FORMATS)}")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError(name, 'plots need matplotlib: pip install "fastlsh[report]"') from None
+
+
+def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | None = None) -> Any:
+    """Draw S-curves: the probability of becoming a candidate by similarity.
+
+    Parameters
+    ----------
+    curves
+        One, or several by what the legend shall call them.
+    threshold
+        Marked by a line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        ``figure.savefig(...)`` writes it, or `save`.
+
+    Raises
+    ------
+    ImportError
+        There is no matplotlib.
+    """
+    figure, axes = _axes()
+    if isinstance(curves, LSHParams):
+        curves = {f"{curves.bands} bands x {curves.rows} rows": curves}
+    similarity = np.linspace(0, 1, 501)
+    for number, (name, params) in enumerate(curves.items()):
+        style = ("-", "--", ":", "-.")[number // 10 % 4]  # ten colours, then other dashes
+        axes.plot(similarity, params.probability(similarity), style, label=name)
+    _finish(axes, threshold, "probability of being found")
+    return figure
+
+
+def plot_evaluation(result: Evaluation) -> Any:
+    """Draw the share of pairs that became candidates, with 95 % intervals, upon the S-curve.
+
+    Parameters
+    ----------
+    result
+        What `evaluate` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ImportError
+        There is no matplotlib.
+    """
+    figure, axes = _axes()
+    similarity = np.linspace(0, 1, 501)
+    params = result.params
+    label = f"predicted: {params.bands} bands x {params.rows} rows"
+    axes.plot(similarity, params.probability(similarity), color="0.5", label=label)
+    shown = [each for each in result.bins[1:] if each.candidates.total]
+    answered = [each for each in shown if each.low >= result.threshold or each.recall.hits]
+    _intervals(axes, "candidates", "C0", [(each.mean, each.candidates) for each in shown])
+    _intervals(axes, "in the answer", "C1", [(each.mean, each.recall) for each in answered])
+    _finish(axes, result.threshold, "share of the pairs")
+    sample = f"a sample of {result.documents:,} of {result.collection:,}"
+    count = sample if result.is_sample else f"{result.documents:,}"
+    axes.set_title(f"{count} documents, {result.scheme}, bars: 95 % intervals", fontsize="medium")
+    return figure
+
+
+def save(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a figure; the file appears whole or not at all, the same bytes each time.
+
+    Parameters
+    ----------
+    figure
+        What a function of this module returned.
+    path
+        Ends in .svg, .png or .pdf.
+    """
+    check_plot(path)
+    import matplotlib
+
+    kind = os.path.splitext(os.fspath(path))[1][1:].lower()
+    dated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with replacing(path) as name, matplotlib.rc_context({"svg.hashsalt": "fastlsh"}):
+        figure.savefig(name, format=kind, dpi=150, metadata=dated)
+
+
+def _axes() -> tuple[Any, Any]:
+    from matplotlib.figure import Figure  # not pyplot: no window, no global state
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _intervals(axes: Any, label: str, colour: str, points: list[tuple[float, Share]]) -> None:
+    x = [similarity for similarity, _ in points]
+    y = np.array([share.value for _, share in points])
+    ends = np.array([share.interval for _, share in points]).reshape(-1, 2)
+    size = 8 if label == "candidates" else 4  # a ring around a dot where both are equal
+    axes.errorbar(
+        x, y, np.abs(ends.T - y), fmt="o", ms=size, mfc="none" if size == 8 else colour,
+        capsize=3, color=colour, label=label,
+    )  # fmt: skip
+
+
+def _finish(axes: Any, threshold: float | None, ylabel: str) -> None:
+    if threshold is not None:
+        axes.axvline(threshold, color="0.3", linewidth=1, linestyle=":")
+        axes.annotate(f" {threshold:g}", (threshold, 0.01), color="0.3", fontsize="small")
+    axes.set(xlabel="Jaccard similarity", ylabel=ylabel, xlim=(0, 1.01), ylim=(-0.01, 1.02))
+    axes.grid(alpha=0.3)
+    several = len(axes.get_legend_handles_labels()[0]) > 3
+    if several:
+        axes.figure.legend(fontsize="small", loc="outside right upper")
+    else:
+        axes.legend(fontsize="small", loc="upper left")

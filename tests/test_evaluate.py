@@ -1,0 +1,393 @@
+"""fastlsh.evaluate and the command, against counting by hand."""
+
+import json
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+from fastlsh import (
+    LSHParams,
+    MinHasher,
+    Shingler,
+    TooManyPairsError,
+    candidate_pairs,
+    estimate_jaccard,
+    evaluate,
+    exact_pairs,
+    near_duplicates,
+)
+from fastlsh.evaluation import Share
+from fastlsh.evaluation.count import edges_of_bins
+from strategies import collections, little_room, wide
+
+THREE = Shingler(size=3)
+
+
+def made(n=60, seed=0):
+    """Texts of words, many of them slight changes of others."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdefgh", k=rng.randint(2, 7))) for _ in range(300)]
+    texts = []
+    for _ in range(n):
+        if texts and rng.random() < 0.6:
+            text = rng.choice(texts).split()
+            for _ in range(rng.randint(0, 4)):
+                text[rng.randrange(len(text))] = rng.choice(words)
+        else:
+            text = rng.choices(words, k=rng.randint(8, 20))
+        texts.append(" ".join(text))
+    return texts
+
+
+def similarities(texts, size=3):
+    sets = [set(oracle.windows(oracle.units_of(t, "char"), size)) for t in texts]
+    return {
+        (a, b): oracle.jaccard(sets[a], sets[b])
+        for a in range(len(sets))
+        for b in range(a + 1, len(sets))
+        if sets[a] and sets[b]
+    }
+
+
+def check(texts, threshold, **options):
+    """Compare every figure with what slow counting gives."""
+    result = evaluate(texts, threshold, shingler=THREE, **options)
+    lowest = options.pop("lowest", 0.75 * threshold)
+    answer = near_duplicates(texts, threshold, shingler=THREE, **options)
+    verify = options.get("verify", "exact")
+    hasher = MinHasher(
+        options.get("num_perm", 128),
+        seed=options.get("seed", 1),
+        shingler=THREE,
+        scheme=options.get("scheme", "affine32"),
+    )
+    signatures = hasher.signatures(texts)
+    candidates = {(a, b) for a, b, _ in candidate_pairs(signatures, answer.params)}
+    truth = similarities(texts)
+    returned = {(a, b) for a, b, _ in answer}
+    true = {pair for pair, s in truth.items() if s >= threshold}
+    pairs = np.array(list(truth), np.int64).reshape(-1, 2)
+    estimates = dict(zip(truth, estimate_jaccard(signatures, pairs).tolist(), strict=True))
+    reported = truth if verify == "exact" else estimates
+
+    assert result.params == answer.params
+    assert (result.documents, result.collection, result.empty) == (
+        len(texts), len(texts), answer.empty,
+    )  # fmt: skip
+    assert not result.is_sample
+    assert result.recall == Share(len(true & returned), len(true))
+    assert result.precision == Share(len(true & returned), len(returned))
+    assert result.candidates == Share(len(true & candidates), len(candidates))
+    predicted = [result.params.probability(truth[pair]) for pair in true]
+    assert same(result.predicted_recall, mean(predicted))
+    assert {(a, b) for a, b, _ in result.missed} == true - returned
+    for a, b, s in result.missed:
+        assert s == truth[a, b]
+
+    bins = result.bins
+    assert [b.low for b in bins] == edges_of_bins(lowest, threshold).tolist()
+    assert [b.high for b in bins[:-1]] == [b.low for b in bins[1:]]
+    assert (bins[-1].low, bins[-1].high) == (1.0, 1.0)
+    for number, each in enumerate(bins):
+        last = number == len(bins) - 1
+        inside = {p for p, s in truth.items() if each.low <= s < each.high + last}
+        assert each.candidates == Share(len(inside & candidates), len(inside))
+        assert each.recall == Share(len(inside & returned), len(inside))
+        claimed = {
+            p for p in returned if each.low <= reported[p] and (reported[p] < each.high or last)
+        }
+        assert each.precision == Share(len(claimed & true), len(claimed))
+        if number == 0:
+            assert math.isnan(each.predicted)
+            assert math.isnan(each.mean)
+            continue
+        assert same(each.predicted, mean([result.params.probability(truth[p]) for p in inside]))
+        assert same(each.mean, mean([truth[p] for p in inside]))
+        errors = [estimates[p] - truth[p] for p in inside]
+        assert each.estimator.pairs == len(errors)
+        assert same(each.estimator.bias, mean(errors))
+        assert same(each.estimator.rmse, mean([e * e for e in errors]) ** 0.5)
+        ideal = mean([truth[p] * (1 - truth[p]) / hasher.num_perm for p in inside])
+        assert same(each.estimator.ideal, ideal**0.5)
+    known = [p for p, s in truth.items() if s >= lowest]
+    assert result.estimator.pairs == len(known)
+    assert same(result.estimator.bias, mean([estimates[p] - truth[p] for p in known]))
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert str(result)
+    return result
+
+
+def mean(values):
+    return sum(values) / len(values) if values else math.nan
+
+
+def same(a, b):
+    return (math.isnan(a) and math.isnan(b)) or a == pytest.approx(b, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["affine32", "fss"])
+@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
+@pytest.mark.parametrize(("threshold", "bands", "rows"), [(0.5, 3, 4), (0.8, 2, 7)])
+def test_every_figure(scheme, verify, threshold, bands, rows):
+    # Few values, so that something is missed and something is in vain.
+    options = {"scheme": scheme, "verify": verify, "num_perm": 16, "bands": bands, "rows": rows}
+    result = check(made(100), threshold, **options)
+    assert 0 < result.recall.hits < result.recall.total
+    assert result.candidates.hits < result.candidates.total
+    assert (result.scheme, result.verify, result.num_perm) == (scheme, verify, 16)
+
+
+@settings(max_examples=60)
+@given(
+    collections(wide),
+    st.sampled_from([0.3, 0.55, 0.8, 1.0]),
+    st.sampled_from(["affine32", "fss"]),
+    st.sampled_from(["exact", "signature", "none"]),
+    st.integers(1, 3),
+)
+def test_any_collection(texts, threshold, scheme, verify, batch):
+    with little_room(batch):
+        check(texts, threshold, scheme=scheme, verify=verify, num_perm=8, bands=4, rows=2)
+
+
+@pytest.mark.parametrize("lowest", [0.1, 0.625, 0.8])
+def test_where_the_truth_begins(lowest):
+    result = check(made(30), 0.8, lowest=lowest)
+    assert result.lowest == lowest
+    assert result.bins[1].low == lowest
+
+
+def test_edges():
+    assert edges_of_bins(0.6, 0.8) == pytest.approx([0, *(n / 20 for n in range(12, 21))])
+    assert edges_of_bins(0.62, 0.83) == pytest.approx(
+        [0, 0.62, 0.65, 0.7, 0.75, 0.8, 0.83, 0.85, 0.9, 0.95, 1]
+    )
+    assert edges_of_bins(1.0, 1.0).tolist() == [0, 1]
+    assert edges_of_bins(0.75, 1.0)[1:].tolist() == pytest.approx([0.75, 0.8, 0.85, 0.9, 0.95, 1])
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["one text"], [None, None]])
+def test_nothing_to_find(texts):
+    result = check(texts, 0.8)
+    assert result.recall.total == 0
+    assert "recall - of 0 pairs" in str(result)
+
+
+# ---- samples
+
+
+def bins_of(result):
+    return result.to_dict()["bins"]
+
+
+def test_a_sample():
+    texts = made(200)
+    result = evaluate(texts, 0.6, shingler=THREE, sample=80, seed=3)
+    assert (result.documents, result.collection, result.is_sample) == (80, 200, True)
+    assert str(result).startswith("a sample of 80 of 200 documents (seed 3)")
+    again = evaluate(texts, 0.6, shingler=THREE, sample=80, seed=3, threads=1)
+    assert bins_of(again) == bins_of(result)
+    assert evaluate(texts, 0.6, shingler=THREE, sample=80, seed=4).recall != result.recall
+    # The same documents alone give the same figures.
+    chosen = np.sort(np.random.RandomState(3).permutation(200)[:80])
+    alone = evaluate([texts[i] for i in chosen], 0.6, shingler=THREE, seed=3)
+    assert bins_of(alone) == bins_of(result)
+    assert evaluate(texts, 0.6, sample=200).is_sample is False
+    assert evaluate(texts, 0.6, sample=1).recall.total == 0
+
+
+def test_missed_pairs_of_a_sample_are_named():
+    texts = made(120)
+    ids = [f"d{i}" for i in range(120)]
+    result = evaluate(texts, 0.4, shingler=THREE, sample=90, ids=ids, num_perm=8, bands=1, rows=8)
+    truth = {(a, b): s for a, b, s in exact_pairs(texts, 0.4, shingler=THREE)}
+    assert len(result.missed) == result.recall.total - result.recall.hits > 0
+    for a, b, s in result.missed:
+        assert truth[a, b] == s
+    assert result.missed.left_id == [f"d{a}" for a in result.missed.left]
+
+
+def test_a_large_collection_is_sampled(monkeypatch):
+    monkeypatch.setattr("fastlsh.evaluation.sample.MOST", 10)
+    assert evaluate(made(30), 0.8).documents == 10
+    assert evaluate(made(30), 0.8, sample=20).documents == 20
+
+
+def test_samples_of_other_forms():
+    pa = pytest.importorskip("pyarrow")
+    texts = made(60)
+    expected = bins_of(evaluate(texts, 0.6, shingler=THREE, sample=40))
+    assert bins_of(evaluate(pa.array(texts), 0.6, shingler=THREE, sample=40)) == expected
+    assert bins_of(evaluate(iter(texts), 0.6, shingler=THREE, sample=40)) == expected
+    texts[7] = 5
+    with pytest.raises(TypeError, match="document 7"):
+        evaluate(texts, 0.6, sample=59)
+
+
+# ---- intervals
+
+
+@pytest.mark.parametrize(
+    ("hits", "total", "low", "high"),
+    [  # Newcombe 1998, table I
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_published_intervals(hits, total, low, high):
+    assert Share(hits, total).interval == pytest.approx((low, high), abs=5e-5)
+    # The other way round it is the mirror image.
+    mirrored = Share(total - hits, total).interval
+    assert mirrored == pytest.approx((1 - high, 1 - low), abs=5e-5)
+
+
+@given(st.integers(1, 10_000), st.data())
+def test_intervals_solve_their_equation(total, data):
+    hits = data.draw(st.integers(0, total))
+    share = Share(hits, total)
+    low, high = share.interval
+    assert 0 <= low <= share.value <= high <= 1
+    for end in (low, high):
+        if 0 < end < 1:
+            z = (share.value - end) / math.sqrt(end * (1 - end) / total)
+            assert abs(z) == pytest.approx(1.959964, rel=1e-5)
+
+
+def test_the_share_of_nothing():
+    assert math.isnan(Share(0, 0).value)
+    assert Share(0, 0).interval == (0.0, 1.0)
+    assert Share(0, 0).to_dict() == {"hits": 0, "total": 0, "share": None, "low": 0, "high": 1}
+
+
+# ---- real texts
+
+
+@pytest.mark.parametrize("scheme", ["affine32", "fss"])
+def test_the_large_collections(corpus, scheme):
+    ids, texts, truth = corpus
+    result = evaluate(texts, 0.8, ids=ids, shingler=Shingler(size=5), scheme=scheme, lowest=0.5)
+    for each in result.bins[1:]:
+        last = each.low == 1
+        inside = sum(each.low <= s < each.high or (last and s == 1) for s in truth.values())
+        # The truth has six decimals.
+        assert abs(each.candidates.total - inside) <= 2
+    assert result.precision.value == 1.0
+    assert abs(result.recall.value - result.predicted_recall) < 0.01
+    assert abs(result.estimator.bias) < 0.02
+    low, high = (0.85, 1.1) if scheme == "affine32" else (0.6, 1.0)
+    assert low < result.estimator.rmse / result.estimator.ideal < high
+    assert list(result.seconds) == ["signatures", "candidates", "verification", "exact join"]
+
+
+# ---- arguments
+
+
+def test_bad_arguments():
+    for lowest in (0, 0.9, -1, float("nan")):
+        with pytest.raises(ValueError, match="lowest must be above 0"):
+            evaluate(["a"], 0.8, lowest=lowest)
+    with pytest.raises(ValueError, match="sample must be at least 1"):
+        evaluate(["a"], 0.8, sample=0)
+    with pytest.raises(ValueError, match="threshold"):
+        evaluate(["a"], 0)
+    with pytest.raises(ValueError, match="verify"):
+        evaluate(["a"], verify="no")
+    with pytest.raises(ValueError, match="scheme"):
+        evaluate(["a"], scheme="no")
+    with pytest.raises(ValueError, match="ids has 1"):
+        evaluate(["a", "b"], ids=["x"])
+    with pytest.raises(TooManyPairsError, match="max_pairs=10"):
+        evaluate(["the same text"] * 20, max_pairs=10)
+
+
+def test_progress():
+    told = []
+    evaluate(made(10), 0.8, progress=lambda *line: told.append(line[0]))
+    assert list(dict.fromkeys(told)) == ["signatures", "verified", "sets", "joined"]
+
+
+# ---- the command
+
+
+@pytest.fixture
+def collection(write):
+    texts = made(60)
+    rows = [json.dumps({"id": f"d{i}", "text": text}) for i, text in enumerate(texts)]
+    return write("in.jsonl", "\n".join(rows) + "\n"), texts
+
+
+def test_the_command(run, collection, tmp_path):
+    name, texts = collection
+    options = [
+        "--size",
+        "3",
+        "--threshold",
+        "0.5",
+        "--bands",
+        "3",
+        "--rows",
+        "5",
+        "--scheme",
+        "fss",
+    ]
+    status, out, err = run("evaluate", name, *options, "--json", "a.json", "--missed", "missed.tsv")
+    assert (status, err) == (0, [])
+    result = evaluate(texts, 0.5, shingler=THREE, bands=3, rows=5, scheme="fss")
+    assert out.splitlines()[:-1] == str(result).splitlines()[:-1]  # the last line has the times
+    written = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    expected = result.to_dict()
+    assert written.pop("seconds").keys() == expected.pop("seconds").keys()
+    assert written == expected
+    lines = (tmp_path / "missed.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "id_a\tid_b\tjaccard"
+    assert lines[1:] == [f"d{a}\td{b}\t{s:.6f}" for a, b, s in result.missed]
+
+
+def test_the_table(run, collection):
+    _, out, _ = run("evaluate", collection[0], "--size", "3", "--sample", "40", "--lowest", "0.7")
+    lines = out.splitlines()
+    assert lines[0] == "a sample of 40 of 60 documents (seed 1), 0 empty"
+    assert lines[1].startswith("17 bands x 7 rows of 128 values (affine32, seed 1), threshold 0.8")
+    assert lines[3].split()[:4] == ["similarity", "pairs", "candidates", "predicted"]
+    labels = [line.split("  ")[0].strip() or line.split()[0] for line in lines[4:11]]
+    assert len({len(line) for line in lines[3:11]}) == 1
+    assert labels
+    assert lines[-1].startswith("signatures ")
+
+
+def test_a_plot(run, collection, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert run("evaluate", collection[0], "--size", "3", "--plot", "a.svg")[0] == 0
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "predicted: 17 bands x 7 rows" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--plot", "a.gif"], "a.gif: plots are written as"),
+        (["--json", "no/a.json"], "no/a.json: there is no directory"),
+        (["--json", "in.jsonl"], "in.jsonl: the output is one of the inputs"),
+        (["--missed", "a.xyz"], "a.xyz: unknown format"),
+        (["--sample", "0"], "sample must be at least 1"),
+        (["--lowest", "0.9"], "lowest must be above 0"),
+        (["--threshold", "0"], "threshold must be above 0"),
+        (["--bands", "3"], "bands and rows"),
+    ],
+)
+def test_bad_options(run, collection, tmp_path, options, line):
+    status, out, err = run("evaluate", "in.jsonl", *options)
+    assert (status, out, len(err)) == (2, "", 1)
+    assert line in err[0]
+    assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_the_default_of_the_thresholds():
+    assert evaluate([], 0.8).params == LSHParams(17, 7)

@@ -1,0 +1,266 @@
+"""The exact join, against all pairs of sets of substrings."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from fastlsh import Shingler, TooManyPairsError, exact_pairs, near_duplicates
+from fastlsh._kernels import SetJoin, invert, numbers_of
+from strategies import any_text, collections, shinglers
+
+FIVE = Shingler(size=5)
+# Quotients of small numbers, and their neighbours: where a rounding would show.
+thresholds = st.one_of(
+    st.tuples(st.integers(1, 12), st.integers(1, 12)).map(lambda ab: min(ab) / max(ab)),
+    st.sampled_from([1 / 3, 2 / 3, 0.8]).map(lambda t: np.nextafter(t, 0)),
+    st.sampled_from([1 / 3, 2 / 3, 0.8]).map(lambda t: np.nextafter(t, 1)),
+    st.floats(0.01, 1.0),
+)
+
+
+def all_pairs(sets, threshold):
+    return [
+        (a, b, oracle.jaccard(sets[a], sets[b]))
+        for a, b in combinations(range(len(sets)), 2)
+        if sets[a] and sets[b] and oracle.jaccard(sets[a], sets[b]) >= threshold
+    ]
+
+
+def sets_of(texts, unit="char", size=9):
+    return [set(oracle.windows(oracle.units_of(text, unit), size)) for text in texts]
+
+
+@given(collections(any_text), shinglers, thresholds, st.integers(1, 3))
+def test_all_pairs(texts, how, threshold, threads):
+    expected = all_pairs(sets_of(texts, **how), threshold)
+    found = exact_pairs(texts, threshold, shingler=Shingler(**how), threads=threads)
+    assert list(found) == expected
+    assert (found.documents, found.params) == (len(texts), None)
+    assert found.empty == sum(not units for units in sets_of(texts, **how))
+
+
+@given(st.lists(st.sets(st.integers(0, 40), max_size=30), max_size=30), thresholds)
+def test_sets_of_all_sizes(sets, threshold):
+    texts = [" ".join(map(str, sorted(numbers))) for numbers in sets]
+    found = exact_pairs(texts, threshold, shingler=Shingler("word", 1))
+    assert list(found) == all_pairs(sets, threshold)
+
+
+def test_many_sets_of_few_elements(monkeypatch):
+    # Long lists, several batches on several threads, more pairs than a batch has room for.
+    monkeypatch.setattr("fastlsh.evaluation.exact.ROOM", 1)
+    rng = np.random.default_rng(0)
+    sets = [set(rng.integers(0, 60, size).tolist()) for size in rng.integers(1, 12, 300)]
+    texts = [" ".join(map(str, numbers)) for numbers in sets]
+    for threshold in (0.2, 0.5, 0.75, 1.0):
+        expected = all_pairs(sets, threshold)
+        for threads in (1, 2):
+            found = exact_pairs(texts, threshold, shingler=Shingler("word", 1), threads=threads)
+            assert list(found) == expected
+
+
+def test_the_large_collections(corpus):
+    ids, texts, truth = corpus
+    found = exact_pairs(texts, 0.5, shingler=FIVE, ids=ids)
+    named = dict(
+        zip(
+            map(frozenset, zip(found.left_id, found.right_id, strict=True)),
+            found.similarity,
+            strict=True,
+        )
+    )
+    assert named.keys() == truth.keys()
+    assert all(abs(similarity - truth[pair]) <= 5.1e-7 for pair, similarity in named.items())
+    higher = exact_pairs(texts, 0.8, shingler=FIVE)
+    assert list(higher) == [pair for pair in found if pair[2] >= 0.8]
+    # Bit for bit what verification computes.
+    near = near_duplicates(texts, 0.8, shingler=FIVE)
+    assert set(near) <= set(higher)
+
+
+def test_equal_sets_of_other_texts():
+    texts = ["abab", "ababab", "", "baba", "abab", None, "ab", "cd"]
+    found = exact_pairs(texts, 0.1, shingler=Shingler(size=2), ids=list("abcdefgh"))
+    assert list(found) == all_pairs(sets_of(texts, size=2), 0.1)
+    assert found.left_id[:2] == ["a", "a"]
+    assert found.empty == 2
+
+
+def test_forms_and_options():
+    pa = pytest.importorskip("pyarrow")
+    texts = ["the quick brown fox jumps", "THE quick brown fox jumped", "something else", None]
+    how = Shingler(size=3, lowercase=True)
+    expected = list(exact_pairs(texts, 0.5, shingler=how))
+    assert len(expected) == 1
+    assert list(exact_pairs(pa.array(texts), 0.5, shingler=how)) == expected
+    assert list(exact_pairs(iter(texts), 0.5, shingler=how)) == expected
+    tokens = Shingler("word", 1, tokenizer=str.split, normalize=str.lower)
+    assert list(exact_pairs(texts, 0.5, shingler=tokens)) == [(0, 1, 4 / 6)]
+
+
+def test_progress():
+    told = []
+    exact_pairs(["abcde"] * 3 + ["vwxyz"], 0.5, progress=lambda *line: told.append(line))
+    assert told == [("sets", 4, 4), ("joined", 2, 2)]
+
+
+@pytest.mark.parametrize("texts", [[], [""], [None, ""], ["one"]])
+def test_nothing_to_find(texts):
+    found = exact_pairs(texts, 0.5)
+    assert (len(found), found.documents) == (0, len(texts))
+    assert found.similarity.dtype == np.float64
+
+
+def test_too_many_pairs():
+    alike = [f"{'a long beginning of all texts ' * 3}{i:03}" for i in range(40)]
+    assert len(exact_pairs(alike, 0.5, max_pairs=780)) == 780
+    with pytest.raises(TooManyPairsError, match=r"max_pairs=779 pairs reach the threshold 0\.5"):
+        exact_pairs(alike, 0.5, max_pairs=779)
+    with pytest.raises(TooManyPairsError, match="identical to document 0"):
+        exact_pairs(["one and the same"] * 40, 0.5, max_pairs=779)
+
+
+def test_bad_arguments():
+    for threshold in (0, -1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="threshold must be above 0"):
+            exact_pairs(["a"], threshold)
+    with pytest.raises(TypeError, match="shingler"):
+        exact_pairs(["a"], 0.5, shingler=5)
+    with pytest.raises(ValueError, match="ids has 1 elements for 2"):
+        exact_pairs(["a", "b"], 0.5, ids=["x"])
+    with pytest.raises(ValueError, match="threads"):
+        exact_pairs(["a"], 0.5, threads=0)
+    with pytest.raises(TypeError, match="document 1"):
+        exact_pairs(["a", 5], 0.5)
+    with pytest.raises(TypeError, match="wrap it in a list"):
+        exact_pairs("a", 0.5)
+
+
+# ---- the kernels
+
+
+def index(sets, threshold, numbers=50):
+    """Return what `invert` makes of sets of small integers: the arguments of SetJoin."""
+    sets = sorted(map(sorted, sets), key=len)
+    size = np.array([len(s) for s in sets], np.int64)
+    start = np.concatenate([[0], np.cumsum(size)])
+    values = np.array([x for s in sets for x in s], np.uint32)
+    lists = np.concatenate([[0], np.cumsum(np.bincount(values, minlength=numbers))])
+    postings = np.empty(len(values), np.int32)
+    elements = np.empty(len(values), np.uint32)
+    invert(values, start, start, threshold, lists, postings, elements)
+    return [size, start, elements, lists, postings[: lists[-1]].copy(), threshold]
+
+
+def test_numbers_of_hashes():
+    rng = np.random.default_rng(0)
+    for m in (0, 1, 2, 15, 16, 17, 1000):
+        known = np.unique(rng.integers(0, 2**64, m, np.uint64))
+        number = rng.permutation(len(known)).astype(np.uint32)
+        ends = np.array([0, 2**64 - 1], np.uint64)
+        asked = np.concatenate([known, rng.integers(0, 2**64, 5, np.uint64), ends])
+        expected = dict(zip(known.tolist(), number.tolist(), strict=True))
+        for bits in (1, 5, 10):
+            leading = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
+            directory = np.append(np.searchsorted(known, leading), len(known))
+            out = np.empty(len(asked), np.uint32)
+            numbers_of(known, number, directory, asked, out)
+            assert out.tolist() == [expected.get(h, 2**32 - 1) for h in asked.tolist()]
+
+
+def test_bad_arguments_of_numbers_of():
+    known, number = np.array([5], np.uint64), np.array([0], np.uint32)
+    out = np.empty(1, np.uint32)
+    for directory in ([0, 1], [0, 1, 1, 1], [0, 2, 1], [1, 1, 1], [0, -1, 1], [0, 0, 2]):
+        with pytest.raises(ValueError, match="directory"):
+            numbers_of(known, number, np.array(directory), known, out)
+    with pytest.raises(ValueError, match="same length"):
+        numbers_of(known, number[:0], np.array([0, 1, 1]), known, out)
+    with pytest.raises(ValueError, match="same length"):
+        numbers_of(known, number, np.array([0, 1, 1]), known, out[:0])
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (0, [7, 7], "number 7 of 3"),
+        (1, [0, 3], "begin must go"),
+        (2, [0, 1], "start must go"),
+        (3, 0.0, "threshold"),
+        (4, [0, 1, 1, 2], "list 0 has 1 places"),
+        (4, [0, 1, 0, 2], "lists must not decrease"),
+        (5, [0], "start and begin"),
+    ],
+)
+def test_bad_arguments_of_invert(place, value, message):
+    types = [np.uint32, np.int64, np.int64, None, np.int64, np.int32, np.uint32]
+    arguments = [[0, 0], [0, 1, 2], [0, 1, 2], 0.5, [0, 2, 2, 2], [0, 0], [0, 0]]
+    arguments[place] = value
+    if place == 1:
+        arguments[2] = [0, 1]
+    if place == 2:
+        arguments[1] = [0, 2]
+    arrays = [np.array(a, kind) if kind else a for a, kind in zip(arguments, types, strict=True)]
+    with pytest.raises((ValueError, IndexError), match=message):
+        invert(*arrays)
+
+
+@pytest.mark.parametrize(
+    ("place", "at", "value", "message"),
+    [
+        (0, 0, 0, "size 0"),
+        (0, 2, 1, "set 2 stores more"),
+        (0, 0, 9, "size must ascend"),
+        (1, 0, 1, "start must go"),
+        (2, 0, 50, "element 50 of 50"),
+        (3, 1, 99, "lists must not decrease"),
+        (4, 0, 3, "set 3 of 3"),
+        (4, 0, -1, "set -1 of 3"),
+        (5, None, 0.0, "threshold"),
+    ],
+)
+def test_bad_arguments_of_the_join(place, at, value, message):
+    arguments = index([{1, 2}, {1, 2, 3}, {1, 2, 3, 4}], 0.5)
+    SetJoin(*arguments)
+    if at is None:
+        arguments[place] = value
+    else:
+        arguments[place][at] = value
+    with pytest.raises((ValueError, IndexError), match=message):
+        SetJoin(*arguments)
+
+
+def test_bad_arguments_of_pairs():
+    join = SetJoin(*index([{1, 2}, {1, 2, 3}, {1, 2, 3, 4}], 0.5))
+    scratch, room = np.empty((2, 3), np.int32), np.empty(3, np.int32)
+    good = [np.array([0, 0]), 3, scratch, room, room.copy(), np.empty(3)]
+    for place, value, message in [
+        (0, np.array([0]), "at and last"),
+        (0, np.array([-1, 0]), "at and last"),
+        (1, 4, "at and last"),
+        (2, np.empty((2, 2), np.int32), "scratch"),
+        (3, room[:2], "at least 3"),
+        (5, np.empty(4), "at least 3"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            join.pairs(*good[:place], value, *good[place + 1 :])
+    assert join.pairs(*good) == 3
+    assert good[0].tolist() == [3, 3]
+
+
+def test_an_index_of_nonsense_does_no_harm():
+    # Wrong answers, but none from outside the arrays: what the checks let through is safe.
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        arguments = index([set(rng.integers(0, 50, 9).tolist()) for _ in range(20)], 0.5)
+        rng.shuffle(arguments[4])
+        rng.shuffle(arguments[2])
+        join = SetJoin(*arguments[:5], rng.random() + 1e-9)
+        at = np.array([0, 0])
+        room = [np.empty(20, np.int32), np.empty(20, np.int32), np.empty(20)]
+        while at[0] < 20:
+            assert 0 <= join.pairs(at, 20, np.empty((2, 20), np.int32), *room) <= 20

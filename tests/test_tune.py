@@ -1,0 +1,159 @@
+"""fastlsh tune, and the plots."""
+
+import builtins
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from fastlsh import LSHParams, evaluate
+
+SENTENCE = (
+    "A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998; "
+    "of the pairs at 0.30, 0.4 % are checked in vain."
+)
+
+
+@pytest.fixture
+def matplotlib():
+    return pytest.importorskip("matplotlib")
+
+
+def test_the_table(run):
+    status, out, err = run("tune", "--threshold", "0.8")
+    lines = out.splitlines()
+    assert (status, err) == (0, [])
+    assert lines[0] == "17 bands x 7 rows (119 of 128 values), steepest near 0.667"
+    assert lines[-1] == SENTENCE
+    rows = [re.fullmatch(r" *(\S+) +(1 - \S+|\S+) \|(#*) *\|( <)?", line) for line in lines[3:23]]
+    assert all(rows)
+    params = LSHParams(17, 7)
+    assert [float(row[1]) for row in rows] == [n / 20 for n in range(1, 21)]
+    for row in rows:
+        p = params.probability(float(row[1]))
+        shown = 1.0 if row[2].startswith("1") else float(row[2])
+        assert abs(shown - p) <= 5e-4
+        assert len(row[3]) == round(40 * p)
+        assert bool(row[4]) == (row[1] == "0.8")
+
+
+def test_a_threshold_between_the_lines(run):
+    _, out, _ = run("tune", "--threshold", "0.17", "--bands", "50", "--rows", "4", "--num-perm=200")
+    assert " 0.17      0.041 |##" in out
+    assert "A pair at 0.17 is found with probability 0.041" in out
+    _, out, _ = run("tune", "--threshold", "1", "--bands", "1", "--rows", "2")
+    assert "A pair at 1.00 is found with probability 1; of the pairs at 0.40, 16.0 % are" in out
+    _, out, _ = run("tune", "--threshold", "0.05", "--weights", "0.5", "0.5")
+    assert "of the pairs at 0.019, " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--recall", "0.9"], LSHParams.for_threshold(0.6, recall=0.9)),
+        (["--weights", "0.5", "0.5"], LSHParams.for_threshold(0.6, weights=(0.5, 0.5))),
+        (["--steepest", "up", "--num-perm", "100"], LSHParams(18, 5)),
+        (["--steepest", "down", "--num-perm", "100"], LSHParams(17, 5)),
+        (["--bands", "20", "--rows", "5"], LSHParams(20, 5)),
+    ],
+)
+def test_the_rules(run, options, expected):
+    status, out, err = run("tune", "--threshold", "0.6", *options)
+    assert (status, err) == (0, [])
+    assert out.startswith(f"{expected.bands} bands x {expected.rows} rows (")
+
+
+def test_all_choices_side_by_side(run):
+    status, out, _ = run("tune", "--threshold", "0.6", "--num-perm", "100", "--compare")
+    assert status == 0
+    table = out.split("\n\n")[-1].splitlines()
+    header = "rule bands x rows steepest P(0.3) P(0.6) P(0.8) false + false -"
+    assert " ".join(table[0].split()) == header
+    choices = LSHParams.choices(0.6, 100)
+    assert len(table) == 1 + len(choices)
+    for line, (name, params) in zip(table[1:], choices.items(), strict=True):
+        assert re.match(rf"{name} +{params.bands} x {params.rows} +{params.threshold:.3f} ", line)
+        areas = [params.false_positive_area(0.6), params.false_negative_area(0.6)]
+        assert line.split()[-2:] == [f"{area:.4f}" for area in areas]
+
+
+def test_a_low_threshold_is_warned_of(run):
+    status, _, err = run("tune", "--threshold", "0.5")
+    assert status == 0
+    assert len(err) == 1
+    assert "will be compared in vain" in err[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--bands", "3"], "--bands and --rows must be given together"),
+        (["--recall", "0.9", "--bands", "3", "--rows", "2"], "--recall and --bands are different"),
+        (["--weights", "1", "1", "--steepest", "up"], "--weights and --steepest are different"),
+        (["--bands", "30", "--rows", "9"], "30 bands of 9 rows need --num-perm 270, got 128"),
+        (["--num-perm", "0"], "num_perm must be at least 1"),
+        (["--recall", "1"], "recall must lie between"),
+        (["--num-perm", "1", "--recall", "0.99"], "use num_perm=3 or more"),
+        (["--threshold", "0"], "threshold must be above 0"),
+        (["--threshold", "0", "--bands", "3", "--rows", "2"], "threshold must be above 0"),
+        (["--plot", "a.gif"], "a.gif: plots are written as .svg .png .pdf"),
+        (["--plot", "no/a.svg"], "no/a.svg: there is no directory"),
+    ],
+)
+def test_bad_options(run, options, line):
+    status, out, err = run("tune", "--threshold", "0.8", *options)
+    assert (status, out, len(err)) == (2, "", 1)
+    assert line in err[0]
+
+
+def test_a_plot_without_matplotlib(run, monkeypatch):
+    def without(name, *rest):
+        if name.split(".")[0] == "matplotlib":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    real = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", without)
+    status, out, err = run("tune", "--threshold", "0.8", "--plot", "a.svg")
+    assert (status, out, len(err)) == (2, "", 1)
+    assert 'a.svg: plots need matplotlib: pip install "fastlsh[report]"' in err[0]
+
+
+def test_plots_of_curves(run, tmp_path, matplotlib):
+    for name, magic in [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")]:
+        assert run("tune", "--threshold", "0.8", "--plot", name)[0] == 0
+        assert (tmp_path / name).read_bytes().startswith(magic)
+    first = (tmp_path / "a.svg").read_bytes()
+    run("tune", "--threshold", "0.8", "--plot", "a.svg")
+    assert (tmp_path / "a.svg").read_bytes() == first
+    ET.fromstring(first)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.pdf", "a.png", "a.svg"]
+
+
+def test_what_is_drawn(matplotlib):
+    from fastlsh.plots import plot_curves, plot_evaluation
+
+    params = LSHParams(20, 5)
+    (axes,) = plot_curves(params, 0.5).axes
+    x, y = axes.lines[0].get_data()
+    assert y.tolist() == params.probability(x).tolist()
+    assert axes.lines[1].get_xdata() == [0.5, 0.5]
+    figure = plot_curves(LSHParams.choices(0.8))
+    assert len(figure.axes[0].lines) == len(LSHParams.choices(0.8))
+    assert len(figure.legends) == 1
+
+    texts = [f"{'the same beginning of all ' * 2}{i}" for i in range(20)]
+    for verify in ("exact", "signature", "none"):
+        result = evaluate(texts, 0.8, verify=verify)
+        (axes,) = plot_evaluation(result).axes
+        shown = [each for each in result.bins[1:] if each.candidates.total]
+        assert [c.get_label() for c in axes.containers] == ["candidates", "in the answer"]
+        assert axes.containers[0][0].get_ydata().tolist() == [b.candidates.value for b in shown]
+    plot_evaluation(evaluate([], 0.8))  # nothing but the prediction
+
+
+@pytest.mark.parametrize("extra", [[], ["--compare"]])
+def test_all_curves_in_one_plot(run, tmp_path, matplotlib, extra):
+    assert run("tune", "--threshold", "0.7", "--plot", "a.svg", *extra)[0] == 0
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert ("division 16: 16 x 8" in text) == bool(extra)
