@@ -1,4 +1,4 @@
-"""The shingle sets of documents that are to be compared, within bounded memory."""
+"""The shingle sets of documents: those to be compared, within bounded memory, or all at once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import batches, run
+from fastlsh.minhash import batch_size
+from fastlsh.parallel import Progress, batches, run
 from fastlsh.shingling import Shingler
 from fastlsh.texts import Texts
 
@@ -172,3 +173,49 @@ def _distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     mark[a - low] = True
     mark[b - low] = True
     return np.flatnonzero(mark) + low
+
+
+def all_sets(
+    texts: Texts, shingler: Shingler, threads: int, progress: Progress | None = None
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the sets of all documents.
+
+    Returns
+    -------
+    hashes
+        uint64: the sets one after the other, each ascending.
+    size
+        int64 (n,): of each; 0: an empty document.
+    """
+    n = len(texts)
+    size = np.empty(n, np.int64)
+    parts: dict[int, NDArray[np.uint64]] = {}
+
+    def work(first: int, last: int) -> None:
+        gathered = shingler.gather(texts, first, last)
+        start = offsets_of(np.maximum(gathered.lengths(), 1))  # no more shingles than units
+        hashes = np.empty(start[-1], np.uint64)
+        count = size[first:last]
+        _kernels.shingle_sets(
+            gathered.units, gathered.offsets, shingler.kernel_unit, shingler.size, hashes, start,
+            count,
+        )  # fmt: skip
+        parts[first] = hashes[places_of(start[:-1], count)]
+
+    advance = progress.stage("sets", n) if progress else None
+    run(work, batches(n, batch_size(texts)), threads, advance)
+    hashes = [parts.pop(first) for first in sorted(parts)]
+    return np.concatenate(hashes or [np.empty(0, np.uint64)]), size
+
+
+def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each begins if they stand one after the other, and where the last ends."""
+    offsets = np.zeros(len(size) + 1, np.int64)
+    np.cumsum(size, out=offsets[1:])
+    return offsets
+
+
+def places_of(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return start[0], start[0] + 1, ... size[0] of them, then those of the next."""
+    before = np.cumsum(size) - size
+    return np.repeat(start - before, size) + np.arange(int(size.sum()))

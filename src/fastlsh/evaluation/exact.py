@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from fastlsh._kernels import SetJoin
 from fastlsh.buckets import pair_keys
 from fastlsh.errors import TooManyPairsError
-from fastlsh.evaluation.tokens import Ranked, ranked, token_sets
+from fastlsh.evaluation.tokens import Ranked, TokenSets, ranked
 from fastlsh.keyed import Keyed, joined_blocks, with_copies
 from fastlsh.parallel import Progress, ProgressOption, batches, run, thread_count
 from fastlsh.results import Pairs
+from fastlsh.sets import all_sets
 from fastlsh.settings import check_ids
 from fastlsh.shingling import Shingler, check_shingler
 from fastlsh.texts import Texts, as_texts
@@ -105,7 +106,7 @@ def exact_keys(
     progress: Progress,
 ) -> tuple[Keyed, int]:
     """Return the pairs, and how many documents are empty. Parameters as in `exact_pairs`."""
-    sets = token_sets(texts, shingler, threads, progress)
+    sets = TokenSets(*all_sets(texts, shingler, threads, progress))
     empty = int((sets.size == 0).sum())
     first = sets.first_equals()
     documents = np.flatnonzero((first == np.arange(len(first))) & (sets.size > 0))

@@ -6,12 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import invert, numbers_of, roots, shingle_sets
+from fastlsh._kernels import invert, numbers_of, roots
 from fastlsh.buckets import Linker
-from fastlsh.minhash import batch_size
-from fastlsh.parallel import Progress, batches, run
-from fastlsh.shingling import Shingler
-from fastlsh.texts import Texts
+from fastlsh.parallel import batches
+from fastlsh.sets import offsets_of, places_of
 
 ABSENT = 2**32 - 1
 """Instead of a number: an element that no other set has."""
@@ -61,28 +59,6 @@ class TokenSets:
         chosen = np.zeros(len(self.size), np.bool_)
         chosen[documents] = True
         return TokenSets(self.hashes[np.repeat(chosen, self.size)], self.size[documents])
-
-
-def token_sets(texts: Texts, shingler: Shingler, threads: int, progress: Progress) -> TokenSets:
-    """Make the sets of all documents."""
-    n = len(texts)
-    size = np.empty(n, np.int64)
-    parts: dict[int, NDArray[np.uint64]] = {}
-
-    def work(first: int, last: int) -> None:
-        gathered = shingler.gather(texts, first, last)
-        start = offsets_of(np.maximum(gathered.lengths(), 1))  # no more shingles than units
-        hashes = np.empty(start[-1], np.uint64)
-        count = size[first:last]
-        shingle_sets(
-            gathered.units, gathered.offsets, shingler.kernel_unit, shingler.size, hashes, start,
-            count,
-        )  # fmt: skip
-        parts[first] = hashes[_places(start[:-1], count)]
-
-    run(work, batches(n, batch_size(texts)), threads, progress.stage("sets", n))
-    hashes = [parts.pop(first) for first in sorted(parts)]
-    return TokenSets(np.concatenate(hashes or [np.empty(0, np.uint64)]), size)
 
 
 class Ranked(NamedTuple):
@@ -150,18 +126,5 @@ def _reordered(
     result = np.empty_like(numbers)
     for first, last in batches(len(old), 4096):
         size = np.diff(new[first : last + 1])
-        result[new[first] : new[last]] = numbers[_places(old[first:last], size)]
+        result[new[first] : new[last]] = numbers[places_of(old[first:last], size)]
     return result
-
-
-def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each begins if they stand one after the other, and where the last ends."""
-    offsets = np.zeros(len(size) + 1, np.int64)
-    np.cumsum(size, out=offsets[1:])
-    return offsets
-
-
-def _places(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return start[0], start[0] + 1, ... size[0] of them, then those of the next."""
-    before = np.cumsum(size) - size
-    return np.repeat(start - before, size) + np.arange(int(size.sum()))

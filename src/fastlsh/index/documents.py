@@ -5,11 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
 from fastlsh.buckets import check_signatures
-from fastlsh.minhash import MinHasher, batch_size
-from fastlsh.parallel import batches, run
-from fastlsh.shingling import Shingler
+from fastlsh.minhash import MinHasher
+from fastlsh.sets import all_sets, offsets_of, places_of
 from fastlsh.texts import Texts, as_texts
 
 
@@ -41,11 +39,9 @@ class Documents(NamedTuple):
         """Return some of the documents, in the order of `chosen`."""
         if self.hashes is None or self.offsets is None:
             return Documents(self.signatures[chosen])
-        counts = np.diff(self.offsets)[chosen]
-        offsets = offsets_of(counts)
-        places = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], counts)
-        places += np.arange(len(places))
-        return Documents(self.signatures[chosen], self.hashes[places], offsets)
+        size = np.diff(self.offsets)[chosen]
+        hashes = self.hashes[places_of(self.offsets[:-1][chosen], size)]
+        return Documents(self.signatures[chosen], hashes, offsets_of(size))
 
 
 def read_documents(
@@ -102,31 +98,8 @@ def _from_texts(hasher: MinHasher, with_sets: bool, texts: Texts) -> Documents:
     signatures = hasher.sign(texts)
     if not with_sets:
         return Documents(signatures)
-    return Documents(signatures, *shingle_sets(texts, hasher.shingler, hasher.threads))
-
-
-def shingle_sets(
-    texts: Texts, shingler: Shingler, threads: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the sets of all texts: hashes, each set ascending, and offsets int64 (n + 1,)."""
-    n = len(texts)
-    counts = np.zeros(n, np.int64)
-    parts: dict[int, NDArray[np.uint64]] = {}
-
-    def work(first: int, last: int) -> None:
-        gathered = shingler.gather(texts, first, last)
-        room = offsets_of(np.maximum(gathered.lengths(), 1))
-        out = np.empty(room[-1], np.uint64)
-        count = counts[first:last]
-        _kernels.shingle_sets(
-            gathered.units, gathered.offsets, shingler.kernel_unit, shingler.size, out, room, count
-        )
-        place = np.arange(len(out)) - np.repeat(room[:-1], np.diff(room))
-        parts[first] = out[place < np.repeat(count, np.diff(room))]
-
-    run(work, batches(n, batch_size(texts)), threads)
-    empty = np.empty(0, np.uint64)
-    return np.concatenate([empty, *(parts[first] for first in sorted(parts))]), offsets_of(counts)
+    hashes, size = all_sets(texts, hasher.shingler, hasher.threads)
+    return Documents(signatures, hashes, offsets_of(size))
 
 
 def check_sets(
@@ -137,10 +110,3 @@ def check_sets(
         inside = offsets[0] == 0 and offsets[n] <= len(hashes)
         if not inside or (offsets[1 : n + 1] < offsets[:n]).any():
             raise ValueError("the tables are damaged: sets lie outside the hashes")
-
-
-def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each of some runs begins, int64 (n + 1,)."""
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
