@@ -19,11 +19,14 @@ from fastlsh._kernels._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels._inverted import invert, numbers_of
 from fastlsh._kernels._join import SetJoin
 from fastlsh._kernels._spans import Spans, merged, spans_of_list
+from fastlsh._kernels._twister import mt19937
 
 CHARACTERS = 0
 WORDS = 1
 AFFINE32 = 0
 FSS = 1
+AFFINE64 = 2
+LEGACY = 3
 ROUNDS = 8
 BY_SETS = 0
 BY_SIGNATURE = 1
@@ -53,13 +56,16 @@ else:
     _best = importlib.import_module(f"fastlsh._kernels._{isa}")
 BandTables = _best.BandTables
 Keeper = _best.Keeper
+Permutations = _best.Permutations
 agreement = _best.agreement
 band_keys = _best.band_keys
 hash_signatures = _best.hash_signatures
 move_slots = _best.move_slots
 murmur_minima = _best.murmur_minima
+integer_hashes = _best.integer_hashes
 pack_sets = _best.pack_sets
 set_jaccard = _best.set_jaccard
+sha1_hashes = _best.sha1_hashes
 shingle_sets = _best.shingle_sets
 signatures = _best.signatures
 sketch_room = _best.sketch_room
@@ -69,10 +75,12 @@ token_signatures = _best.token_signatures
 
 __all__ = [
     "AFFINE32",
+    "AFFINE64",
     "BY_SETS",
     "BY_SIGNATURE",
     "CHARACTERS",
     "FSS",
+    "LEGACY",
     "NOT_VERIFIED",
     "ROUNDS",
     "WORDS",
@@ -80,6 +88,7 @@ __all__ = [
     "BandTables",
     "Keeper",
     "SetJoin",
+    "Permutations",
     "Spans",
     "agreement",
     "answer_lists",
@@ -92,6 +101,7 @@ __all__ = [
     "hash_signatures",
     "instruction_sets",
     "invert",
+    "integer_hashes",
     "isa",
     "link",
     "link_ids",
@@ -99,9 +109,11 @@ __all__ = [
     "move_slots",
     "murmur_minima",
     "numbers_of",
+    "mt19937",
     "pack_sets",
     "roots",
     "set_jaccard",
+    "sha1_hashes",
     "shingle_sets",
     "signatures",
     "sketch_room",
