@@ -59,10 +59,10 @@ Keeper = _best.Keeper
 Permutations = _best.Permutations
 agreement = _best.agreement
 band_keys = _best.band_keys
+called_hashes = _best.called_hashes
 hash_signatures = _best.hash_signatures
 move_slots = _best.move_slots
 murmur_minima = _best.murmur_minima
-integer_hashes = _best.integer_hashes
 pack_sets = _best.pack_sets
 set_jaccard = _best.set_jaccard
 sha1_hashes = _best.sha1_hashes
@@ -87,13 +87,14 @@ __all__ = [
     "ArrowColumn",
     "BandTables",
     "Keeper",
-    "SetJoin",
     "Permutations",
+    "SetJoin",
     "Spans",
     "agreement",
     "answer_lists",
     "arrow_stream",
     "band_keys",
+    "called_hashes",
     "chain_depths",
     "emit_pairs",
     "families",
@@ -101,15 +102,14 @@ __all__ = [
     "hash_signatures",
     "instruction_sets",
     "invert",
-    "integer_hashes",
     "isa",
     "link",
     "link_ids",
     "merged",
     "move_slots",
+    "mt19937",
     "murmur_minima",
     "numbers_of",
-    "mt19937",
     "pack_sets",
     "roots",
     "set_jaccard",

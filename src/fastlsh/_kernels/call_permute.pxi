@@ -31,13 +31,7 @@ def sha1_hashes(list tokens not None, hashes not None):
         narrow = hashes
     else:
         wide = hashes
-    if hashes.shape[0] != n:
-        raise ValueError(f"hashes has {hashes.shape[0]} elements, expected {n}")
-    if n:
-        if wide is None:
-            check_aligned(&narrow[0], 4, "hashes")
-        else:
-            check_aligned(&wide[0], 8, "hashes")
+    check_room(narrow, wide, n)
     while start < n:
         m = min(n - start, <Py_ssize_t> BLOCK)
         for i in range(m):
@@ -57,52 +51,66 @@ def sha1_hashes(list tokens not None, hashes not None):
     return True
 
 
-def integer_hashes(list values not None, hashes not None):
-    """Write Python integers as element hashes.
+def called_hashes(hashfunc, elements not None, hashes not None):
+    """Write what a Python function makes of each element, an integer.
 
     Parameters
     ----------
-    values
-        int.
+    hashfunc
+        Called with each element; None: the elements are the hashes.
+    elements
+        list.
     hashes
         uint32 (n,) or uint64 (n,).
 
     Returns
     -------
-    bool
-        False, and nothing of use in `hashes`, if a value is not an int or does not fit.
+    int, object
+        How many were written, and what `hashfunc` returned next: short of n, that is no int or
+        does not fit.
     """
     cdef uint32_t[::1] narrow = None
     cdef uint64_t[::1] wide = None
-    cdef Py_ssize_t n = len(values)
-    cdef Py_ssize_t i
+    cdef Py_ssize_t n = len(elements)
+    cdef Py_ssize_t i = 0
     cdef size_t h
     if hashes.itemsize == 4:
         narrow = hashes
     else:
         wide = hashes
-    if hashes.shape[0] != n:
-        raise ValueError(f"hashes has {hashes.shape[0]} elements, expected {n}")
-    if n:
-        if wide is None:
-            check_aligned(&narrow[0], 4, "hashes")
-        else:
-            check_aligned(&wide[0], 8, "hashes")
-    try:
-        for i in range(n):
-            value = values[i]
-            if type(value) is not int:
-                return False
+    check_room(narrow, wide, n)
+    value = None
+    for element in <list?> elements:
+        if i == n:
+            break
+        value = element if hashfunc is None else hashfunc(element)
+        if type(value) is not int:
+            return i, value
+        try:
             h = value
-            if wide is not None:
-                wide[i] = h
-            elif h >> 16 >> 16:
-                return False
-            else:
-                narrow[i] = <uint32_t> h
-    except OverflowError:
-        return False
-    return True
+        except OverflowError:
+            return i, value
+        if wide is not None:
+            wide[i] = h
+        elif h >> 16 >> 16:
+            return i, value
+        else:
+            narrow[i] = <uint32_t> h
+        i += 1
+    if i < n:
+        raise RuntimeError("the list of elements changed while they were hashed")
+    return n, None
+
+
+cdef int check_room(const uint32_t[::1] narrow, const uint64_t[::1] wide, Py_ssize_t n) except -1:
+    cdef Py_ssize_t room = narrow.shape[0] if wide is None else wide.shape[0]
+    if room != n:
+        raise ValueError(f"hashes has {room} elements, expected {n}")
+    if n and wide is None:
+        check_aligned(&narrow[0], 4, "hashes")
+    elif n:
+        check_aligned(&wide[0], 8, "hashes")
+    return 0
 
 
 cdef class Permutations:
@@ -155,34 +163,28 @@ cdef class Permutations:
         else:
             permute_legacy(<const uint64_t*> hashes, n, a, a + self.k, self.k, <uint64_t*> row)
 
-    cdef int add_one(self, uint64_t h, row) except -1:
+    def add_token(self, bytes token not None, row not None):
+        """Take one token, hashed by SHA-1, into `row`, (k,)."""
         cdef Py_buffer view
-        cdef uint32_t narrow = <uint32_t> h
+        cdef Span at
+        cdef uint64_t digest
+        cdef uint32_t narrow
         cdef Py_ssize_t width = 4 if self.scheme == AFFINE32 else 8
-        if width == 4 and h >> 32:
-            raise ValueError(f"hash {h} does not fit 32 bits")
+        at.text = PyBytes_AS_STRING(token)
+        at.length = PyBytes_GET_SIZE(token)
+        # A buffer without a type: a typed view would cost as much as all else here.
         PyObject_GetBuffer(row, &view, PyBUF_WRITABLE)
         try:
             if view.len != self.k * width:
                 raise ValueError(f"row has {view.len} bytes, expected {self.k * width}")
             check_aligned(view.buf, width, "row")
-            self.permute(<void*> &narrow if width == 4 else <void*> &h, 1, view.buf)
+            sha1_many(&at, 1, &digest)
+            narrow = <uint32_t> digest
+            if self.scheme == LEGACY:
+                digest = narrow
+            self.permute(<void*> &narrow if width == 4 else <void*> &digest, 1, view.buf)
         finally:
             PyBuffer_Release(&view)
-        return 0
-
-    def add_hash(self, uint64_t element, row not None):
-        """Take one element hash into `row`, (k,)."""
-        self.add_one(element, row)
-
-    def add_token(self, bytes token not None, row not None):
-        """Take one token, hashed by SHA-1 to the scheme's width (32 bits for legacy)."""
-        cdef Span at
-        cdef uint64_t digest
-        at.text = PyBytes_AS_STRING(token)
-        at.length = PyBytes_GET_SIZE(token)
-        sha1_many(&at, 1, &digest)
-        self.add_one(digest if self.scheme == AFFINE64 else <uint32_t> digest, row)
 
     def add_hashes(self, hashes not None, rows not None, const int64_t[::1] offsets=None):
         """Take the elements of sets: set d has hashes[offsets[d]:offsets[d + 1]].

@@ -5,8 +5,8 @@ cdef enum:
     LEGACY = 3
     WIDE_64 = 32
     NARROW_64 = 8
-    FEW = 32        # so few elements that the filter would not pay
-    GROUP = 32      # elements whose least filter value is remembered together
+    FEW = 16        # so few elements that the filter would not pay
+    GROUP = 16      # elements whose least filter value is remembered together
 
 
 cdef noinline_void fmix32_block(const uint32_t* hashes, Py_ssize_t n, uint32_t* x) noexcept nogil:

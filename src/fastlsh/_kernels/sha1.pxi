@@ -8,10 +8,17 @@ cdef enum:
 cdef extern from *:
     """
     #define SHA1_LANES 16
+    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    #define SHA1_FROM_BIG_ENDIAN(x) (x)
+    #else
+    #define SHA1_FROM_BIG_ENDIAN(x) \\
+        ((x) >> 24 | ((x) >> 8 & 0xFF00) | ((x) << 8 & 0xFF0000) | (x) << 24)
+    #endif
     #define SHA1_ROTATE(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
     #define SHA1_CHOOSE(b, c, d) ((d) ^ ((b) & ((c) ^ (d))))
     #define SHA1_PARITY(b, c, d) ((b) ^ (c) ^ (d))
     #define SHA1_MAJORITY(b, c, d) (((b) & (c)) | ((d) & ((b) | (c))))
+    #define SHA1_LOAD(i) x[i] = SHA1_FROM_BIG_ENDIAN(words[i][lane]);
     #define SHA1_WORD(i) x[i]
     #define SHA1_NEXT(i) (x[(i) & 15] = SHA1_ROTATE( \\
         x[((i) + 13) & 15] ^ x[((i) + 8) & 15] ^ x[((i) + 2) & 15] ^ x[(i) & 15], 1))
@@ -32,14 +39,10 @@ cdef extern from *:
             uint32_t x[16];
             uint32_t a = state[0][lane], b = state[1][lane], c = state[2][lane];
             uint32_t d = state[3][lane], e = state[4][lane];
-            x[0] = words[0][lane]; x[1] = words[1][lane];
-            x[2] = words[2][lane]; x[3] = words[3][lane];
-            x[4] = words[4][lane]; x[5] = words[5][lane];
-            x[6] = words[6][lane]; x[7] = words[7][lane];
-            x[8] = words[8][lane]; x[9] = words[9][lane];
-            x[10] = words[10][lane]; x[11] = words[11][lane];
-            x[12] = words[12][lane]; x[13] = words[13][lane];
-            x[14] = words[14][lane]; x[15] = words[15][lane];
+            SHA1_LOAD(0) SHA1_LOAD(1) SHA1_LOAD(2) SHA1_LOAD(3)
+            SHA1_LOAD(4) SHA1_LOAD(5) SHA1_LOAD(6) SHA1_LOAD(7)
+            SHA1_LOAD(8) SHA1_LOAD(9) SHA1_LOAD(10) SHA1_LOAD(11)
+            SHA1_LOAD(12) SHA1_LOAD(13) SHA1_LOAD(14) SHA1_LOAD(15)
             SHA1_FIVE(SHA1_CHOOSE, 0x5A827999, SHA1_WORD, 0)
             SHA1_FIVE(SHA1_CHOOSE, 0x5A827999, SHA1_WORD, 5)
             SHA1_FIVE(SHA1_CHOOSE, 0x5A827999, SHA1_WORD, 10)
@@ -68,91 +71,107 @@ cdef extern from *:
         }
     }
     """
+    uint32_t from_big_endian "SHA1_FROM_BIG_ENDIAN"(uint32_t word) noexcept nogil
     void sha1_compress(uint32_t (*state)[LANES], uint32_t (*words)[LANES]) noexcept nogil
 
 
-cdef inline uint32_t big_endian(const uint8_t* p) noexcept nogil:
-    return (
-        <uint32_t> p[0] << 24 | <uint32_t> p[1] << 16 | <uint32_t> p[2] << 8 | <uint32_t> p[3]
-    )
+cdef struct Lanes:
+    uint32_t state[5][LANES]
+    uint32_t words[16][LANES]       # a block of each message, as it lies in memory
+    uint8_t padded[LANES][64]       # the last blocks
+    const uint8_t* source[LANES]
+    Py_ssize_t message[LANES]       # -1: none left for this lane
+    Py_ssize_t block[LANES]
 
 
 cdef inline uint32_t swap32(uint32_t h) noexcept nogil:
     return h >> 24 | (h >> 8 & 0xFF00) | (h << 8 & 0xFF0000) | h << 24
 
 
-cdef inline Py_ssize_t sha1_blocks(Py_ssize_t length) noexcept nogil:
-    return (length + 8) // 64 + 1
+cdef inline void copy_short(uint8_t* to, const uint8_t* text, Py_ssize_t n) noexcept nogil:
+    # Fewer than 64 bytes, in line: a call would cost more than the copy.
+    cdef Py_ssize_t i = 0
+    while i + 8 <= n:
+        memcpy(to + i, text + i, 8)
+        i += 8
+    if n >= 8:
+        memcpy(to + n - 8, text + n - 8, 8)
+        return
+    while i < n:
+        to[i] = text[i]
+        i += 1
 
 
-cdef inline void sha1_load(
-    const uint8_t* text, Py_ssize_t length, Py_ssize_t block, uint32_t (*words)[LANES],
-    int lane
-) noexcept nogil:
-    # A block of 64 bytes of the padded message: text, 0x80, zeros, length in bits.
-    cdef uint8_t padded[64]
-    cdef uint64_t bits = <uint64_t> length * 8
-    cdef Py_ssize_t rest = length - 64 * block
-    cdef int i
-    cdef const uint8_t* source = padded
+cdef inline void sha1_start(Lanes* lanes, int lane, Py_ssize_t message) noexcept nogil:
+    lanes.message[lane] = message
+    lanes.block[lane] = 0
+    lanes.source[lane] = lanes.padded[lane]
+    lanes.state[0][lane] = 0x67452301
+    lanes.state[1][lane] = <uint32_t> 0xEFCDAB89
+    lanes.state[2][lane] = <uint32_t> 0x98BADCFE
+    lanes.state[3][lane] = 0x10325476
+    lanes.state[4][lane] = <uint32_t> 0xC3D2E1F0
+
+
+cdef inline int sha1_pad(Lanes* lanes, int lane, const Span* at) noexcept nogil:
+    # Find the next block of a lane: text, and at its end 0x80, zeros. Returns how many of its
+    # words may differ from zero, but for the length in the last two.
+    cdef const uint8_t* text = <const uint8_t*> at.text + 64 * lanes.block[lane]
+    cdef uint8_t* padded = lanes.padded[lane]
+    cdef Py_ssize_t rest = at.length - 64 * lanes.block[lane]
     if rest >= 64:
-        source = text + 64 * block
-    else:
-        memset(padded, 0, 64)
-        if rest > 0:
-            memcpy(padded, text + 64 * block, rest)
-        if rest >= 0:
-            padded[rest] = 0x80
-        if rest < 56:
-            for i in range(8):
-                padded[63 - i] = <uint8_t> (bits >> (8 * i))
-    for i in range(16):
-        words[i][lane] = big_endian(source + 4 * i)
+        lanes.source[lane] = text
+        return 16
+    lanes.source[lane] = padded
+    memset(padded, 0, 64)
+    if rest < 0:
+        return 0
+    copy_short(padded, text, rest)
+    padded[rest] = 0x80
+    return <int> (rest // 4) + 1
 
 
-cdef inline void sha1_start(uint32_t (*state)[LANES], int lane) noexcept nogil:
-    state[0][lane] = 0x67452301
-    state[1][lane] = <uint32_t> 0xEFCDAB89
-    state[2][lane] = <uint32_t> 0x98BADCFE
-    state[3][lane] = 0x10325476
-    state[4][lane] = <uint32_t> 0xC3D2E1F0
+cdef noinline_void sha1_gather(Lanes* lanes, const Span* at) noexcept nogil:
+    # The stores of one loop are read by the next: in one loop the reads would wait for them.
+    cdef int used = 0
+    cdef int lane, i
+    cdef uint64_t bits
+    for lane in range(LANES):
+        if lanes.message[lane] >= 0:
+            used = max(used, sha1_pad(lanes, lane, at + lanes.message[lane]))
+    for i in range(used):
+        for lane in range(LANES):
+            memcpy(&lanes.words[i][lane], lanes.source[lane] + 4 * i, 4)
+    memset(lanes.words[used], 0, (16 - used) * sizeof(lanes.words[0]))
+    for lane in range(LANES):
+        if lanes.message[lane] < 0:
+            continue
+        if at[lanes.message[lane]].length - 64 * lanes.block[lane] < 56:
+            bits = <uint64_t> at[lanes.message[lane]].length * 8
+            lanes.words[14][lane] = from_big_endian(<uint32_t> (bits >> 32))
+            lanes.words[15][lane] = from_big_endian(<uint32_t> bits)
 
 
 cdef void sha1_many(const Span* at, Py_ssize_t n, uint64_t* out) noexcept nogil:
     # The first eight bytes of each digest as a little-endian number. A lane that is done with a
     # message takes the next one, so lengths may differ.
-    cdef uint32_t state[5][LANES]
-    cdef uint32_t words[16][LANES]
-    cdef Py_ssize_t message[LANES]
-    cdef Py_ssize_t block[LANES]
-    cdef Py_ssize_t taken = min(n, <Py_ssize_t> LANES)
+    cdef Lanes lanes
+    cdef Py_ssize_t taken = LANES
     cdef Py_ssize_t left = n
+    cdef Py_ssize_t m
     cdef int lane
-    memset(state, 0, sizeof(state))
-    memset(words, 0, sizeof(words))
+    memset(lanes.padded, 0, sizeof(lanes.padded))
     for lane in range(LANES):
-        message[lane] = lane if lane < n else -1
-        block[lane] = 0
-        sha1_start(state, lane)
+        sha1_start(&lanes, lane, lane if lane < n else -1)
     while left:
+        sha1_gather(&lanes, at)
+        sha1_compress(lanes.state, lanes.words)
         for lane in range(LANES):
-            if message[lane] >= 0:
-                sha1_load(
-                    <const uint8_t*> at[message[lane]].text, at[message[lane]].length,
-                    block[lane], words, lane,
-                )
-        sha1_compress(state, words)
-        for lane in range(LANES):
-            if message[lane] < 0:
+            m = lanes.message[lane]
+            lanes.block[lane] += 1
+            if m < 0 or 64 * lanes.block[lane] < at[m].length + 9:
                 continue
-            block[lane] += 1
-            if block[lane] < sha1_blocks(at[message[lane]].length):
-                continue
-            out[message[lane]] = (
-                <uint64_t> swap32(state[1][lane]) << 32 | swap32(state[0][lane])
-            )
+            out[m] = <uint64_t> swap32(lanes.state[1][lane]) << 32 | swap32(lanes.state[0][lane])
             left -= 1
-            message[lane] = taken if taken < n else -1
-            taken += message[lane] >= 0
-            block[lane] = 0
-            sha1_start(state, lane)
+            sha1_start(&lanes, lane, taken if taken < n else -1)
+            taken += 1

@@ -1,18 +1,17 @@
 """Elements of sets to element hashes, many at a time."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import integer_hashes, sha1_hashes
-from fastlsh.compat.datasketch.hashfunc import sha1_hash32, sha1_hash64
+from fastlsh._kernels import called_hashes, sha1_hashes
+from fastlsh.compat.datasketch.hashfunc import HashFunction, sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch.schemes import SCHEMES
-
-HashFunction = Callable[[Any], Any]
 
 _IDENTITY = (lambda x: x).__code__
 _OTHER_KINDS = (
@@ -56,49 +55,56 @@ def hash_set(hashfunc: HashFunction, elements: Iterable[Any], scheme: str) -> ND
     Raises
     ------
     ValueError
-        A hash does not fit the scheme.
+        A hash does not fit the scheme (OverflowError with "legacy", as in datasketch).
     """
-    if _is_ready(elements) and is_identity(hashfunc):
+    if isinstance(elements, np.ndarray) and _are_hashes([elements]) and is_identity(hashfunc):
         return np.ascontiguousarray(elements, SCHEMES[scheme].dtype)
-    return _hash_list(hashfunc, list(elements), scheme)
+    return _hash_list(hashfunc, elements, scheme)
 
 
 def hash_sets(
-    hashfunc: HashFunction, sets: Sequence[Iterable[Any]], scheme: str
+    hashfunc: HashFunction, sets: Sequence[Any], scheme: str
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Hash the elements of many sets.
+    """Hash the elements of many sets, each with a length.
 
     Returns
     -------
     hashes, offsets
         Set d has hashes[offsets[d]:offsets[d + 1]].
     """
-    ends = [0]
-    if all(map(_is_ready, sets)) and is_identity(hashfunc):
-        for elements in sets:
-            ends.append(ends[-1] + len(elements))  # type: ignore[arg-type]
-        hashes = np.concatenate(sets, dtype=SCHEMES[scheme].dtype, casting="unsafe")  # type: ignore[arg-type]
-    else:
-        together: list[Any] = []
-        for elements in sets:
-            together.extend(elements)
-            ends.append(len(together))
-        hashes = _hash_list(hashfunc, together, scheme)
-    return hashes, np.array(ends, np.int64)
+    offsets = np.zeros(len(sets) + 1, np.int64)
+    offsets[1:] = list(map(len, sets))
+    np.cumsum(offsets, out=offsets)
+    if set(map(type, sets)) == {np.ndarray} and _are_hashes(sets) and is_identity(hashfunc):
+        return np.concatenate(sets, dtype=SCHEMES[scheme].dtype, casting="unsafe"), offsets
+    return _hash_list(hashfunc, chain.from_iterable(sets), scheme), offsets
 
 
-def to_hashes(values: list[Any], scheme: str) -> NDArray[Any]:
-    """Return what a hash function has returned as an array of the scheme's type.
+def _are_hashes(arrays: Sequence[NDArray[Any]]) -> bool:
+    return all(array.dtype.kind in "iu" and array.ndim == 1 for array in arrays)
 
-    Raises
-    ------
-    ValueError
-        A value does not fit (OverflowError with "legacy", as in datasketch).
-    """
+
+def _hash_list(hashfunc: HashFunction, elements: Iterable[Any], scheme: str) -> NDArray[Any]:
     dtype = SCHEMES[scheme].dtype
+    if hashfunc is sha1_hash32 or (hashfunc is sha1_hash64 and scheme == "affine64"):
+        tokens = list(elements)  # a list of our own: other threads cannot change it
+        hashes = np.empty(len(tokens), np.uint32 if hashfunc is sha1_hash32 else np.uint64)
+        if sha1_hashes(tokens, hashes):
+            return hashes.astype(dtype, copy=False)
+        elements = tokens
+    values = elements if type(elements) is list else list(elements)
     hashes = np.empty(len(values), dtype)
-    if integer_hashes(values, hashes):
+    call = None if is_identity(hashfunc) else hashfunc
+    done, value = called_hashes(call, values, hashes)
+    if done == len(values):
         return hashes
+    rest = values[done + 1 :]
+    return _converted([*hashes[:done].tolist(), value, *map(hashfunc, rest)], scheme)
+
+
+def _converted(values: list[Any], scheme: str) -> NDArray[Any]:
+    """Return hashes that are not all integers in range, as numpy converts them."""
+    dtype = SCHEMES[scheme].dtype
     try:
         return np.array(values, dtype).ravel()
     except OverflowError as error:
@@ -106,19 +112,6 @@ def to_hashes(values: list[Any], scheme: str) -> NDArray[Any]:
             raise
         bits = 8 * dtype.itemsize
         raise ValueError(
-            f"hashfunc must return integers of {bits} bits with scheme {scheme!r}, but {error}; "
+            f"hashfunc must return integers of {bits} bits with scheme {scheme!r}: {error}; "
             "scheme='affine64' takes 64-bit hashes"
         ) from error
-
-
-def _is_ready(elements: Iterable[Any]) -> bool:
-    return isinstance(elements, np.ndarray) and elements.ndim == 1 and elements.dtype.kind in "iu"
-
-
-def _hash_list(hashfunc: HashFunction, elements: list[Any], scheme: str) -> NDArray[Any]:
-    dtype = SCHEMES[scheme].dtype
-    if hashfunc is sha1_hash32 or (hashfunc is sha1_hash64 and scheme == "affine64"):
-        hashes = np.empty(len(elements), np.uint32 if hashfunc is sha1_hash32 else np.uint64)
-        if sha1_hashes(elements, hashes):
-            return hashes.astype(dtype, copy=False)
-    return to_hashes(elements if is_identity(hashfunc) else list(map(hashfunc, elements)), scheme)

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels import Permutations
 from fastlsh.compat.datasketch import elements, state
-from fastlsh.compat.datasketch.elements import HashFunction
-from fastlsh.compat.datasketch.hashfunc import sha1_hash32, sha1_hash64
+from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction
 from fastlsh.compat.datasketch.schemes import SCHEMES, check_scheme, draw
+from fastlsh.compat.datasketch.sketch import Sketch, no_hash_values
 
 GpuMode = Literal["disable", "detect", "always"]
 SchemeName = Literal["affine32", "affine64", "legacy"]
@@ -20,14 +20,8 @@ MAX_NUM_PERM = 2**32
 BATCH_SETS = 1024
 BATCH_ELEMENTS = 1 << 16
 
-DEFAULT_HASHFUNC: dict[str, HashFunction] = {
-    "affine32": sha1_hash32,
-    "affine64": sha1_hash64,
-    "legacy": sha1_hash32,
-}
 
-
-class MinHash:
+class MinHash(Sketch):
     """The minima of `num_perm` hash functions over a set: datasketch.MinHash, to the bit.
 
     Parameters
@@ -64,17 +58,13 @@ class MinHash:
     [625790555, 194865109, 3904131391, 1324736089]
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_compiled")
+    __slots__ = ("_compiled",)  # not part of the pickled state
 
-    scheme: str
-    seed: Any
     num_perm: int
     hashfunc: HashFunction
-    hashvalues: NDArray[Any]
     permutations: Any
     _gpu_mode: str
     _compiled: Permutations
-    __hash__: Any
 
     def __init__(
         self,
@@ -107,7 +97,7 @@ class MinHash:
         if hashobj is not None:
             warnings.warn("hashobj has no effect: use hashfunc", DeprecationWarning, stacklevel=2)
         if hashvalues is None:
-            self.hashvalues = self._no_hashvalues(num_perm)
+            self.hashvalues = no_hash_values(scheme, num_perm)
         else:
             self.hashvalues = state.hash_values(hashvalues, scheme)
         if permutations is None:
@@ -132,13 +122,11 @@ class MinHash:
         b
             What `hashfunc` takes; bytes by default.
         """
+        if self.hashfunc is not DEFAULT_HASHFUNC[self.scheme] or not isinstance(b, bytes):
+            self._add(elements.hash_set(self.hashfunc, [b], self.scheme))
+            return
         row = self._row()
-        functions = self._functions()
-        hashfunc = self.hashfunc
-        if hashfunc is DEFAULT_HASHFUNC[self.scheme] and isinstance(b, bytes):
-            functions.add_token(b, row)
-        else:
-            functions.add_hashes(elements.to_hashes([hashfunc(b)], self.scheme), row)
+        self._functions().add_token(b, row)
         self.hashvalues = row
 
     def update_batch(self, b: Iterable[Any]) -> None:
@@ -161,63 +149,13 @@ class MinHash:
             return
         if self._gpu_mode == "always":
             raise RuntimeError("gpu_mode='always', but there is no GPU code: use 'detect'")
-        row = self._row()
-        self._functions().add_hashes(hashes, row)
-        self.hashvalues = row
-
-    def merge(self, other: "MinHash") -> None:
-        """Add the set of another MinHash of the same scheme, seed and length."""
-        self._check_same(other, "merge")
-        self.hashvalues = np.minimum(other.hashvalues, self.hashvalues)
-
-    def clear(self) -> None:
-        """Make the set empty again."""
-        self.hashvalues = self._no_hashvalues(len(self))
-
-    # ---- what it tells
-
-    def jaccard(self, other: "MinHash") -> float:
-        """Estimate the Jaccard similarity to another set: the share of equal hash values.
-
-        Raises
-        ------
-        ValueError
-            The schemes, the seeds or the lengths differ.
-        """
-        self._check_same(other, "compare")
-        equal = np.count_nonzero(self.hashvalues == other.hashvalues)
-        return float(equal) / float(len(self))
-
-    def count(self) -> float:
-        """Estimate the number of different elements (Cohen 1994)."""
-        shares = self.hashvalues / float(SCHEMES[self.scheme].largest)
-        return float(len(self)) / np.sum(shares) - 1.0
-
-    def digest(self) -> NDArray[Any]:
-        """Return a copy of the hash values."""
-        return self.hashvalues.copy()
-
-    def is_empty(self) -> bool:
-        """Return whether all hash values are those of the empty set."""
-        return bool((self.hashvalues == SCHEMES[self.scheme].largest).all())
-
-    def __len__(self) -> int:
-        return len(self.hashvalues)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            type(self) is type(other)
-            and isinstance(other, MinHash)
-            and self.scheme == other.scheme
-            and self.seed == other.seed
-            and np.array_equal(self.hashvalues, other.hashvalues)
-        )
+        self._add(hashes)
 
     # ---- others are made of it
 
     def copy(self) -> "MinHash":
         """Return a MinHash of the same set that grows on its own."""
-        return self._with(self.digest())
+        return self._with(self.digest(), self._functions())
 
     @classmethod
     def union(cls, *mhs: "MinHash") -> "MinHash":
@@ -228,16 +166,13 @@ class MinHash:
         ValueError
             Fewer than two; or the schemes, the seeds or the lengths differ.
         """
-        if len(mhs) < 2:
-            raise ValueError(f"union needs at least 2 MinHash, got {len(mhs)}")
+        values = cls._united(mhs)
         first = mhs[0]
-        for other in mhs[1:]:
-            first._check_same(other, "unite")
         return cls(
             seed=first.seed,
             gpu_mode=first._gpu_mode,  # type: ignore[arg-type]
             hashfunc=first.hashfunc,
-            hashvalues=np.minimum.reduce([m.hashvalues for m in mhs]),
+            hashvalues=values,
             permutations=first.permutations,
             scheme=first.scheme,
         )
@@ -257,11 +192,11 @@ class MinHash:
         if type(empty) is not MinHash or empty._gpu_mode == "always":
             return list(cls.generator(b, **minhash_kwargs))
         result: list[MinHash] = []
-        batch: list[Iterable[Any]] = []
+        batch: list[Any] = []
         size = 0
         for one in b:
-            batch.append(one if hasattr(one, "__len__") else list(one))
-            size += len(batch[-1])  # type: ignore[arg-type]
+            batch.append(one if isinstance(one, (list, tuple, np.ndarray)) else list(one))
+            size += len(batch[-1])
             if size >= BATCH_ELEMENTS or len(batch) == BATCH_SETS:
                 result += empty._each(batch)
                 batch, size = [], 0
@@ -289,9 +224,10 @@ class MinHash:
 
     # ---- inside
 
-    def _no_hashvalues(self, num_perm: int) -> NDArray[Any]:
-        kind = SCHEMES[self.scheme]
-        return np.full(num_perm, kind.largest, kind.dtype)
+    def _add(self, hashes: NDArray[Any]) -> None:
+        row = self._row()
+        self._functions().add_hashes(hashes, row)
+        self.hashvalues = row
 
     def _row(self) -> NDArray[Any]:
         """Return a copy of the hash values that a kernel may write."""
@@ -304,31 +240,28 @@ class MinHash:
         try:
             if self._compiled.coefficients is self.permutations:
                 return self._compiled
-        except AttributeError:
+        except AttributeError:  # unpickled
             pass
         self._compiled = Permutations(SCHEMES[self.scheme].kernel, self.permutations)
         return self._compiled
 
-    def _with(self, hashvalues: NDArray[Any]) -> "MinHash":
+    def _with(self, hashvalues: NDArray[Any], functions: Permutations) -> "MinHash":
         """Return a MinHash like this one with other hash values, which it keeps."""
         result = object.__new__(MinHash)
-        result.__dict__.update(self.__dict__)
-        result._compiled = self._functions()
+        result.scheme = self.scheme
+        result.seed = self.seed
+        result.num_perm = self.num_perm
+        result.hashfunc = self.hashfunc
         result.hashvalues = hashvalues
+        result.permutations = self.permutations
+        result._gpu_mode = self._gpu_mode
+        result._compiled = functions
         return result
 
-    def _each(self, sets: list[Iterable[Any]]) -> list["MinHash"]:
+    def _each(self, sets: list[Any]) -> list["MinHash"]:
         """Return a copy of this MinHash for each set, with its elements added."""
         hashes, offsets = elements.hash_sets(self.hashfunc, sets, self.scheme)
         rows = np.tile(self._row(), (len(sets), 1))
-        self._functions().add_hashes(hashes, rows.ravel(), offsets)
-        return [self._with(row.copy()) for row in rows]
-
-    def _check_same(self, other: "MinHash", verb: str) -> None:
-        for name, ours, theirs in (
-            ("permutation schemes", self.scheme, getattr(other, "scheme", None)),
-            ("seeds", self.seed, other.seed),
-            ("numbers of permutation functions", len(self), len(other)),
-        ):
-            if ours != theirs:
-                raise ValueError(f"cannot {verb} MinHash with different {name}: {ours}, {theirs}")
+        functions = self._functions()
+        functions.add_hashes(hashes, rows.ravel(), offsets)
+        return [self._with(row.copy(), functions) for row in rows]

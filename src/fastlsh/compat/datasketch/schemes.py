@@ -90,11 +90,12 @@ def draw(scheme: str, num_perm: int, seed: SupportsIndex | None) -> Permutations
 
 def _make(scheme: str, num_perm: int, seed: int) -> Permutations:
     kind = SCHEMES[scheme]
+    coefficients: NDArray[Any]
     if scheme == "legacy":
         coefficients = _interleaved(num_perm, lambda count: words64(seed, count))
     else:
-        words = words32(seed, 2 * num_perm) if scheme == "affine32" else words64(seed, 2 * num_perm)
-        coefficients = words.reshape(2, num_perm)
+        words = words32 if scheme == "affine32" else words64
+        coefficients = words(seed, 2 * num_perm).reshape(2, num_perm)
         # Without its top bit, doubled, plus one: the top bit falls out of the doubling.
         coefficients[0] = coefficients[0] * kind.dtype.type(2) + kind.dtype.type(1)
     coefficients.flags.writeable = False
