@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh._kernels import Permutations
 from fastlsh.compat.datasketch import elements, state
 from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction
+from fastlsh.compat.datasketch.hashfunc import fmix as _fmix  # noqa: F401  (as it is there)
 from fastlsh.compat.datasketch.schemes import SCHEMES, check_scheme, draw
 from fastlsh.compat.datasketch.sketch import Sketch, no_hash_values
 
