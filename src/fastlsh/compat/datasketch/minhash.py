@@ -56,7 +56,7 @@ class MinHash(Sketch):
     >>> sketch = MinHash(num_perm=4)
     >>> sketch.update_batch([b"hello", b"world"])
     >>> sketch.hashvalues.tolist()
-    [625790555, 194865109, 3904131391, 1324736089]
+    [625790555, 194865109, 1355773502, 1324736089]
     """
 
     __slots__ = ("_compiled",)  # not part of the pickled state
@@ -123,7 +123,7 @@ class MinHash(Sketch):
         b
             What `hashfunc` takes; bytes by default.
         """
-        if self.hashfunc is not DEFAULT_HASHFUNC[self.scheme] or not isinstance(b, bytes):
+        if self.hashfunc is not DEFAULT_HASHFUNC[self.scheme] or type(b) is not bytes:
             self._add(elements.hash_set(self.hashfunc, [b], self.scheme))
             return
         row = self._row()
