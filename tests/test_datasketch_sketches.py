@@ -248,13 +248,19 @@ def test_pickles_pass_both_ways(theirs, scheme):
             (back,) = pickle.loads(written)
             assert type(back).__module__.startswith("datasketch.")
             assert back == kind(theirs, other)
+
+
+def test_pickles_that_name_datasketch_are_read_without_it(scheme):
+    mine = sketch_of(scheme)
     file = io.BytesIO()
-    pickles.dump(mine, file)
+    pickles.dump({"sketch": mine, "others": [LeanMinHash(mine)]}, file)
     file.seek(0)
-    back = pickles.load(file)
+    back = pickles.load(file)["sketch"]
+    assert type(back) is MinHash
+    assert back == mine
+    assert back.hashfunc is mine.hashfunc
     back.update(b"x")
     back.update_batch([b"y"])
-    assert back.hashfunc is mine.hashfunc
 
 
 def test_weighted_equals_theirs(theirs):

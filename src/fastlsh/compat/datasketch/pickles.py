@@ -40,9 +40,14 @@ def dumps(obj: Any, protocol: int | None = None) -> bytes:
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if module == THEIRS or module.startswith(THEIRS + "."):
-            module = OURS + module[len(THEIRS) :]
-        return super().find_class(module, name)
+        if (module, name) == ("importlib", "import_module"):  # written by `dump`
+            return lambda found: importlib.import_module(_ours(found))
+        return super().find_class(_ours(module), name)
+
+
+def _ours(module: str) -> str:
+    here = module == THEIRS or module.startswith(THEIRS + ".")
+    return OURS + module[len(THEIRS) :] if here else module
 
 
 class _Module:
