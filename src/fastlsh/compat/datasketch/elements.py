@@ -81,7 +81,7 @@ def hash_sets(
 
 
 def _are_hashes(arrays: Sequence[NDArray[Any]]) -> bool:
-    return all(array.dtype.kind in "iu" and array.ndim == 1 for array in arrays)
+    return {array.ndim for array in arrays} == {1} and {a.dtype.kind for a in arrays} <= {"i", "u"}
 
 
 def _hash_list(hashfunc: HashFunction, elements: Iterable[Any], scheme: str) -> NDArray[Any]:
