@@ -11,10 +11,10 @@ from collections.abc import Callable
 from time import process_time
 from typing import Any
 
+import common
 import datasketch as theirs
 import numpy as np
 
-import common
 from fastlsh.compat import datasketch as ours
 
 SCHEMES = ("affine32", "affine64", "legacy")

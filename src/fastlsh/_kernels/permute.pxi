@@ -5,8 +5,8 @@ cdef enum:
     LEGACY = 3
     WIDE_64 = 32
     NARROW_64 = 8
-    FEW = 16        # so few elements that the filter would not pay
-    GROUP = 16      # elements whose least filter value is remembered together
+    LEGACY_FEW = 16     # so few elements that the filter would not pay
+    LEGACY_GROUP = 16   # elements whose least filter value is remembered together
 
 
 cdef noinline_void fmix32_block(const uint32_t* hashes, Py_ssize_t n, uint32_t* x) noexcept nogil:
@@ -156,9 +156,9 @@ cdef void legacy_tile(
     cdef uint32_t least[WIDE]
     cdef uint32_t second[WIDE]
     cdef uint32_t where[WIDE]
-    cdef uint32_t x[GROUP]
+    cdef uint32_t x[LEGACY_GROUP]
     cdef Py_ssize_t i, j, m
-    cdef Py_ssize_t groups = (n + GROUP - 1) // GROUP
+    cdef Py_ssize_t groups = (n + LEGACY_GROUP - 1) // LEGACY_GROUP
     memset(c, 0, sizeof(c))
     memset(d, 0xFF, sizeof(d))
     memset(least, 0xFF, sizeof(least))
@@ -168,9 +168,9 @@ cdef void legacy_tile(
         c[j] = <uint32_t> a[j]
         d[j] = <uint32_t> b[j] + 8
     for i in range(groups):
-        m = min(n - i * GROUP, <Py_ssize_t> GROUP)
+        m = min(n - i * LEGACY_GROUP, <Py_ssize_t> LEGACY_GROUP)
         for j in range(m):
-            x[j] = <uint32_t> hashes[i * GROUP + j]
+            x[j] = <uint32_t> hashes[i * LEGACY_GROUP + j]
         memset(group, 0xFF, sizeof(group))
         minima(x, m, c, d, width, group)
         filter_group(group, <uint32_t> i, least, second, where)
@@ -178,8 +178,8 @@ cdef void legacy_tile(
         if least[j] < 8 or second[j] - least[j] <= 8:
             legacy_least(hashes, n, a[j], b[j], row + j)
         else:
-            i = <Py_ssize_t> where[j] * GROUP
-            legacy_least(hashes + i, min(n - i, <Py_ssize_t> GROUP), a[j], b[j], row + j)
+            i = <Py_ssize_t> where[j] * LEGACY_GROUP
+            legacy_least(hashes + i, min(n - i, <Py_ssize_t> LEGACY_GROUP), a[j], b[j], row + j)
 
 
 cdef void permute_legacy(
@@ -191,7 +191,7 @@ cdef void permute_legacy(
         return
     for j in range(k):          # a value that no element can have gives way to any
         row[j] = min(row[j], <uint64_t> 0xFFFFFFFF)
-    if n <= FEW:
+    if n <= LEGACY_FEW:
         for i in range(n):
             legacy_element(hashes[i], a, b, k, row)
         return

@@ -3,7 +3,7 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
 
 cdef enum:
-    LANES = 16          # one vector of AVX-512, two of AVX2, four of SSE and NEON
+    SHA1_LANES = 16          # one vector of AVX-512, two of AVX2, four of SSE and NEON
 
 cdef extern from *:
     """
@@ -72,16 +72,16 @@ cdef extern from *:
     }
     """
     uint32_t from_big_endian "SHA1_FROM_BIG_ENDIAN"(uint32_t word) noexcept nogil
-    void sha1_compress(uint32_t (*state)[LANES], uint32_t (*words)[LANES]) noexcept nogil
+    void sha1_compress(uint32_t (*state)[SHA1_LANES], uint32_t (*words)[SHA1_LANES]) noexcept nogil
 
 
-cdef struct Lanes:
-    uint32_t state[5][LANES]
-    uint32_t words[16][LANES]       # a block of each message, as it lies in memory
-    uint8_t padded[LANES][64]       # the last blocks
-    const uint8_t* source[LANES]
-    Py_ssize_t message[LANES]       # -1: none left for this lane
-    Py_ssize_t block[LANES]
+cdef struct Sha1Lanes:
+    uint32_t state[5][SHA1_LANES]
+    uint32_t words[16][SHA1_LANES]       # a block of each message, as it lies in memory
+    uint8_t padded[SHA1_LANES][64]       # the last blocks
+    const uint8_t* source[SHA1_LANES]
+    Py_ssize_t message[SHA1_LANES]       # -1: none left for this lane
+    Py_ssize_t block[SHA1_LANES]
 
 
 cdef inline uint32_t swap32(uint32_t h) noexcept nogil:
@@ -102,7 +102,7 @@ cdef inline void copy_short(uint8_t* to, const uint8_t* text, Py_ssize_t n) noex
         i += 1
 
 
-cdef inline void sha1_start(Lanes* lanes, int lane, Py_ssize_t message) noexcept nogil:
+cdef inline void sha1_start(Sha1Lanes* lanes, int lane, Py_ssize_t message) noexcept nogil:
     lanes.message[lane] = message
     lanes.block[lane] = 0
     lanes.source[lane] = lanes.padded[lane]
@@ -113,7 +113,7 @@ cdef inline void sha1_start(Lanes* lanes, int lane, Py_ssize_t message) noexcept
     lanes.state[4][lane] = <uint32_t> 0xC3D2E1F0
 
 
-cdef inline int sha1_pad(Lanes* lanes, int lane, const Span* at) noexcept nogil:
+cdef inline int sha1_pad(Sha1Lanes* lanes, int lane, const Span* at) noexcept nogil:
     # Find the next block of a lane: text, and at its end 0x80, zeros. Returns how many of its
     # words may differ from zero, but for the length in the last two.
     cdef const uint8_t* text = <const uint8_t*> at.text + 64 * lanes.block[lane]
@@ -131,19 +131,19 @@ cdef inline int sha1_pad(Lanes* lanes, int lane, const Span* at) noexcept nogil:
     return <int> (rest // 4) + 1
 
 
-cdef noinline_void sha1_gather(Lanes* lanes, const Span* at) noexcept nogil:
+cdef noinline_void sha1_gather(Sha1Lanes* lanes, const Span* at) noexcept nogil:
     # The stores of one loop are read by the next: in one loop the reads would wait for them.
     cdef int used = 0
     cdef int lane, i
     cdef uint64_t bits
-    for lane in range(LANES):
+    for lane in range(SHA1_LANES):
         if lanes.message[lane] >= 0:
             used = max(used, sha1_pad(lanes, lane, at + lanes.message[lane]))
     for i in range(used):
-        for lane in range(LANES):
+        for lane in range(SHA1_LANES):
             memcpy(&lanes.words[i][lane], lanes.source[lane] + 4 * i, 4)
     memset(lanes.words[used], 0, (16 - used) * sizeof(lanes.words[0]))
-    for lane in range(LANES):
+    for lane in range(SHA1_LANES):
         if lanes.message[lane] < 0:
             continue
         if at[lanes.message[lane]].length - 64 * lanes.block[lane] < 56:
@@ -155,18 +155,18 @@ cdef noinline_void sha1_gather(Lanes* lanes, const Span* at) noexcept nogil:
 cdef void sha1_many(const Span* at, Py_ssize_t n, uint64_t* out) noexcept nogil:
     # The first eight bytes of each digest as a little-endian number. A lane that is done with a
     # message takes the next one, so lengths may differ.
-    cdef Lanes lanes
-    cdef Py_ssize_t taken = LANES
+    cdef Sha1Lanes lanes
+    cdef Py_ssize_t taken = SHA1_LANES
     cdef Py_ssize_t left = n
     cdef Py_ssize_t m
     cdef int lane
     memset(lanes.padded, 0, sizeof(lanes.padded))
-    for lane in range(LANES):
+    for lane in range(SHA1_LANES):
         sha1_start(&lanes, lane, lane if lane < n else -1)
     while left:
         sha1_gather(&lanes, at)
         sha1_compress(lanes.state, lanes.words)
-        for lane in range(LANES):
+        for lane in range(SHA1_LANES):
             m = lanes.message[lane]
             lanes.block[lane] += 1
             if m < 0 or 64 * lanes.block[lane] < at[m].length + 9:
