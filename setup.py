@@ -33,7 +33,7 @@ INSTRUCTION_SETS = {
 }
 PLAIN_MODULES = [
     "_cpu", "_spans", "_buckets", "_families", "_ids", "_inverted", "_join", "_arrow_in",
-    "_arrow_out",
+    "_arrow_out", "_twister",
 ]  # fmt: skip
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")

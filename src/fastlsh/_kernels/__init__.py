@@ -19,11 +19,14 @@ from fastlsh._kernels._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels._inverted import invert, numbers_of
 from fastlsh._kernels._join import SetJoin
 from fastlsh._kernels._spans import Spans, merged, spans_of_list
+from fastlsh._kernels._twister import mt19937
 
 CHARACTERS = 0
 WORDS = 1
 AFFINE32 = 0
 FSS = 1
+AFFINE64 = 2
+LEGACY = 3
 ROUNDS = 8
 BY_SETS = 0
 BY_SIGNATURE = 1
@@ -53,13 +56,16 @@ else:
     _best = importlib.import_module(f"fastlsh._kernels._{isa}")
 BandTables = _best.BandTables
 Keeper = _best.Keeper
+Permutations = _best.Permutations
 agreement = _best.agreement
 band_keys = _best.band_keys
+called_hashes = _best.called_hashes
 hash_signatures = _best.hash_signatures
 move_slots = _best.move_slots
 murmur_minima = _best.murmur_minima
 pack_sets = _best.pack_sets
 set_jaccard = _best.set_jaccard
+sha1_hashes = _best.sha1_hashes
 shingle_sets = _best.shingle_sets
 signatures = _best.signatures
 sketch_room = _best.sketch_room
@@ -69,22 +75,26 @@ token_signatures = _best.token_signatures
 
 __all__ = [
     "AFFINE32",
+    "AFFINE64",
     "BY_SETS",
     "BY_SIGNATURE",
     "CHARACTERS",
     "FSS",
+    "LEGACY",
     "NOT_VERIFIED",
     "ROUNDS",
     "WORDS",
     "ArrowColumn",
     "BandTables",
     "Keeper",
+    "Permutations",
     "SetJoin",
     "Spans",
     "agreement",
     "answer_lists",
     "arrow_stream",
     "band_keys",
+    "called_hashes",
     "chain_depths",
     "emit_pairs",
     "families",
@@ -97,11 +107,13 @@ __all__ = [
     "link_ids",
     "merged",
     "move_slots",
+    "mt19937",
     "murmur_minima",
     "numbers_of",
     "pack_sets",
     "roots",
     "set_jaccard",
+    "sha1_hashes",
     "shingle_sets",
     "signatures",
     "sketch_room",

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,24 @@ class Keeper:
         similarity: NDArray[np.float64],
     ) -> int: ...
 
+@disjoint_base
+class Permutations:
+    @property
+    def scheme(self) -> int: ...
+    @property
+    def k(self) -> int: ...
+    @property
+    def coefficients(self) -> NDArray[Any]: ...
+    def __init__(self, scheme: int, coefficients: NDArray[Any]) -> None: ...
+    def add_token(self, token: bytes, row: NDArray[Any]) -> None: ...
+    def add_hashes(
+        self, hashes: NDArray[Any], rows: NDArray[Any], offsets: NDArray[np.int64] | None = None
+    ) -> None: ...
+
+def sha1_hashes(tokens: list[Any], hashes: NDArray[Any]) -> bool: ...
+def called_hashes(
+    hashfunc: Callable[[Any], Any] | None, elements: list[Any], hashes: NDArray[Any]
+) -> tuple[int, Any]: ...
 def signatures(
     spans: Spans,
     unit: int,

@@ -1,0 +1,242 @@
+# Called from Python: the sketches of datasketch. The loops run without the GIL.
+
+from cpython.buffer cimport (
+    PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
+)
+
+
+def sha1_hashes(list tokens not None, hashes not None):
+    """Write the start of the SHA-1 digest of each token, as a little-endian number.
+
+    Parameters
+    ----------
+    tokens
+        bytes. It must not change meanwhile.
+    hashes
+        uint32 (n,), for the first four bytes; or uint64 (n,), for the first eight.
+
+    Returns
+    -------
+    bool
+        False, and nothing of use in `hashes`, if a token is not bytes.
+    """
+    cdef uint32_t[::1] narrow = None
+    cdef uint64_t[::1] wide = None
+    cdef Span at[BLOCK]
+    cdef uint64_t digests[BLOCK]
+    cdef Py_ssize_t n = len(tokens)
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t i, m
+    if hashes.itemsize == 4:
+        narrow = hashes
+    else:
+        wide = hashes
+    check_room(narrow, wide, n)
+    while start < n:
+        m = min(n - start, <Py_ssize_t> BLOCK)
+        for i in range(m):
+            token = tokens[start + i]
+            if not PyBytes_Check(token):
+                return False
+            at[i].text = PyBytes_AS_STRING(token)
+            at[i].length = PyBytes_GET_SIZE(token)
+        with nogil:
+            if wide is None:
+                sha1_many(at, m, digests)
+                for i in range(m):
+                    narrow[start + i] = <uint32_t> digests[i]
+            else:
+                sha1_many(at, m, &wide[start])
+        start += m
+    return True
+
+
+def called_hashes(hashfunc, elements not None, hashes not None):
+    """Write what a Python function makes of each element, an integer.
+
+    Parameters
+    ----------
+    hashfunc
+        Called with each element; None: the elements are the hashes.
+    elements
+        list.
+    hashes
+        uint32 (n,) or uint64 (n,).
+
+    Returns
+    -------
+    int, object
+        How many were written, and what `hashfunc` returned next: short of n, that is no int or
+        does not fit.
+    """
+    cdef uint32_t[::1] narrow = None
+    cdef uint64_t[::1] wide = None
+    cdef Py_ssize_t n = len(elements)
+    cdef Py_ssize_t i = 0
+    cdef size_t h
+    if hashes.itemsize == 4:
+        narrow = hashes
+    else:
+        wide = hashes
+    check_room(narrow, wide, n)
+    value = None
+    for element in <list?> elements:
+        if i == n:
+            break
+        value = element if hashfunc is None else hashfunc(element)
+        if type(value) is not int:
+            return i, value
+        try:
+            h = value
+        except OverflowError:
+            return i, value
+        if wide is not None:
+            wide[i] = h
+        elif h >> 16 >> 16:
+            return i, value
+        else:
+            narrow[i] = <uint32_t> h
+        i += 1
+    if i < n:
+        raise RuntimeError("the list of elements changed while they were hashed")
+    return n, None
+
+
+cdef int check_room(const uint32_t[::1] narrow, const uint64_t[::1] wide, Py_ssize_t n) except -1:
+    cdef Py_ssize_t room = narrow.shape[0] if wide is None else wide.shape[0]
+    if room != n:
+        raise ValueError(f"hashes has {room} elements, expected {n}")
+    if n and wide is None:
+        check_aligned(&narrow[0], 4, "hashes")
+    elif n:
+        check_aligned(&wide[0], 8, "hashes")
+    return 0
+
+
+cdef class Permutations:
+    """The functions of a scheme, and the minima of what they make of element hashes.
+
+    Parameters
+    ----------
+    scheme
+        `AFFINE32`, `AFFINE64` or `LEGACY`.
+    coefficients
+        Integers (2, k): a and b of the functions. They are taken as the scheme's type: uint32
+        for `AFFINE32`, else uint64. Of that type are the rows of minima, updated in place.
+    """
+
+    cdef readonly int scheme
+    cdef readonly Py_ssize_t k
+    cdef readonly object coefficients
+    cdef const uint32_t[:, ::1] narrow
+    cdef const uint64_t[:, ::1] wide
+
+    def __init__(self, int scheme, coefficients not None):
+        if scheme != AFFINE32 and scheme != AFFINE64 and scheme != LEGACY:
+            raise ValueError(
+                f"scheme must be {AFFINE32} (affine32), {AFFINE64} (affine64) or {LEGACY} "
+                f"(legacy), got {scheme}"
+            )
+        dtype = np.uint32 if scheme == AFFINE32 else np.uint64
+        values = np.require(coefficients, dtype, ["C", "A"])
+        if values.ndim != 2 or values.shape[0] != 2 or values.shape[1] < 1:
+            raise ValueError(f"coefficients has shape {values.shape}, expected (2, at least 1)")
+        self.scheme = scheme
+        self.k = values.shape[1]
+        self.coefficients = coefficients
+        if scheme == AFFINE32:
+            self.narrow = values
+        else:
+            self.wide = values
+
+    cdef void permute(self, const void* hashes, Py_ssize_t n, void* row) noexcept nogil:
+        cdef const uint64_t* a
+        if self.scheme == AFFINE32:
+            permute_affine32(
+                <const uint32_t*> hashes, n, &self.narrow[0, 0], &self.narrow[1, 0], self.k,
+                <uint32_t*> row,
+            )
+            return
+        a = &self.wide[0, 0]
+        if self.scheme == AFFINE64:
+            permute_affine64(<const uint64_t*> hashes, n, a, a + self.k, self.k, <uint64_t*> row)
+        else:
+            permute_legacy(<const uint64_t*> hashes, n, a, a + self.k, self.k, <uint64_t*> row)
+
+    def add_token(self, bytes token not None, row not None):
+        """Take one token, hashed by SHA-1, into `row`, (k,)."""
+        cdef Py_buffer view
+        cdef Span at
+        cdef uint64_t digest
+        cdef uint32_t narrow
+        cdef Py_ssize_t width = 4 if self.scheme == AFFINE32 else 8
+        at.text = PyBytes_AS_STRING(token)
+        at.length = PyBytes_GET_SIZE(token)
+        # A buffer without a type: a typed view would cost as much as all else here.
+        PyObject_GetBuffer(row, &view, PyBUF_WRITABLE)
+        try:
+            if view.len != self.k * width:
+                raise ValueError(f"row has {view.len} bytes, expected {self.k * width}")
+            check_aligned(view.buf, width, "row")
+            sha1_many(&at, 1, &digest)
+            narrow = <uint32_t> digest
+            if self.scheme == LEGACY:
+                digest = narrow
+            self.permute(<void*> &narrow if width == 4 else <void*> &digest, 1, view.buf)
+        finally:
+            PyBuffer_Release(&view)
+
+    def add_hashes(self, hashes not None, rows not None, const int64_t[::1] offsets=None):
+        """Take the elements of sets: set d has hashes[offsets[d]:offsets[d + 1]].
+
+        Parameters
+        ----------
+        hashes
+            (total,), of the scheme's type.
+        rows
+            (n * k,), of the scheme's type: the row of each set.
+        offsets
+            int64 (n + 1,), not decreasing; default: one set of all hashes.
+        """
+        cdef const uint32_t[::1] hashes_32
+        cdef const uint64_t[::1] hashes_64
+        cdef uint32_t[::1] rows_32
+        cdef uint64_t[::1] rows_64
+        cdef Py_ssize_t width = 4 if self.scheme == AFFINE32 else 8
+        cdef Py_ssize_t total, room
+        cdef const char* from_ = NULL
+        cdef char* to = NULL
+        cdef Py_ssize_t n = 1
+        cdef Py_ssize_t d
+        if width == 4:
+            hashes_32 = hashes
+            rows_32 = rows
+            total = hashes_32.shape[0]
+            room = rows_32.shape[0]
+            from_ = <const char*> &hashes_32[0] if total else NULL
+            to = <char*> &rows_32[0] if room else NULL
+        else:
+            hashes_64 = hashes
+            rows_64 = rows
+            total = hashes_64.shape[0]
+            room = rows_64.shape[0]
+            from_ = <const char*> &hashes_64[0] if total else NULL
+            to = <char*> &rows_64[0] if room else NULL
+        if offsets is not None:
+            n = offsets.shape[0] - 1
+            check_offsets(offsets, n, total, "offsets")
+        if room != n * self.k:
+            raise ValueError(f"rows has {room} elements, expected {n} * {self.k}")
+        if total == 0 or n == 0:
+            return
+        check_aligned(from_, width, "hashes")
+        check_aligned(to, width, "rows")
+        with nogil:
+            if offsets is None:
+                self.permute(from_, total, to)
+            else:
+                for d in range(n):
+                    self.permute(
+                        from_ + width * offsets[d], offsets[d + 1] - offsets[d],
+                        to + width * self.k * d,
+                    )

@@ -1,0 +1,35 @@
+"""datasketch 2.0's MinHash and LSH on fastlsh's kernels: the same names, numbers and answers."""
+
+from typing import NoReturn
+
+from fastlsh.compat.datasketch.b_bit_minhash import bBitMinHash
+from fastlsh.compat.datasketch.hashfunc import sha1_hash32, sha1_hash64
+from fastlsh.compat.datasketch.lean_minhash import LeanMinHash
+from fastlsh.compat.datasketch.minhash import MinHash
+from fastlsh.compat.datasketch.weighted_minhash import WeightedMinHash, WeightedMinHashGenerator
+
+__all__ = [
+    "LeanMinHash",
+    "MinHash",
+    "WeightedMinHash",
+    "WeightedMinHashGenerator",
+    "bBitMinHash",
+    "sha1_hash32",
+    "sha1_hash64",
+]
+
+NOT_HERE = {
+    "HyperLogLog": "counts distinct elements and is no MinHash",
+    "HyperLogLogPlusPlus": "counts distinct elements and is no MinHash",
+    "HNSW": "is a graph index and no MinHash",
+    "AsyncMinHashLSH": "needs asyncio storage; MinHashLSH is here",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in NOT_HERE:
+        raise ImportError(
+            f"fastlsh.compat.datasketch has no {name}: it {NOT_HERE[name]}; "
+            "take it from datasketch itself"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,160 @@
+"""MinHash that only keeps its hash values."""
+
+import struct
+from typing import Any, NoReturn, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh.compat.datasketch import state
+from fastlsh.compat.datasketch.minhash import MinHash
+from fastlsh.compat.datasketch.schemes import SCHEMES, check_scheme, scheme_of_code
+
+HEAD = "qi"  # seed, number of hash values; negative if the code of a scheme follows
+
+
+class LeanMinHash(MinHash):
+    """A frozen MinHash of seed, scheme and hash values, with a serialised form.
+
+    Parameters
+    ----------
+    minhash
+        Taken over, with a copy of its hash values.
+    seed, hashvalues, scheme
+        Instead of `minhash`, all three: the state of a MinHash.
+
+    Raises
+    ------
+    ValueError
+        Neither is given in full, or a scheme that is not the MinHash's.
+
+    Notes
+    -----
+    Serialised: seed (8 bytes, signed), number n of hash values (4 bytes, signed), and these, 4
+    bytes each. The schemes since datasketch 2.0 write -n and after it their code, 1 for
+    "affine32", 2 for "affine64" (1 byte); hash values of "affine64" have 8 bytes. Byte order and
+    alignment are those of `struct`: "@", "=", "<", ">", "!".
+    """
+
+    __slots__ = ("hashvalues", "scheme", "seed")
+
+    def __init__(
+        self,
+        minhash: MinHash | None = None,
+        seed: SupportsIndex | None = None,
+        hashvalues: ArrayLike | None = None,
+        scheme: str | None = None,
+    ) -> None:
+        if minhash is not None:
+            if scheme is not None and scheme != minhash.scheme:
+                raise ValueError(f"scheme is {scheme!r}, but that of minhash {minhash.scheme!r}")
+            self._fill(minhash.seed, minhash.hashvalues, minhash.scheme)
+        elif seed is None or hashvalues is None:
+            raise ValueError("LeanMinHash needs minhash, or seed, hashvalues and scheme: got None")
+        elif scheme is None:
+            raise ValueError(
+                "hashvalues need their scheme: the scheme of the MinHash that they are from, "
+                "'legacy' if that was made by datasketch before 2.0"
+            )
+        else:
+            self._fill(seed, hashvalues, scheme)
+
+    def _fill(self, seed: Any, hashvalues: ArrayLike, scheme: str) -> None:
+        self.scheme = check_scheme(scheme)
+        self.seed = seed
+        self.hashvalues = state.hash_values(hashvalues, scheme)
+        if not len(self.hashvalues) and scheme != "legacy":
+            raise ValueError("hashvalues must not be empty")  # 0 marks the format of legacy
+
+    @classmethod
+    def _of(cls, seed: Any, hashvalues: ArrayLike, scheme: str) -> "LeanMinHash":
+        result = object.__new__(LeanMinHash)
+        result._fill(seed, hashvalues, scheme)
+        return result
+
+    def update(self, b: Any) -> NoReturn:
+        """Raise TypeError: there are no permutations to update with."""
+        raise TypeError("a LeanMinHash cannot be updated: update a MinHash")
+
+    def update_batch(self, b: Any) -> NoReturn:
+        """Raise TypeError: there are no permutations to update with."""
+        self.update(b)
+
+    def copy(self) -> "LeanMinHash":
+        """Return a LeanMinHash with a copy of the hash values."""
+        return self._of(self.seed, self.hashvalues, self.scheme)
+
+    @classmethod
+    def union(cls, *lmhs: MinHash) -> "LeanMinHash":
+        """Return the LeanMinHash of the union of at least two sets; errors as in MinHash."""
+        values = cls._united(lmhs)
+        return cls._of(lmhs[0].seed, values, lmhs[0].scheme)
+
+    def bytesize(self, byteorder: str = "@") -> int:
+        """Return the number of bytes of the serialised form."""
+        return struct.calcsize(_layout(byteorder, self.scheme, len(self)))
+
+    def serialize(self, buf: Any, byteorder: str = "@") -> None:
+        """Write the serialised form to the start of a buffer.
+
+        Parameters
+        ----------
+        buf
+            A writable buffer, such as bytearray.
+        byteorder
+            As in `struct`: "@" is the machine's own order and alignment.
+
+        Raises
+        ------
+        ValueError
+            The buffer is too short.
+        """
+        size = self.bytesize(byteorder)
+        if len(buf) < size:
+            raise ValueError(f"buf must have {size} bytes for this MinHash, got {len(buf)}")
+        code = SCHEMES[self.scheme].code
+        head = (-len(self), code) if code else (len(self),)
+        layout = _layout(byteorder, self.scheme, len(self))
+        struct.pack_into(layout, buf, 0, self.seed, *head, *self.hashvalues.tolist())
+
+    @classmethod
+    def deserialize(cls, buf: Any, byteorder: str = "@") -> "LeanMinHash":
+        """Return the LeanMinHash that starts a buffer.
+
+        Parameters
+        ----------
+        buf
+            Anything that offers a buffer; bytes after the LeanMinHash do not matter.
+        byteorder
+            As it was written.
+        """
+        return cls._of(*_read(buf, byteorder))
+
+    def __getstate__(self) -> bytearray:
+        buf = bytearray(self.bytesize())
+        self.serialize(buf)
+        return buf
+
+    def __setstate__(self, buf: Any) -> None:
+        self._fill(*_read(buf, "@"))
+
+    def __hash__(self) -> int:
+        return hash((self.scheme, self.seed, tuple(self.hashvalues.tolist())))
+
+
+def _layout(byteorder: str, scheme: str, count: int) -> str:
+    kind = SCHEMES[scheme]
+    return f"{byteorder}{HEAD}{'B' if kind.code else ''}{count}{kind.letter}"
+
+
+def _read(buf: Any, byteorder: str) -> tuple[int, NDArray[Any], str]:
+    view = memoryview(buf)
+    seed, count = struct.unpack_from(byteorder + HEAD, view)
+    scheme = "legacy"
+    if count < 0:
+        count = -count
+        scheme = scheme_of_code(view.cast("B")[struct.calcsize(byteorder + HEAD)])
+    # No values take no room, but the padding before them does.
+    offset = struct.calcsize(_layout(byteorder, scheme, 0))
+    values = struct.unpack_from(f"{byteorder}{count}{SCHEMES[scheme].letter}", view, offset)
+    return seed, np.array(values, SCHEMES[scheme].dtype), scheme

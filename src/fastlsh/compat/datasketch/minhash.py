@@ -1,0 +1,268 @@
+"""MinHash with datasketch's interface and numbers."""
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh._kernels import Permutations
+from fastlsh.compat.datasketch import elements, state
+from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction
+from fastlsh.compat.datasketch.hashfunc import fmix as _fmix  # noqa: F401  (as it is there)
+from fastlsh.compat.datasketch.schemes import SCHEMES, check_scheme, draw
+from fastlsh.compat.datasketch.sketch import Sketch, no_hash_values
+
+GpuMode = Literal["disable", "detect", "always"]
+SchemeName = Literal["affine32", "affine64", "legacy"]
+
+MAX_NUM_PERM = 2**32
+BATCH_SETS = 1024
+BATCH_ELEMENTS = 1 << 16
+
+
+class MinHash(Sketch):
+    """The minima of `num_perm` hash functions over a set: datasketch.MinHash, to the bit.
+
+    Parameters
+    ----------
+    num_perm
+        How many functions, 1 to 2**32; taken from `hashvalues` where they are given.
+    seed
+        Draws the functions: 0 to 2**32 - 1.
+    gpu_mode
+        "disable" and "detect" compute here; "always" makes `update_batch` raise, for there is
+        no GPU code.
+    hashfunc
+        From an element to an integer of 32 bits, with "affine64" of 64. Default: SHA-1, whose
+        elements are bytes. A function that returns its argument, ``lambda x: x``, is not called
+        by `update_batch` and `bulk`: arrays of ready hashes go through at full speed.
+    hashobj
+        Deprecated and without effect.
+    hashvalues, permutations
+        The state of another MinHash; `scheme` must then be given.
+    scheme
+        "affine32" (default), "affine64", or "legacy" of datasketch before 2.0. Sketches of
+        different schemes do not compare.
+
+    Raises
+    ------
+    ValueError
+        An argument out of range, or state without its scheme.
+
+    Examples
+    --------
+    >>> sketch = MinHash(num_perm=4)
+    >>> sketch.update_batch([b"hello", b"world"])
+    >>> sketch.hashvalues.tolist()
+    [625790555, 194865109, 1355773502, 1324736089]
+    """
+
+    __slots__ = ("_compiled",)  # not part of the pickled state
+
+    num_perm: int
+    hashfunc: HashFunction
+    permutations: Any
+    _gpu_mode: str
+    _compiled: Permutations
+
+    def __init__(
+        self,
+        num_perm: int = 128,
+        seed: SupportsIndex | None = 1,
+        gpu_mode: GpuMode = "disable",
+        hashfunc: HashFunction | None = None,
+        hashobj: object = None,
+        hashvalues: ArrayLike | None = None,
+        permutations: Any = None,
+        scheme: SchemeName | str | None = None,
+    ) -> None:
+        if scheme is None:
+            if hashvalues is not None or permutations is not None:
+                raise ValueError(
+                    "hashvalues and permutations need their scheme: the scheme of the MinHash that "
+                    "they are from, 'legacy' if that was made by datasketch before 2.0"
+                )
+            scheme = "affine32"
+        self.scheme = check_scheme(scheme)
+        if hashvalues is not None:
+            num_perm = len(hashvalues)  # type: ignore[arg-type]
+        if not 1 <= num_perm <= MAX_NUM_PERM:
+            raise ValueError(f"num_perm must be between 1 and {MAX_NUM_PERM}, got {num_perm}")
+        self.seed = seed
+        self.num_perm = num_perm
+        self.hashfunc = DEFAULT_HASHFUNC[scheme] if hashfunc is None else hashfunc
+        if not callable(self.hashfunc):
+            raise ValueError(f"hashfunc must be callable, got {hashfunc!r}")
+        if hashobj is not None:
+            warnings.warn("hashobj has no effect: use hashfunc", DeprecationWarning, stacklevel=2)
+        if hashvalues is None:
+            self.hashvalues = no_hash_values(scheme, num_perm)
+        else:
+            self.hashvalues = state.hash_values(hashvalues, scheme)
+        if permutations is None:
+            self._compiled = draw(scheme, num_perm, seed)
+            self.permutations = self._compiled.coefficients
+        else:
+            self.permutations = state.permutations(permutations, scheme)
+        if len(self.permutations[0]) != num_perm:
+            raise ValueError(
+                f"permutations must be as many as hashvalues, {num_perm}, "
+                f"got {len(self.permutations[0])}"
+            )
+        self._gpu_mode = gpu_mode
+
+    # ---- the set grows
+
+    def update(self, b: Any) -> None:
+        """Add one element.
+
+        Parameters
+        ----------
+        b
+            What `hashfunc` takes; bytes by default.
+        """
+        if self.hashfunc is not DEFAULT_HASHFUNC[self.scheme] or type(b) is not bytes:
+            self._add(elements.hash_set(self.hashfunc, [b], self.scheme))
+            return
+        row = self._row()
+        self._functions().add_token(b, row)
+        self.hashvalues = row
+
+    def update_batch(self, b: Iterable[Any]) -> None:
+        """Add many elements: as `update` for each, many times faster.
+
+        Parameters
+        ----------
+        b
+            What `hashfunc` takes, each; with ``hashfunc=lambda x: x`` also an array of integers.
+
+        Raises
+        ------
+        ValueError
+            A hash does not fit the scheme.
+        RuntimeError
+            `gpu_mode` is "always".
+        """
+        hashes = elements.hash_set(self.hashfunc, b, self.scheme)
+        if not len(hashes):
+            return
+        if self._gpu_mode == "always":
+            raise RuntimeError("gpu_mode='always', but there is no GPU code: use 'detect'")
+        self._add(hashes)
+
+    # ---- others are made of it
+
+    def copy(self) -> "MinHash":
+        """Return a MinHash of the same set that grows on its own."""
+        return self._with(self.digest(), self._functions())
+
+    @classmethod
+    def union(cls, *mhs: "MinHash") -> "MinHash":
+        """Return the MinHash of the union of at least two sets.
+
+        Raises
+        ------
+        ValueError
+            Fewer than two; or the schemes, the seeds or the lengths differ.
+        """
+        values = cls._united(mhs)
+        first = mhs[0]
+        return cls(
+            seed=first.seed,
+            gpu_mode=first._gpu_mode,  # type: ignore[arg-type]
+            hashfunc=first.hashfunc,
+            hashvalues=values,
+            permutations=first.permutations,
+            scheme=first.scheme,
+        )
+
+    @classmethod
+    def bulk(cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any) -> list["MinHash"]:
+        """Return the MinHash of each set.
+
+        Parameters
+        ----------
+        b
+            Sets of what `hashfunc` takes; with ``hashfunc=lambda x: x`` also arrays of integers.
+        **minhash_kwargs
+            Of the constructor.
+        """
+        empty = cls(**minhash_kwargs)
+        if type(empty) is not MinHash or empty._gpu_mode == "always":
+            return list(cls.generator(b, **minhash_kwargs))
+        result: list[MinHash] = []
+        batch: list[Any] = []
+        size = 0
+        for one in b:
+            batch.append(one if isinstance(one, (list, tuple, np.ndarray)) else list(one))
+            size += len(batch[-1])
+            if size >= BATCH_ELEMENTS or len(batch) == BATCH_SETS:
+                result += empty._each(batch)
+                batch, size = [], 0
+        return result + empty._each(batch)
+
+    @classmethod
+    def generator(cls, b: Iterable[Iterable[Any]], **minhash_kwargs: Any) -> Iterator["MinHash"]:
+        """Yield the MinHash of each set, taking one at a time; parameters as in `bulk`."""
+        empty = cls(**minhash_kwargs)
+        for one in b:
+            sketch = empty.copy()
+            sketch.update_batch(one)
+            yield sketch
+
+    # ---- pickle
+
+    def __getstate__(self) -> Any:
+        # What datasketch's own class has, so that either reads what the other writes.
+        return {**self.__dict__, "_a_gpu": None, "_b_gpu": None}
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update({"scheme": "legacy", "_gpu_mode": "disable"} | state)
+        for name in ("_a_gpu", "_b_gpu"):
+            self.__dict__.pop(name, None)
+
+    # ---- inside
+
+    def _add(self, hashes: NDArray[Any]) -> None:
+        row = self._row()
+        self._functions().add_hashes(hashes, row)
+        self.hashvalues = row
+
+    def _row(self) -> NDArray[Any]:
+        """Return a copy of the hash values that a kernel may write."""
+        dtype = SCHEMES[self.scheme].dtype
+        values = self.hashvalues
+        return values.copy() if values.dtype is dtype else np.array(values, dtype)
+
+    def _functions(self) -> Permutations:
+        """Return the permutations for the kernels, made again if the attribute was changed."""
+        try:
+            if self._compiled.coefficients is self.permutations:
+                return self._compiled
+        except AttributeError:  # unpickled
+            pass
+        self._compiled = Permutations(SCHEMES[self.scheme].kernel, self.permutations)
+        return self._compiled
+
+    def _with(self, hashvalues: NDArray[Any], functions: Permutations) -> "MinHash":
+        """Return a MinHash like this one with other hash values, which it keeps."""
+        result = object.__new__(MinHash)
+        result.scheme = self.scheme
+        result.seed = self.seed
+        result.num_perm = self.num_perm
+        result.hashfunc = self.hashfunc
+        result.hashvalues = hashvalues
+        result.permutations = self.permutations
+        result._gpu_mode = self._gpu_mode
+        result._compiled = functions
+        return result
+
+    def _each(self, sets: list[Any]) -> list["MinHash"]:
+        """Return a copy of this MinHash for each set, with its elements added."""
+        hashes, offsets = elements.hash_sets(self.hashfunc, sets, self.scheme)
+        rows = np.tile(self._row(), (len(sets), 1))
+        functions = self._functions()
+        functions.add_hashes(hashes, rows.ravel(), offsets)
+        return [self._with(row.copy(), functions) for row in rows]

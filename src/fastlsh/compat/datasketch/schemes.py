@@ -1,0 +1,136 @@
+"""The permutation schemes of datasketch 2.0: what each stores, and how a seed draws it."""
+
+import operator
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import AFFINE32, AFFINE64, LEGACY, Permutations, mt19937
+
+CACHED_NUM_PERM = 4096
+
+
+class Scheme(NamedTuple):
+    """A permutation scheme."""
+
+    kernel: int
+    """By the name that the kernels have for it."""
+    dtype: np.dtype[Any]
+    """Of element hashes, permutations and hash values."""
+    largest: int
+    """Hash value; also that of an empty set."""
+    code: int
+    """In serialised sketches; 0: the format from before there were schemes."""
+    letter: str
+    """Of a serialised hash value, in the language of `struct`."""
+
+
+SCHEMES = {
+    "affine32": Scheme(AFFINE32, np.dtype(np.uint32), 2**32 - 1, 1, "I"),
+    "affine64": Scheme(AFFINE64, np.dtype(np.uint64), 2**64 - 1, 2, "Q"),
+    "legacy": Scheme(LEGACY, np.dtype(np.uint64), 2**32 - 1, 0, "I"),
+}
+BY_CODE = {scheme.code: name for name, scheme in SCHEMES.items() if scheme.code}
+
+
+def check_scheme(scheme: object) -> str:
+    """Return the scheme if it is known.
+
+    Raises
+    ------
+    ValueError
+        The message names the known ones.
+    """
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
+        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+    return scheme
+
+
+def scheme_of_code(code: int) -> str:
+    """Return the scheme that a serialised sketch names.
+
+    Raises
+    ------
+    ValueError
+        There is no such code.
+    """
+    if code not in BY_CODE:
+        raise ValueError(f"scheme code must be one of {sorted(BY_CODE)}, got {code}")
+    return BY_CODE[code]
+
+
+def draw(scheme: str, num_perm: int, seed: SupportsIndex | None) -> Permutations:
+    """Draw the permutations that datasketch draws from numpy's RandomState(seed).
+
+    Parameters
+    ----------
+    scheme
+        A key of `SCHEMES`.
+    num_perm
+        How many functions.
+    seed
+        0 to 2**32 - 1; None: a different one each time.
+
+    Returns
+    -------
+    Permutations
+        `coefficients`, (2, num_perm), are a and b of the functions, read-only. Draws of usual
+        size are kept and shared.
+    """
+    number = int.from_bytes(os.urandom(4), "little") if seed is None else operator.index(seed)
+    if not 0 <= number < 2**32:
+        raise ValueError(f"Seed must be between 0 and 2**32 - 1, got {number}")
+    make = _kept if num_perm <= CACHED_NUM_PERM and seed is not None else _make
+    return make(scheme, num_perm, number)
+
+
+def _make(scheme: str, num_perm: int, seed: int) -> Permutations:
+    kind = SCHEMES[scheme]
+    coefficients: NDArray[Any]
+    if scheme == "legacy":
+        coefficients = _interleaved(num_perm, lambda count: words64(seed, count))
+    else:
+        words = words32 if scheme == "affine32" else words64
+        coefficients = words(seed, 2 * num_perm).reshape(2, num_perm)
+        # Without its top bit, doubled, plus one: the top bit falls out of the doubling.
+        coefficients[0] = coefficients[0] * kind.dtype.type(2) + kind.dtype.type(1)
+    coefficients.flags.writeable = False
+    return Permutations(kind.kernel, coefficients)
+
+
+_kept = lru_cache(maxsize=64)(_make)
+
+
+def _interleaved(num_perm: int, stream: Callable[[int], NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Draw a from [1, 2^61 - 1) and b from [0, 2^61 - 1) in turn, by masked rejection.
+
+    A number of 61 bits is taken unless it exceeds the range; then the next one is.
+    """
+    largest = np.tile(np.array([2**61 - 3, 2**61 - 2], np.uint64), num_perm)
+    numbers = stream(2 * num_perm) & np.uint64(2**61 - 1)
+    rejected = 0
+    while (over := numbers > largest).any():
+        rejected += 1
+        first = int(over.argmax())
+        following = stream(2 * num_perm + rejected)[-1:] & np.uint64(2**61 - 1)
+        numbers = np.concatenate([numbers[:first], numbers[first + 1 :], following])
+    pairs = numbers.reshape(num_perm, 2).T.copy()
+    pairs[0] += np.uint64(1)
+    return pairs
+
+
+def words32(seed: int, count: int) -> NDArray[np.uint32]:
+    """Return the first 32-bit numbers of MT19937."""
+    words = np.empty(count, np.uint32)
+    mt19937(seed, words)
+    return words
+
+
+def words64(seed: int, count: int) -> NDArray[np.uint64]:
+    """Return the first 64-bit numbers of MT19937: of two 32-bit numbers the first is the high."""
+    words = words32(seed, 2 * count).astype(np.uint64)
+    return words[0::2] << np.uint64(32) | words[1::2]

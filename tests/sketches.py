@@ -1,0 +1,35 @@
+"""datasketch's sketches in slow and obvious Python."""
+
+import hashlib
+
+import oracle
+
+PRIME = 2**61 - 1
+
+
+def sha1(token, width):
+    return int.from_bytes(hashlib.sha1(token).digest()[: width // 8], "little")
+
+
+def mix(h, width):
+    """MurmurHash3's finaliser."""
+    if width == 32:
+        return oracle.fmix32(h)
+    return oracle.fmix64(h)
+
+
+def value(scheme, a, b, h):
+    """Return the value of one function for one element hash."""
+    if scheme == "legacy":
+        return (a * h + b) % 2**64 % PRIME % 2**32
+    width = 32 if scheme == "affine32" else 64
+    return (a * mix(h, width) + b) % 2**width
+
+
+def minima(scheme, permutations, hashes):
+    """Return the hash values of a set of element hashes."""
+    empty = 2**64 - 1 if scheme == "affine64" else 2**32 - 1
+    return [
+        min((value(scheme, int(a), int(b), int(h)) for h in hashes), default=empty)
+        for a, b in zip(*permutations, strict=True)
+    ]

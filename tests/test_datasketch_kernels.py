@@ -1,0 +1,199 @@
+"""The kernels of datasketch's sketches on every instruction set against slow Python."""
+
+import random
+
+import numpy as np
+import pytest
+
+import sketches
+from fastlsh._kernels import AFFINE32, AFFINE64, FSS, LEGACY, mt19937
+
+KERNELS = {"affine32": AFFINE32, "affine64": AFFINE64, "legacy": LEGACY}
+WIDTHS = {"affine32": np.uint32, "affine64": np.uint64, "legacy": np.uint64}
+EMPTY = {"affine32": 2**32 - 1, "affine64": 2**64 - 1, "legacy": 2**32 - 1}
+NUM_PERMS = [1, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 100, 128, 130]
+SIZES = [0, 1, 2, 15, 16, 17, 31, 32, 33, 64, 100]
+# All lengths around SHA-1's blocks, and long ones.
+LENGTHS = [*range(130), 183, 184, 191, 192, 1000, 4096, 9999, 10_000]
+
+
+@pytest.fixture(params=KERNELS)
+def scheme(request):
+    return request.param
+
+
+def coefficients(scheme, k, seed=0):
+    draw = random.Random(seed)
+    top = 2**32 if scheme == "affine32" else 2**61 - 1 if scheme == "legacy" else 2**64
+    a = [draw.randrange(top) | (scheme != "legacy") for _ in range(k)]
+    return np.array([a, [draw.randrange(top) for _ in range(k)]], WIDTHS[scheme])
+
+
+def minima(isa, scheme, functions, hashes):
+    row = np.full(functions.shape[1], EMPTY[scheme], WIDTHS[scheme])
+    isa.Permutations(KERNELS[scheme], functions).add_hashes(hashes, row)
+    return row.tolist()
+
+
+def test_sha1_of_every_length(isa):
+    draw = random.Random(1)
+    tokens = [draw.randbytes(length) for length in LENGTHS]
+    for some in (tokens, tokens[::-1], draw.sample(tokens, len(tokens))):
+        narrow, wide = np.empty(len(some), np.uint32), np.empty(len(some), np.uint64)
+        assert isa.sha1_hashes(some, narrow)
+        assert isa.sha1_hashes(some, wide)
+        assert narrow.tolist() == [sketches.sha1(token, 32) for token in some]
+        assert wide.tolist() == [sketches.sha1(token, 64) for token in some]
+
+
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 33, 511, 512, 513, 1030])
+def test_sha1_of_any_number(isa, count):
+    draw = random.Random(count)
+    tokens = [draw.randbytes(draw.choice((0, 1, 7, 8, 20, 70))) for _ in range(count)]
+    hashes = np.empty(count, np.uint64)
+    assert isa.sha1_hashes(tokens, hashes)
+    assert hashes.tolist() == [sketches.sha1(token, 64) for token in tokens]
+
+
+def test_sha1_leaves_what_is_not_bytes(isa):
+    for other in ("text", bytearray(b"a"), None, 1):
+        assert not isa.sha1_hashes([b"a", other], np.empty(2, np.uint32))
+    assert isa.sha1_hashes([np.bytes_(b"ab")], found := np.empty(1, np.uint32))
+    assert found[0] == sketches.sha1(b"ab", 32)
+
+
+@pytest.mark.parametrize("k", NUM_PERMS)
+def test_minima(isa, scheme, k):
+    draw = random.Random(k)
+    functions = coefficients(scheme, k)
+    top = 2**32 if scheme == "affine32" else 2**64
+    for size in SIZES:
+        hashes = [draw.randrange(top) for _ in range(size)]
+        expected = sketches.minima(scheme, functions, hashes)
+        assert minima(isa, scheme, functions, np.array(hashes, WIDTHS[scheme])) == expected
+
+
+def test_minima_of_many_blocks(isa, scheme):
+    functions = coefficients(scheme, 70)
+    hashes = np.random.default_rng(0).integers(0, 2**32, 1100, np.uint64).astype(WIDTHS[scheme])
+    expected = sketches.minima(scheme, functions, hashes)
+    assert minima(isa, scheme, functions, hashes) == expected
+
+
+def solve(a, b, t):
+    """Return the h with a * h + b = t mod 2^64, for odd a."""
+    return (t - b) * pow(a, -1, 2**64) % 2**64
+
+
+EDGES = [*range(26), *range(2**32 - 26, 2**32)]
+
+
+@pytest.mark.parametrize("high", [0, 1, 2**28, 2**29 - 1])
+@pytest.mark.parametrize("size", [1, 16, 17, 40, 200])
+def test_legacy_where_the_sum_wraps_and_carries(isa, high, size):
+    draw = random.Random(size * 2**30 + high)
+    functions = coefficients("legacy", 20, seed=size)
+    functions[0] |= np.uint64(1)
+    for _ in range(30):
+        j = draw.randrange(20)
+        a, b = map(int, functions[:, j])
+        targets = [draw.randrange(8) << 61 | high << 32 | draw.choice(EDGES) for _ in range(size)]
+        hashes = [solve(a, b, t) for t in targets]
+        expected = sketches.minima("legacy", functions, hashes)
+        assert minima(isa, "legacy", functions, np.array(hashes, np.uint64)) == expected
+
+
+@pytest.mark.parametrize("least", [0, 7, 8, 9, 15, 16, 17, 1000, 2**32 - 60, 2**32 - 20])
+def test_legacy_where_minima_are_near_each_other(isa, least):
+    # Elements of 32 bits whose filter values lie within 20 of the least, in several groups; the
+    # rest is larger.
+    draw = random.Random(least)
+    functions = coefficients("legacy", 3, seed=5)
+    functions[0] |= np.uint64(1)
+    a, b = map(int, functions[:, 0])
+    inverse = pow(a, -1, 2**32)
+    for distance in (0, 1, 7, 8, 9, 10, 16, 20):
+        lows = [least, (least + distance) % 2**32, (least + 1) % 2**32]
+        lows += [draw.randrange(2**31, 2**32) for _ in range(90)]
+        draw.shuffle(lows)
+        hashes = [(low - b) * inverse % 2**32 for low in lows]
+        expected = sketches.minima("legacy", functions, hashes)
+        assert minima(isa, "legacy", functions, np.array(hashes, np.uint64)) == expected
+
+
+def test_rows_by_offsets_keep_what_is_less(isa, scheme):
+    functions = coefficients(scheme, 19)
+    kernel = isa.Permutations(KERNELS[scheme], functions)
+    hashes = np.arange(100, dtype=WIDTHS[scheme])
+    rows = np.full((4, 19), EMPTY[scheme], WIDTHS[scheme])
+    rows[2] = 5
+    kernel.add_hashes(hashes, rows.ravel(), np.array([0, 40, 40, 41, 100]))
+    assert rows[0].tolist() == sketches.minima(scheme, functions, range(40))
+    assert (rows[1] == EMPTY[scheme]).all()
+    assert rows[2].tolist() == [min(5, v) for v in sketches.minima(scheme, functions, [40])]
+    assert rows[3].tolist() == sketches.minima(scheme, functions, range(41, 100))
+
+
+def test_one_token(isa, scheme):
+    functions = coefficients(scheme, 9)
+    row = np.full(9, EMPTY[scheme], WIDTHS[scheme])
+    isa.Permutations(KERNELS[scheme], functions).add_token(b"token", row)
+    element = sketches.sha1(b"token", 64 if scheme == "affine64" else 32)
+    assert row.tolist() == sketches.minima(scheme, functions, [element])
+
+
+def test_permutations_refuse_what_does_not_fit(isa, scheme):
+    dtype = WIDTHS[scheme]
+    other = np.uint64 if dtype == np.uint32 else np.uint32
+    kernel = isa.Permutations(KERNELS[scheme], coefficients(scheme, 4))
+    row, one = np.zeros(4, dtype), np.zeros(1, dtype)
+    locked = row.copy()
+    locked.flags.writeable = False
+    spoiled = np.zeros(33, np.uint8)[1:].view(dtype)[:4]
+    for hashes, rows, offsets in [
+        (one, row[:3], None),
+        (one, np.zeros(4, other), None),
+        (one.astype(other), row, None),
+        (one, spoiled, None),
+        (one, locked, None),
+        (one, row, np.array([0, 2])),
+        (one, row, np.array([1, 0])),
+        (one, row, np.array([0, 1, 1])),
+    ]:
+        with pytest.raises(ValueError, match=r"elements|mismatch|aligned|read-only|offsets|rows"):
+            kernel.add_hashes(hashes, rows, offsets)
+    for bad in (row[:3], locked, spoiled):
+        with pytest.raises((ValueError, BufferError), match=r"bytes|read-only|aligned"):
+            kernel.add_token(b"a", bad)
+    for number, shape in ((FSS, (2, 4)), (KERNELS[scheme], (3, 4)), (KERNELS[scheme], (2, 0))):
+        with pytest.raises(ValueError, match=r"scheme|shape"):
+            isa.Permutations(number, np.zeros(shape, dtype))
+
+
+def test_called_hashes(isa):
+    narrow, wide = np.empty(3, np.uint32), np.empty(3, np.uint64)
+    assert isa.called_hashes(None, [0, 1, 2**32 - 1], narrow) == (3, None)
+    assert narrow.tolist() == [0, 1, 2**32 - 1]
+    assert isa.called_hashes(lambda x: x * x, [0, 2, 2**32 - 1], wide) == (3, None)
+    assert wide.tolist() == [0, 4, (2**32 - 1) ** 2]
+    for last in (2**32, -1, 1.5, "1", True, None, 2**70):
+        done, value = isa.called_hashes(None, [3, 4, last], narrow)
+        assert (done, value) == (2, last)
+    with pytest.raises(ValueError, match="expected 2"):
+        isa.called_hashes(None, [1, 2], narrow)
+    with pytest.raises(ZeroDivisionError):
+        isa.called_hashes(lambda x: 1 // x, [1, 0, 1], narrow)
+
+
+def test_called_hashes_of_a_list_that_shrinks(isa):
+    elements = [1, 2, 3]
+    with pytest.raises(RuntimeError, match="changed"):
+        isa.called_hashes(lambda x: elements.clear() or 1, elements, np.empty(3, np.uint32))
+
+
+def test_twister_is_numpys():
+    for seed in (0, 1, 5489, 2**32 - 1):
+        words = np.empty(2000, np.uint32)
+        mt19937(seed, words)
+        expected = np.random.RandomState(seed).randint(0, 2**32, 2000, np.uint32)
+        assert (words == expected).all()
