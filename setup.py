@@ -32,8 +32,8 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "_cpu", "_spans", "_buckets", "_families", "_ids", "_inverted", "_join", "_arrow_in",
-    "_arrow_out", "_twister",
+    "_cpu", "_spans", "_buckets", "_families", "_ids", "_inverted", "_join", "_key_buckets",
+    "_twister", "_arrow_in", "_arrow_out",
 ]  # fmt: skip
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")

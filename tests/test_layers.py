@@ -27,7 +27,7 @@ FLOORS = [
 ORDER = [name for floor in FLOORS for name in floor]
 
 # Never at import: numpy is the only requirement.
-OPTIONAL = {"pyarrow", "pandas", "polars", "matplotlib"}
+OPTIONAL = {"pyarrow", "pandas", "polars", "matplotlib", "redis"}
 
 MOST_LINES = 270
 LONGER = {"keep.pxi": 310}  # one class

@@ -18,6 +18,7 @@ from fastlsh._kernels._families import families, unite
 from fastlsh._kernels._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels._inverted import invert, numbers_of
 from fastlsh._kernels._join import SetJoin
+from fastlsh._kernels._key_buckets import KeyBuckets
 from fastlsh._kernels._spans import Spans, merged, spans_of_list
 from fastlsh._kernels._twister import mt19937
 
@@ -87,6 +88,7 @@ __all__ = [
     "ArrowColumn",
     "BandTables",
     "Keeper",
+    "KeyBuckets",
     "Permutations",
     "SetJoin",
     "Spans",

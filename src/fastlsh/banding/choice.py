@@ -5,7 +5,8 @@ import warnings
 
 import numpy as np
 
-from fastlsh.banding.curve import areas, found
+from fastlsh.banding.curve import found
+from fastlsh.banding.least import least_weighted_area
 from fastlsh.errors import RecallWarning
 
 MANY_CANDIDATES = 0.3
@@ -83,21 +84,8 @@ def _bands_for(threshold: float, rows: int, recall: float) -> int:
 
 
 def by_weights(threshold: float, num_perm: int, weights: tuple[float, float]) -> Choice:
-    """Try every choice for the least weighted area; the first of equals wins, as in datasketch."""
-    false_positive, false_negative = weights
-    if false_positive < 0 or false_negative < 0 or false_positive + false_negative == 0:
-        raise ValueError(
-            f"weights must not be negative nor both 0, got ({false_positive}, {false_negative})"
-        )
-    best = (math.inf, 1, 1)
-    for bands in range(1, num_perm + 1):
-        rows = np.arange(1, num_perm // bands + 1)
-        beside = areas(threshold, bands, rows)
-        errors = false_positive * beside[0] + false_negative * beside[1]
-        least = int(np.argmin(errors))
-        if errors[least] < best[0]:
-            best = (float(errors[least]), bands, least + 1)
-    return best[1], best[2]
+    """Return the choice of the least weighted area, the first of equals, as in datasketch."""
+    return least_weighted_area(float(threshold), num_perm, float(weights[0]), float(weights[1]))
 
 
 def steepest_bands(threshold: float, num_perm: int) -> float:

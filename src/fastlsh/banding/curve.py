@@ -50,8 +50,8 @@ def plain(array: Numbers) -> Any:
 
 
 def areas(threshold: float, bands: int, rows: int | NDArray[np.int64]) -> NDArray[np.float64]:
-    """Integrate by a Gauss-Legendre rule: (false positives, false negatives)."""
-    nodes, node_weights = _rule()
+    """Integrate the curve: (false positives, false negatives)."""
+    nodes, node_weights = quadrature()
     below = nodes * threshold
     above = threshold + nodes * (1 - threshold)
     rows = np.asarray(rows)[..., None]
@@ -62,13 +62,23 @@ def areas(threshold: float, bands: int, rows: int | NDArray[np.int64]) -> NDArra
 
 def mean_found(edges: NDArray[np.float64], bands: int, rows: int) -> NDArray[np.float64]:
     """Return the mean of the curve between each two edges; its value where they are equal."""
-    nodes, node_weights = _rule()
+    nodes, node_weights = quadrature()
     inside = edges[:-1, None] + nodes * np.diff(edges)[:, None]
     mean: NDArray[np.float64] = (1 - (1 - inside**rows) ** bands) @ node_weights
     return mean
 
 
 @lru_cache(1)
-def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    return (nodes + 1) / 2, weights / 2
+def quadrature() -> tuple[Numbers, Numbers]:
+    """Return nodes and weights that integrate over [0, 1]: Clenshaw-Curtis in 8 equal parts.
+
+    In closed form, where a Gauss rule needs an eigenvalue solver (30 ms to wake up).
+    """
+    intervals, parts = 24, 8
+    angles = np.arange(intervals + 1) * (np.pi / intervals)
+    even = np.arange(2, intervals + 1, 2)
+    factors = np.where(even == intervals, 1.0, 2.0) / (even**2 - 1)
+    weights = (1 - np.cos(np.outer(angles, even)) @ factors) * (2 / intervals)
+    weights[[0, -1]] /= 2
+    nodes = (1 - np.cos(angles)) / 2 + np.arange(parts)[:, None]
+    return nodes.ravel() / parts, np.tile(weights / (2 * parts), parts)

@@ -5,14 +5,27 @@ from typing import NoReturn
 from fastlsh.compat.datasketch.b_bit_minhash import bBitMinHash
 from fastlsh.compat.datasketch.hashfunc import sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch.lean_minhash import LeanMinHash
+from fastlsh.compat.datasketch.lsh import MinHashLSH
+from fastlsh.compat.datasketch.lsh_bloom import MinHashLSHBloom
+from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
+from fastlsh.compat.datasketch.lshforest import MinHashLSHForest
 from fastlsh.compat.datasketch.minhash import MinHash
 from fastlsh.compat.datasketch.weighted_minhash import WeightedMinHash, WeightedMinHashGenerator
+
+WeightedMinHashLSH = MinHashLSH
+WeightedMinHashLSHForest = MinHashLSHForest
 
 __all__ = [
     "LeanMinHash",
     "MinHash",
+    "MinHashLSH",
+    "MinHashLSHBloom",
+    "MinHashLSHEnsemble",
+    "MinHashLSHForest",
     "WeightedMinHash",
     "WeightedMinHashGenerator",
+    "WeightedMinHashLSH",
+    "WeightedMinHashLSHForest",
     "bBitMinHash",
     "sha1_hash32",
     "sha1_hash64",

@@ -1,0 +1,153 @@
+"""What MinHashLSH does behind its face."""
+
+import pickle
+from collections.abc import Callable, Collection, Hashable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from fastlsh.compat.datasketch.engines import KNOWN, OTHER_KIND, Storages, Tables, band_key
+from fastlsh.compat.datasketch.params import Sketch, check_length, check_scheme
+from fastlsh.compat.datasketch.storage import DictListStorage, OrderedStorage, UnorderedStorage
+
+
+class Index:
+    """The state of a MinHashLSH, and the steps that its methods and sessions share."""
+
+    h: int
+    b: int
+    r: int
+    prepickle: bool
+    hashfunc: Callable[[bytes], Any] | None
+    _require_bytes_keys: bool
+    _buffer_size: int
+    _minhash_scheme: str | None = None  # learned from the first insertion
+    _engine: Tables | Storages
+    _found: list[set[Any]]  # by buffered queries
+
+    @property
+    def keys(self) -> OrderedStorage:
+        """The storage from keys to the keys of their bands."""
+        return self._engine.keys
+
+    @property
+    def hashtables(self) -> list[UnorderedStorage]:
+        """For each band, the storage from band keys to keys."""
+        return self._engine.hashtables
+
+    @property
+    def buffer_size(self) -> int:
+        """How many commands a session gathers before it sends them."""
+        return self._buffer_size
+
+    @buffer_size.setter
+    def buffer_size(self, value: int) -> None:
+        for storage in (self.keys, *self.hashtables):
+            storage.buffer_size = value
+        self._buffer_size = value
+
+    def _insert(
+        self,
+        key: Hashable,
+        minhash: Sketch,
+        check_duplication: bool = True,
+        buffer: bool = False,
+    ) -> None:
+        if len(minhash) != self.h or getattr(minhash, "scheme", None) != self._minhash_scheme:
+            self._minhash_scheme = self._check(minhash)
+        if self._require_bytes_keys and not isinstance(key, bytes):
+            raise TypeError(
+                "prepickle=False requires bytes keys for non-dict storage, got "
+                f"{type(key).__name__}. Either pass bytes keys or use prepickle=True for "
+                "automatic serialization."
+            )
+        if self.prepickle:
+            key = pickle.dumps(key)
+        engine = self._engine
+        insert = engine.insert_buffered if buffer else engine.insert
+        answer = insert(key, minhash.hashvalues, check_duplication)
+        if answer == OTHER_KIND:
+            answer = self._leave_tables().insert(key, minhash.hashvalues, check_duplication)
+        if answer == KNOWN:
+            raise ValueError(f"The given key already exists: {key!r}")
+
+    def _remove(self, key: Hashable, buffer: bool = False) -> None:
+        key = self._stored(key)
+        remove = self._engine.remove_buffered if buffer else self._engine.remove
+        if not remove(key):
+            raise ValueError(f"The given key does not exist: {key!r}")
+
+    def _merge(self, other: "Index", check_overlap: bool) -> None:
+        if type(self) is not type(other):
+            raise ValueError(f"Cannot merge type MinHashLSH and type {type(other).__name__}.")
+        if (self.h, self.b, self.r) != (other.h, other.b, other.r):
+            raise ValueError(
+                "Cannot merge MinHashLSH with different initialization parameters: "
+                f"(h, b, r) is {(self.h, self.b, self.r)} and {(other.h, other.b, other.r)}"
+            )
+        known, others = self._minhash_scheme, other._minhash_scheme
+        if known is not None and others is not None and known != others:
+            raise ValueError(
+                f"Cannot merge MinHashLSH indexed with MinHash scheme {others!r} into one "
+                f"indexed with scheme {known!r}"
+            )
+        keys = list(other.keys)
+        if check_overlap and not set(self.keys).isdisjoint(keys):
+            raise ValueError("The keys are overlapping, duplicate key exists.")
+        self._minhash_scheme = known if known is not None else others
+        for key in keys:
+            self._insert_bands(key, other.keys.get(key))
+
+    def _insert_bands(self, key: Hashable, band_keys: Collection[Any]) -> None:
+        if self._engine.insert_bands(key, band_keys) == OTHER_KIND:
+            self._leave_tables().insert_bands(key, band_keys)
+
+    def _leave_tables(self) -> Storages:
+        # Dicts hold what the tables cannot: sketches of several kinds beside each other.
+        storages = Storages(self.b, self.r, {"type": "dict"}, None)
+        for key in self.keys:
+            storages.insert_bands(key, self.keys.get(key))
+        self._engine = storages
+        return storages
+
+    def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
+        self._check(minhash)
+        if b > self.b:
+            raise ValueError(
+                f"b must be less or equal to the number of hash tables {self.b}, got {b}"
+            )
+        return set(self._loaded(self._engine.query(minhash.hashvalues, b)))
+
+    def _check(self, minhash: Sketch) -> str | None:
+        check_length(minhash, self.h)
+        return check_scheme(self._minhash_scheme, minhash)
+
+    def _stored(self, key: Hashable) -> Hashable:
+        return pickle.dumps(key) if self.prepickle else key
+
+    def _loaded(self, keys: Collection[Any]) -> list[Any]:
+        if self.prepickle:
+            return [pickle.loads(key) for key in keys]
+        return keys if isinstance(keys, list) else list(keys)
+
+    def _H(self, hs: NDArray[Any]) -> Any:  # noqa: N802
+        return self.hashfunc(band_key(hs)) if self.hashfunc else band_key(hs)
+
+    _byteswap = _hashed_byteswap = _H  # by which datasketch's pickles call it
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore an index that fastlsh pickled, or datasketch."""
+        hashtables = state.pop("hashtables", None)
+        keys = state.pop("keys", None)
+        state.pop("_H", None)
+        self.__dict__.update(state)
+        if hashtables is None:
+            return
+        self._found = []
+        if self.hashfunc is None and isinstance(keys, DictListStorage):
+            self._engine = Tables(self.b, self.r)
+            for key in keys:
+                self._insert_bands(key, keys.get(key))
+        else:
+            self._engine = Storages(self.b, self.r, {"type": "dict"}, self.hashfunc)
+            self._engine.keys, self._engine.hashtables = keys, hashtables

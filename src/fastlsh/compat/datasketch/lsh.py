@@ -1,0 +1,173 @@
+"""MinHashLSH: keys of sketches that are probably similar to a query."""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from fastlsh.compat.datasketch.engines import Storages, Tables
+from fastlsh.compat.datasketch.index import Index
+from fastlsh.compat.datasketch.params import Sketch, choose_bands
+from fastlsh.compat.datasketch.params import optimal_param as _optimal_param
+from fastlsh.compat.datasketch.sessions import MinHashLSHDeletionSession, MinHashLSHInsertionSession
+from fastlsh.compat.datasketch.storage import DictSetStorage
+
+__all__ = [
+    "MinHashLSH",
+    "MinHashLSHDeletionSession",
+    "MinHashLSHInsertionSession",
+    "_optimal_param",  # others import it from here
+]
+
+
+class MinHashLSH(Index):
+    """An index of sketches: the keys whose similarity to a query is probably above a threshold.
+
+    Sketches are cut into `b` bands of `r` minima; a query finds the keys that agree with it in all
+    minima of a band. With Jaccard similarity s that has the probability 1 - (1 - s^r)^b. Nothing
+    is verified: the answer contains less similar keys and lacks some similar ones.
+
+    Parameters
+    ----------
+    threshold
+        Jaccard similarity, 0 to 1, for which `b` and `r` are chosen.
+    num_perm
+        Length of the sketches.
+    weights
+        (false positives, false negatives), summing to 1: how bad each is when `b` and `r` are
+        chosen. Equal weights miss many pairs at the threshold itself; (0.1, 0.9) misses few.
+    params
+        (b, r) instead of a choice.
+    storage_config
+        None or ``{"type": "dict"}``: in memory. ``{"type": "redis", "basename": b"...",
+        "redis": {"host": ..., "port": ...}}``: in Redis, with datasketch's layout, under the
+        prefix `basename` (random if absent); two indexes with one prefix are one.
+    prepickle
+        Store ``pickle.dumps(key)`` instead of the key; by default in Redis only, which holds
+        bytes alone.
+    hashfunc
+        From the bytes of a band to a shorter key. In memory it saves nothing: bands are compact.
+
+    Attributes
+    ----------
+    h, b, r
+        Length of sketches, number of bands, minima of a band.
+    hashranges
+        (start, end) of each band.
+    keys, hashtables
+        Storages; in memory, views to look into.
+
+    Raises
+    ------
+    ValueError
+        An argument out of range; fewer than two bands.
+
+    Notes
+    -----
+    In memory, a key costs about 4 b (r + 1) bytes for the minima and 6 to 12 for each band, where
+    datasketch takes five to six times as much. A key that was inserted twice
+    (``check_duplication=False``) is removed with all its sketches; datasketch leaves the second in
+    its buckets.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.9,
+        num_perm: int = 128,
+        weights: tuple[float, float] = (0.5, 0.5),
+        params: tuple[int, int] | None = None,
+        storage_config: dict[str, Any] | None = None,
+        prepickle: bool | None = None,
+        hashfunc: Callable[[bytes], bytes] | None = None,
+    ) -> None:
+        self.b, self.r = choose_bands(threshold, num_perm, weights, params)
+        self.h = num_perm
+        config = storage_config or {"type": "dict"}
+        self.prepickle = config["type"] == "redis" if prepickle is None else prepickle
+        self._require_bytes_keys = config["type"] != "dict" and not self.prepickle
+        self.hashfunc = hashfunc
+        self.hashranges = [(i * self.r, (i + 1) * self.r) for i in range(self.b)]
+        self._buffer_size = 50000
+        self._found: list[set[Any]] = []  # by buffered queries
+        if config["type"] == "dict" and hashfunc is None:
+            self._engine = Tables(self.b, self.r)
+        else:
+            self._engine = Storages(self.b, self.r, config, hashfunc)
+
+    def insert(self, key: Hashable, minhash: Sketch, check_duplication: bool = True) -> None:
+        """Insert a key with its sketch.
+
+        Parameters
+        ----------
+        key
+            Anything hashable; in Redis without `prepickle`, bytes.
+        minhash
+            Its sketch, `h` minima of the scheme of the others.
+        check_duplication
+            Raise if the key is there. Otherwise it is found by both sketches.
+
+        Raises
+        ------
+        ValueError
+            The key is there, or the sketch has another length or scheme.
+        TypeError
+            The storage needs bytes.
+        """
+        self._insert(key, minhash, check_duplication)
+
+    def query(self, minhash: Sketch) -> list[Any]:
+        """Return the keys that share a band with the sketch, each once, in no order."""
+        if len(minhash) != self.h or getattr(minhash, "scheme", None) != self._minhash_scheme:
+            self._check(minhash)
+        return self._loaded(self._engine.query(minhash.hashvalues, self.b))
+
+    def add_to_query_buffer(self, minhash: Sketch) -> None:
+        """Query now, for `collect_query_buffer` to answer."""
+        self._check(minhash)
+        self._found.append(set(self._engine.query(minhash.hashvalues, self.b)))
+
+    def collect_query_buffer(self) -> list[Any]:
+        """Return the keys that all buffered queries found, and forget these queries."""
+        found, self._found = self._found, []
+        return self._loaded(set.intersection(*found)) if found else []
+
+    def remove(self, key: Hashable) -> None:
+        """Remove a key; ValueError if it is not there."""
+        self._remove(key)
+
+    def merge(self, other: "MinHashLSH", check_overlap: bool = False) -> None:
+        """Insert all keys of another index of the same `h`, `b` and `r`.
+
+        Raises
+        ------
+        ValueError
+            Other parameters, type or scheme, or, with `check_overlap`, a key that both have.
+        """
+        self._merge(other, check_overlap)
+
+    def insertion_session(self, buffer_size: int = 50000) -> MinHashLSHInsertionSession:
+        """Return a context manager that inserts; Redis gets its commands in bundles."""
+        return MinHashLSHInsertionSession(self, buffer_size)
+
+    def deletion_session(self, buffer_size: int = 50000) -> MinHashLSHDeletionSession:
+        """Return a context manager that removes; Redis gets its commands in bundles."""
+        return MinHashLSHDeletionSession(self, buffer_size)
+
+    def __contains__(self, key: Hashable) -> bool:
+        """Return whether the key is there."""
+        return self._stored(key) in self._engine.keys
+
+    def is_empty(self) -> bool:
+        """Return whether no key is there."""
+        return self._engine.is_empty()
+
+    def get_counts(self) -> list[dict[Any, int]]:
+        """Return for each band how many keys each of its buckets has."""
+        return [table.itemcounts() for table in self.hashtables]
+
+    def get_subset_counts(self, *keys: Hashable) -> list[dict[Any, int]]:
+        """Return for each band how many of the given keys each of its buckets has."""
+        distinct = [self._stored(key) for key in set(keys)]
+        tables = [DictSetStorage() for _ in range(self.b)]
+        for key, band_keys in zip(distinct, self.keys.getmany(*distinct), strict=True):
+            for i, bucket in enumerate(band_keys):
+                tables[i % self.b].insert(bucket, key)
+        return [table.itemcounts() for table in tables]

@@ -1,0 +1,201 @@
+"""Storages in Redis, with the keys of datasketch: each reads what the other wrote.
+
+A storage is a hash of its `name`, from each key to ``name + key``, where the values lie: a list,
+or a set. Values and keys are bytes.
+"""
+
+import os
+from collections.abc import Callable, Collection, Hashable, Iterable
+from typing import Any
+
+from fastlsh.compat.datasketch.storage import OrderedStorage, UnorderedStorage, random_name
+
+
+class RedisListStorage(OrderedStorage):
+    """Lists in Redis.
+
+    Parameters
+    ----------
+    config
+        ``{"type": "redis", "redis": {"host": "localhost", "port": 6379}}``: the arguments of
+        `redis.Redis`; with ``"redis_buffer": {"transaction": False}``, a session's commands are
+        sent, but not as one transaction. A value may be ``{"env": "REDIS_HOSTNAME", "default":
+        "localhost"}``: then the environment decides, also after unpickling elsewhere.
+    name
+        Prefix of its keys; random if None.
+
+    Raises
+    ------
+    ImportError
+        The package `redis` is not installed: ``pip install "fastlsh[redis]"``.
+    """
+
+    def __init__(self, config: dict[str, Any], name: bytes | None = None) -> None:
+        try:
+            import redis
+        except ImportError as error:
+            raise ImportError(
+                'storage of type "redis" needs the package redis: pip install "fastlsh[redis]"'
+            ) from error
+        self.config = config
+        self._name = random_name(11) if name is None else name
+        self._redis: Any = redis.Redis(**_read(config["redis"]))
+        buffering = _read(config.get("redis_buffer", {}))
+        self._buffer = self._redis.pipeline(transaction=buffering.get("transaction", True))
+        self._buffered = 0
+        self._thinned: set[Hashable] = set()  # keys that lost a value in the buffer
+
+    def redis_key(self, key: Hashable) -> bytes:
+        """Return the key in Redis of a key's values."""
+        return self._name + (key.encode() if isinstance(key, str) else key)  # type: ignore[operator]
+
+    def keys(self) -> Iterable[Any]:
+        """Return the keys."""
+        keys: Iterable[Any] = self._redis.hkeys(self._name)
+        return keys
+
+    def redis_keys(self) -> Iterable[Any]:
+        """Return the keys in Redis of all values."""
+        keys: Iterable[Any] = self._redis.hvals(self._name)
+        return keys
+
+    def status(self) -> dict[str, Any]:
+        """Return how it is connected, and its number of keys."""
+        return {**_read(self.config["redis"]), **super().status()}
+
+    def get(self, key: Hashable) -> Collection[Any]:
+        """Return the values of a key; none if it is unknown."""
+        values: Collection[Any] = self._get_items(self._redis, self.redis_key(key))
+        return values
+
+    def getmany(self, *keys: Hashable) -> list[Any]:
+        """Return the values of each key, asked for at once."""
+        return self._ask(self._get_items, keys)
+
+    def insert(self, key: Hashable, *vals: Any, **kwargs: Any) -> None:
+        """Add values to a key; with ``buffer=True`` not before the buffer is emptied."""
+
+        def commands(pipe: Any) -> None:
+            pipe.hset(self._name, key, self.redis_key(key))
+            self._put_items(pipe, self.redis_key(key), *vals)
+
+        self._do(commands, **kwargs)
+
+    def remove(self, *keys: Hashable, **kwargs: Any) -> None:
+        """Remove keys with all their values."""
+
+        def commands(pipe: Any) -> None:
+            pipe.hdel(self._name, *keys)
+            pipe.delete(*[self.redis_key(key) for key in keys])
+
+        self._do(commands, **kwargs)
+
+    def remove_val(self, key: Hashable, val: Any, **kwargs: Any) -> None:
+        """Remove one value of a key, and with the last one the key."""
+        self._thinned.add(key)
+        self._do(lambda pipe: self._remove_item(pipe, self.redis_key(key), val), **kwargs)
+        if not kwargs.get("buffer"):
+            self._drop_thinned()
+
+    def size(self) -> int:
+        """Return the number of keys."""
+        return int(self._redis.hlen(self._name))
+
+    def itemcounts(self, **kwargs: Any) -> dict[Any, int]:
+        """Return the number of values of each key."""
+        keys = list(self.keys())
+        return dict(zip(keys, self._ask(self._count_items, keys), strict=True))
+
+    def has_key(self, key: Hashable) -> bool:
+        """Return whether the key is there."""
+        return bool(self._redis.hexists(self._name, key))
+
+    def empty_buffer(self) -> None:
+        """Send what is buffered."""
+        self._buffer.execute()
+        self._buffered = 0
+        self._drop_thinned()
+
+    def _drop_thinned(self) -> None:
+        keys = list(self._thinned)
+        self._thinned.clear()
+        left = self._ask(lambda pipe, key: pipe.exists(key), keys) if keys else []
+        empty = [key for key, count in zip(keys, left, strict=True) if not count]
+        if empty:
+            self._redis.hdel(self._name, *empty)
+
+    def _do(self, commands: Callable[[Any], None], buffer: bool = False) -> None:
+        if buffer:
+            commands(self._buffer)
+            self._buffered += 1
+            if self._buffered >= self.buffer_size:
+                self.empty_buffer()
+        else:
+            pipe = self._redis.pipeline()
+            commands(pipe)
+            pipe.execute()
+
+    def _ask(self, command: Callable[[Any, bytes], Any], keys: Iterable[Hashable]) -> list[Any]:
+        pipe = self._redis.pipeline()
+        for key in keys:
+            command(pipe, self.redis_key(key))
+        answers: list[Any] = pipe.execute()
+        return answers
+
+    @staticmethod
+    def _get_items(redis: Any, key: bytes) -> Any:
+        return redis.lrange(key, 0, -1)
+
+    @staticmethod
+    def _put_items(redis: Any, key: bytes, *values: Any) -> None:
+        redis.rpush(key, *values)
+
+    @staticmethod
+    def _remove_item(redis: Any, key: bytes, value: Any) -> None:
+        redis.lrem(key, 1, value)
+
+    @staticmethod
+    def _count_items(redis: Any, key: bytes) -> Any:
+        return redis.llen(key)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A connection cannot be pickled.
+        connected = ("_redis", "_buffer", "_buffered", "_thinned")
+        return {name: value for name, value in self.__dict__.items() if name not in connected}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["config"], name=state["_name"])  # type: ignore[misc]
+        self.__dict__.update(state)
+
+
+class RedisSetStorage(UnorderedStorage, RedisListStorage):
+    """Sets in Redis; its arguments are those of `RedisListStorage`."""
+
+    def get(self, key: Hashable) -> Collection[Any]:
+        """Return the values of a key; none if it is unknown."""
+        return set(super().get(key))
+
+    @staticmethod
+    def _get_items(redis: Any, key: bytes) -> Any:
+        return redis.smembers(key)
+
+    @staticmethod
+    def _put_items(redis: Any, key: bytes, *values: Any) -> None:
+        redis.sadd(key, *values)
+
+    @staticmethod
+    def _remove_item(redis: Any, key: bytes, value: Any) -> None:
+        redis.srem(key, value)
+
+    @staticmethod
+    def _count_items(redis: Any, key: bytes) -> Any:
+        return redis.scard(key)
+
+
+def _read(config: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: os.getenv(value["env"], value.get("default"))
+        if isinstance(value, dict) and "env" in value
+        else value
+        for name, value in config.items()
+    }

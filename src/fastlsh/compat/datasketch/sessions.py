@@ -1,0 +1,46 @@
+"""Context managers that insert or remove many keys."""
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, TypeVar
+
+from fastlsh.compat.datasketch.params import Sketch
+
+if TYPE_CHECKING:
+    from fastlsh.compat.datasketch.lsh import MinHashLSH
+
+S = TypeVar("S", bound="_Session")
+
+
+class _Session:
+    """Gathers the commands of an index, sent when there are `buffer_size` and at the end."""
+
+    def __init__(self, lsh: "MinHashLSH", buffer_size: int) -> None:
+        self.lsh = lsh
+        self.lsh.buffer_size = buffer_size
+
+    def __enter__(self: "S") -> "S":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Send what is gathered."""
+        for storage in (self.lsh.keys, *self.lsh.hashtables):
+            storage.empty_buffer()
+
+
+class MinHashLSHInsertionSession(_Session):
+    """Inserts into an index; made by `MinHashLSH.insertion_session`."""
+
+    def insert(self, key: Hashable, minhash: Sketch, check_duplication: bool = True) -> None:
+        """Insert a key with its sketch, as `MinHashLSH.insert` does."""
+        self.lsh._insert(key, minhash, check_duplication, buffer=True)
+
+
+class MinHashLSHDeletionSession(_Session):
+    """Removes from an index; made by `MinHashLSH.deletion_session`."""
+
+    def remove(self, key: Hashable) -> None:
+        """Remove a key, as `MinHashLSH.remove` does."""
+        self.lsh._remove(key, buffer=True)

@@ -1,0 +1,294 @@
+"""Forest, ensemble and Bloom index of fastlsh.compat.datasketch."""
+
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh.compat.datasketch.lsh_bloom import BloomTable, MinHashLSHBloom
+from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
+from fastlsh.compat.datasketch.lshensemble_partition import optimal_partitions
+from fastlsh.compat.datasketch.lshforest import MinHashLSHForest
+from stand_ins import Sketch, Weighted, band_key, sketches
+
+
+class TestForest:
+    def filled(self, n=100):
+        forest = MinHashLSHForest(num_perm=33, l=4)
+        rows = sketches(n, 33)
+        for i, sketch in enumerate(rows):
+            forest.add(i, sketch)
+        assert forest.is_empty()
+        forest.index()
+        return forest, rows
+
+    def test_longest_common_prefixes_first(self):
+        forest, rows = self.filled()
+
+        def depth(a, b):
+            parts = a.hashvalues[:32].reshape(4, 8) == b.hashvalues[:32].reshape(4, 8)
+            return int(np.cumprod(parts, axis=1).sum(axis=1).max())
+
+        for sketch in rows[:20] + sketches(20, 33, seed=9):
+            depths = [depth(sketch, row) for row in rows]
+            for k in (1, 3, 10, 1000):
+                found = forest.query(sketch, k)
+                assert len(found) == len(set(found)) == min(k, sum(d > 0 for d in depths))
+                left = set(range(len(rows))) - set(found)
+                least = min((depths[i] for i in found), default=0)
+                assert least >= max((depths[i] for i in left), default=0)
+
+    def test_attributes(self):
+        forest, rows = self.filled(10)
+        assert (forest.l, forest.k) == (4, 8)
+        assert forest.hashranges == [(0, 8), (8, 16), (16, 24), (24, 32)]
+        for key in forest.keys:
+            for i, part in enumerate(forest.keys[key]):
+                assert part == band_key(rows[key].hashvalues[8 * i : 8 * i + 8])
+                assert key in forest.hashtables[i][part]
+        assert forest.sorted_hashtables == [sorted(table) for table in forest.hashtables]
+        again = pickle.loads(pickle.dumps(forest))
+        assert again.__dict__ == forest.__dict__
+        assert 3 in again
+        assert 10 not in again
+
+    @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+    def test_hashvalues(self, dtype):
+        forest = MinHashLSHForest(num_perm=8, l=2)
+        forest.add("a", Sketch(np.arange(8, dtype=dtype)))
+        values = forest.get_minhash_hashvalues("a")
+        assert values.dtype == dtype
+        assert values.tolist() == list(range(8))
+        with pytest.raises(KeyError, match="does not exist"):
+            forest.get_minhash_hashvalues("b")
+        forest.add("w", Weighted(np.zeros((8, 2))))
+        with pytest.raises(ValueError, match="are not 4 values"):
+            forest.get_minhash_hashvalues("w")
+
+    def test_errors(self):
+        for arguments in ((0, 1), (8, 0), (8, 9)):
+            with pytest.raises(ValueError, match="l"):
+                MinHashLSHForest(*arguments)
+        forest, rows = self.filled(3)
+        with pytest.raises(ValueError, match="already been added"):
+            forest.add(0, rows[0])
+        with pytest.raises(ValueError, match="31, at least 32"):
+            forest.add("short", Sketch(rows[0].hashvalues[:31]))
+        with pytest.raises(ValueError, match="out of range"):
+            forest.query(Sketch(rows[0].hashvalues[:31]), 1)
+        with pytest.raises(ValueError, match="k must be positive"):
+            forest.query(rows[0], 0)
+        with pytest.raises(ValueError, match="scheme"):
+            forest.query(Sketch(rows[0].hashvalues, "legacy"), 1)
+        with pytest.raises(ValueError, match="outside range"):
+            list(forest._query(rows[0], 9, 1))
+
+
+OPTIONS = {"threshold": 0.5, "num_perm": 16, "num_part": 3, "m": 4}
+
+
+class TestEnsemble:
+    def entries(self, n=40):
+        sizes = np.random.default_rng(1).integers(1, 60, n)
+        rows = zip(sketches(n, 16), sizes, strict=True)
+        return [(i, sketch, int(size)) for i, (sketch, size) in enumerate(rows)]
+
+    def test_queries_the_index_that_suits_each_part(self):
+        ensemble, entries = MinHashLSHEnsemble(**OPTIONS), self.entries()
+        assert ensemble.is_empty()
+        ensemble.index(iter(entries))
+        assert not ensemble.is_empty()
+        assert all(key in ensemble for key, _, _ in entries)
+        assert "nobody" not in ensemble
+        sizes = {size for _, _, size in entries}
+        assert (ensemble.lowers[0], ensemble.uppers[-1]) == (min(sizes), max(sizes))
+        for _, sketch, size in entries:
+            expected = set()
+            for lower, upper in zip(ensemble.lowers, ensemble.uppers, strict=True):
+                place = np.searchsorted(ensemble.xqs, upper / size)
+                b, r = ensemble.params[min(place, 9)]
+                cut = sketch.hashvalues[: b * r].reshape(b, r)
+                expected |= {
+                    key
+                    for key, other, other_size in entries
+                    if lower <= other_size <= upper
+                    and (cut == other.hashvalues[: b * r].reshape(b, r)).all(axis=1).any()
+                }
+            found = list(ensemble.query(sketch, size))
+            assert len(found) == len(set(found))
+            assert set(found) == expected
+
+    def test_pickle(self):
+        ensemble, entries = MinHashLSHEnsemble(**OPTIONS), self.entries()
+        ensemble.index(entries)
+        again = pickle.loads(pickle.dumps(ensemble))
+        for _, sketch, size in entries:
+            assert set(again.query(sketch, size)) == set(ensemble.query(sketch, size))
+
+    def test_fewer_sizes_than_parts(self):
+        ensemble = MinHashLSHEnsemble(**OPTIONS)
+        sketch = Sketch(np.zeros(16, np.uint32))
+        ensemble.index([("a", sketch, 3), ("b", sketch, 5)])
+        assert ensemble.uppers == [3, 5, None]
+        assert set(ensemble.query(sketch, 4)) == {"a", "b"}
+
+    def test_errors(self):
+        for change, message in (
+            ({"threshold": 2}, "threshold"),
+            ({"num_perm": 1}, "Too few"),
+            ({"num_part": 0}, "num_part must be at least 1"),
+            ({"m": 1}, "m must be in the range"),
+            ({"m": 17}, "m must be in the range"),
+            ({"weights": (0.9, 0.2)}, "sum to 1.0"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                MinHashLSHEnsemble(**{**OPTIONS, **change})
+        ensemble, entries = MinHashLSHEnsemble(**OPTIONS), self.entries()
+        with pytest.raises(ValueError, match="entries is empty"):
+            ensemble.index([])
+        for some in ([("a", entries[0][1], 0)], iter([("a", entries[0][1], -1)])):
+            with pytest.raises(ValueError, match="must be positive"):
+                ensemble.index(some)
+        ensemble.index(entries)
+        with pytest.raises(ValueError, match="non-empty"):
+            ensemble.index(entries)
+
+
+@given(
+    st.dictionaries(st.integers(1, 100), st.integers(1, 20), min_size=1, max_size=9),
+    st.integers(1, 4),
+)
+def test_partitions(sizes_and_counts, num_part):
+    sizes = np.array(sorted(sizes_and_counts))
+    counts = np.array([sizes_and_counts[size] for size in sizes])
+    found = optimal_partitions(sizes, counts, num_part)
+
+    def wrong(partition):
+        return sum(
+            (upper - size) / upper * count
+            for lower, upper in partition
+            for size, count in zip(sizes, counts, strict=True)
+            if lower <= size <= upper
+        )
+
+    assert len(found) == min(num_part, len(sizes))
+    assert found[0][0] == sizes[0]
+    assert found[-1][1] == sizes[-1]
+    inside = [size for lower, upper in found for size in sizes if lower <= size <= upper]
+    assert inside == sizes.tolist()
+    if num_part <= 2:  # with more, datasketch does not find the optimum always
+        cuts = combinations(range(1, len(sizes)), len(found) - 1)
+        every = [
+            [(sizes[i], sizes[j - 1]) for i, j in zip((0, *cut), (*cut, len(sizes)), strict=True)]
+            for cut in cuts
+        ]
+        assert wrong(found) <= min(map(wrong, every)) * (1 + 1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Creating LSHBloom")
+class TestBloom:
+    def index(self, **options):
+        return MinHashLSHBloom(
+            **{"num_perm": 12, "params": (4, 3), "n": 100, "fp": 0.01, **options}
+        )
+
+    def test_finds_what_shares_a_band(self):
+        index, rows = self.index(fp=1e-9), sketches(100, 12, values=9)
+        for sketch in rows:
+            index.insert(sketch)
+        bands = [{tuple(s.hashvalues[i : i + 3]) for s in rows} for i in range(0, 12, 3)]
+        answers = set()
+        for sketch in rows + sketches(200, 12, values=9, seed=3):
+            cut = [tuple(sketch.hashvalues[i : i + 3]) for i in range(0, 12, 3)]
+            expected = any(band in known for band, known in zip(cut, bands, strict=True))
+            assert index.query(sketch) is expected
+            answers.add(expected)
+        assert answers == {True, False}
+
+    def test_small_minima_do_not_meet(self):
+        """Minima of large sets are small, so that their sums meet: datasketch's trap."""
+        index = self.index(num_perm=128, params=(9, 13), n=2000, fp=0.001)
+        rng = np.random.default_rng(0)
+        for _ in range(2000):
+            index.insert(Sketch(rng.integers(0, 2000, 128).astype(np.uint32)))
+        found = sum(
+            index.query(Sketch(rng.integers(0, 2000, 128).astype(np.uint32))) for _ in range(1000)
+        )
+        assert found <= 25  # expected 9, standard deviation 3
+
+    def test_share_of_false_positives(self):
+        table = BloomTable(5000, 0.02, 2)
+        for i in range(5000):
+            table.insert([i, 0])
+        assert all(table.query([i, 0]) for i in range(5000))
+        found = sum(table.query([i, 1]) for i in range(20000))
+        assert 300 < found < 500  # expected 400, standard deviation 20
+
+    def test_files(self, tmp_path):
+        folder = tmp_path / "new" / "index"
+        rows = sketches(50, 12, values=9)
+        index = self.index(save_dir=str(folder))
+        for sketch in rows:
+            index.insert(sketch)
+        index.sync()
+        again = self.index(save_dir=str(folder), n=7, fp=0.5)  # goes on as it was made
+        probes = rows + sketches(100, 12, values=9, seed=1)
+        assert [again.query(s) for s in probes] == [index.query(s) for s in probes]
+        assert sorted(path.name for path in folder.iterdir()) == [f"band-{i}.bf" for i in range(4)]
+        with pytest.raises(ValueError, match=r"band-0\.bf: made for bands of 3 minima, not 6"):
+            self.index(save_dir=str(folder), params=(2, 6))
+        path = folder / "band-2.bf"
+        content = path.read_bytes()
+        for damaged in (b"", content[:20], content[:-1], content + b"x", b"x" + content[1:]):
+            path.write_bytes(damaged)
+            with pytest.raises(ValueError, match=r"band-2\.bf"):
+                self.index(save_dir=str(folder))
+
+    def test_golden_file(self, tmp_path):
+        """Files of one version are read by the next."""
+        table = BloomTable(3, 0.1, 2, str(tmp_path / "one.bf"))
+        table.insert([1, 2])
+        table.insert(np.array([3, 2**32 - 1], np.uint32))
+        table.sync()
+        assert (tmp_path / "one.bf").read_bytes().hex() == GOLDEN
+        assert table.query(np.array([3, 2**32 - 1], np.uint64))
+        assert not table.query([2, 1])
+
+    def test_warnings(self):
+        with pytest.warns(RuntimeWarning, match="will not be persisted"):
+            index = MinHashLSHBloom(num_perm=4, params=(2, 2), n=1, fp=0.5)
+        with pytest.warns(RuntimeWarning, match="writes nothing"):
+            index.sync()
+
+    def test_errors(self):
+        for change, message in (
+            ({"n": None}, "n for LSHBloom"),
+            ({"n": 0}, "n for LSHBloom"),
+            ({"fp": None}, "fp must be in"),
+            ({"fp": 1.0}, "fp must be in"),
+            ({"num_perm": 1}, "Too few"),
+            ({"params": (4, 4)}, "must be less than num_perm 12"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                self.index(**change)
+        index, rows = self.index(), sketches(1, 13)
+        with pytest.raises(ValueError, match="length 12, got 13"):
+            index.insert(rows[0])
+        with pytest.raises(ValueError, match="length 12, got 13"):
+            index.query(rows[0])
+        index.insert(sketches(1, 12)[0])
+        with pytest.raises(ValueError, match="scheme"):
+            index.query(Sketch(np.zeros(12, np.uint64), "legacy"))
+        with pytest.raises(RuntimeError, match="2, expected 3"):
+            index.hashtables[0].insert([1, 2])
+
+
+GOLDEN = (  # magic, 64 bits, 3 hashes, bands of 2, the bits
+    "666173746c736820626c6f6f6d203100"
+    "400000000000000003000000000000000200000000000000"
+    "000000000000000000000000000000000000000000000000"
+    "0000000000822008"
+)

@@ -1,0 +1,449 @@
+"""MinHashLSH of fastlsh.compat.datasketch, against sets in dicts."""
+
+import json
+import pickle
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh.compat.datasketch.lsh import MinHashLSH
+from fastlsh.compat.datasketch.params import optimal_containment_param, optimal_param
+from fastlsh.compat.datasketch.storage import (
+    DictListStorage,
+    DictSetStorage,
+    ordered_storage,
+    unordered_storage,
+)
+from stand_ins import Model, Sketch, Weighted, band_key, sketches
+
+FROZEN = json.loads((Path(__file__).parent / "datasketch_params.json").read_text())
+
+
+def short(data):
+    """Shorten a band key, as users' hash functions do."""
+    return data[-3:]
+
+
+def filled(n=60, b=4, r=3, **options):
+    """Return (index, model, sketches)."""
+    rows = sketches(n, b * r + 1)
+    index, model = MinHashLSH(num_perm=b * r + 1, params=(b, r), **options), Model(b, r)
+    for i, sketch in enumerate(rows):
+        index.insert(f"key {i}", sketch)
+        model.insert(f"key {i}", sketch)
+    return index, model, rows
+
+
+def same_contents(index, model):
+    """Assert that the storages are those of the model."""
+    assert list(index.keys) == index.keys.keys() == list(model.bands)
+    assert len(index.keys) == index.keys.size() == len(model.bands)
+    for key, rows in model.bands.items():
+        assert key in index.keys
+        assert key in index
+        assert index.keys[key] == [band for row in rows for band in row]
+    assert index.keys.itemcounts() == {
+        key: index.b * len(rows) for key, rows in model.bands.items()
+    }
+    for band, table in enumerate(index.hashtables):
+        buckets = model.buckets(band)
+        assert set(table) == set(table.keys()) == set(buckets)
+        assert len(table) == table.status()["keyspace_size"] == len(buckets)
+        assert {key: table[key] for key in table} == buckets
+        assert table.getmany(*buckets) == list(buckets.values())
+        assert all(key in table for key in buckets)
+        assert index.get_counts()[band] == {key: len(keys) for key, keys in buckets.items()}
+
+
+class TestParameters:
+    def test_frozen_choices_of_datasketch(self):
+        grid = FROZEN["lsh"]
+        settings = [
+            (threshold, num_perm, *weights)
+            for num_perm in grid["num_perm"]
+            for threshold in grid["threshold"]
+            for weights in grid["weights"]
+        ]
+        assert len(settings) >= 500
+        assert [list(optimal_param(*setting)) for setting in settings] == grid["chosen"]
+
+    def test_frozen_choices_for_long_sketches(self):
+        large = FROZEN["large"]
+        chosen = [list(optimal_param(t, n, *weights)) for n, t, weights in large["settings"]]
+        assert chosen == large["chosen"]
+
+    def test_frozen_choices_by_containment(self):
+        grid = FROZEN["ensemble"]
+        ratios = np.exp(np.linspace(-5, 5, 10))
+        chosen = [
+            [
+                list(optimal_containment_param(threshold, num_perm, m, float(ratio), *weights))
+                for ratio in ratios
+            ]
+            for num_perm in grid["num_perm"][:2]
+            for m in grid["m"]
+            for threshold in grid["threshold"]
+            for weights in grid["weights"]
+        ]
+        assert chosen == grid["chosen"][: len(chosen)]
+        for i, (num_perm, m, threshold) in enumerate([(128, 8, 0.8), (256, 16, 0.5)]):
+            at = grid["num_perm"].index(num_perm) * len(grid["m"]) + grid["m"].index(m)
+            at = at * len(grid["threshold"]) + grid["threshold"].index(threshold)
+            assert [
+                list(optimal_containment_param(threshold, num_perm, m, float(ratio), 0.5, 0.5))
+                for ratio in ratios
+            ] == grid["chosen"][2 * at], i
+
+    def test_attributes(self):
+        index = MinHashLSH(threshold=0.8)
+        assert (index.h, index.b, index.r) == (128, 9, 13)
+        assert index.hashranges[:2] == [(0, 13), (13, 26)]
+        assert len(index.hashtables) == 9
+        assert index.prepickle is False
+        assert index.hashfunc is None
+        assert index.buffer_size == 50000
+        index.buffer_size = 7
+        assert index.buffer_size == index.keys.buffer_size == index.hashtables[8].buffer_size == 7
+        assert index.is_empty()
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"threshold": 1.1}, "threshold must be in"),
+            ({"threshold": -0.1}, "threshold must be in"),
+            ({"num_perm": 1}, "Too few permutation functions"),
+            ({"weights": (1.1, -0.1)}, "Weight must be in"),
+            ({"weights": (0.5, 0.4)}, "Weights must sum to 1.0"),
+            ({"params": (20, 20)}, "20 \\* 20 = 400 -- it must be less than num_perm 128"),
+            ({"params": (1, 20)}, "bands are too small"),
+            ({"threshold": 1.0}, "bands are too small"),
+            ({"storage_config": {"type": "paper"}}, "Unknown storage type: paper"),
+        ],
+    )
+    def test_errors(self, arguments, message):
+        with pytest.raises(ValueError, match=message):
+            MinHashLSH(**arguments)
+
+    def test_no_cassandra(self):
+        with pytest.raises(NotImplementedError, match="no index in Cassandra"):
+            MinHashLSH(storage_config={"type": "cassandra", "cassandra": {}})
+
+
+@pytest.mark.parametrize("options", [{}, {"prepickle": True}, {"hashfunc": short}], ids=str)
+class TestEveryEngine:
+    def test_query(self, options):
+        index, model, rows = filled(**options)
+        if "hashfunc" in options:
+            model.cut = lambda sketch: [short(key) for key in Model.cut(model, sketch)]
+            for key, cuts in model.bands.items():
+                model.bands[key] = [[short(key) for key in cut] for cut in cuts]
+        for sketch in rows + sketches(20, 13, seed=5):
+            found = index.query(sketch)
+            assert len(found) == len(set(found))
+            assert set(found) == model.query(sketch)
+
+    def test_errors(self, options):
+        index, _, rows = filled(**options)
+        with pytest.raises(ValueError, match="already exists"):
+            index.insert("key 0", rows[0])
+        with pytest.raises(ValueError, match="does not exist"):
+            index.remove("nobody")
+        for call in (index.query, index.add_to_query_buffer, lambda s: index.insert("x", s)):
+            with pytest.raises(ValueError, match="Expecting minhash with length 13, got 12"):
+                call(Sketch(rows[0].hashvalues[:12]))
+            with pytest.raises(ValueError, match="scheme 'legacy' does not match scheme 'affine"):
+                call(Sketch(rows[0].hashvalues, "legacy"))
+        assert "x" not in index
+
+    def test_remove(self, options):
+        index, _, rows = filled(**options)
+        index.remove("key 3")
+        assert "key 3" not in index
+        assert "key 4" in index
+        assert all("key 3" not in index.query(sketch) for sketch in rows)
+        assert "key 4" in index.query(rows[4])
+        for table in index.hashtables:
+            assert all(table[key] for key in table)
+        for i in range(60):
+            if i != 3:
+                index.remove(f"key {i}")
+        assert index.is_empty()
+        assert [len(table) for table in index.hashtables] == [0] * 4
+        index.insert("key 3", rows[3])
+        assert index.query(rows[3]) == ["key 3"]
+
+    def test_query_buffer(self, options):
+        index, _, rows = filled(**options)
+        assert index.collect_query_buffer() == []
+        index.add_to_query_buffer(rows[0])
+        assert set(index.collect_query_buffer()) == set(index.query(rows[0]))
+        index.add_to_query_buffer(rows[0])
+        index.add_to_query_buffer(rows[1])
+        assert set(index.collect_query_buffer()) == set(index.query(rows[0])) & set(
+            index.query(rows[1])
+        )
+        assert index.collect_query_buffer() == []
+
+    def test_sessions(self, options):
+        rows = sketches(20, 13)
+        index = MinHashLSH(num_perm=13, params=(4, 3), **options)
+        with index.insertion_session(buffer_size=10) as session:
+            for i, sketch in enumerate(rows):
+                session.insert(i, sketch)
+            with pytest.raises(ValueError, match="already exists"):
+                session.insert(3, rows[3])
+        assert index.buffer_size == 10
+        assert all(i in index.query(sketch) for i, sketch in enumerate(rows))
+        with index.deletion_session() as session:
+            session.remove(3)
+            with pytest.raises(ValueError, match="does not exist"):
+                session.remove(3)
+        assert 3 not in index.query(rows[3])
+
+    def test_a_key_inserted_twice_is_found_by_both_and_removed_with_both(self, options):
+        index = MinHashLSH(num_perm=4, params=(2, 2), **options)
+        first, second = Sketch(np.arange(4, dtype=np.uint32)), Sketch(np.arange(4, dtype="u4") + 9)
+        index.insert("twice", first)
+        index.insert("twice", second, check_duplication=False)
+        index.insert("other", first)
+        assert set(index.query(first)) == {"twice", "other"}
+        assert index.query(second) == ["twice"]
+        assert len(index.keys) == 2
+        assert [sum(counts.values()) for counts in index.get_counts()] == [3, 3]
+        index.remove("twice")
+        assert index.query(first) == ["other"]
+        assert index.query(second) == []
+        assert len(index.keys) == 1
+
+    def test_pickle(self, options):
+        index, _, rows = filled(**options)
+        index.remove("key 5")
+        again = pickle.loads(pickle.dumps(index))
+        assert again.__dict__.keys() == index.__dict__.keys()
+        assert list(again.keys) == list(index.keys)
+        assert again.get_counts() == index.get_counts()
+        for sketch in rows:
+            assert set(again.query(sketch)) == set(index.query(sketch))
+        with pytest.raises(ValueError, match="scheme"):
+            again.query(Sketch(rows[0].hashvalues, "legacy"))
+        again.insert("key 5", rows[5])
+        assert "key 5" not in index
+
+    def test_merge(self, options):
+        index, _, rows = filled(**options)
+        other = MinHashLSH(num_perm=13, params=(4, 3), **options)
+        more = sketches(30, 13, seed=3)
+        for i, sketch in enumerate(more):
+            other.insert(("more", i), sketch)
+        index.merge(other, check_overlap=True)
+        for i, sketch in enumerate(more):
+            assert ("more", i) in index.query(sketch)
+            assert set(other.query(sketch)) <= set(index.query(sketch))
+        assert len(index.keys) == 90
+        assert len(other.keys) == 30
+        with pytest.raises(ValueError, match="overlapping"):
+            index.merge(other, check_overlap=True)
+        index.merge(other)
+        assert len(index.keys) == 90
+        empty = MinHashLSH(num_perm=13, params=(4, 3), **options)
+        empty.merge(index)
+        with pytest.raises(ValueError, match="scheme"):
+            empty.query(Sketch(rows[0].hashvalues, "legacy"))
+
+    def test_subset_counts(self, options):
+        index, _, _ = filled(**options)
+        chosen = ["key 1", "key 2", "key 7"]
+        stored = [pickle.dumps(key) if index.prepickle else key for key in chosen]
+        expected = [defaultdict(int) for _ in range(4)]
+        for key in stored:
+            for band, bucket in enumerate(index.keys[key]):
+                expected[band][bucket] += 1
+        assert index.get_subset_counts(*chosen, "key 1", "nobody") == expected
+
+    def test_fewer_bands(self, options):
+        index, _, rows = filled(**options)
+        assert index._query_b(rows[0], 4) == set(index.query(rows[0]))
+        assert index._query_b(rows[0], 1) <= index._query_b(rows[0], 3)
+        assert index._query_b(rows[0], 0) == set()
+        with pytest.raises(ValueError, match="number of hash tables 4, got 5"):
+            index._query_b(rows[0], 5)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_storages_look_like_datasketchs(dtype):
+    index, model = MinHashLSH(num_perm=13, params=(4, 3)), Model(4, 3)
+    assert list(index.keys) == list(index.hashtables[0]) == []
+    assert index.get_counts() == [{}, {}, {}, {}]
+    for i, sketch in enumerate(sketches(60, 13, dtype)):
+        index.insert(i, sketch)
+        model.insert(i, sketch)
+    same_contents(index, model)
+    width = 3 * np.dtype(dtype).itemsize
+    assert {len(key) for table in index.hashtables for key in table} == {width}
+    for table in index.hashtables:
+        for nonsense in (b"", b"x", b"\xff" * width, bytes(range(1, width + 1)), "text", 7, None):
+            assert nonsense not in table
+            assert table[nonsense] == set()
+    assert index.keys["nobody"] == []
+
+
+def test_weighted_sketches():
+    index, model = MinHashLSH(num_perm=8, params=(4, 2)), Model(4, 2)
+    rng = np.random.default_rng(0)
+    rows = [Weighted(rng.integers(-1, 2, (8, 2))) for _ in range(50)]
+    for i, sketch in enumerate(rows):
+        index.insert(i, sketch)
+        model.insert(i, sketch)
+    same_contents(index, model)
+    for sketch in rows:
+        assert set(index.query(sketch)) == model.query(sketch)
+    again = pickle.loads(pickle.dumps(index))
+    same_contents(again, model)
+    empty = MinHashLSH(num_perm=8, params=(4, 2))
+    empty.merge(index)
+    same_contents(empty, model)
+
+
+def test_storages_in_memory_are_for_looking():
+    index, _, _ = filled(5)
+    for storage in (index.keys, index.hashtables[0]):
+        for change in (storage.insert, storage.remove_val):
+            with pytest.raises(TypeError, match="use the index's insert"):
+                change(b"a", b"b")
+        with pytest.raises(TypeError, match="view of the index"):
+            del storage["key 1"]
+
+
+def test_sketches_of_different_kinds_beside_each_other():
+    index, model = MinHashLSH(num_perm=8, params=(4, 2)), Model(4, 2)
+    rows = [
+        Sketch(np.arange(8, dtype=np.uint32), None),
+        Sketch(np.arange(8, dtype=np.uint64), None),
+        Weighted(np.zeros((8, 2))),
+        Sketch(np.arange(8, dtype=np.uint16), None),
+    ]
+    for i, sketch in enumerate(rows):
+        index.insert(i, sketch)
+        model.insert(i, sketch)
+    same = {key: [band for row in cuts for band in row] for key, cuts in model.bands.items()}
+    assert {key: index.keys[key] for key in index.keys} == same
+    for i, sketch in enumerate(rows):
+        assert index.query(sketch) == [i]
+    empty = MinHashLSH(num_perm=8, params=(4, 2))
+    empty.merge(index)
+    for i, sketch in enumerate(rows):
+        assert empty.query(sketch) == [i]
+
+
+def test_legacy_minima_are_found_by_legacy_minima():
+    index = MinHashLSH(num_perm=8, params=(4, 2))
+    row = np.array([0, 1, 2**32 - 1, 2**31, 5, 6, 7, 8], np.uint64)
+    index.insert("a", Sketch(row, "legacy"))
+    assert index.hashtables[1][band_key(row[2:4])] == {"a"}
+    assert index.query(Sketch(row, "legacy")) == ["a"]
+    assert index.query(Sketch(row + np.uint64(1 << 32), "legacy")) == []
+
+
+@given(st.data())
+def test_many_hashable_keys(data):
+    key = st.one_of(st.text(), st.integers(), st.binary(), st.tuples(st.integers(), st.text()))
+    keys = data.draw(st.lists(key, unique=True))
+    index = MinHashLSH(num_perm=2, params=(2, 1), prepickle=data.draw(st.booleans()))
+    sketch = Sketch(np.zeros(2, np.uint32))
+    for one in keys:
+        index.insert(one, sketch)
+    assert set(index.query(sketch)) == set(keys)
+    assert all(one in index for one in keys)
+    for one in keys:
+        index.remove(one)
+    assert index.is_empty()
+
+
+class TestMergeErrors:
+    def test_other_parameters(self):
+        index = MinHashLSH(num_perm=16, params=(4, 4))
+        for other in (
+            MinHashLSH(num_perm=16, params=(8, 2)),
+            MinHashLSH(num_perm=17, params=(4, 4)),
+        ):
+            with pytest.raises(ValueError, match="different initialization parameters"):
+                index.merge(other)
+
+    def test_other_type(self):
+        with pytest.raises(ValueError, match="type MinHashLSH and type int"):
+            MinHashLSH(num_perm=16, params=(4, 4)).merge(3)
+
+    def test_other_scheme(self):
+        pair = [MinHashLSH(num_perm=2, params=(2, 1)) for _ in range(2)]
+        for index, scheme in zip(pair, ("legacy", "affine64"), strict=True):
+            index.insert(scheme, Sketch(np.zeros(2, np.uint64), scheme))
+        with pytest.raises(ValueError, match="'affine64' into one indexed with scheme 'legacy'"):
+            pair[0].merge(pair[1])
+
+
+def datasketchs_state(index, engine=dict):
+    """Return what datasketch's MinHashLSH has in its `__dict__`."""
+    keys, tables = DictListStorage(), [DictSetStorage() for _ in range(index.b)]
+    for key in index.keys:
+        keys.insert(key, *index.keys[key])
+        for table, band in zip(tables, index.keys[key], strict=True):
+            table.insert(band, key)
+    return {
+        "_buffer_size": 50000,
+        "h": index.h,
+        "b": index.b,
+        "r": index.r,
+        "prepickle": index.prepickle,
+        "_require_bytes_keys": False,
+        "hashfunc": index.hashfunc,
+        "_H": index._byteswap,
+        "hashtables": tables,
+        "hashranges": index.hashranges,
+        "keys": keys,
+    }
+
+
+@pytest.mark.parametrize("options", [{}, {"hashfunc": short}], ids=str)
+def test_state_of_datasketchs_pickles(options):
+    index, _, rows = filled(**options)
+    again = MinHashLSH.__new__(MinHashLSH)
+    again.__setstate__(datasketchs_state(index))  # without a scheme, as before datasketch 2.0
+    assert list(again.keys) == list(index.keys)
+    assert again.get_counts() == index.get_counts()
+    for sketch in rows:
+        assert set(again.query(sketch)) == set(index.query(sketch))
+    again.insert("more", rows[0])
+    assert "more" in again.query(rows[0])
+
+
+class TestStorages:
+    def test_ordered(self):
+        storage = ordered_storage({"type": "dict"}, name=b"any")
+        storage.insert("a", 1, 2)
+        storage.insert("a", 1)
+        assert storage["a"] == [1, 2, 1]
+        storage.remove_val("a", 1)
+        assert storage["a"] == [2, 1]
+        assert storage.itemcounts() == {"a": 2}
+        storage.add_to_select_buffer(["a", "b"])
+        assert storage.collect_select_buffer() == [[2, 1], []]
+        assert storage.collect_select_buffer() == []
+        del storage["a"]
+        assert list(storage) == []
+        assert storage.status() == {"keyspace_size": 0}
+        with pytest.raises(KeyError):
+            del storage["a"]
+
+    def test_unordered(self):
+        storage = unordered_storage({"type": "dict"})
+        storage.insert(b"a", 1, 2)
+        storage.insert(b"a", 1)
+        assert storage[b"a"] == {1, 2}
+        assert storage.getmany(b"a", b"b") == [{1, 2}, set()]
+        assert b"a" in storage
+        assert len(storage) == 1
+        assert pickle.loads(pickle.dumps(storage))[b"a"] == {1, 2}

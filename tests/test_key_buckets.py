@@ -1,0 +1,364 @@
+"""The tables of the compatible MinHashLSH, against sets in dicts."""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh._kernels import KeyBuckets
+from stand_ins import Model, Sketch, sketches
+
+INSERTED, KNOWN, OTHER_KIND = 0, 1, 2
+
+
+def keys_of(table):
+    return table.living()[0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 13, 14, 15, 31, 32, 33, 64, 65, 300])
+@pytest.mark.parametrize(("b", "r"), [(1, 1), (2, 3), (9, 3), (32, 1)])
+def test_finds_what_shares_a_band(n, b, r):
+    table, model = KeyBuckets(b, r), Model(b, r)
+    rows = sketches(n)
+    for key, sketch in enumerate(rows):
+        assert table.insert(key, sketch.hashvalues) == INSERTED
+        model.insert(key, sketch)
+    for sketch in rows + sketches(20, seed=1):
+        found = table.query(sketch.hashvalues, b)
+        assert len(found) == len(set(found))
+        assert set(found) == model.query(sketch)
+    assert len(table) == n
+    assert keys_of(table) == list(range(n))
+
+
+KINDS = {
+    "uint32": lambda v: v.astype(np.uint32),
+    "int32": lambda v: v.astype(np.int32),
+    "uint64 narrow": lambda v: v.astype(np.uint64),
+    "uint64 wide": lambda v: v.astype(np.uint64) << np.uint64(40),
+    "int64 narrow": lambda v: v.astype(np.int64) - 2,
+    "int64 wide": lambda v: v.astype(np.int64) - (2 << 40),
+    "two columns": lambda v: np.stack([v, 3 - v], axis=1).astype(np.int64),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds(kind):
+    table, model = KeyBuckets(4, 3), Model(4, 3)
+    rows = [Sketch(KINDS[kind](s.hashvalues)) for s in sketches(100, 12)]
+    for key, sketch in enumerate(rows):
+        assert table.insert(key, sketch.hashvalues) == INSERTED
+        model.insert(key, sketch)
+    for sketch in rows:
+        assert set(table.query(sketch.hashvalues, 4)) == model.query(sketch)
+    assert table.kind()[3] == (kind.startswith(("uint64", "int64", "two")) and "wide" not in kind)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_value_of_64_bits_widens_what_was_kept_in_32(signed):
+    table = KeyBuckets(2, 2)
+    small = np.arange(4, dtype=np.int64 if signed else np.uint64)
+    large = small.copy()
+    large[0] += 1 << 32
+    for key in range(40):
+        table.insert(key, small + 4 * key)
+    assert table.query(large, 2) == [0]  # by its second band; the first has equal low halves
+    assert table.kind()[3]
+    before = table.nbytes()
+    table.insert("large", large)
+    assert not table.kind()[3]
+    assert table.nbytes() > before
+    assert table.query(small, 1) == [0]
+    assert table.query(large, 1) == ["large"]
+    assert set(table.query(small, 2)) == {0, "large"}
+    assert table.rows_of(7) == [7]
+
+
+def test_negative_values_stay_narrow_only_where_signed():
+    table = KeyBuckets(2, 1)
+    table.insert("a", np.array([-1, -(2**31)]))
+    assert table.kind() == (8, True, 1, True)
+    table = KeyBuckets(2, 1)
+    table.insert("a", np.array([2**32 - 1, 2**31], np.uint64))
+    assert table.kind() == (8, False, 1, True)
+    assert table.query(np.array([-1, 0]), 2) == []
+    assert table.query(np.array([2**32 - 1, 0]), 2) == ["a"]
+
+
+def test_other_kinds_are_refused():
+    table = KeyBuckets(2, 2)
+    assert table.insert("a", np.zeros(4, np.float32)) == OTHER_KIND
+    assert table.insert("a", np.zeros(4, np.uint16)) == OTHER_KIND
+    assert table.insert("a", np.zeros(4, ">u4")) == OTHER_KIND
+    assert table.insert("a", np.zeros((4, 0), np.uint32)) == OTHER_KIND
+    assert len(table) == 0
+    assert table.kind() is None
+    assert table.insert("a", np.zeros(4, np.uint32)) == INSERTED
+    assert table.insert("b", np.zeros(4, np.uint64)) == OTHER_KIND
+    assert table.insert("b", np.zeros((4, 2), np.uint32)) == OTHER_KIND
+    assert table.query(np.zeros(4, np.uint64), 2) == []
+    assert keys_of(table) == ["a"]
+    table.remove("a")
+    assert table.insert("b", np.zeros(4, np.uint64)) == INSERTED  # an empty table takes any
+
+
+def test_arguments():
+    with pytest.raises(ValueError, match="0 bands of 3 rows"):
+        KeyBuckets(0, 3)
+    with pytest.raises(ValueError, match="at most"):
+        KeyBuckets(1 << 20, 1 << 20)
+    table = KeyBuckets(2, 2)
+    with pytest.raises(ValueError, match="3 values, expected 4"):
+        table.insert("a", np.zeros(3, np.uint32))
+    with pytest.raises(ValueError, match="3 values, expected 4"):
+        table.query(np.zeros(3, np.uint32), 2)
+    with pytest.raises(ValueError, match="3 bands asked for, there are 2"):
+        table.query(np.zeros(4, np.uint32), 3)
+    with pytest.raises(TypeError, match="unhashable"):
+        table.insert([], np.zeros(4, np.uint32))
+    with pytest.raises(AttributeError, match="tobytes"):
+        table.insert("a", [0, 0, 0, 0])
+    assert table.insert("a", np.zeros(4, np.uint32)) == INSERTED
+    with pytest.raises(IndexError, match="band 2 of 2"):
+        table.buckets(2)
+    with pytest.raises(IndexError, match="row 1 of 1"):
+        table.words(np.array([1], np.int32), 0, np.empty((1, 2), np.uint32))
+    with pytest.raises(ValueError, match="expected"):
+        table.words(np.array([0], np.int32), 0, np.empty((1, 3), np.uint32))
+    assert table.bucket(0, np.zeros(3, np.uint32)) == []
+
+
+class Liar:
+    """Says it has more values than it gives."""
+
+    dtype = np.dtype(np.uint32)
+
+    def __len__(self):
+        return 1000
+
+    def tobytes(self):
+        return b"12345678"
+
+
+def test_sizes_are_not_believed():
+    table = KeyBuckets(10, 10)
+    table.insert("a", np.zeros(100, np.uint32))
+    assert table.insert("b", Liar()) == OTHER_KIND
+    assert table.query(Liar(), 10) == []
+
+
+def test_strided_values():
+    table = KeyBuckets(2, 2)
+    block = np.arange(16, dtype=np.uint32).reshape(4, 4)
+    table.insert("column", block[:, 1])
+    assert table.query(np.ascontiguousarray(block[:, 1]), 2) == ["column"]
+    assert table.query(block[:, 1], 2) == ["column"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["insert", "again", "remove", "query"]),
+            st.integers(0, 12),
+            st.lists(st.integers(0, 2), min_size=4, max_size=4),
+        ),
+        max_size=200,
+    )
+)
+def test_any_order_of_calls(calls):
+    table, model = KeyBuckets(2, 2), Model(2, 2)
+    for name, key, values in calls:
+        sketch = Sketch(np.array(values, np.uint32))
+        if name == "remove":
+            assert table.remove(key) == (model.bands.pop(key, None) is not None)
+        elif name == "query":
+            found = table.query(sketch.hashvalues, 2)
+            assert len(found) == len(set(found))
+            assert set(found) == model.query(sketch)
+        else:
+            known = key in model.bands
+            answer = table.insert(key, sketch.hashvalues, name == "insert")
+            assert answer == (KNOWN if known and name == "insert" else INSERTED)
+            if answer == INSERTED:
+                model.insert(key, sketch)
+        assert len(table) == len(model.bands)
+        assert (key in table) == (key in model.bands)
+    assert set(keys_of(table)) == set(model.bands)
+    for band in range(2):
+        heads, counts = table.buckets(band)
+        rows = sum(len(rows) for rows in model.bands.values())
+        assert len(heads) == len(model.buckets(band))
+        assert sum(counts) == rows
+
+
+def test_removing_gives_memory_back_and_keeps_the_order():
+    table = KeyBuckets(3, 2)
+    rows = sketches(2000, 6)
+    for key, sketch in enumerate(rows):
+        table.insert(key, sketch.hashvalues)
+    full = table.nbytes()
+    for key in range(0, 2000, 2):
+        assert table.remove(key)
+    for key in range(1, 1900, 2):
+        assert table.remove(key)
+    assert table.nbytes() < full / 4
+    assert keys_of(table) == list(range(1901, 2000, 2))
+    for key in range(1901, 2000, 2):
+        assert key in table.query(rows[key].hashvalues, 3)
+    for key in range(1000):  # and again
+        table.insert(key, rows[key].hashvalues)
+        table.remove(key)
+    assert table.nbytes() < full / 4
+
+
+def test_a_bucket_of_removed_rows_is_no_bucket():
+    table = KeyBuckets(1, 1)
+    for key in range(5):
+        table.insert(key, np.array([key // 3], np.uint32))
+    for key in (0, 1, 2):
+        table.remove(key)
+    heads, counts = table.buckets(0)
+    assert counts == [2]
+    assert table.bucket(0, np.array([0], np.uint32)) == []
+    assert sorted(table.bucket(0, np.array([1], np.uint32))) == [3, 4]
+    table.insert("new", np.array([0], np.uint32))
+    assert table.bucket(0, np.array([0], np.uint32)) == ["new"]
+    assert heads == [4]
+
+
+def test_keys_are_compared_as_in_a_dict():
+    table = KeyBuckets(1, 1)
+    values = np.zeros(1, np.uint32)
+    nan = float("nan")
+    for key in (1, "1", (1,), nan, None):
+        assert table.insert(key, values) == INSERTED
+    assert table.insert(1.0, values) == KNOWN
+    assert True in table
+    assert nan in table
+    assert float("nan") not in table
+    assert table.remove(1.0)
+    assert 1 not in table
+
+
+class Meddler:
+    """Changes the table while it is compared."""
+
+    def __init__(self, act):
+        self.act = act
+
+    def __hash__(self):
+        return 7
+
+    def __eq__(self, other):
+        self.act()
+        return self is other
+
+
+def test_a_comparison_that_changes_the_table():
+    values = np.zeros(4, np.uint32)
+    table = KeyBuckets(2, 2)
+    left = [300]
+
+    def act():
+        if left[0]:
+            left[0] -= 1
+            table.insert(("more", left[0]), values)
+            table.remove(("more", left[0] + 2))
+
+    first = Meddler(act)
+    table.insert(first, values)
+    table.insert(Meddler(act), values)
+    assert first in table
+    assert table.rows_of(first)
+    assert table.remove(first)
+    assert first not in table
+
+
+def test_a_comparison_that_raises():
+    class Broken:
+        def __hash__(self):
+            return 7
+
+        def __eq__(self, other):
+            raise RuntimeError("no")
+
+    table = KeyBuckets(1, 1)
+    values = np.zeros(1, np.uint32)
+    table.insert(Broken(), values)
+    with pytest.raises(RuntimeError, match="no"):
+        table.insert(Broken(), values)
+    with pytest.raises(RuntimeError, match="no"):
+        table.remove(Broken())
+    assert len(table) == 1
+
+
+def test_keys_are_released():
+    class Key:
+        alive = 0
+
+        def __init__(self):
+            Key.alive += 1
+
+        def __del__(self):
+            Key.alive -= 1
+
+    table = KeyBuckets(2, 2)
+    keys = [Key() for _ in range(100)]
+    for key in keys:
+        table.insert(key, np.zeros(4, np.uint32))
+    for key in keys[:50]:
+        table.remove(key)
+    del key, keys[:50]
+    assert Key.alive == 50
+    del keys, table
+    assert Key.alive == 0
+
+
+@pytest.mark.parametrize("n", [100, 1000, 5000, 7200])
+def test_memory_is_what_the_notes_say(n):
+    b, r = 9, 13
+    table = KeyBuckets(b, r)
+    for key, sketch in enumerate(sketches(n, b * r, values=2**32)):
+        table.insert(key, sketch.hashvalues)
+    row = 4 * (b * (r + 1) + 2) + 8
+    slot = 5 * (b + 1)
+    block = 32 * (row + 8)  # rows come by 32, pointers to them by doubling
+    assert n * (row + 1.14 * slot) <= table.nbytes() <= n * (row + 2.29 * slot + 1) + block
+
+
+def test_threads():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        table = KeyBuckets(4, 2)
+        rows = sketches(800, 8)
+        wrong = []
+
+        def work(first):
+            for key in range(first, 800, 4):
+                table.insert(key, rows[key].hashvalues)
+                if key not in table.query(rows[key].hashvalues, 4):
+                    wrong.append(key)
+                if key % 3 == 0 and not table.remove(key):
+                    wrong.append(key)
+                if len(table) > 800 or table.insert(key + 1000, rows[key].hashvalues, True):
+                    wrong.append(key)
+                table.remove(key + 1000)
+
+        threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []
+    assert set(keys_of(table)) == {key for key in range(800) if key % 3}
+    model = Model(4, 2)
+    for key in keys_of(table):
+        model.insert(key, rows[key])
+    for sketch in rows:
+        assert set(table.query(sketch.hashvalues, 4)) == model.query(sketch)
