@@ -170,8 +170,8 @@ def test_progress_is_told(function, threads):
     texts = [f"a text that is number {i % 5}" for i in range(20)]
     function(texts, 0.7, progress=lambda *call: calls.append(call), threads=threads)
     signatures = [call[1:] for call in calls if call[0] == "signatures"]
-    assert [done for done, _ in signatures] == sorted(done for done, _ in signatures)
-    assert len(signatures) == 7
+    assert [done for done, _ in signatures] == sorted({done for done, _ in signatures})
+    assert len(signatures) == 7 if threads == 1 else len(signatures) <= 7  # others' are told, too
     assert signatures[-1] == (20, 20)
     assert {name for name, _, _ in calls} <= {"signatures", "verified", "decisions"}
 

@@ -3,8 +3,8 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import chain, islice
+from threading import Lock, Thread
 
 Batch = tuple[int, int]
 """First document of a batch, and the one after its last."""
@@ -41,7 +41,7 @@ class Progress:
     Parameters
     ----------
     option
-        See `ProgressOption`. It is called in the main thread, after each batch.
+        See `ProgressOption`. It is called in the calling thread, after each batch that it did.
     """
 
     def __init__(self, option: ProgressOption = False) -> None:
@@ -72,35 +72,66 @@ def run(
     threads: int,
     advance: Callable[[int], None] | None = None,
 ) -> None:
-    """Call work(start, stop) for each batch, on `threads` threads.
+    """Call work(start, stop) for each batch, on `threads` threads; the calling one is one of them.
 
     Batches must not depend on each other. An exception, Ctrl-C included, stops the run once the
-    batches under way are done, and is raised.
+    batches under way are done, and is raised. `advance` is called in the calling thread.
     """
     parts = iter(parts)
-    if threads == 1:
-        for start, stop in parts:
-            work(start, stop)
-            if advance:
-                advance(stop - start)
-        return
-    first = list(islice(parts, 2))
-    if len(first) < 2:  # a pool would only cost time
-        run(work, first, 1, advance)
-        return
-    pool = ThreadPoolExecutor(threads)
+    first = list(islice(parts, threads))  # fewer batches need fewer threads
+    shared = _Run(work, chain(first, parts))
+    helpers = [Thread(target=shared.help) for _ in first[1:]]
     try:
-        running: dict[Future[None], Batch] = {}
-        waiting = chain(first, parts)
-        while True:
-            for part in islice(waiting, 2 * threads - len(running)):
-                running[pool.submit(work, *part)] = part
-            if not running:
-                break
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                start, stop = running.pop(future)
-                future.result()
-                if advance:
-                    advance(stop - start)
+        for helper in helpers:
+            helper.start()
+        while shared.work_on_next():
+            if advance:
+                advance(shared.newly_done())
     finally:
-        pool.shutdown(cancel_futures=True)
+        shared.stop = True
+        for helper in helpers:
+            if helper.ident is not None:
+                helper.join()
+    if shared.error is not None:
+        raise shared.error
+    done = shared.newly_done()  # by the others, at last
+    if advance and done:
+        advance(done)
+
+
+class _Run:
+    """What the threads of a run share."""
+
+    def __init__(self, work: Callable[[int, int], None], parts: Iterator[Batch]) -> None:
+        self.stop = False
+        self.error: BaseException | None = None
+        self._work = work
+        self._parts = parts
+        self._lock = Lock()
+        self._done = 0
+
+    def work_on_next(self) -> bool:
+        """Work on the next batch; return whether there was one."""
+        with self._lock:
+            part = None if self.stop else next(self._parts, None)
+        if part is None:
+            return False
+        self._work(*part)
+        with self._lock:
+            self._done += part[1] - part[0]
+        return True
+
+    def help(self) -> None:
+        """Work on batches until there is none; an exception stops the run."""
+        try:
+            while self.work_on_next():
+                pass
+        except BaseException as error:  # raised in the thread that called `run`
+            self.error = error
+            self.stop = True
+
+    def newly_done(self) -> int:
+        """Return how many documents were done since it was asked last."""
+        with self._lock:
+            done, self._done = self._done, 0
+        return done
