@@ -11,10 +11,10 @@ from collections.abc import Callable
 from time import process_time
 from typing import Any
 
-import common
 import datasketch as theirs
 import numpy as np
 
+from bench import common
 from fastlsh.compat import datasketch as ours
 
 SCHEMES = ("affine32", "affine64", "legacy")
@@ -126,7 +126,7 @@ def main() -> None:
     documents = 1000 if options.quick else 10_000
     results = {scheme: of_scheme(scheme, documents, count) for scheme in SCHEMES}
     results["affine32"]["update_batch, Python hashfunc"] = python_hashfunc(count)
-    common.write("sketches", options, results)
+    common.write("compat_datasketch", options, results)
 
 
 if __name__ == "__main__":
