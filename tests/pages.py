@@ -51,14 +51,16 @@ class Page:
     updated: str = ""
 
 
-def run_page(path: Path, names: dict[str, Any] | None = None) -> Page:
-    """Run a page in the working directory."""
+def run_page(path: Path, names: dict[str, Any] | None = None, only: str = "") -> Page:
+    """Run a page in the working directory; `only` blocks of one language, if it is given."""
     text = path.read_text(encoding="utf-8")
     page = Page({"__name__": "page"} if names is None else names)
     checker, end = doctest.OutputChecker(), 0
     for block in BLOCK.finditer(text):
         page.updated += text[end : block.start()]
         end = block.end()
+        if only not in ("", block["language"]):
+            continue
         if block["needs"] and not _is_there(block["needs"].strip()):
             page.left_out.append(block["needs"].strip())
             page.updated += block[0]
@@ -108,7 +110,7 @@ def prepare(folder: Path) -> None:
         shutil.copy(stories, folder)
 
 
-def run_here(name: str, folder: Path, names: dict[str, Any] | None = None) -> Page:
+def run_here(name: str, folder: Path, names: dict[str, Any] | None = None, only: str = "") -> Page:
     """Run a page of docs in a prepared folder; what it says must be what it prints."""
     path = ROOT / name
     if not path.is_file():
@@ -120,7 +122,7 @@ def run_here(name: str, folder: Path, names: dict[str, Any] | None = None) -> Pa
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", fastlsh.RecallWarning)
             warnings.filterwarnings("ignore", module="matplotlib")
-            page = run_page(path, names)
+            page = run_page(path, names, only)
     finally:
         os.chdir(here)
     assert not page.differences, "\n".join(page.differences)
