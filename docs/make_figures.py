@@ -20,7 +20,7 @@ def bands(texts: dict[str, str]) -> Figure:
     """Draw where the signatures of two notices agree, cut into 17 bands of 7 rows."""
     signatures = fastlsh.MinHasher(128).signatures([texts["n001"], texts["n074"]])
     agree = (signatures[0] == signatures[1])[: 17 * 7].reshape(17, 7).T
-    shown = agree + agree.all(axis=0)  # 2: the whole band
+    shown = agree.astype(int) + agree.all(axis=0)  # 2: the whole band
     figure = Figure(figsize=(7, 3), layout="constrained")
     axes = figure.add_subplot()
     axes.pcolormesh(
@@ -64,6 +64,7 @@ def errors() -> Figure:
     ideal = [(SIMILARITY * (1 - SIMILARITY) / k) ** 0.5 for k in lengths]
     axes.plot(lengths, ideal, linestyle=":", color="0.3", label="sqrt(J(1 - J)/k)")
     axes.set(xscale="log", yscale="log", xlabel="minima in a signature (k)", ylabel="RMS error")
+    axes.minorticks_off()
     axes.set_xticks(lengths, [str(k) for k in lengths])
     axes.set_title(f"Error of the estimate, similarity {SIMILARITY}, {UNION} shingles in the union")
     axes.legend()
