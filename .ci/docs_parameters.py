@@ -1,4 +1,4 @@
-"""Parameters that a docstring describes together get each its own type and default, not the first's."""
+"""Parameters that a docstring describes together get each its own type and default."""
 
 from typing import Any
 

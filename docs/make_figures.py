@@ -66,6 +66,7 @@ def errors() -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="minima in a signature (k)", ylabel="RMS error")
     axes.minorticks_off()
     axes.set_xticks(lengths, [str(k) for k in lengths])
+    axes.set_yticks([0.02, 0.05, 0.1], ["0.02", "0.05", "0.1"])
     axes.set_title(f"Error of the estimate, similarity {SIMILARITY}, {UNION} shingles in the union")
     axes.legend()
     return figure

@@ -98,7 +98,8 @@ def _run(language: str, code: str, path: str, line: int, names: dict[str, Any]) 
                 if words[:1] == ["fastlsh"]:
                     assert main(words[1:]) == 0, f"{path}:{line}: {command}"
     out.flush()
-    return out.buffer.getvalue().decode()
+    printed = out.buffer.getvalue().decode()
+    return printed.replace("\\", "/") if os.sep == "\\" else printed  # names of files
 
 
 def prepare(folder: Path) -> None:
