@@ -53,6 +53,15 @@ def test_readme_runs(tmp_path, examples):
     assert run_here("README.md", tmp_path, names, only="python").ran > 1
 
 
+def test_the_truth_of_the_examples_is_what_their_page_computes(examples, monkeypatch, capsys):
+    text = (examples / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(examples)
+    exec(block, {})
+    expected = (examples / "notices.truth.tsv").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == expected
+
+
 def test_every_page_with_code_runs():
     ran = {DOCS / f"{name}.md" for name in PAGES}
     ran |= {DOCS / "systems" / f"{path.stem[13:]}.md" for path in ROOT.glob("tests/test_systems_*")}
