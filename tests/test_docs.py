@@ -12,7 +12,7 @@ import pytest
 
 import fastlsh
 from fastlsh.cli.main import parser
-from pages import ROOT, run_here
+from pages import ROOT, run_here, run_page
 
 DOCS = ROOT / "docs"
 PAGES = ["index", "tutorial", "parameters", "how-it-works", "guarantees", "command-line"]
@@ -35,6 +35,26 @@ def anchors(path):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         found.add(re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-"))
     return found
+
+
+def test_the_runner_notices(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    blocks = [
+        "```python\nx = 1\nprint(x)\n```\n\n```text\n1\n```\n",
+        "```python\nprint(x + 1)\n```\n\n```text\n3\n```\n",
+        "<!-- needs: no_such_module -->\n\n```python\nimport no_such_module\n```\n",
+        "```sh\nls  # not ours\nfastlsh tune --threshold 1 -q --compare\n```\n",
+    ]
+    page.write_text("\n".join(blocks[:3]), encoding="utf-8")
+    result = run_page(page)
+    assert (result.ran, result.left_out) == (2, ["no_such_module"])
+    assert len(result.differences) == 1
+    assert f"{page}:10: prints\n2\nnot\n3\n" in result.differences[0]
+    assert result.updated == page.read_text(encoding="utf-8").replace("3\n", "2\n")
+    page.write_text(blocks[3], encoding="utf-8")
+    with pytest.raises(AssertionError, match="--threshold 1 -q"):  # tune has no -q
+        run_page(page)
 
 
 @pytest.mark.parametrize("name", PAGES)
