@@ -14,7 +14,7 @@ SOURCE = Path(fastlsh.__file__).parent
 FLOORS = [
     ["_version"],
     ["_kernels", "io"],
-    ["errors", "texts", "parallel", "banding", "results"],
+    ["errors", "texts", "parallel", "banding", "results", "textbook"],
     ["shingling", "schemes", "buckets", "keyed"],
     ["minhash", "sets", "similarity", "identical", "settings", "signed"],
     ["pairs", "index"],

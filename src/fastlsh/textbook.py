@@ -1,0 +1,248 @@
+"""MinHash and LSH as textbooks explain them: slow, plain, and used by nothing else in fastlsh.
+
+For teaching, for the pages of ``docs/systems``, and as an oracle of tests. Sets are Python sets,
+signatures are lists of int, one entry a function. What fastlsh itself computes is told by
+``docs/signature-spec.md``.
+
+>>> first, second = set("abcd"), set("bcde")
+>>> jaccard(first, second)
+0.6
+"""
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import combinations
+from typing import TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+RISKIQ_MODULUS = 999_999_999_989
+"""The prime of its hash functions. Sums that have wrapped to 32 bits never reach it."""
+
+
+# ---- sets
+
+
+def shingles(units: Sequence[T], size: int) -> set[tuple[T, ...]]:
+    """Return the set of windows of `size` consecutive units, as tuples; none if there are fewer.
+
+    >>> sorted("".join(window) for window in shingles("abcab", 2))
+    ['ab', 'bc', 'ca']
+    """
+    if size < 1:
+        raise ValueError(f"size must be at least 1, got {size}")
+    return {tuple(units[i : i + size]) for i in range(len(units) - size + 1)}
+
+
+def jaccard(a: set[T], b: set[T]) -> float:
+    """Return |A n B| / |A u B|; 0 for two empty sets."""
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def all_pairs(sets: Sequence[set[T]], threshold: float) -> dict[tuple[int, int], float]:
+    """Return the similarity of every pair that reaches the threshold, comparing all n(n - 1)/2."""
+    found = {}
+    for i, j in combinations(range(len(sets)), 2):
+        similarity = jaccard(sets[i], sets[j])
+        if similarity >= threshold:
+            found[i, j] = similarity
+    return found
+
+
+# ---- signatures by permutations of the rows
+
+
+def characteristic_matrix(sets: Sequence[set[T]]) -> tuple[list[T], list[list[int]]]:
+    """Return the elements, and for each a row with a column for each set: 1 if that holds it, or 0.
+
+    Elements come in order of first sight, those of one set sorted.
+
+    >>> characteristic_matrix([{"a", "b"}, {"b", "c"}])
+    (['a', 'b', 'c'], [[1, 0], [1, 1], [0, 1]])
+    """
+    elements = list(dict.fromkeys(element for one in sets for element in sorted(one, key=repr)))
+    return elements, [[int(element in one) for one in sets] for element in elements]
+
+
+def permutations(rows: int, count: int, seed: int = 0) -> list[list[int]]:
+    """Return random orders of the rows, drawn from the seed."""
+    draw = random.Random(seed)
+    return [draw.sample(range(rows), rows) for _ in range(count)]
+
+
+def signatures_by_permutation(
+    matrix: Sequence[Sequence[int]], orders: Iterable[Sequence[int]]
+) -> list[list[int]]:
+    """Return for each set (column), and each order of the rows, the place of its first 1.
+
+    A set without an element gets the number of rows.
+
+    >>> signatures_by_permutation([[1, 0], [1, 1], [0, 1]], [[0, 1, 2], [2, 1, 0]])
+    [[0, 1], [1, 0]]
+    """
+    result: list[list[int]] = [[] for _ in (matrix[0] if matrix else ())]
+    for order in orders:
+        for column, signature in enumerate(result):
+            ones = (place for place, row in enumerate(order) if matrix[row][column])
+            signature.append(next(ones, len(matrix)))
+    return result
+
+
+# ---- signatures by hash functions
+
+
+def signatures_by_hashing(
+    sets: Iterable[Iterable[int]], functions: Sequence[Callable[[int], int]]
+) -> list[list[int]]:
+    """Return for each set the least value of each function over its elements.
+
+    Raises
+    ------
+    ValueError
+        A set without an element has no least value.
+
+    >>> signatures_by_hashing([{0, 3}, {2}], [lambda x: (x + 1) % 5, lambda x: (3 * x + 1) % 5])
+    [[1, 0], [3, 2]]
+    """
+    return [[min(map(function, one)) for function in functions] for one in map(list, sets)]
+
+
+def xor_functions(count: int, seed: int = 0) -> list[Callable[[int], int]]:
+    """Return x -> x XOR c for random 32-bit c: a family that is not min-wise. Do not use it.
+
+    Its functions only choose, bit by bit, whether 0 or 1 is the smaller one, so those of one
+    family see the same few elements as candidates for the minimum.
+    """
+    draw = random.Random(seed)
+    return [draw.getrandbits(32).__xor__ for _ in range(count)]
+
+
+def affine_functions(count: int, seed: int = 0) -> list[Callable[[int], int]]:
+    """Return x -> a x + b mod 2^61 - 1 for random a, b: pairwise independent."""
+    draw, prime = random.Random(seed), 2**61 - 1
+
+    def function(a: int, b: int) -> Callable[[int], int]:
+        return lambda x: (a * x + b) % prime
+
+    return [function(draw.randrange(1, prime), draw.randrange(prime)) for _ in range(count)]
+
+
+def agreement(a: Sequence[int], b: Sequence[int]) -> float:
+    """Return the share of equal entries of two signatures: the estimate of their similarity."""
+    return sum(x == y for x, y in zip(a, b, strict=True)) / len(a)
+
+
+def candidates(signatures: Sequence[Sequence[int]], bands: int) -> set[tuple[int, int]]:
+    """Return the pairs that share a bucket: all entries of some band are equal.
+
+    Raises
+    ------
+    ValueError
+        The signatures cannot be cut into so many bands.
+    """
+    found: set[tuple[int, int]] = set()
+    if not signatures:
+        return found
+    rows, left = divmod(len(signatures[0]), bands)
+    if left:
+        raise ValueError(f"{len(signatures[0])} entries cannot be cut into {bands} bands")
+    for band in range(bands):
+        buckets: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for document, signature in enumerate(signatures):
+            buckets[tuple(signature[band * rows : (band + 1) * rows])].append(document)
+        for members in buckets.values():
+            found.update(combinations(members, 2))
+    return found
+
+
+# ---- RiskIQ's functions
+
+
+def int32(number: int) -> int:
+    """Return the number as a signed 32-bit integer, as Java's int wraps."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
+def djb2a(data: str | bytes) -> int:
+    """Return Bernstein's hash with XOR, h = h * 33 ^ byte from 5381, as a signed 32-bit integer.
+
+    >>> djb2a("he")
+    5861128
+    """
+    h = 5381
+    for byte in data.encode() if isinstance(data, str) else data:
+        h = int32(h * 33 ^ byte)
+    return h
+
+
+class JavaRandom:
+    """The generator java.util.Random: 48 bits, linear congruential.
+
+    >>> JavaRandom(1337).next_int()
+    -1460590454
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.state = (seed ^ 0x5DEECE66D) % 2**48
+
+    def next_int(self) -> int:
+        """Return the next int, any of the 2^32."""
+        self.state = (self.state * 0x5DEECE66D + 0xB) % 2**48
+        return int32(self.state >> 16)
+
+
+def java_coefficients(count: int, seed: int) -> list[tuple[int, int]]:
+    """Return pairs (a, b), drawn in turn from Java's generator."""
+    generator = JavaRandom(seed)
+    return [(generator.next_int(), generator.next_int()) for _ in range(count)]
+
+
+def hash_collection(count: int, seed: int = 1337) -> list[Callable[[int], int]]:
+    """Return RiskIQ's functions: a x + b, wrapped to a signed 32-bit integer.
+
+    Its remainder by 999,999,999,989 changes nothing after that (Java's keeps the sign), and an
+    even a is allowed, which maps two or more x to one value.
+    """
+
+    def function(a: int, b: int) -> Callable[[int], int]:
+        return lambda x: int(math.fmod(int32(a * x + b), RISKIQ_MODULUS))
+
+    return [function(a, b) for a, b in java_coefficients(count, seed)]
+
+
+# ---- how many bands
+
+
+def solve_bands(threshold: float, num_perm: int) -> float:
+    """Return the b, not rounded, for which (1 / b)^(b / num_perm) is the threshold.
+
+    This is b ln b = -num_perm ln threshold.
+
+    >>> round(solve_bands(0.6, 100), 3)
+    17.757
+    """
+    if not 0.0 < threshold <= 1.0:
+        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
+    goal = -num_perm * math.log(threshold)
+    low, high = 1.0, 2.0 + goal
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * math.log(middle) < goal else (low, middle)
+    return high if goal else 1.0
+
+
+def pick_bands(threshold: float, num_perm: int) -> int:
+    """Return RiskIQ's number of bands: the least b with b ln b >= -num_perm ln threshold.
+
+    >>> pick_bands(0.6, 100)
+    18
+    """
+    if not 0.0 < threshold <= 1.0:
+        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
+    goal = -num_perm * math.log(threshold)
+    bands = 1
+    while bands * math.log(bands) < goal:
+        bands += 1
+    return bands

@@ -1,0 +1,143 @@
+"""The pages of docs: their code runs, their links lead somewhere, nothing public is forgotten."""
+
+import argparse
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastlsh
+from fastlsh.cli.main import parser
+from pages import ROOT, run_here, run_page
+
+DOCS = ROOT / "docs"
+PAGES = ["index", "tutorial", "parameters", "how-it-works", "guarantees", "command-line"]
+ELSEWHERE = {"migrating"}  # tests/test_migrating.py
+WRITTEN = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md")), *ROOT.glob("examples/*.md")]
+LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
+
+pytestmark = pytest.mark.skipif(not (DOCS / "index.md").is_file(), reason="no docs here")
+
+
+def prose(path):
+    """Return a page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+
+
+def anchors(path):
+    """Return the names of the headings of a page, as GitHub and the site make them."""
+    found = set(re.findall(r'<a (?:id|name)="([^"]+)"', prose(path)))
+    for heading in re.findall(r"^#+ (.+)$", prose(path), flags=re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found.add(re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-"))
+    return found
+
+
+def test_the_runner_notices(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    blocks = [
+        "```python\nx = 1\nprint(x)\n```\n\n```text\n1\n```\n",
+        "```python\nprint(x + 1)\n```\n\n```text\n3\n```\n",
+        "<!-- needs: no_such_module -->\n\n```python\nimport no_such_module\n```\n",
+        "```sh\nls  # not ours\nfastlsh tune --threshold 1 -q --compare\n```\n",
+    ]
+    page.write_text("\n".join(blocks[:3]), encoding="utf-8")
+    result = run_page(page)
+    assert (result.ran, result.left_out) == (2, ["no_such_module"])
+    assert len(result.differences) == 1
+    assert f"{page}:10: prints\n2\nnot\n3\n" in result.differences[0]
+    assert result.updated == page.read_text(encoding="utf-8").replace("3\n", "2\n")
+    page.write_text(blocks[3], encoding="utf-8")
+    with pytest.raises(AssertionError, match="--threshold 1 -q"):  # tune has no -q
+        run_page(page)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_run(name, tmp_path):
+    page = run_here(f"docs/{name}.md", tmp_path)
+    assert page.ran
+    assert not page.left_out
+
+
+def test_readme_runs(tmp_path, examples):
+    pytest.importorskip("pandas")
+    with (examples / "notices.jsonl").open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    names = {"texts": [row["text"] for row in rows], "ids": [row["id"] for row in rows]}
+    names["my_tokenizer"] = str.split
+    assert run_here("README.md", tmp_path, names, only="python").ran > 1
+
+
+def test_the_truth_of_the_examples_is_what_their_page_computes(examples, monkeypatch, capsys):
+    text = (examples / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(examples)
+    exec(block, {})
+    expected = (examples / "notices.truth.tsv").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == expected
+
+
+def test_every_page_with_code_runs():
+    ran = {DOCS / f"{name}.md" for name in PAGES}
+    ran |= {DOCS / "systems" / f"{path.stem[13:]}.md" for path in ROOT.glob("tests/test_systems_*")}
+    for path in DOCS.rglob("*.md"):
+        if "```python\n" in path.read_text(encoding="utf-8") and path.stem not in ELSEWHERE:
+            assert path in ran, path
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path):
+    for groups in LINK.findall(prose(path)):
+        link = groups[0] or groups[1]
+        if ":" in link:
+            continue
+        target, _, anchor = link.partition("#")
+        file = (path.parent / target).resolve() if target else path
+        if not any((ROOT / part).exists() for part in ("bench", ".ci")) and not file.exists():
+            continue  # from the sdist, which has no benchmarks
+        assert file.exists(), link
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), link
+
+
+def test_the_reference_has_everything_public():
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    for name in fastlsh.__all__:
+        if not name.startswith("_"):
+            # a function in a module of its own name is found only by its full one
+            assert re.search(rf"^::: fastlsh\.(\w+\.)*{name}$", text, flags=re.MULTILINE), name
+
+
+def test_every_option_of_the_commands_is_on_their_page():
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    shared, *parts = re.split(r"^## (?=pairs|dedup|tune|evaluate)", text, flags=re.MULTILINE)
+    pages = {part.split("\n")[0]: shared + part for part in parts}
+    (commands,) = (
+        action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    for name, command in commands.choices.items():
+        for option in command._option_string_actions:
+            if option not in ("-h", "--help"):
+                assert f"`{option}" in pages[name], (name, option)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("matplotlib"), reason="no matplotlib")
+def test_figures_are_made_by_the_script(tmp_path):
+    script = DOCS / "make_figures.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path)], check=True)
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made == {path.name for path in DOCS.glob("images/how-*.svg")}
+
+
+def test_every_figure_is_shown():
+    shown = {
+        Path(figure).name
+        for path in DOCS.rglob("*.md")
+        for figure in re.findall(r"images/[\w-]+\.svg", path.read_text(encoding="utf-8"))
+    }
+    assert shown == {path.name for path in DOCS.glob("images/*.svg")}

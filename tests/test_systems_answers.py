@@ -1,0 +1,65 @@
+"""docs/systems/answers.md: a directory of .txt, compared with the exact answer."""
+
+import importlib.util
+
+import pytest
+
+from fastlsh import MinHasher, Shingler, estimate_jaccard, textbook
+from pages import run_here
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("answers")
+    page = run_here("docs/systems/answers.md", folder)
+    page.names["folder"] = folder
+    return page
+
+
+def test_page_runs(page):
+    assert page.ran + len(page.left_out) == 14
+    assert set(page.left_out) <= {"matplotlib"}
+
+
+def test_everything_found_is_exact(page):
+    exact, found = page.names["exact"], page.names["found"]
+    assert found <= exact.keys()
+    assert page.names["missed"] < 1
+    assert len(found) >= len(exact) - 3
+
+
+def test_bands_of_the_course():
+    assert round(textbook.solve_bands(0.6, 100), 3) == 17.757
+    assert int(textbook.solve_bands(0.6, 100)) == 17
+    bands = textbook.solve_bands(0.6, 100)
+    assert (1 / bands) ** (bands / 100) == pytest.approx(0.6)
+
+
+def test_xor_instead_of_a_power():
+    assert 2 ^ 32 == 34
+
+
+def test_permutations_and_hashes_estimate_alike(page):
+    some, by_rows = page.names["some"], page.names["by_rows"]
+    signed = MinHasher(100, shingler=Shingler(size=8, remove_whitespace=True)).signatures(
+        page.names["texts"][:30]
+    )
+    for (a, b), exact in textbook.all_pairs(some, 0.2).items():
+        assert abs(textbook.agreement(by_rows[a], by_rows[b]) - exact) < 0.2
+        assert abs(estimate_jaccard(signed, [(a, b)])[0] - exact) < 0.2
+
+
+def test_small_shingles_of_the_small_example():
+    text = "a bc\nbca"
+    shingler = Shingler(size=3, remove_whitespace=True)
+    assert set(shingler.shingles(text)) == {"abc", "bcb", "cbc", "bca"}
+
+
+def test_plots(page):
+    if not importlib.util.find_spec("matplotlib"):
+        pytest.skip("no matplotlib")
+    for name in ("answers-rate.svg", "answers-time.svg"):
+        assert "<svg" in (page.names["folder"] / name).read_text(encoding="utf-8")
+    rate = page.names["rate"]
+    assert all(0 <= share <= 1 for share in rate)
+    assert max(rate) > 0.9

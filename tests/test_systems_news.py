@@ -1,0 +1,48 @@
+"""docs/systems/news.md: a news wire, one story a line."""
+
+import pytest
+
+from fastlsh import MinHasher, Shingler, estimate_jaccard, jaccard
+from pages import run_here
+
+TEXTS = ["Lorem Ipsum dolor sit amet", "Lorem Ipsum dolor sit amet is how dummy text starts"]
+FIVE = Shingler(size=5)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return run_here("docs/systems/news.md", tmp_path_factory.mktemp("news"))
+
+
+def test_page_runs(page):
+    assert page.ran + len(page.left_out) == 11
+    assert set(page.left_out) <= {"matplotlib", "articles_1000.train"}
+
+
+def test_the_lost_shingle(page):
+    a, b = map(page.names["without_last"], TEXTS)
+    assert len(a) == 21
+    assert round(len(a & b) / len(a | b), 4) == 0.4565
+    assert round(jaccard(*TEXTS, FIVE), 4) == 0.4681
+
+
+@pytest.mark.parametrize("num_perm", [100, 1000])
+def test_scatter_of_the_estimates(num_perm):
+    estimates = [
+        estimate_jaccard(MinHasher(num_perm, seed=s, shingler=FIVE).signatures(TEXTS), [(0, 1)])[0]
+        for s in range(200)
+    ]
+    exact = 22 / 47
+    error = (exact * (1 - exact) / num_perm) ** 0.5
+    assert abs(sum(estimates) / 200 - exact) < 4.2 * error / 200**0.5
+    assert sum(abs(e - exact) < 2 * error for e in estimates) > 180
+
+
+def test_all_similar_stories_are_found_among_few_candidates(page):
+    if "articles_1000.train" in page.left_out:
+        pytest.skip("no articles_1000.train: set FASTLSH_DATA")
+    counts = page.names["counts"]
+    candidates = [counts[bands][0] for bands in (2, 5, 10, 20, 50)]
+    assert candidates == sorted(candidates)
+    assert counts[20][1] == 10
+    assert counts[20][0] < 110  # of 499,500

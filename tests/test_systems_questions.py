@@ -1,0 +1,68 @@
+"""docs/systems/questions.md: sets of words, and tuning for 0.17."""
+
+import random
+
+import numpy as np
+import pytest
+
+from fastlsh import LSHParams, MinHasher, Shingler, estimate_jaccard, jaccard, textbook
+from pages import run_here
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return run_here("docs/systems/questions.md", tmp_path_factory.mktemp("questions"))
+
+
+def test_page_runs(page):
+    assert page.ran == 11
+    assert not page.left_out
+
+
+def test_similarities_of_the_three_questions(page):
+    words = Shingler(unit="word", size=1)
+    king, ruler, pharaoh = page.names["questions"]
+    assert jaccard(king, ruler, words) == 0.75
+    assert jaccard(king, pharaoh, words) == jaccard(ruler, pharaoh, words) == 0.4
+
+
+def test_both_ways_of_minhash_estimate_them(page):
+    by_permutation = page.names["by_permutation"]
+    by_hashing = estimate_jaccard(page.names["signatures"], [(0, 1), (0, 2)])
+    for pair, exact, estimate in [((0, 1), 0.75, by_hashing[0]), ((0, 2), 0.4, by_hashing[1])]:
+        assert abs(estimate - exact) < 4 * 0.011
+        permuted = textbook.agreement(*(by_permutation[i] for i in pair))
+        assert abs(permuted - exact) < 4 * 0.011
+
+
+def test_groups():
+    params = LSHParams(bands=2, rows=3)
+    assert params.probability(0.75) == pytest.approx(0.665771484, abs=5e-10)
+    assert params.probability(0.4) == pytest.approx(0.123904, abs=5e-10)
+
+
+def test_tuning():
+    assert round(LSHParams(100, 2).probability(0.17), 3) == 0.947
+    assert round(LSHParams(50, 4).probability(0.17), 3) == 0.041
+    assert round(LSHParams(50, 4).threshold, 3) == 0.376
+
+
+def test_xor_with_constants_is_not_minwise(page):
+    assert page.names["xor"] > 1.5
+    assert page.names["more"] > 3
+    assert 0.85 < page.names["affine"] < 1.15
+    assert page.names["agree"] == 2  # of 8, where the similarity is 0.5
+
+
+def test_fastlsh_has_the_ideal_error_on_the_same_sets():
+    draw, total, size, k = random.Random(7), 0.0, 20, 128
+    for seed in range(300):
+        numbers = [draw.getrandbits(32) for _ in range(30)]
+        elements = np.array(numbers[:size] + numbers[size // 2 :], np.uint32)
+        signed = MinHasher(k, seed=seed).from_hashes(elements, np.array([0, size, 2 * size]))
+        total += (estimate_jaccard(signed, [(0, 1)])[0] - 1 / 3) ** 2
+    assert 0.85 < (total / 300 / (2 / 9 / k)) ** 0.5 < 1.15
+
+
+def test_collisions_are_compared(page):
+    assert list(page.names["pairs"]) == [(0, 1, 0.75)]
