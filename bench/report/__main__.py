@@ -76,6 +76,11 @@ OTHERS = {
     "ways": "Ready tokens, words, columns",
     "candidates": "From signatures to candidate pairs",
     "index": "Index: insert, query, memory",
+    "exact-mixed": "Exact all-pairs join: mixed, 5 characters",
+    "exact-descriptions": "Exact all-pairs join: descriptions, 5 characters",
+    "compat_datasketch": "Drop-in for datasketch: sketches",
+    "datasketch_lsh": "Drop-in for datasketch: LSH",
+    "compat_lsh": "Drop-in for lsh",
 }
 """Benchmarks of which all numbers are shown as they are."""
 
