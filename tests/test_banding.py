@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import oracle
-from fastlsh import LSHParams, RecallWarning
+from fastlsh import Index, LSHParams, RecallWarning, near_duplicates
 from fastlsh.banding import steepest_bands
 
 
@@ -109,6 +109,13 @@ def test_a_low_threshold_warns_once_and_names_the_remedy():
         warnings.simplefilter("error")
         good = LSHParams.for_threshold(0.5, better)
     assert good.probability(0.25) <= 0.3
+
+
+def test_the_warning_points_to_the_line_that_led_to_it():
+    for lead in (LSHParams.for_threshold, lambda t: near_duplicates(["a"], t), Index):
+        with pytest.warns(RecallWarning) as caught:
+            lead(0.3)
+        assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("bad", [0, -0.1, 1.01, float("nan"), float("inf")])

@@ -1,13 +1,12 @@
 """Choosing bands and rows for a threshold and a signature's length."""
 
 import math
-import warnings
 
 import numpy as np
 
 from fastlsh.banding.curve import found
 from fastlsh.banding.least import least_weighted_area
-from fastlsh.errors import RecallWarning
+from fastlsh.errors import RecallWarning, warn_caller
 
 MANY_CANDIDATES = 0.3
 """More than this share of the pairs at half the threshold as candidates is worth a warning."""
@@ -61,11 +60,10 @@ def warn_of_many_candidates(threshold: float, choice: Choice, recall: float) -> 
     while found(threshold / 2, bands, rows) > MANY_CANDIDATES:
         rows += 1
         bands = _bands_for(threshold, rows, recall)
-    warnings.warn(
+    warn_caller(
         f"{low:.0%} of the pairs at similarity {threshold / 2:g} will be compared in vain "
         f"({choice[0]} bands of {choice[1]} rows); num_perm={bands * rows} is better",
         RecallWarning,
-        stacklevel=3,
     )
 
 
