@@ -13,6 +13,9 @@ from fastlsh import LSHParams, Shingler, deduplicate
 from strategies import collections, little_room, shinglers, wide
 from test_pairs import bandings, thresholds, verifications
 
+# Texts of a few letters, as these tests have them, are what it warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:shingles of")
+
 
 def outcome(result, fixed=0):
     """Return {document: (proof, similarity)}, in the numbering of the oracle."""

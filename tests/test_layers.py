@@ -16,7 +16,7 @@ FLOORS = [
     ["_kernels", "io"],
     ["errors", "texts", "parallel", "banding", "results", "textbook"],
     ["shingling", "schemes", "buckets", "keyed"],
-    ["minhash", "sets", "similarity", "identical", "settings", "signed"],
+    ["minhash", "sets", "similarity", "identical", "settings", "signed", "presets", "chance"],
     ["pairs", "index"],
     ["dedup", "evaluation", "compat"],
     ["plots"],

@@ -15,6 +15,9 @@ bandings = st.sampled_from([(1, 1), (4, 1), (16, 1), (4, 2), (8, 2), (5, 3), (1,
 thresholds = st.sampled_from([0.01, 0.2, 1 / 3, 0.5, 0.6, 0.75, 0.8, 1.0])
 verifications = st.sampled_from(["exact", "exact", "signature", "none"])
 
+# Texts of a few letters, as these tests have them, are what it warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:shingles of")
+
 
 def as_list(pairs):
     """Return [(left, right, similarity)]; NaN becomes None, which equals itself."""

@@ -10,6 +10,9 @@ from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
 
 MAIN = {"near_duplicates": near_duplicates, "deduplicate": deduplicate}
 
+# Texts of a few letters, as these tests have them, are what it warns of.
+pytestmark = pytest.mark.filterwarnings("ignore:shingles of")
+
 
 @pytest.fixture(params=MAIN.values(), ids=MAIN.keys())
 def function(request):

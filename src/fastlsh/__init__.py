@@ -14,6 +14,7 @@ from fastlsh.evaluation import Evaluation, evaluate, exact_pairs
 from fastlsh.index import Index
 from fastlsh.minhash import MinHasher
 from fastlsh.pairs import near_duplicates
+from fastlsh.presets import Preset, preset
 from fastlsh.results import Deduplication, Pairs
 from fastlsh.shingling import Shingler
 from fastlsh.similarity import estimate_jaccard, exact_jaccard, jaccard
@@ -26,6 +27,7 @@ __all__ = [
     "LSHParams",
     "MinHasher",
     "Pairs",
+    "Preset",
     "RecallWarning",
     "Shingler",
     "TooManyPairsError",
@@ -39,4 +41,5 @@ __all__ = [
     "exact_pairs",
     "jaccard",
     "near_duplicates",
+    "preset",
 ]

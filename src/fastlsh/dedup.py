@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.buckets import empty_documents
+from fastlsh.chance import warn_of_short_shingles
 from fastlsh.identical import first_copies
 from fastlsh.index import keep_or_drop
 from fastlsh.parallel import Progress, ProgressOption, batches
@@ -74,6 +75,11 @@ def deduplicate(
     TypeError, ValueError
         An unsuitable argument, or a document of another type (the message names it).
 
+    Warns
+    -----
+    RecallWarning
+        As `near_duplicates` does.
+
     Examples
     --------
     >>> texts = ["the quick brown fox jumps", "the quick brown fox jumped", "something else"]
@@ -94,6 +100,7 @@ def deduplicate(
     hasher = settings.hasher
     told = Progress(progress)
     signed = Signed.of(everything, hasher, settings.params, told)
+    warn_of_short_shingles(everything, signed.signatures, settings)
     if hasher.shingler.tokenizer is not None and isinstance(keep, str) and keep == "longest":
         own_lengths = _code_points(collection, hasher.shingler)
     else:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED, agreement
 from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
+from fastlsh.chance import warn_of_short_shingles
 from fastlsh.identical import first_copies
 from fastlsh.keyed import Keyed, joined_blocks, with_copies
 from fastlsh.parallel import Progress, ProgressOption
@@ -84,7 +85,8 @@ def near_duplicates(
     Warns
     -----
     RecallWarning
-        The threshold is so low for `num_perm` that very many pairs are compared in vain.
+        Very many pairs are compared in vain: the threshold is so low for `num_perm`, or shingles
+        of few characters make unrelated documents similar by chance.
 
     Notes
     -----
@@ -106,6 +108,7 @@ def near_duplicates(
     hasher = settings.hasher
     told = Progress(progress)
     signed = Signed.of(collection, hasher, settings.params, told)
+    warn_of_short_shingles(collection, signed.signatures, settings)
     first = first_copies(collection, hasher.shingler, signed.signatures, None, hasher.threads)
     found = list(_verified(collection, signed, first, settings, max_pairs, told))
     identical = np.nan if settings.verify == NOT_VERIFIED else 1.0

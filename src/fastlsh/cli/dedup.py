@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     keywords = search_keywords(arguments, "keep", "max_candidates")
     _check(arguments)
     # On no documents: wrong parameters are refused before the long work.
-    deduplicate([], arguments.threshold, **{**keywords, "progress": False})
+    deduplicate([], **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs, uniform=True)
     warn_about(collection)
     ids = collection.ids
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         warn_about(against)
         keywords["against"] = against.texts
         ids = ids + against.ids
-    result = deduplicate(collection.texts, arguments.threshold, **keywords)
+    result = deduplicate(collection.texts, **keywords)
     if arguments.removed is not None:
         gone = np.flatnonzero(~result.kept)
         # Where a document of --against is the reason, its id comes behind those of the inputs.
@@ -91,6 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
     kept = int(result.kept.sum())
     summarise(
         arguments,
+        keywords["threshold"],
         collection,
         result,
         f"{kept} kept, {len(collection) - kept} removed"

@@ -55,10 +55,10 @@ def run(arguments: argparse.Namespace) -> None:
 
         check_plot(arguments.plot)
     # On no documents: wrong parameters are refused before the long work.
-    evaluate([], arguments.threshold, **{**keywords, "progress": False})
+    evaluate([], **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
-    result = evaluate(collection.texts, arguments.threshold, **keywords)
+    result = evaluate(collection.texts, **keywords)
     print(result)
     if arguments.missed is not None:
         columns = {

@@ -45,14 +45,20 @@ def warn_about(collection: Collection) -> None:
 
 
 def summarise(
-    arguments: argparse.Namespace, collection: Collection, result: Any, *lines: str
+    arguments: argparse.Namespace,
+    threshold: float,
+    collection: Collection,
+    result: Any,
+    *lines: str,
 ) -> None:
     """Print what was read, how it was compared and what came out.
 
     Parameters
     ----------
     arguments : argparse.Namespace
-        With ``quiet`` and ``threshold``.
+        With ``quiet``.
+    threshold : float
+        From which similarity on documents were looked for.
     collection : Collection
         The documents.
     result : Pairs or Deduplication
@@ -64,7 +70,7 @@ def summarise(
         return
     skipped = f", {collection.skipped} rows skipped" if collection.skipped else ""
     say(f"{result.documents} documents, {result.empty} empty{skipped}")
-    params, threshold = result.params, arguments.threshold
+    params = result.params
     found = params.probability(threshold)
     say(
         f"{params.bands} bands x {params.rows} rows:"

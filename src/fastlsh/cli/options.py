@@ -2,9 +2,12 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import Any
 
+from fastlsh import Shingler, preset
 from fastlsh.io import Collection, read
+from fastlsh.presets import PRESETS
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
@@ -42,14 +45,16 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     """Add what makes two texts near-duplicates and how they are found."""
     group = parser.add_argument_group("similarity")
     group.add_argument(
-        "--threshold", metavar="T", type=float, default=0.8, help="Jaccard (default: 0.8)"
+        "--preset",
+        metavar="NAME",
+        choices=PRESETS,
+        help=f"a pipeline's parameters, which other options change: {', '.join(PRESETS)}",
     )
-    group.add_argument("--unit", choices=["char", "word", "byte"], default="char")
-    group.add_argument(
-        "--size", metavar="N", type=int, default=9, help="units a shingle (default: 9)"
-    )
-    group.add_argument("--lowercase", action="store_true")
-    group.add_argument("--remove-whitespace", action="store_true")
+    group.add_argument("--threshold", metavar="T", type=float, help="Jaccard (default: 0.8)")
+    group.add_argument("--unit", choices=["char", "word", "byte"], help="(default: char)")
+    group.add_argument("--size", metavar="N", type=int, help="units a shingle (default: 9)")
+    group.add_argument("--lowercase", action="store_const", const=True)
+    group.add_argument("--remove-whitespace", action="store_const", const=True)
     group = parser.add_argument_group("search")
     group.add_argument(
         "--num-perm", metavar="K", type=int, help="minima a signature (default: 128)"
@@ -100,19 +105,26 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
     -------
     dict
     """
-    from fastlsh import Shingler
-
-    shared = ("num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "threads")
-    given = {name: getattr(arguments, name) for name in (*shared, *names)}
-    shingler = Shingler(
-        arguments.unit,
-        arguments.size,
-        lowercase=arguments.lowercase,
-        remove_whitespace=arguments.remove_whitespace,
-    )
+    shared = ("threshold", "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify")
+    keywords: dict[str, Any] = {"threshold": 0.8, "shingler": Shingler()}
+    if arguments.preset is not None:
+        keywords = dict(preset(arguments.preset))
+        if arguments.recall is not None:  # which chooses bands and rows instead
+            del keywords["bands"], keywords["rows"]
+    given = {
+        name: value
+        for name in (*shared, "threads", *names)
+        if (value := getattr(arguments, name)) is not None
+    }
+    shingling = {
+        name: value
+        for name in ("unit", "size", "lowercase", "remove_whitespace")
+        if (value := getattr(arguments, name)) is not None
+    }
     return {
-        **{name: value for name, value in given.items() if value is not None},
-        "shingler": shingler,
+        **keywords,
+        **given,
+        "shingler": replace(keywords["shingler"], **shingling),
         "progress": sys.stderr.isatty() and not arguments.quiet,
     }
 

@@ -33,14 +33,14 @@ def run(arguments: argparse.Namespace) -> None:
         table_format(arguments.output)
         check_target(arguments.output, arguments.inputs)
     # On no documents: wrong parameters are refused before the long work.
-    near_duplicates([], arguments.threshold, **{**keywords, "progress": False})
+    near_duplicates([], **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
-    found = near_duplicates(collection.texts, arguments.threshold, **keywords)
+    found = near_duplicates(collection.texts, **keywords)
     columns = {
         "id_a": Lookup(collection.ids, found.left),
         "id_b": Lookup(collection.ids, found.right),
         "jaccard": found.similarity,
     }
     write_table(arguments.output, columns)
-    summarise(arguments, collection, found, f"{len(found)} pairs")
+    summarise(arguments, keywords["threshold"], collection, found, f"{len(found)} pairs")

@@ -1,0 +1,141 @@
+"""Each preset with its source, and what differs here."""
+
+from fastlsh.presets.preset import Preset
+from fastlsh.presets.texts import code_words, simplified
+from fastlsh.shingling import Shingler
+
+# ---- pipelines that build data sets
+
+
+def fineweb() -> Preset:
+    """FineWeb, and the defaults of datatrove: 5 words, 14 x 8.
+
+    Source: `MinhashConfig` and `TextNormConfig` of datatrove 0.10, its examples/fineweb.py. The
+    normalisation is the same, see `simplified`; 0.72 is the (1/14)^(1/8) that its comment names.
+
+    Differs: words are cut at whitespace, not by a tokenizer for each language; a text of fewer
+    than 5 words is one shingle instead of none; it does not verify.
+    """
+    shingler = Shingler("word", 5, normalize=simplified)
+    return Preset(0.72, shingler, 112, 14, 8)
+
+
+def stack() -> Preset:
+    """Return what BigCode deduplicated The Stack with: 5 words of source code, 0.7, 256 hashes.
+
+    Source: near_deduplication/minhash_deduplication.py of bigcode-dataset. Its `optimal_param`,
+    datasketch's rule of equal weights, gives 25 x 10 for 0.7 and 256. Words are what lies between
+    characters other than A-Z, a-z, 0-9 and _; two such in a row enclose an empty word.
+
+    Differs: a text of fewer than 5 words is one shingle instead of none; it does not verify, and
+    it removes whole connected components.
+    """
+    return Preset(0.7, Shingler("word", 5, tokenizer=code_words), 256, 25, 10)
+
+
+def nemo() -> Preset:
+    """NeMo Curator: 24 characters, 20 x 13, nothing normalised.
+
+    Source: the defaults of its `FuzzyDeduplicationWorkflow` (char_ngrams=24, num_bands=20,
+    minhashes_per_band=13, use_64_bit_hash=False). 0.79 is (1/20)^(1/13).
+
+    Differs: it hashes with MurmurHash3; it does not verify, and removes whole connected
+    components.
+    """
+    return Preset(0.79, Shingler(size=24), 260, 20, 13)
+
+
+def olmo3() -> Preset:
+    """Dolma 3, the data of Olmo 3, by duplodocus: 5 tokens, 26 x 11.
+
+    Source: the example configuration in the documentation of duplodocus (num_buckets 26,
+    bucket_size 11, ngram_size 5, tokenizer cl100k_base). 0.74 is (1/26)^(1/11).
+
+    Differs: units are words, not byte-pair tokens, of which a word has about 1.3. For those pass
+    ``Shingler("word", 5, tokenizer=...)`` with a function that returns the tokens as str. It does
+    not verify, and removes whole connected components.
+    """
+    return Preset(0.74, Shingler("word", 5), 286, 26, 11)
+
+
+def lee2022() -> Preset:
+    """Lee et al. 2022, who deduplicated C4, later RefinedWeb: 5 words, 450 x 20.
+
+    Source: "Deduplicating Training Data Makes Language Models Better" (ACL 2022, arXiv
+    2107.06499), appendix A: 5-grams of space-separated words, 9,000 hashes, 20 rows in each of
+    450 bands, Jaccard similarity above 0.8.
+
+    Differs: of the pairs above 0.8 it takes only those whose edit similarity exceeds 0.8, too.
+    9,000 functions are slow: ``scheme="fss"`` finds the same at a small part of the cost.
+    """
+    return Preset(0.8, Shingler("word", 5), 9000, 450, 20)
+
+
+# ---- libraries
+
+
+def datasketch() -> Preset:
+    """Return the defaults of datasketch's `MinHashLSH`: 0.9, 128 functions, so 5 x 25.
+
+    Source: datasketch 2.0, `MinHashLSH(threshold=0.9, num_perm=128, weights=(0.5, 0.5))`. What a
+    document is a set of is up to the user: here single words, as in its README.
+
+    Differs: it does not verify. `fastlsh.compat.datasketch` is the drop-in module with its
+    numbers.
+    """
+    return Preset(0.9, Shingler("word", 1), 128, 5, 25)
+
+
+def lsh() -> Preset:
+    """mattilyra/lsh: 8 bytes, 10 bands of 100 seeds.
+
+    Source: the defaults `MinHasher(char_ngram=8)` and `Cache(num_bands=10)`, with the 100 seeds
+    and the 0.9 of its notebook on news wire; the library has no default for these two.
+
+    Differs: it leaves out the last window of a text. `fastlsh.compat.lsh` is the drop-in module
+    with its numbers.
+    """
+    return Preset(0.9, Shingler("byte", 8), 100, 10, 10)
+
+
+# ---- the other systems of docs/systems
+
+
+def riskiq() -> Preset:
+    """RiskIQ's web pages: 100 functions, bands by b ln b, so 10 x 10 for 0.8.
+
+    Source: its article on MinHash and LSH in Scala; `fastlsh.textbook.pick_bands` is the rule.
+    The article has 3 characters in its example and shows that too few make everything alike,
+    without naming a number: here 9.
+
+    Differs: its functions wrap at 32 bits before the modulus, see docs/systems/pages.md.
+    """
+    return Preset(0.8, Shingler(size=9), 100, 10, 10)
+
+
+def course() -> Preset:
+    """Return a course's search for plagiarism: 8 characters without spaces, 20 x 5, 0.6.
+
+    Source: the second of docs/systems, "LSH via MinHash": 100 functions, 20 bands; 0.6 is the
+    threshold of its formula for the bands.
+
+    Differs: all whitespace is removed, not only spaces and newlines.
+    """
+    return Preset(0.6, Shingler(size=8, remove_whitespace=True), 100, 20, 5)
+
+
+def lecture() -> Preset:
+    """Return the lecture's worked example: 20 x 5, of which pairs at 0.8 are sure to 0.9996.
+
+    Source: the fifth of docs/systems, after chapter 3 of Mining of Massive Datasets, with the 9
+    characters that it advises for articles.
+    """
+    return Preset(0.8, Shingler(size=9), 100, 20, 5)
+
+
+def questions() -> Preset:
+    """Duplicate questions as sets of words: 0.17, 200 functions, 100 x 2.
+
+    Source: the first of docs/systems, "LSH explained", which finds 0.947 of the pairs at 0.17.
+    """
+    return Preset(0.17, Shingler("word", 1), 200, 100, 2)

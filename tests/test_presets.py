@@ -1,0 +1,208 @@
+"""Presets: the numbers of their sources, what they do with a text, and what they hash it to."""
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastlsh
+import oracle
+from fastlsh import LSHParams, Preset, Shingler, band_keys, presets, textbook
+from fastlsh.presets import PRESETS, code_words, simplified
+from files import put_rows as put
+
+TEXT = "Café Noir:\n  sold 3.50 kg on May 7 - if x_1 == 2: return [x_1, 'ok']"
+
+WORDS = "Café Noir: sold 3.50 kg", "== 2: return [x_1, 'ok']"
+
+# Threshold, unit, size, num_perm, bands, rows, first and last window of TEXT, how many there are.
+GOLDEN = {
+    "fineweb": (0.72, "word", 5, 112, 14, 8, "cafe noir sold 0 kg", "0 return x 0 ok", 12),
+    "stack": (0.7, "word", 5, 256, 25, 10, "Caf  Noir  ", "  ok  ", 26),
+    "nemo": (0.79, "char", 24, 260, 20, 13, TEXT[:24], TEXT[-24:], 45),
+    "olmo3": (0.74, "word", 5, 286, 26, 11, *WORDS, 12),
+    "lee2022": (0.8, "word", 5, 9000, 450, 20, *WORDS, 12),
+    "datasketch": (0.9, "word", 1, 128, 5, 25, "Café", "'ok']", 16),
+    "lsh": (0.9, "byte", 8, 100, 10, 10, "Café No".encode(), b"1, 'ok']", 62),
+    "riskiq": (0.8, "char", 9, 100, 10, 10, "Café Noir", "_1, 'ok']", 60),
+    "course": (0.6, "char", 8, 100, 20, 5, "CaféNoir", "_1,'ok']", 44),
+    "lecture": (0.8, "char", 9, 100, 20, 5, "Café Noir", "_1, 'ok']", 60),
+    "questions": (0.17, "word", 1, 200, 100, 2, "Café", "'ok']", 16),
+}  # fmt: skip
+
+# The beginning of the SHA-256 of TEXT's signature and band keys, as the oracle computes them.
+DIGESTS = {
+    "fineweb": "67866ddc310150c5",
+    "stack": "e96afdb5fd7d94d0",
+    "nemo": "4488b8140bab0609",
+    "olmo3": "d7780001d82bff1e",
+    "lee2022": "6b47be36e49dfb8c",
+    "datasketch": "71479cdbd7d6b40d",
+    "lsh": "5a4c59a627713143",
+    "riskiq": "6e3a8a6e970eb934",
+    "course": "66956a8764009180",
+    "lecture": "7bec865e1a31796f",
+    "questions": "5f1dbd71de724baf",
+}
+
+
+def test_there_are_these():
+    assert list(PRESETS) == list(GOLDEN)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_numbers_of_the_source(name):
+    one = fastlsh.preset(name)
+    shingles = one.shingler.shingles(TEXT)
+    assert (
+        one.threshold, one.shingler.unit, one.shingler.size, one.num_perm, one.bands, one.rows,
+        shingles[0], shingles[-1], len(shingles),
+    ) == GOLDEN[name]  # fmt: skip
+    assert one.params == LSHParams(one.bands, one.rows)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_what_a_text_is_hashed_to(name):
+    one = fastlsh.preset(name)
+    unit = one.shingler.unit
+    units = {
+        "fineweb": lambda: tuple(simplified(TEXT).split()),
+        "stack": lambda: tuple(code_words(TEXT)),
+        "course": lambda: "".join(TEXT.split()),
+    }.get(name, lambda: oracle.units_of(TEXT, unit))()
+    shingles = set(oracle.windows(units, one.shingler.size))
+    signature = oracle.signature(map(oracle.window_hash, shingles), one.num_perm)
+    keys = oracle.band_keys([signature], one.bands, one.rows)
+    ours = fastlsh.MinHasher(one.num_perm, shingler=one.shingler).signatures([TEXT])
+    assert ours[0].tolist() == signature
+    assert band_keys(ours, one.params).tolist() == keys
+    digest = hashlib.sha256(ours.astype("<u4").tobytes() + np.array(keys, "<u8").tobytes())
+    assert digest.hexdigest()[:16] == DIGESTS[name]
+
+
+@pytest.mark.parametrize(("name", "nominal"), [("fineweb", 0.72), ("nemo", 0.79), ("olmo3", 0.74)])
+def test_without_verification_the_threshold_is_the_steepest_point(name, nominal):
+    assert round(fastlsh.preset(name).params.threshold, 2) == nominal
+
+
+def test_choices_that_follow_from_a_rule():
+    weights = (0.5, 0.5)
+    assert fastlsh.preset("stack").params == LSHParams.for_threshold(0.7, 256, weights=weights)
+    assert fastlsh.preset("datasketch").params == LSHParams.for_threshold(0.9, 128, weights=weights)
+    assert fastlsh.preset("riskiq").bands == textbook.pick_bands(0.8, 100)
+    assert round(fastlsh.preset("questions").params.probability(0.17), 3) == 0.947
+    assert round(fastlsh.preset("fineweb").params.probability(0.8), 3) == 0.924
+    assert round(fastlsh.preset("lecture").params.probability(0.8), 4) == 0.9996
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello,  World!\n", "hello world"),
+        ("1,234.56 and 1.5.2 and ٣٫٥", "0 0 and 0 0 and 0"),
+        ("ÀÉÎõü Ångström ﬁ", "aeiou angstrom ﬁ"),
+        ("a\x00b\x7fc\u200bd", "a b c\u200bd"),
+        ("“x”—y（z）", "x y z"),
+        ("１２ Ⅷ", "0 ⅷ"),
+        ("... !? ", ""),
+        ("", ""),
+    ],
+)
+def test_simplified(text, expected):
+    assert simplified(text) == expected
+
+
+def test_code_words_keep_empty_words():
+    assert code_words("a::b_2") == ["a", "", "b_2"]
+    assert code_words("Grüße") == ["Gr", "", "e"]
+    assert code_words("") == [""]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_each_names_its_source(name):
+    assert re.search(r"^Source: ", presets.about(name), re.MULTILINE)
+
+
+# ---- the object
+
+
+def test_arguments_of_every_main_function():
+    texts = ["one text of some length, and more", "one text of some length, and mor", "other"]
+    nemo = fastlsh.preset("nemo", threshold=0.5, shingler=Shingler(size=5))
+    assert len(fastlsh.near_duplicates(texts, **nemo)) == 1
+    assert fastlsh.deduplicate(texts, **nemo).kept.tolist() == [True, False, True]
+    assert fastlsh.evaluate(texts, **nemo).params == nemo.params
+    index = fastlsh.Index(**nemo)
+    index.insert("a", texts[0])
+    assert [name for name, _ in index.query(texts[1])] == ["a"]
+
+
+def test_it_is_a_value():
+    one = fastlsh.preset("course")
+    assert one == fastlsh.preset("course")
+    assert hash(one) == hash(fastlsh.preset("course"))
+    assert one == eval(repr(one), {"Preset": Preset, "Shingler": Shingler})
+    assert fastlsh.preset("course", threshold=0.7) == replace(one, threshold=0.7) != one
+    assert len(one) == 5
+    assert set(one) == {"threshold", "shingler", "num_perm", "bands", "rows"}
+    with pytest.raises(KeyError):
+        one["params"]
+
+
+def test_wrong_names():
+    with pytest.raises(ValueError, match=r"preset must be one of fineweb, .*, got 'gopher'"):
+        fastlsh.preset("gopher")
+    with pytest.raises(TypeError, match=r"a preset has threshold, .*, not recall, seed"):
+        fastlsh.preset("nemo", seed=3, recall=0.9)
+
+
+# ---- --preset
+
+
+@pytest.fixture
+def words(run):
+    texts = ["alpha beta gamma delta", "alpha beta gamma epsilon", "zeta eta theta iota"]
+    return put("a.jsonl", *({"id": i, "text": text} for i, text in enumerate(texts)))
+
+
+def test_pairs_with_a_preset(run, words):
+    status, out, err = run("pairs", words, "--preset", "questions")
+    assert (status, out.splitlines()[1:]) == (0, ["0\t1\t0.600000"])
+    assert "100 bands x 2 rows: a pair at 0.17 is found with probability 0.9467" in err[1]
+
+
+def test_options_change_a_preset(run, words):
+    given = ["--preset", "questions"]
+    assert run("pairs", words, *given, "--threshold", 0.61)[1].splitlines()[1:] == []
+    assert run("pairs", words, *given, "--size", 2)[1].splitlines()[1:] == ["0\t1\t0.500000"]
+    err = run("pairs", words, *given, "--threshold", 0.5, "--recall", 0.98)[2]
+    assert err[2].startswith("fastlsh: 30 bands x 3 rows:")
+    status, _, err = run("pairs", words, *given, "--num-perm", 100)
+    assert (status, err) == (2, ["fastlsh: 100 bands of 2 rows need num_perm=200, got 100"])
+    status, _, err = run("pairs", words, "--preset", "stack", "--unit", "char")
+    assert (status, err) == (
+        2,
+        ["fastlsh: a tokenizer makes words: unit must be \"word\", got 'char'"],
+    )
+    status, _, err = run("pairs", words, *given, "--size", 0)
+    assert (status, err) == (2, ["fastlsh: size must be an integer of at least 1, got 0"])
+
+
+def test_dedup_and_evaluate_with_a_preset(run, words):
+    assert run("dedup", words, "-o", "kept.jsonl", "--preset", "questions")[0] == 0
+    lines = Path("kept.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = [json.loads(line)["id"] for line in lines]
+    assert kept == [0, 2]
+    status, out, _ = run("evaluate", words, "--preset", "questions", "-q")
+    assert status == 0
+    assert "100 bands x 2 rows of 200 values" in out
+
+
+def test_an_unknown_preset(run, words):
+    status, _, err = run("pairs", words, "--preset", "gopher")
+    assert status == 2
+    assert re.search(r"invalid choice: 'gopher' .*fineweb", err[0])
