@@ -206,3 +206,18 @@ def test_an_unknown_preset(run, words):
     status, _, err = run("pairs", words, "--preset", "gopher")
     assert status == 2
     assert re.search(r"invalid choice: 'gopher' .*fineweb", err[0])
+
+
+def test_tune_with_a_preset(run):
+    status, out, err = run("tune", "--preset", "fineweb")
+    assert (status, err) == (0, [])
+    assert out.startswith("14 bands x 8 rows (112 of 112 values), steepest near 0.719\n")
+    assert "A pair at 0.72 is found with probability 0.650" in out
+    _, out, _ = run("tune", "--preset", "fineweb", "--threshold", 0.8)
+    assert "A pair at 0.80 is found with probability 0.924" in out
+    assert run("tune", "--preset", "fineweb", "--recall", 0.98)[1].startswith("19 bands x 5 rows")
+    assert run("tune", "--preset", "nemo", "--rows", 3)[0] == 2
+    assert run("tune", "--preset", "nemo", "--recall", 0)[0] == 2
+    assert run("tune")[2] == [
+        "fastlsh: --threshold or --preset must be given (see fastlsh tune --help)"
+    ]

@@ -4,7 +4,9 @@ import argparse
 import math
 from typing import TYPE_CHECKING
 
+from fastlsh import preset
 from fastlsh.io import check_target
+from fastlsh.presets import PRESETS
 
 if TYPE_CHECKING:
     from fastlsh import LSHParams
@@ -16,10 +18,16 @@ BAR = 40
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "--threshold", metavar="T", type=float, required=True, help="Jaccard similarity"
+        "--threshold", metavar="T", type=float, help="Jaccard similarity; needed without --preset"
     )
     parser.add_argument(
-        "--num-perm", metavar="K", type=int, default=128, help="minima a signature (default: 128)"
+        "--preset",
+        metavar="NAME",
+        choices=PRESETS,
+        help=f"of a pipeline, which other options change: {', '.join(PRESETS)}",
+    )
+    parser.add_argument(
+        "--num-perm", metavar="K", type=int, help="minima a signature (default: 128)"
     )
     parser.add_argument(
         "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"
@@ -54,6 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
 
         check_target(arguments.plot)
         check_plot(arguments.plot)
+    _complete(arguments)
     params = _chosen(arguments)
     curves = {_size(params): params}
     print(
@@ -72,6 +81,21 @@ def run(arguments: argparse.Namespace) -> None:
         from fastlsh.plots import plot_curves, save
 
         save(plot_curves(curves, arguments.threshold), arguments.plot)
+
+
+def _complete(arguments: argparse.Namespace) -> None:
+    """Take from the preset what no option gives; bands and rows unless another rule is given."""
+    if arguments.preset is not None:
+        given = preset(arguments.preset)
+        rules = ("recall", "weights", "steepest", "bands", "rows")
+        by_rule = any(getattr(arguments, rule) is not None for rule in rules)
+        for name in ("threshold", "num_perm", *(() if by_rule else ("bands", "rows"))):
+            if getattr(arguments, name) is None:
+                setattr(arguments, name, given[name])
+    elif arguments.threshold is None:
+        raise ValueError("--threshold or --preset must be given (see fastlsh tune --help)")
+    elif arguments.num_perm is None:
+        arguments.num_perm = 128
 
 
 def _size(params: "LSHParams") -> str:
