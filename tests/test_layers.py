@@ -18,7 +18,7 @@ FLOORS = [
     ["shingling", "schemes", "buckets", "keyed"],
     ["minhash", "sets", "similarity", "identical", "settings", "signed", "presets", "chance"],
     ["pairs", "index"],
-    ["dedup", "evaluation", "compat"],
+    ["dedup", "evaluation", "explain", "compat"],
     ["plots"],
     ["__init__"],
     ["cli"],

@@ -11,6 +11,7 @@ from fastlsh.buckets import band_keys, candidate_pairs
 from fastlsh.dedup import deduplicate
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
 from fastlsh.evaluation import Evaluation, evaluate, exact_pairs
+from fastlsh.explain import Explanation, explain
 from fastlsh.index import Index
 from fastlsh.minhash import MinHasher
 from fastlsh.pairs import near_duplicates
@@ -22,6 +23,7 @@ from fastlsh.similarity import estimate_jaccard, exact_jaccard, jaccard
 __all__ = [
     "Deduplication",
     "Evaluation",
+    "Explanation",
     "Index",
     "InputError",
     "LSHParams",
@@ -39,6 +41,7 @@ __all__ = [
     "evaluate",
     "exact_jaccard",
     "exact_pairs",
+    "explain",
     "jaccard",
     "near_duplicates",
     "preset",

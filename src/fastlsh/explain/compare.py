@@ -1,0 +1,99 @@
+"""`explain`: two documents, compared as the collections are."""
+
+import numpy as np
+
+from fastlsh.buckets import band_keys
+from fastlsh.explain.matching import Pairing
+from fastlsh.explain.places import covered, matching_spans
+from fastlsh.explain.result import Explanation
+from fastlsh.explain.units import units_of
+from fastlsh.explain.windows import unit_numbers, window_numbers
+from fastlsh.settings import Settings
+from fastlsh.shingling import Shingler
+from fastlsh.similarity import estimate_jaccard
+
+
+def explain(
+    a: str | bytes | None,
+    b: str | bytes | None,
+    *,
+    threshold: float = 0.8,
+    shingler: Shingler | None = None,
+    num_perm: int = 128,
+    seed: int = 1,
+    recall: float = 0.98,
+    bands: int | None = None,
+    rows: int | None = None,
+    scheme: str = "affine32",
+) -> Explanation:
+    """Tell why two texts are found as near-duplicates or not, and what they have in common.
+
+    Parameters
+    ----------
+    a, b
+        The texts: str, bytes (UTF-8) or None (empty).
+    threshold, shingler, num_perm, seed, recall, bands, rows, scheme
+        As in `near_duplicates`, whose answer is explained.
+
+    Returns
+    -------
+    Explanation
+        Similarities, the bands that match, and the places where the texts agree. ``print()`` it,
+        or show its ``to_html()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unsuitable argument, or a text of another type (a is document 0, b document 1).
+
+    Warns
+    -----
+    RecallWarning
+        As in `near_duplicates`.
+
+    Notes
+    -----
+    The similarity is that of the shingles themselves, not of their hashes. Cost O(n log n) for n
+    characters, whatever repeats in the texts, besides the signatures.
+
+    Examples
+    --------
+    >>> found = explain("the quick brown fox jumps", "the quick brown fox jumped", threshold=0.7)
+    >>> found.found, round(found.jaccard, 3), len(found.matching_bands)
+    (True, 0.842, 7)
+    >>> found.spans
+    [MatchingSpan(a_start=0, a_stop=24, b_start=0, b_stop=24)]
+    """
+    settings = Settings.of(
+        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
+        rows=rows, scheme=scheme, verify="exact", threads=1,
+    )  # fmt: skip
+    hasher, params = settings.hasher, settings.params
+    signatures = hasher.signatures([a, b])
+    keys = band_keys(signatures, params, threads=1)
+    matching = np.flatnonzero((keys[:, 0] == keys[:, 1]) & (keys[:, 0] != 0))
+    size = hasher.shingler.size
+    units_a, units_b = units_of(a, hasher.shingler), units_of(b, hasher.shingler)
+    windows_a, windows_b = window_numbers(*unit_numbers(units_a.values, units_b.values), size)
+    kinds = int(max(windows_a.max(initial=-1), windows_b.max(initial=-1))) + 1
+    in_a, in_b = (np.bincount(side, minlength=kinds) > 0 for side in (windows_a, windows_b))
+    in_both = in_a & in_b
+    return Explanation(
+        a=units_a.text,
+        b=units_b.text,
+        original=units_a.is_original and units_b.is_original,
+        shingler=hasher.shingler,
+        threshold=settings.threshold,
+        params=params,
+        num_perm=num_perm,
+        seed=seed,
+        scheme=scheme,
+        shingles_a=int(in_a.sum()),
+        shingles_b=int(in_b.sum()),
+        shared=int(in_both.sum()),
+        estimate=float(estimate_jaccard(signatures, ([0], [1]), threads=1)[0]),
+        matching_bands=matching.tolist(),
+        spans=matching_spans(units_a, units_b, Pairing(windows_a, windows_b), size),
+        covered_a=covered(units_a, in_both[windows_a], size),
+        covered_b=covered(units_b, in_both[windows_b], size),
+    )

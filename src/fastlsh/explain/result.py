@@ -1,0 +1,131 @@
+"""`Explanation`: how alike two documents are, where, and whether LSH sees it."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from fastlsh.banding import LSHParams
+from fastlsh.shingling import Shingler
+
+
+class MatchingSpan(NamedTuple):
+    """A run that two texts share: ``a[a_start:a_stop]`` and ``b[b_start:b_stop]``."""
+
+    a_start: int
+    a_stop: int
+    b_start: int
+    b_stop: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why two texts are near-duplicates or not; ``print()`` shows it.
+
+    Positions are those of Python: code points of the str, or bytes with unit "byte".
+
+    Attributes
+    ----------
+    a, b : str or bytes
+        The texts that the positions refer to.
+    original : bool
+        Whether these are the documents as they were given. If not, a `unicode_form` or
+        `normalize` has changed one of them: the texts are what that made of them; or there is a
+        `tokenizer`: they are the tokens, joined by spaces. Other normalisation is traced back.
+    shingler : Shingler
+        What the documents were taken as sets of.
+    threshold, params, num_perm, seed, scheme
+        What they would be found with.
+    shingles_a, shingles_b : int
+        Distinct shingles of each.
+    shared : int
+        Those that both have.
+    estimate : float
+        Jaccard similarity by the signatures: the share of equal minima.
+    matching_bands : list of int
+        Numbers of the bands in which the signatures are equal.
+    spans : list of MatchingSpan
+        Runs of the texts that agree, each a shingle long or longer, ascending in a; one place is
+        paired with one place. What occurs once in both texts decides, then what occurs equally
+        often; a run goes on in both directions until the texts differ or what follows has a
+        partner. Two of them may overlap by less than a shingle.
+    covered_a, covered_b : list of tuple of (int, int)
+        Start and stop of the places in either text that shared shingles cover, ascending,
+        disjoint. What is outside is the difference.
+    """
+
+    a: str | bytes
+    b: str | bytes
+    original: bool
+    shingler: Shingler
+    threshold: float
+    params: LSHParams
+    num_perm: int
+    seed: int
+    scheme: str
+    shingles_a: int
+    shingles_b: int
+    shared: int
+    estimate: float
+    matching_bands: list[int]
+    spans: list[MatchingSpan]
+    covered_a: list[tuple[int, int]]
+    covered_b: list[tuple[int, int]]
+
+    @property
+    def jaccard(self) -> float:
+        """The exact Jaccard similarity of the sets of shingles."""
+        return _share(self.shared, self.shingles_a + self.shingles_b - self.shared)
+
+    @property
+    def containment_a(self) -> float:
+        """The share of a's shingles that b has."""
+        return _share(self.shared, self.shingles_a)
+
+    @property
+    def containment_b(self) -> float:
+        """The share of b's shingles that a has."""
+        return _share(self.shared, self.shingles_b)
+
+    @property
+    def probability(self) -> float:
+        """The probability that a pair of this similarity is found."""
+        return self.params.probability(self.jaccard)
+
+    @property
+    def found(self) -> bool:
+        """Whether any band matches: the two are compared."""
+        return bool(self.matching_bands)
+
+    @property
+    def is_duplicate(self) -> bool:
+        """Whether the similarity reaches the threshold."""
+        return self.jaccard >= self.threshold
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the texts as plain values, for JSON."""
+        return {
+            "jaccard": self.jaccard,
+            "estimate": self.estimate,
+            "containment_a": self.containment_a,
+            "containment_b": self.containment_b,
+            "shingles_a": self.shingles_a,
+            "shingles_b": self.shingles_b,
+            "shared": self.shared,
+            "threshold": self.threshold,
+            "is_duplicate": self.is_duplicate,
+            "found": self.found,
+            "probability": self.probability,
+            "matching_bands": self.matching_bands,
+            "bands": self.params.bands,
+            "rows": self.params.rows,
+            "num_perm": self.num_perm,
+            "seed": self.seed,
+            "scheme": self.scheme,
+            "original": self.original,
+            "spans": [span._asdict() for span in self.spans],
+            "covered_a": self.covered_a,
+            "covered_b": self.covered_b,
+        }
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
