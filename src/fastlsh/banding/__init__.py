@@ -2,5 +2,6 @@
 
 from fastlsh.banding.choice import steepest_bands
 from fastlsh.banding.params import LSHParams
+from fastlsh.banding.text import probability_text
 
-__all__ = ["LSHParams", "steepest_bands"]
+__all__ = ["LSHParams", "probability_text", "steepest_bands"]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from fastlsh._version import __version__
-from fastlsh.cli import dedup, evaluate, pairs, tune
+from fastlsh.cli import dedup, evaluate, explain, pairs, tune
 from fastlsh.cli.messages import say, warnings_as_lines
 
-COMMANDS = (pairs, dedup, tune, evaluate)
+COMMANDS = (pairs, dedup, tune, evaluate, explain)
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 

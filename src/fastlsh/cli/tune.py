@@ -1,10 +1,10 @@
 """``fastlsh tune``: what parameters will do, before they are used."""
 
 import argparse
-import math
 from typing import TYPE_CHECKING
 
 from fastlsh import preset
+from fastlsh.banding import probability_text
 from fastlsh.io import check_target
 from fastlsh.presets import PRESETS
 
@@ -164,16 +164,6 @@ def sentence(params: "LSHParams", threshold: float) -> str:
         f"A pair at {threshold:.2f} is found with probability {probability_text(params, threshold)}"
         f"{above}; of the pairs at {low:{digits}}, {share} % are checked in vain."
     )
-
-
-def probability_text(params: "LSHParams", similarity: float) -> str:
-    """Return a probability with as many digits as tell it from 1."""
-    missed = params.missed(similarity)
-    if missed == 0.0:
-        return "1"
-    if missed < 1e-7:
-        return f"1 - {missed:.0e}"
-    return f"{1 - missed:.{max(3, math.ceil(-math.log10(missed)))}f}"
 
 
 def choice_lines(choices: "dict[str, LSHParams]", threshold: float) -> list[str]:

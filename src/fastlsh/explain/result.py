@@ -100,6 +100,55 @@ class Explanation:
         """Whether the similarity reaches the threshold."""
         return self.jaccard >= self.threshold
 
+    @property
+    def reason(self) -> str:
+        """One plain sentence: why the two are found or not."""
+        from fastlsh.explain.words import reason
+
+        return reason(self)
+
+    def to_terminal(
+        self,
+        colour: bool = True,
+        width: int | None = None,
+        names: tuple[str, str] = ("a", "b"),
+    ) -> str:
+        """Return lines for a terminal: the sentence, the figures, both texts.
+
+        Of long stretches only the ends are shown. Control characters of the texts do nothing:
+        they are shown by their names.
+
+        Parameters
+        ----------
+        colour
+            Use colours (ANSI escape sequences); otherwise brackets as wdiff's.
+        width
+            Columns to wrap the figures at; the texts are left to the terminal.
+        names
+            What the two documents are called.
+        """
+        from fastlsh.explain.terminal import as_lines
+
+        return as_lines(self, names, colour, width)
+
+    def to_html(self, names: tuple[str, str] = ("a", "b")) -> str:
+        """Return a page of HTML that needs nothing else, for phones and dark mode, too.
+
+        Whatever the texts have in them is text, and nothing in it acts. A mark that is tapped
+        leads to its partner. Of long stretches only the ends are shown.
+
+        Parameters
+        ----------
+        names
+            What the two documents are called.
+        """
+        from fastlsh.explain.page import as_page
+
+        return as_page(self, names)
+
+    def __str__(self) -> str:
+        return self.to_terminal(colour=False)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the texts as plain values, for JSON."""
         return {

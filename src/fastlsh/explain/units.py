@@ -87,7 +87,8 @@ def _ranges(start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int
     """Return the numbers of all ranges, one range after the other."""
     length = stop - start
     before = np.cumsum(length) - length
-    return np.arange(int(length.sum())) + np.repeat(start - before, length)
+    numbers: NDArray[np.int64] = np.arange(int(length.sum())) + np.repeat(start - before, length)
+    return numbers
 
 
 def _word_places(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,0 +1,91 @@
+"""``fastlsh explain``: why two documents are found as near-duplicates or not."""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from fastlsh.cli.messages import warn_about
+from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
+from fastlsh.io import check_target, replacing
+
+HELP = "Compare two documents: why they are found or not, and where their texts agree."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_input_options(parser)
+    parser.add_argument("id_a", metavar="ID_A", help="id of a document, as `pairs` prints it")
+    parser.add_argument("id_b", metavar="ID_B", help="id of the other one")
+    # All of them, so that what was given to `pairs` can be given here.
+    add_search_options(parser)
+    parser.add_argument("--html", metavar="FILE", help="a page with both texts, marked")
+    parser.add_argument("--json", metavar="FILE", help="all figures and positions")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    from fastlsh import explain
+
+    keywords = search_keywords(arguments)
+    for name in ("verify", "threads", "progress"):
+        keywords.pop(name, None)
+    for output in (arguments.html, arguments.json):
+        if output is not None:
+            check_target(output, arguments.inputs)
+    # On no documents: wrong parameters are refused before the long work.
+    explain(None, None, threshold=arguments.threshold, **keywords)
+    collection = read_inputs(arguments, arguments.inputs)
+    warn_about(collection)
+    names = (arguments.id_a, arguments.id_b)
+    a, b = (_text(collection.texts, find(collection.ids, name)) for name in names)
+    result = explain(a, b, threshold=arguments.threshold, **keywords)
+    if arguments.html is not None:
+        _write(arguments.html, result.to_html(names))
+    if arguments.json is not None:
+        figures = {"id_a": names[0], "id_b": names[1], **result.to_dict()}
+        _write(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
+    colour = wants_colour()
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    _print(result.to_terminal(colour, width, names))
+
+
+def find(ids: Sequence[Any], wanted: str) -> int:
+    """Return the only document with an id, as `pairs` prints it; ValueError if there is none."""
+    found = [number for number, each in enumerate(ids) if str(each) == wanted]
+    if not found:
+        example = f": ids are like {ids[0]!s}" if ids else ": there are no documents"
+        raise ValueError(f"no document has the id {wanted}{example}")
+    if len(found) > 1:
+        raise ValueError(
+            f"{len(found)} documents have the id {wanted}: "
+            "give the column of other ids (--id), or fewer inputs"
+        )
+    return found[0]
+
+
+def wants_colour() -> bool:
+    """Whether the standard output is a terminal that shows colours, and they are wanted."""
+    # https://no-color.org
+    return (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
+
+
+def _text(texts: Any, number: int) -> str | None:
+    text = texts[number]
+    return text.as_py() if hasattr(text, "as_py") else text  # type: ignore[no-any-return]
+
+
+def _write(path: str, text: str) -> None:
+    with replacing(path) as name, open(name, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+
+
+def _print(text: str) -> None:
+    """Print text that the encoding of the output may not have."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)

@@ -1,0 +1,75 @@
+"""A text cut into what the other one has and what it has not."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from fastlsh.explain.result import Explanation
+
+Place = tuple[int, int]
+
+
+class Segment(NamedTuple):
+    """``text[start:stop]``."""
+
+    start: int
+    stop: int
+    alike: bool
+    """Whether shared shingles cover it."""
+    span: int | None
+    """The matching span that it belongs to, if one has it."""
+
+
+class Folded(NamedTuple):
+    """A stretch that may be too long to be shown: its begin, how much is left out, its end."""
+
+    head: str | bytes
+    hidden: int
+    tail: str | bytes
+
+
+def segments_of(explanation: Explanation) -> tuple[list[Segment], list[Segment]]:
+    """Cut both texts; where two spans overlap, the place belongs to the earlier one."""
+    spans = list(enumerate(explanation.spans))
+    in_a = [(span.a_start, span.a_stop, n) for n, span in spans]
+    in_b = sorted((span.b_start, span.b_stop, n) for n, span in spans)
+    return (
+        list(_segments(len(explanation.a), explanation.covered_a, in_a)),
+        list(_segments(len(explanation.b), explanation.covered_b, in_b)),
+    )
+
+
+def _segments(
+    length: int, covered: Sequence[Place], spans: Sequence[tuple[int, int, int]]
+) -> Iterator[Segment]:
+    at, following = 0, 0
+    for start, stop in [*covered, (length, length)]:
+        if at < start:
+            yield Segment(at, start, False, None)
+            at = start
+        while following < len(spans) and spans[following][0] < stop:
+            begin, end, span = spans[following]
+            if at < begin:
+                yield Segment(at, begin, True, None)
+                at = begin
+            if at < end:
+                yield Segment(at, end, True, span)
+                at = end
+            following += 1
+        if at < stop:
+            yield Segment(at, stop, True, None)
+            at = stop
+
+
+def folded(text: str | bytes, segment: Segment, shown: int) -> Folded:
+    """Leave out the middle of a stretch that is longer than twice what is `shown` and more."""
+    stretch = text[segment.start : segment.stop]
+    hidden = len(stretch) - 2 * shown
+    if hidden <= shown:
+        return Folded(stretch, 0, stretch[:0])
+    return Folded(stretch[:shown], hidden, stretch[-shown:])
+
+
+def hidden_text(explanation: Explanation, hidden: int, alike: bool) -> str:
+    """Say what was left out."""
+    unit = "bytes" if isinstance(explanation.a, bytes) else "characters"
+    return f"\u2026 {hidden:,} {unit} {'alike' if alike else 'of difference'} \u2026"

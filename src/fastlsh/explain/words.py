@@ -1,0 +1,94 @@
+"""An `Explanation` in words, which the terminal and the page share."""
+
+from fastlsh.banding import probability_text
+from fastlsh.explain.result import Explanation
+from fastlsh.explain.visible import replaced
+from fastlsh.shingling import Shingler
+
+Names = tuple[str, str]
+
+
+def reason(explanation: Explanation) -> str:
+    """Return the plain sentence that says why the two are found or not."""
+    if not (explanation.shingles_a and explanation.shingles_b):
+        return "Not found: a document without a shingle is similar to nothing."
+    similarity, threshold = share(explanation.jaccard), f"{explanation.threshold:g}"
+    match = f"{_matching(explanation)} at similarity {similarity} a pair is found with probability"
+    chance = f"{match} {_probability(explanation)}"
+    if explanation.found and explanation.is_duplicate:
+        return f"Found: {chance}."
+    if explanation.found:
+        return f"Compared, but below the threshold {threshold}: {chance}."
+    if explanation.is_duplicate:
+        return f"Not found although the threshold {threshold} is reached: {chance}."
+    return f"Not found, and below the threshold {threshold}: {chance}."
+
+
+def figures(explanation: Explanation, names: Names) -> list[tuple[str, str]]:
+    """Return what there is in numbers, as (label, value)."""
+    a, b = names
+    params, e = explanation.params, explanation
+    equal = round(e.estimate * e.num_perm)
+    union = e.shingles_a + e.shingles_b - e.shared
+    return [
+        ("Jaccard similarity", f"{share(e.jaccard)} ({e.shared:,} of {union:,} shingles)"),
+        ("estimate", f"{share(e.estimate)} ({equal:,} of {e.num_perm:,} minima)"),
+        (f"of {a} in {b}", f"{share(e.containment_a)} ({e.shared:,} of {e.shingles_a:,} shingles)"),
+        (f"of {b} in {a}", f"{share(e.containment_b)} ({e.shared:,} of {e.shingles_b:,} shingles)"),
+        ("shingles", shingles(e.shingler)),
+        (
+            "parameters",
+            f"{params.bands} bands x {params.rows} rows, {e.scheme}, seed {e.seed},"
+            f" threshold {e.threshold:g}",
+        ),
+    ]
+
+
+def shingles(shingler: Shingler) -> str:
+    """Return what a document was taken as a set of."""
+    unit = {"char": "character", "word": "word", "byte": "byte"}[shingler.unit]
+    flags = ("lowercase", "remove_whitespace", "collapse_whitespace")
+    how = [flag.replace("_", " ") for flag in flags if getattr(shingler, flag)]
+    how += [shingler.unicode_form] if shingler.unicode_form else []
+    how += [name for name in ("normalize", "tokenizer") if getattr(shingler, name) is not None]
+    return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
+
+
+def positions(explanation: Explanation) -> str:
+    """Return what the texts are if they are not the documents; else nothing."""
+    if explanation.original:
+        return ""
+    if explanation.shingler.tokenizer is not None:
+        return "The texts are shown as their tokens, joined by spaces."
+    return "The texts are shown normalised."
+
+
+def length_text(text: str | bytes) -> str:
+    """Return how long a text is."""
+    unit = "byte" if isinstance(text, bytes) else "character"
+    return f"{len(text):,} {unit}{'s' if len(text) != 1 else ''}"
+
+
+def share(value: float) -> str:
+    """Return a share with four decimals, but 1 and 0 only where it is exactly that."""
+    if value in (0.0, 1.0):
+        return f"{value:g}"
+    return f"{min(max(value, 0.0001), 0.9999):.4f}"
+
+
+def name_text(name: str) -> str:
+    """Return a document's name for one line of a terminal."""
+    return replaced(name, str).replace("\n", "U+000A").replace("\t", " ")
+
+
+def _matching(explanation: Explanation) -> str:
+    count, bands = len(explanation.matching_bands), explanation.params.bands
+    verb = "match" if count > 1 else "matches"
+    return f"{count or 'none'} of {bands} bands {verb};"
+
+
+def _probability(explanation: Explanation) -> str:
+    chance = explanation.probability
+    if 0 < chance < 0.001:
+        return f"{chance:.0e}"
+    return probability_text(explanation.params, explanation.jaccard)
