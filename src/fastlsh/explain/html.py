@@ -5,14 +5,13 @@ from collections.abc import Iterable
 from fastlsh.explain.visible import replaced, text_of
 
 STYLE = """
-:root { color-scheme: light dark; --mark: #c9ebd0; --only: #ffd9d2; --control: #6e7781; }
+:root { color-scheme: light dark; --mark: #c9ebd0; --only: #ffd9d2; --faint: #656d76; }
 @media (prefers-color-scheme: dark) {
-  :root { --mark: #12512b; --only: #6b2119; --control: #9aa4af; }
+  :root { --mark: #12512b; --only: #6b2119; --faint: #9aa4af; }
 }
 bdi { unicode-bidi: isolate; white-space: pre-wrap; overflow-wrap: anywhere; }
 mark { background: var(--mark); color: inherit; border-radius: 2px; }
-.control { border: 1px solid var(--control); border-radius: 3px; color: var(--control);
-  font: .7em/1 monospace; padding: 0 .2em; }
+.control { border: 1px solid; border-radius: 3px; font: .7em/1 monospace; padding: 0 .2em; }
 """.strip()
 """The rules that `escaped` and `marked` need, for light and dark pages."""
 

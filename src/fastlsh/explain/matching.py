@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
+Chosen = NDArray[np.bool_]
 
 
 class Run(NamedTuple):
@@ -17,18 +18,12 @@ class Run(NamedTuple):
     length: int
 
 
-def _once(a: Numbers, b: Numbers) -> Numbers:
-    wanted: Numbers = np.where((a == 1) & (b == 1), a, 0)
-    return wanted
-
-
-def _equally_often(a: Numbers, b: Numbers) -> Numbers:
-    wanted: Numbers = np.where(a == b, a, 0)
-    return wanted
-
-
-SURE: tuple[Callable[[Numbers, Numbers], Numbers], ...] = (_once, _equally_often, np.minimum)
-"""How many of each shingle to pair, by how often it occurs in either; the surest first."""
+SURE: tuple[Callable[[Numbers, Numbers], Chosen], ...] = (
+    lambda a, b: (a == 1) & (b == 1),
+    lambda a, b: a == b,
+    lambda a, b: (a > 0) & (b > 0),
+)
+"""Which shingles to begin with, by how often they occur in either; the surest first."""
 
 
 class Pairing:
@@ -41,64 +36,60 @@ class Pairing:
 
     Attributes
     ----------
-    of_a, of_b : ndarray of int64
+    of_a, of_b : list of int
         The partner of each shingle, or -1.
     """
 
     def __init__(self, a: Numbers, b: Numbers) -> None:
-        self.a, self.b = a, b
-        self.of_a, self.of_b = np.full(len(a), -1), np.full(len(b), -1)
-        self._most = int(max(a.max(initial=-1), b.max(initial=-1))) + 1
+        self.of_a, self.of_b = [-1] * len(a), [-1] * len(b)
+        self._a, self._b = a.tolist(), b.tolist()
+        kinds = int(max(a.max(initial=-1), b.max(initial=-1))) + 1
+        counts = np.bincount(b, minlength=kinds)
+        # Where each kind is in b, and how far these places have been tried.
+        self._places = np.argsort(b, kind="stable").tolist()
+        self._end = np.cumsum(counts).tolist()
+        self._next = (np.cumsum(counts) - counts).tolist()
         for sure in SURE:
-            self._pair(sure)
+            free_a = np.flatnonzero(np.array(self.of_a, np.int64) < 0)
+            free_b = np.flatnonzero(np.array(self.of_b, np.int64) < 0)
+            left, right = (
+                np.bincount(side, minlength=kinds) for side in (a[free_a], b[free_b])
+            )  # fmt: skip
+            self._pair(free_a[sure(left, right)[a[free_a]]].tolist())
 
     def runs(self) -> list[Run]:
         """Return the runs, ascending and disjoint in the shingles of a."""
-        paired = np.flatnonzero(self.of_a >= 0)
-        return _runs(paired, self.of_a[paired])
+        partner = np.array(self.of_a, np.int64)
+        a = np.flatnonzero(partner >= 0)
+        if not len(a):
+            return []
+        b = partner[a]
+        begins = np.flatnonzero((np.diff(a) != 1) | (np.diff(b) != 1)) + 1
+        first = np.concatenate([[0], begins])
+        length = np.diff(np.concatenate([first, [len(a)]]))
+        return list(map(Run, a[first].tolist(), b[first].tolist(), length.tolist()))
 
-    def _pair(self, sure: Callable[[Numbers, Numbers], Numbers]) -> None:
-        """Pair what has no partner yet, the k-th of a kind with the k-th; then their neighbours."""
-        free_a, free_b = np.flatnonzero(self.of_a < 0), np.flatnonzero(self.of_b < 0)
-        a, b = self.a[free_a], self.b[free_b]
-        count_a, count_b = (np.bincount(side, minlength=self._most) for side in (a, b))
-        wanted = sure(count_a, count_b)
-        left = free_a[_first_of_each(a, count_a, wanted)]
-        right = free_b[_first_of_each(b, count_b, wanted)]
-        self.of_a[left], self.of_b[right] = right, left
-        order = np.argsort(left)
-        for run in _runs(left[order], right[order]):
-            self._extend(run.a + run.length, run.b + run.length, 1)
-            self._extend(run.a - 1, run.b - 1, -1)
+    def _pair(self, begins: list[int]) -> None:
+        """Pair each of these with the first free one of its kind, and what stands around them.
+
+        A place of b is tried once, a step of a run pairs two: linear, whatever repeats.
+        """
+        for i in begins:
+            if self.of_a[i] < 0 and (j := self._first_free(self._a[i])) is not None:
+                self._extend(i, j, 1)
+                self._extend(i - 1, j - 1, -1)
+
+    def _first_free(self, kind: int) -> int | None:
+        while self._next[kind] < self._end[kind]:
+            place: int = self._places[self._next[kind]]
+            if self.of_b[place] < 0:
+                return place
+            self._next[kind] += 1
+        return None
 
     def _extend(self, i: int, j: int, step: int) -> None:
-        """Pair from i and j on what is equal; each step pairs two, so all of them are linear."""
-        begin_i, begin_j = i, j
-        a, b = self.a.data, self.b.data
-        of_a, of_b = self.of_a.data, self.of_b.data
-        while (
-            0 <= i < len(a) and 0 <= j < len(b) and a[i] == b[j] and of_a[i] == of_b[j] == -1
-        ):  # fmt: skip
+        a, b, of_a, of_b = self._a, self._b, self.of_a, self.of_b
+        n, m = len(a), len(b)
+        while 0 <= i < n and 0 <= j < m and a[i] == b[j] and of_a[i] == of_b[j] == -1:
+            of_a[i], of_b[j] = j, i
             i, j = i + step, j + step
-        paired = abs(i - begin_i)
-        lowest_i, lowest_j = min(begin_i, i + 1), min(begin_j, j + 1)
-        self.of_a[lowest_i : lowest_i + paired] = np.arange(lowest_j, lowest_j + paired)
-        self.of_b[lowest_j : lowest_j + paired] = np.arange(lowest_i, lowest_i + paired)
-
-
-def _first_of_each(values: Numbers, count: Numbers, wanted: Numbers) -> Numbers:
-    """Return where the first `wanted` of each value stand, by value and then by place."""
-    order = np.argsort(values, kind="stable")
-    grouped = values[order]
-    rank = np.arange(len(values)) - (np.cumsum(count) - count)[grouped]
-    return order[rank < wanted[grouped]]
-
-
-def _runs(a: Numbers, b: Numbers) -> list[Run]:
-    """Cut pairs, ascending in a, where one of the two sides does not go on by one."""
-    if not len(a):
-        return []
-    begins = np.flatnonzero((np.diff(a) != 1) | (np.diff(b) != 1)) + 1
-    first = np.concatenate([[0], begins])
-    length = np.diff(np.concatenate([first, [len(a)]]))
-    return list(map(Run, a[first].tolist(), b[first].tolist(), length.tolist()))

@@ -19,12 +19,12 @@ body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 90rem;
   padding: 1rem clamp(.75rem, 3vw, 2.5rem); overflow-wrap: anywhere; }
 h1 { font-size: 1.3rem; line-height: 1.3; margin: .5rem 0 1rem; }
 h2 { font-size: 1rem; margin: 0 0 .5rem; }
-h2 small, dt, .hidden { color: var(--control); font-weight: normal; }
+h2 small, dt, .hidden { color: var(--faint); font-weight: normal; }
 dl { display: grid; gap: .15rem 1rem; grid-template-columns: fit-content(40%) 1fr; margin: 0 0 1rem;
 }
 dd { margin: 0; }
 ol { display: flex; flex-wrap: wrap; gap: 3px; list-style: none; margin: 0; padding: 0; }
-li { border: 1px solid var(--control); border-radius: 3px; color: var(--control);
+li { border: 1px solid var(--faint); border-radius: 3px; color: var(--faint);
   font: .75rem/1.4 monospace; min-width: 1.6em; text-align: center; }
 li.match { background: var(--mark); color: inherit; }
 main { display: grid; gap: 1.5rem 2rem;
@@ -32,7 +32,7 @@ main { display: grid; gap: 1.5rem 2rem;
 section { min-width: 0; }
 .only { background: var(--only); border-bottom: 2px dotted; border-radius: 2px; }
 a { color: inherit; text-decoration: none; }
-a:hover mark, a:focus mark, a:target mark { outline: 2px solid; }
+a:hover mark, a:focus-visible mark, a:target mark { outline: 2px solid; }
 .hidden { font-style: italic; }
 """.strip()  # fmt: skip
 

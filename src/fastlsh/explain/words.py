@@ -91,4 +91,5 @@ def _probability(explanation: Explanation) -> str:
     chance = explanation.probability
     if 0 < chance < 0.001:
         return f"{chance:.0e}"
-    return probability_text(explanation.params, explanation.jaccard)
+    text = probability_text(explanation.params, explanation.jaccard)
+    return "more than 0.9999999" if text.startswith("1 - ") else text

@@ -1,0 +1,195 @@
+"""fastlsh explain."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fastlsh import Shingler, explain
+from files import put_rows as put
+
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+NEAR = ONE.replace("away", "off")
+OTHER = "something else altogether, long enough to have shingles"
+ESCAPE = "\x1b"
+
+
+@pytest.fixture
+def three(run):
+    return put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, NEAR, OTHER])))
+
+
+def test_explain(run, three):
+    status, out, err = run("explain", three, "0", "1")
+    assert (status, err) == (0, [])
+    assert out == explain(ONE, NEAR).to_terminal(colour=False, names=("0", "1")) + "\n"
+    assert out.startswith("Found: ")
+    status, out, _ = run("explain", three, "1", "2")
+    assert status == 0
+    assert out.startswith("Not found, and below the threshold 0.8: none of 17 bands matches")
+    assert run("explain", three, "1", "1")[1].startswith("Found: 17 of 17")
+
+
+def test_all_options_of_pairs(run, three):
+    _, out, err = run(
+        "explain", three, "2", "0", "--unit", "word", "--size", 1, "--threshold", 0.7, "--seed", 5,
+        "--num-perm", 64, "--bands", 32, "--rows", 2, "--verify", "signature", "--threads", 1,
+        "--lowercase", "--scheme", "fss", "-q", "--text", "text", "--id", "id",
+    )  # fmt: skip
+    expected = explain(
+        OTHER, ONE, threshold=0.7, num_perm=64, seed=5, bands=32, rows=2, scheme="fss",
+        shingler=Shingler("word", 1, lowercase=True),
+    )  # fmt: skip
+    assert err == []
+    assert out == expected.to_terminal(False, names=("2", "0")) + "\n"
+
+
+def test_several_inputs_and_rows_as_ids(run):
+    put("a.jsonl", {"text": ONE}, {"text": OTHER})
+    put("b.jsonl", {"text": None}, {"text": NEAR})
+    status, out, _ = run("explain", "a.jsonl", "b.jsonl", "a.jsonl:1", "b.jsonl:2")
+    assert status == 0
+    assert "of a.jsonl:1 in b.jsonl:2" in out
+    assert run("explain", "a.jsonl", "b.jsonl", "a.jsonl:1", "b.jsonl:1")[1].startswith(
+        "Not found: a document without a shingle"
+    )
+
+
+def test_parquet(run):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": [7, 8], "text": [ONE, None]}), "a.parquet")
+    assert run("explain", "a.parquet", "7", "7")[1].startswith("Found: 17 of 17")
+    assert run("explain", "a.parquet", "7", "8")[1].startswith("Not found: a document without")
+
+
+def test_files(run, three):
+    status, _, err = run("explain", three, "0", "1", "--html", "e.html", "--json", "e.json")
+    assert (status, err) == (0, [])
+    found = explain(ONE, NEAR)
+    assert Path("e.html").read_text(encoding="utf-8") == found.to_html(("0", "1"))
+    figures = json.loads(Path("e.json").read_text(encoding="utf-8"))
+    expected = {"id_a": "0", "id_b": "1", **found.to_dict()}
+    assert figures == json.loads(json.dumps(expected))
+    assert figures["jaccard"] == found.jaccard
+    assert figures["spans"][0] == {"a_start": 0, "a_stop": 53, "b_start": 0, "b_stop": 53}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["1"], "the following arguments are required: ID_A, ID_B"),
+        (["a.jsonl", "1"], "the following arguments are required: ID_B"),
+        (["a.jsonl", "0", "9"], "no document has the id 9: ids are like 0"),
+        (["a.jsonl", "a.jsonl", "0", "1"], "2 documents have the id 0: "),
+        (["none.jsonl", "0", "1"], "no document has the id 0: there are no documents"),
+        (["a.jsonl", "0", "1\x1b[2J\n"], "no document has the id 1\\x1b[2J\\n: ids"),
+        (["a.jsonl", "0", "1", "--threshold", "2"], "threshold must be"),
+        (["a.jsonl", "0", "1", "--html", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
+        (["a.jsonl", "0", "1", "--json", "no/a.json"], "no/a.json: there is no directory"),
+    ],
+)
+def test_what_is_wrong(run, three, arguments, line):
+    put("none.jsonl")
+    before = sorted(os.listdir())
+    status, out, err = run("explain", *arguments)
+    assert (status, out) == (2, "")
+    assert err[-1].startswith(f"fastlsh: {line}")
+    assert sorted(os.listdir()) == before
+
+
+def test_an_id_that_several_documents_have(run):
+    put("a.jsonl", *({"id": i, "text": ONE} for i in (1, 2, "1")))
+    _, _, err = run("explain", "a.jsonl", "2", "1")
+    assert err == [
+        "fastlsh: 2 documents have the id 1: give the column of other ids (--id), or fewer inputs"
+    ]
+
+
+# ---- the terminal
+
+
+def in_a_terminal(*arguments, **environment):
+    """Run the command in a terminal; return what it shows."""
+    pty = pytest.importorskip("pty")
+    primary, secondary = pty.openpty()
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "fastlsh", *arguments],
+            stdout=secondary, stderr=subprocess.PIPE, text=True,
+            env={**clean, "TERM": "xterm", "COLUMNS": "60", **environment},
+        ) as process:  # fmt: skip
+            os.close(secondary)
+            shown = b""
+            while True:
+                try:
+                    part = os.read(primary, 4096)
+                except OSError:  # Linux: the other side is closed
+                    break
+                if not part:
+                    break
+                shown += part
+            assert process.wait(60) == 0, process.stderr.read()
+    finally:
+        os.close(primary)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_colours_on_a_terminal(run, three):
+    shown = in_a_terminal("explain", three, "0", "1")
+    assert shown == explain(ONE, NEAR).to_terminal(True, 60, ("0", "1")) + "\n"
+    assert ESCAPE in shown
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colours_where_they_are_not_wanted(run, three, environment):
+    shown = in_a_terminal("explain", three, "0", "1", **environment)
+    assert shown == explain(ONE, NEAR).to_terminal(False, 60, ("0", "1")) + "\n"
+
+
+def test_an_empty_no_color_says_nothing(run, three):
+    assert ESCAPE in in_a_terminal("explain", three, "0", "1", NO_COLOR="")
+
+
+def test_no_text_reaches_the_terminal_raw(run):
+    put(
+        "a.jsonl", {"id": "\x1b[2J", "text": f"{ONE}\x1b]0;title\x07\x9b2J"}, {"id": 2, "text": ONE}
+    )
+    _, out, _ = run("explain", "a.jsonl", "\x1b[2J", "2")
+    assert ESCAPE not in out
+    assert "<U+001B>]0;title<U+0007><U+009B>2J" in out
+    assert "U+001B[2J (" in out
+
+
+def command(*arguments, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-m", "fastlsh", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def test_an_output_without_these_characters(run):
+    put("a.jsonl", {"id": 1, "text": "naïve café, дом, 中文 and more"})
+    with command("explain", "a.jsonl", "1", "1", PYTHONIOENCODING="ascii") as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert b"na\\xefve caf\\xe9, \\u0434" in out
+
+
+def test_a_closed_pipe_ends_quietly(run):
+    lines = [f"{n}\n" for n in range(100_000)]
+    put("a.jsonl", {"id": 1, "text": "".join(lines[::2])}, {"id": 2, "text": "".join(lines)})
+    read, write = os.pipe()
+    os.close(read)
+    with subprocess.Popen(
+        [sys.executable, "-m", "fastlsh", "explain", "a.jsonl", "1", "2"],
+        stdout=write, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        os.close(write)
+        assert process.wait(60) == 141
+        assert process.stderr.read() == b""

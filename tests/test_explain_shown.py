@@ -1,0 +1,255 @@
+"""How an explanation is shown: in a terminal, as a page; whatever the texts are."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import Shingler, explain
+from fastlsh.explain.html import STYLE, escaped, escaped_attribute, marked
+from fastlsh.explain.segments import segments_of
+from fastlsh.explain.visible import ACTING
+from fastlsh.explain.words import share
+
+NASTY = (
+    "</mark></bdi><script>alert(1)</script><img src=x onerror=alert(1)> &amp; &#60; \"quoted\" 'so'"
+    " <!-- --> ]]> \x00\x07\x1b[31m\x1b]0;title\x07\x7f\x85\x9b1m \u202eright\u202c \u2066iso\u2069"
+    " \u200e\u200f\u061c \u2028\u2029 \ufeff \ud800 \ufdd0\ufffe\U0010ffff \r\n\ttab"
+)
+nasty_text = st.lists(
+    st.sampled_from([NASTY, "<b>", "&", "\x1b[0m", "\u202e", "\ud83d", "plain words ", "\n", "é"]),
+    max_size=8,
+).map("".join)
+VOID = {"meta"}
+TAGS = {
+    "html", "head", "meta", "title", "style", "body", "h1", "h2", "small", "p", "dl", "dt", "dd",
+    "ol", "li", "main", "section", "bdi", "mark", "span", "a",
+}  # fmt: skip
+
+
+class Page(HTMLParser):
+    """Balanced tags of a page, its text, and what its links lead to."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links, self.text = [], set(), [], [], {}
+        self.feed(source)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        attributes = dict(attributes)
+        assert not any(name.startswith("on") or name in ("src", "style") for name in attributes)
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes["href"]] if "href" in attributes else []
+        if tag not in VOID:
+            self.open.append((tag, attributes.get("class")))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_comment(self, data):
+        raise AssertionError(data)
+
+    def handle_data(self, data):
+        places = {tag for tag, _ in self.open}
+        if {"section", "bdi"} <= places and "h2" not in places:
+            places.add("documents")
+        for place in places:
+            self.text[place] = self.text.get(place, "") + data
+
+
+def named(text):
+    """Show a text with the names of what acts."""
+    return "".join(f"U+{ord(c):04X}" if ACTING.match(c) else c for c in text)
+
+
+# ---- HTML
+
+
+def test_what_acts():
+    for c in map(chr, range(0x110000)):
+        n = ord(c)
+        control = (n < 0x20 and c not in "\n\t") or 0x7F <= n <= 0x9F
+        bidi = n in {0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+        noncharacter = 0xFDD0 <= n <= 0xFDEF or n & 0xFFFE == 0xFFFE
+        if (
+            control
+            or bidi
+            or noncharacter
+            or 0xD800 <= n <= 0xDFFF
+            or n in (0x2028, 0x2029, 0xFEFF)
+        ):
+            assert ACTING.match(c), hex(n)
+        elif c.isprintable() or c in "\n\t":
+            assert not ACTING.match(c), hex(n)
+
+
+@given(nasty_text)
+def test_escaped_text_is_text(text):
+    for html in (escaped(text), escaped_attribute(text)):
+        assert not ACTING.search(html)
+        html.encode()
+    assert not set(escaped_attribute(text)) & set("<>\"'")
+    page = Page(f"<p>{escaped(text)}</p>")
+    assert page.tags <= {"p", "span"}
+    assert page.text.get("p", "") == named(text)
+    assert Page(f'<p id="{escaped_attribute(text)}"></p>').ids == [named(text)]
+
+
+def test_escaped_bytes():
+    assert escaped(b"caf\xc3\xa9 <\xff\x00>") == (
+        'café &lt;\\xff<span class="control">U+0000</span>&gt;'
+    )
+
+
+@given(nasty_text, st.lists(st.integers(0, 300), max_size=6))
+def test_marked(text, borders):
+    borders = sorted(min(place, len(text)) for place in borders[: len(borders) // 2 * 2])
+    spans = list(zip(borders[::2], borders[1::2], strict=True))
+    page = Page(marked(text, spans))
+    assert page.text.get("bdi", "") == named(text)
+    assert page.text.get("mark", "") == named("".join(text[i:j] for i, j in spans))
+
+
+@pytest.mark.parametrize("spans", [[(2, 1)], [(0, 2), (1, 3)], [(0, 99)], [(-1, 2)]])
+def test_marks_must_be_in_order(spans):
+    with pytest.raises(ValueError, match="span"):
+        marked("four", spans)
+
+
+@given(nasty_text, nasty_text, st.sampled_from(["char", "word", "byte"]))
+def test_a_page_of_nasty_texts(a, b, unit):
+    found = explain(a, b + a[:40], shingler=Shingler(unit, 4 if unit != "word" else 1))
+    html = found.to_html((a, "two"))
+    assert not ACTING.search(html)
+    html.encode()
+    page = Page(html)
+    assert page.tags <= TAGS
+    assert page.text["title"] == named(a) + " and two"
+    assert len(page.ids) == len(set(page.ids))
+    assert {link.removeprefix("#") for link in page.links} == set(page.ids)
+    assert not re.search(r"https?:|url\(|@import", html)
+    if unit != "byte":
+        assert page.text.get("documents", "") == named(a + b + a[:40])
+
+
+def test_the_page_has_both_texts_in_full():
+    a = NASTY + "The same words stand here, and then others. " + NASTY
+    b = "The same words stand here, and then others. And more."
+    page = Page(explain(a, b).to_html())
+    assert page.text["documents"] == named(a + b)
+    assert page.text["style"].strip().startswith(STYLE)
+    assert page.text["h1"] == explain(a, b).reason
+
+
+def test_partners_lead_to_each_other():
+    a = "one passage of some length; and another one here"
+    b = "and another one here / one passage of some length"
+    found = explain(a, b)
+    assert len(found.spans) == 2
+    html = found.to_html()
+    for n, span in enumerate(found.spans):
+        for which, other, text in (
+            ("a", "b", a[span.a_start : span.a_stop]),
+            ("b", "a", b[span.b_start : span.b_stop]),
+        ):
+            assert f'<a id="{which}{n}" href="#{other}{n}"><mark>{text}</mark></a>' in html
+
+
+@given(st.text("ab ", max_size=30), st.text("ab ", max_size=30), st.integers(1, 4))
+def test_segments_are_the_text(a, b, size):
+    found = explain(a, b, shingler=Shingler(size=size))
+    covered = (found.covered_a, found.covered_b)
+    for text, places, segments in zip((a, b), covered, segments_of(found), strict=True):
+        assert "".join(text[s.start : s.stop] for s in segments) == text
+        assert all(s.start < s.stop for s in segments)
+        alike = {p for s in segments if s.alike for p in range(s.start, s.stop)}
+        assert alike == {p for start, stop in places for p in range(start, stop)}
+    for n, span in enumerate(found.spans):
+        first, second = ([s for s in side if s.span == n] for side in segments_of(found))
+        assert all(span.a_start <= s.start < s.stop <= span.a_stop for s in first)
+        assert all(span.b_start <= s.start < s.stop <= span.b_stop for s in second)
+
+
+def test_long_stretches_are_folded():
+    alike, other = "".join(f"{n} " for n in range(20_000)), "x" * 50_000
+    found = explain(alike + other, alike)
+    hidden = len(alike) - 320
+    shown = str(found)
+    assert f" \u2026 {hidden:,} characters alike \u2026 " in shown
+    assert f" \u2026 {50_000 - 3200:,} characters of difference \u2026 " in shown
+    assert len(shown) < 6000
+    assert f"{len(alike) - 4000:,} characters alike" in found.to_html()
+    assert len(found.to_html()) < 70_000
+
+
+# ---- terminal
+
+SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@given(nasty_text, nasty_text)
+def test_texts_do_nothing_to_a_terminal(a, b):
+    found = explain(a, b, shingler=Shingler(size=3))
+    plain = found.to_terminal(colour=False, names=(a, "b\x1b[2J\nnew"))
+    assert not ACTING.search(plain)
+    assert plain.encode()
+    coloured = found.to_terminal(colour=True, names=(a, b))
+    assert not ACTING.search(SEQUENCE.sub("", coloured))
+    assert str(found) == found.to_terminal(colour=False)
+
+
+def test_colours_and_brackets():
+    a, b = "the same beginning, one end", "the same beginning, two ends"
+    found = explain(a, b)
+    lines = str(found).splitlines()
+    assert lines[0] == found.reason
+    assert lines[-4:] == [
+        "the same beginning, [-one end-]", "", "b (28 characters)",
+        "the same beginning, {+two ends+}",
+    ]  # fmt: skip
+    coloured = found.to_terminal()
+    assert "\x1b[32mthe same beginning, \x1b[0m\x1b[1;31mone end\x1b[0m" in coloured
+    assert "[-" not in SEQUENCE.sub("", coloured)
+    # Every line by itself, for pagers.
+    for line in explain("x\n" * 9, "x\n" * 9 + "y\ny").to_terminal().splitlines():
+        assert line.count("\x1b[0m") * 2 == line.count("\x1b")
+
+
+def test_the_figures():
+    found = explain("abcd", "bcde", shingler=Shingler(size=2), num_perm=20, bands=10, rows=2)
+    values = dict(re.split(" {2,}", line) for line in str(found).splitlines()[2:9])
+    equal = round(found.estimate * 20)
+    assert values == {
+        "Jaccard similarity": "0.5000 (2 of 4 shingles)",
+        "estimate": f"{share(found.estimate)} ({equal} of 20 minima)",
+        "of a in b": "0.6667 (2 of 3 shingles)",
+        "of b in a": "0.6667 (2 of 3 shingles)",
+        "shingles": "2 characters",
+        "parameters": "10 bands x 2 rows, affine32, seed 1, threshold 0.8",
+        "bands that match": ", ".join(map(str, found.matching_bands)) or "none",
+    }
+    how = Shingler(
+        "word", 1, lowercase=True, unicode_form="NFC", normalize=str, tokenizer=str.split
+    )
+    assert "1 word, lowercase, NFC, normalize, tokenizer" in str(explain("a", "a", shingler=how))
+
+
+def test_the_width():
+    found = explain("a text " * 9, "a text " * 8 + "b", num_perm=512)
+    for line in found.to_terminal(False, 50).split("\n\n")[1].splitlines():
+        assert len(line) <= 50
+
+
+def test_shares_are_1_and_0_only_where_they_are():
+    assert [share(v) for v in (0, 1e-9, 0.5, 1 - 1e-9, 1)] == [
+        "0",
+        "0.0001",
+        "0.5000",
+        "0.9999",
+        "1",
+    ]
