@@ -78,6 +78,7 @@ OTHERS = {
     "index": "Index: insert, query, memory",
     "exact-mixed": "Exact all-pairs join: mixed, 5 characters",
     "exact-descriptions": "Exact all-pairs join: descriptions, 5 characters",
+    "explain": "Explaining a pair",
     "compat_datasketch": "Drop-in for datasketch: sketches",
     "datasketch_lsh": "Drop-in for datasketch: LSH",
     "compat_lsh": "Drop-in for lsh",
