@@ -115,7 +115,7 @@ def test_the_reference_has_everything_public():
 
 def test_every_option_of_the_commands_is_on_their_page():
     text = (DOCS / "command-line.md").read_text(encoding="utf-8")
-    shared, *parts = re.split(r"^## (?=pairs|dedup|tune|evaluate)", text, flags=re.MULTILINE)
+    shared, *parts = re.split(r"^## (?=pairs|dedup|tune|evaluate|explain)", text, flags=re.M)
     pages = {part.split("\n")[0]: shared + part for part in parts}
     (commands,) = (
         action for action in parser()._actions if isinstance(action, argparse._SubParsersAction)

@@ -174,11 +174,11 @@ def command(*arguments, **environment):
 
 
 def test_an_output_without_these_characters(run):
-    put("a.jsonl", {"id": 1, "text": "naïve café, дом, 中文 and more"})
+    put("a.jsonl", {"id": 1, "text": "naïve дом, 中文 and more"})
     with command("explain", "a.jsonl", "1", "1", PYTHONIOENCODING="ascii") as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
-    assert b"na\\xefve caf\\xe9, \\u0434" in out
+    assert b"na\\xefve \\u0434" in out
 
 
 def test_a_closed_pipe_ends_quietly(run):

@@ -37,12 +37,12 @@ def run(arguments: argparse.Namespace) -> None:
         if output is not None:
             check_target(output, arguments.inputs)
     # On no documents: wrong parameters are refused before the long work.
-    explain(None, None, threshold=arguments.threshold, **keywords)
+    explain(None, None, **keywords)
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
     names = (arguments.id_a, arguments.id_b)
     a, b = (_text(collection.texts, find(collection.ids, name)) for name in names)
-    result = explain(a, b, threshold=arguments.threshold, **keywords)
+    result = explain(a, b, **keywords)
     if arguments.html is not None:
         _write(arguments.html, result.to_html(names))
     if arguments.json is not None:
