@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh import Shingler, explain
+from fastlsh import Shingler, explain, preset
 from files import put_rows as put
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -45,6 +45,15 @@ def test_all_options_of_pairs(run, three):
     )  # fmt: skip
     assert err == []
     assert out == expected.to_terminal(False, names=("2", "0")) + "\n"
+
+
+def test_a_preset(run, three):
+    _, out, err = run("explain", three, "0", "1", "--preset", "fineweb", "--seed", 3)
+    expected = explain(ONE, NEAR, **preset("fineweb"), seed=3)
+    assert err == []
+    assert out == expected.to_terminal(False, names=("0", "1")) + "\n"
+    assert "The texts are shown normalised." not in out  # they are already
+    assert "5 words, normalize" in out
 
 
 def test_several_inputs_and_rows_as_ids(run):
