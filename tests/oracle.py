@@ -227,14 +227,14 @@ class Oracle:
     def deduplicate(
         self, threshold, bands, rows, keep="first", fixed=0, max_candidates=1000, verify="exact"
     ):
-        """Return ({document: (proof or itself, similarity)}, limited).
+        """Return ({document: (proof or itself, similarity)}, limited documents).
 
         The first `fixed` documents are the ones of `against`.
         """
         buckets = defaultdict(list)  # (band, values) -> kept documents
         original = {}  # text -> the first document with it
         result = {}
-        limited = 0
+        limited = []
         for d in self.priority_order(keep, fixed):
             if not self.units[d]:
                 result[d] = (d, 1.0)
@@ -262,7 +262,8 @@ class Oracle:
                     break
             else:
                 result[d] = (d, 1.0)
-                limited += clipped and d >= fixed
+                if clipped and d >= fixed:
+                    limited.append(d - fixed)
                 for bucket in mine:
                     buckets[bucket].append(d)
         return result, limited

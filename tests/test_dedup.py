@@ -30,7 +30,7 @@ def outcome(result, fixed=0):
 
 
 def expected_outcome(truth, fixed, *args, **options):
-    """Return the same from the oracle, and its count of limited documents."""
+    """Return the same from the oracle, and the limited documents."""
     result, limited = truth.deduplicate(*args, fixed=fixed, **options)
     found = {d: (p, None if math.isnan(s) else s) for d, (p, s) in result.items() if d >= fixed}
     return found, limited
@@ -59,7 +59,8 @@ def test_equal_to_the_oracle(texts, against, threshold, banding, verify, keep, m
         truth, len(known), threshold, bands, rows, keep=keep, max_candidates=most, verify=verify
     )
     assert outcome(result, len(known)) == expected
-    assert result.limited == limited
+    assert result.limited_documents.tolist() == sorted(limited)
+    assert result.limited == len(limited)
     assert result.empty == sum(not text for text in texts)
     assert result.params == LSHParams(bands, rows)
     assert result.threshold == threshold
@@ -103,8 +104,8 @@ def test_more_kept_documents_than_a_bucket_remembers(block, most, size):
             texts, 0.8, shingler=Shingler(size=size), num_perm=8, bands=4, rows=1,
             max_candidates=most,
         )  # fmt: skip
-    assert limited > 0
-    assert result.limited == limited
+    assert limited
+    assert result.limited_documents.tolist() == sorted(limited)
     assert outcome(result) == expected
 
 
@@ -133,7 +134,7 @@ def test_with_as_many_shared_bands_the_more_equal_minima_count(most):
     expected, limited = expected_outcome(truth, 0, *case, max_candidates=most)
     assert expected != expected_outcome(wrong, 0, *case, max_candidates=most)[0]
     assert outcome(result) == expected
-    assert result.limited == limited
+    assert result.limited_documents.tolist() == sorted(limited)
 
 
 def test_no_chains():
@@ -204,3 +205,18 @@ def test_empty_documents_stay():
 def test_bad_options(options, name):
     with pytest.raises(ValueError, match=name):
         deduplicate(["one", "two"], **options)
+
+
+def test_the_options_give_the_same_again():
+    texts = [f"a text with the number {i % 7} and a bit more" for i in range(40)] + ["", "else"]
+    first = deduplicate(
+        texts, 0.7, keep="longest", shingler=Shingler(size=4), num_perm=64, seed=3, scheme="fss",
+        recall=0.9, max_candidates=5, threads=1,
+    )  # fmt: skip
+    again = deduplicate(texts, first.threshold, **first.options)
+    assert again.kept_index.tolist() == first.kept_index.tolist()
+    assert again.options == first.options
+    assert list(first.seconds) == ["signatures", "identical documents", "decisions"]
+    assert all(seconds >= 0 for seconds in first.seconds.values())
+    higher = first.rethreshold(0.9)
+    assert (higher.options, higher.seconds) == (first.options, first.seconds)

@@ -10,7 +10,7 @@ from fastlsh.buckets import empty_documents
 from fastlsh.chance import warn_of_short_shingles
 from fastlsh.identical import first_copies
 from fastlsh.index import keep_or_drop
-from fastlsh.parallel import Progress, ProgressOption, batches
+from fastlsh.parallel import Progress, ProgressOption, Stopwatch, batches
 from fastlsh.results import Deduplication
 from fastlsh.settings import Settings, check_ids
 from fastlsh.shingling import Shingler
@@ -99,21 +99,25 @@ def deduplicate(
     everything = joined(known, collection)
     hasher = settings.hasher
     told = Progress(progress)
-    signed = Signed.of(everything, hasher, settings.params, told)
-    warn_of_short_shingles(everything, signed.signatures, settings)
+    clock = Stopwatch()
+    with clock("signatures"):
+        signed = Signed.of(everything, hasher, settings.params, told)
+        warn_of_short_shingles(everything, signed.signatures, settings)
     if hasher.shingler.tokenizer is not None and isinstance(keep, str) and keep == "longest":
         own_lengths = _code_points(collection, hasher.shingler)
     else:
         own_lengths = signed.lengths[len(known) :]
     order = _priority_order(keep, own_lengths, len(known))
-    first = first_copies(everything, hasher.shingler, signed.signatures, order, hasher.threads)
+    with clock("identical documents"):
+        first = first_copies(everything, hasher.shingler, signed.signatures, order, hasher.threads)
     empty = empty_documents(signed.signatures)
     asked = first == np.arange(len(first))
     asked[empty] = False
-    decisions = keep_or_drop(
-        everything, signed, settings, order[asked[order]],
-        np.arange(len(everything)) < len(known), max_candidates, told,
-    )  # fmt: skip
+    with clock("decisions"):
+        decisions = keep_or_drop(
+            everything, signed, settings, order[asked[order]],
+            np.arange(len(everything)) < len(known), max_candidates, told,
+        )  # fmt: skip
     kept = np.arange(len(everything))
     similarity = np.ones(len(everything))
     dropped = decisions.proof >= 0
@@ -130,12 +134,18 @@ def deduplicate(
         np.where(kept >= len(known), -1, kept),
         similarity[len(known) :],
         threshold=settings.threshold,
-        limited=sum(decisions.unsure),
+        limited_documents=np.sort(decisions.documents[decisions.unsure]) - len(known),
         ids=ids,
         against_ids=against_ids,
         params=settings.params,
         empty=int((empty >= len(known)).sum()),
-    )
+        options={
+            "keep": keep, "max_candidates": max_candidates, "shingler": hasher.shingler,
+            "num_perm": num_perm, "seed": seed, "bands": settings.params.bands,
+            "rows": settings.params.rows, "scheme": scheme, "verify": verify,
+        },
+        seconds=clock,
+    )  # fmt: skip
 
 
 def _code_points(texts: Texts, shingler: Shingler) -> NDArray[np.int64]:

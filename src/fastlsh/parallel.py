@@ -1,10 +1,12 @@
-"""Batches of documents on threads, with progress and an ear for Ctrl-C."""
+"""Batches of documents on threads, with progress, times and an ear for Ctrl-C."""
 
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from threading import Lock, Thread
+from time import perf_counter
 
 Batch = tuple[int, int]
 """First document of a batch, and the one after its last."""
@@ -64,6 +66,17 @@ def _write_line(stage: str, done: int, total: int) -> None:
     end = "\n" if done >= total else ""
     sys.stderr.write(f"\r{stage}: {done:,} of {total:,}{end}")
     sys.stderr.flush()
+
+
+class Stopwatch(dict[str, float]):
+    """Seconds by stage."""
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Add what the block takes to a stage."""
+        start = perf_counter()
+        yield
+        self[stage] = self.get(stage, 0.0) + perf_counter() - start
 
 
 def run(

@@ -86,7 +86,8 @@ class Keeper:
         count: NDArray[np.int64],
         hit: NDArray[np.int32],
         similarity: NDArray[np.float64],
-    ) -> int: ...
+        unsure: NDArray[np.uint8],
+    ) -> None: ...
 
 @disjoint_base
 class Permutations:

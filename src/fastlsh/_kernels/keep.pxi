@@ -256,25 +256,26 @@ cdef class Keeper:
         const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
         const int64_t[::1] count not None,
         int32_t[::1] hit not None, double[::1] similarity not None,
+        uint8_t[::1] unsure not None,
     ):
-        """Decide on documents first ... last - 1 in order; return how many were kept unsure.
+        """Decide on documents first ... last - 1 in order.
 
         `hit` and `similarity` come from `first_hits`, made when none of these documents was
-        decided on; here they become final: -1 = kept. Kept unsure is a document that could not
-        be compared with every candidate.
+        decided on; here they become final: -1 = kept. `unsure`, uint8 (last - first,), is
+        written: 1 where a document was kept that could not be compared with every candidate.
         """
         cdef Py_ssize_t d, i, n
-        cdef Py_ssize_t unsure = 0
         cdef double s
         cdef bint cut, over
         self.check_range(first, last)
-        if hit.shape[0] != last - first or similarity.shape[0] != last - first:
-            raise ValueError("hit and similarity need one element per document")
+        if not hit.shape[0] == similarity.shape[0] == unsure.shape[0] == last - first:
+            raise ValueError("hit, similarity and unsure need one element per document")
         cdef Sets sets = sets_of(
             hashes, start, count, self.document.shape[0], self.mode == BY_SETS
         )
         with nogil:
             for d in range(first, last):
+                unsure[d - first] = 0
                 if self.fixed[d]:
                     self.keep(d)
                     continue
@@ -295,6 +296,5 @@ cdef class Keeper:
                             break
                 if hit[d - first] < 0:
                     self.keep(d)
-                    unsure += cut
+                    unsure[d - first] = cut
         check_complete(&sets)
-        return unsure

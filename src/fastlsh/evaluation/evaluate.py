@@ -1,8 +1,6 @@
 """`evaluate`: near_duplicates measured against the exact join."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from time import perf_counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from fastlsh.evaluation.exact import exact_keys
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.sample import sampled
 from fastlsh.keyed import joined_blocks
-from fastlsh.parallel import Progress, ProgressOption
+from fastlsh.parallel import Progress, ProgressOption, Stopwatch
 from fastlsh.results import Pairs
 from fastlsh.sets import ShingleSets
 from fastlsh.settings import Settings, check_ids
@@ -22,17 +20,6 @@ from fastlsh.shingling import Shingler
 from fastlsh.signed import Signed
 from fastlsh.similarity import estimate_jaccard
 from fastlsh.texts import Texts, as_texts
-
-
-class Stopwatch(dict[str, float]):
-    """Seconds by stage."""
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Add what the block takes to a stage."""
-        start = perf_counter()
-        yield
-        self[stage] = self.get(stage, 0.0) + perf_counter() - start
 
 
 def evaluate(

@@ -25,8 +25,8 @@ class Decisions(NamedTuple):
     """int64 (m,): the kept document that is like this one; -1: this one is kept."""
     similarity: NDArray[np.float64]
     """float64 (m,): to it; 1 for kept documents."""
-    unsure: list[int]
-    """How many of each block were kept though they could not be compared with every candidate."""
+    unsure: NDArray[np.bool_]
+    """bool (m,): kept though it could not be compared with every candidate."""
 
 
 def keep_or_drop(
@@ -73,7 +73,10 @@ def keep_or_drop(
     )  # fmt: skip
     room = np.empty(max(1 << 20, min(64 * settings.params.bands, max_candidates)), np.int32)
     decisions = Decisions(
-        documents, np.full(len(documents), -1, np.int64), np.ones(len(documents)), []
+        documents,
+        np.full(len(documents), -1, np.int64),
+        np.ones(len(documents)),
+        np.zeros(len(documents), np.bool_),
     )
     advance = progress.stage("decisions", len(documents))
     first = 0
@@ -115,13 +118,15 @@ def _decide_block(
         )  # fmt: skip
 
     run(compare, batches(end - first, 128), settings.hasher.threads)
-    unsure = keeper.settle(first, end, sets.hashes, sets.start, sets.count, hit, found)
+    keeper.settle(
+        first, end, sets.hashes, sets.start, sets.count, hit, found,
+        decisions.unsure[first:end].view(np.uint8),
+    )  # fmt: skip
     dropped = np.flatnonzero(hit >= 0)
     decisions.proof[first + dropped] = decisions.documents[hit[dropped]]
     decisions.similarity[first + dropped] = (
         np.nan if settings.verify == _kernels.NOT_VERIFIED else found[dropped]
     )
-    decisions.unsure.append(unsure)
     return end
 
 

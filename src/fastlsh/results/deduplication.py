@@ -1,6 +1,6 @@
 """Which documents are kept, and why the others are not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,19 @@ class Deduplication:
     limited : int
         How many documents were kept although they could not be compared with every candidate,
         because a bucket holds more than 64 kept documents or `max_candidates` was reached.
+    limited_documents : ndarray of int64, shape (limited,)
+        Which they are, ascending.
     ids, against_ids : sequence or None
         The ids, if they were given.
     params : LSHParams or None
         The bands and rows that found the candidates.
     documents, empty : int
         How many documents were read, and how many of them have no shingle (always kept).
+    options : dict
+        The keyword arguments that the result came from, apart from the collections:
+        ``deduplicate(texts, result.threshold, **result.options)`` gives the same.
+    seconds : dict of str to float
+        How long each stage took.
     """
 
     def __init__(
@@ -47,23 +54,30 @@ class Deduplication:
         similarity: NDArray[np.float64],
         *,
         threshold: float,
-        limited: int = 0,
+        limited_documents: NDArray[np.int64] | None = None,
         ids: Sequence[Any] | None = None,
         against_ids: Sequence[Any] | None = None,
         params: LSHParams | None = None,
         empty: int = 0,
+        options: Mapping[str, Any] | None = None,
+        seconds: Mapping[str, float] | None = None,
     ) -> None:
         self.kept_index = kept_index
         self.against_index = against_index
         self.similarity = similarity
         self.kept: NDArray[np.bool_] = kept_index == np.arange(len(kept_index))
         self.threshold = threshold
-        self.limited = limited
+        if limited_documents is None:
+            limited_documents = np.empty(0, np.int64)
+        self.limited_documents = limited_documents
+        self.limited = len(limited_documents)
         self.ids = ids
         self.against_ids = against_ids
         self.params = params
         self.documents = len(kept_index)
         self.empty = empty
+        self.options = dict(options or {})
+        self.seconds = dict(seconds or {})
 
     @property
     def selected(self) -> NDArray[np.int64]:
@@ -131,11 +145,13 @@ class Deduplication:
             np.where(released, -1, self.against_index),
             np.where(released, 1.0, self.similarity),
             threshold=threshold,
-            limited=self.limited,
+            limited_documents=self.limited_documents,
             ids=self.ids,
             against_ids=self.against_ids,
             params=self.params,
             empty=self.empty,
+            options=self.options,
+            seconds=self.seconds,
         )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
