@@ -3,13 +3,7 @@
 from fastlsh.explain.html import STYLE, escaped, escaped_attribute
 from fastlsh.explain.result import Explanation
 from fastlsh.explain.segments import Segment, folded, hidden_text, segments_of
-from fastlsh.explain.words import (
-    Names,
-    figures,
-    length_text,
-    positions,
-    reason,
-)
+from fastlsh.explain.words import Names, figures, length_text, positions, reason
 
 SHOWN = 2000
 """Characters of a long stretch that are alike, at either end; of what differs ten times as many."""

@@ -24,6 +24,7 @@ def covered(units: Units, shared: NDArray[np.bool_], size: int) -> list[tuple[in
     if not len(at):
         return []
     start, stop = units.start[at], units.stop[np.minimum(at + size, len(units)) - 1]
+    # Shingles that overlap or touch are one place; so are those whose units share one.
     begins = np.flatnonzero((at[1:] > at[:-1] + size) & (start[1:] > stop[:-1])) + 1
     first = np.concatenate([[0], begins])
     last = np.concatenate([begins, [len(at)]]) - 1
