@@ -22,7 +22,7 @@ WORDS = "Café Noir: sold 3.50 kg", "== 2: return [x_1, 'ok']"
 # Threshold, unit, size, num_perm, bands, rows, first and last window of TEXT, how many there are.
 GOLDEN = {
     "fineweb": (0.72, "word", 5, 112, 14, 8, "cafe noir sold 0 kg", "0 return x 0 ok", 12),
-    "stack": (0.7, "word", 5, 256, 25, 10, "Caf  Noir  ", "  ok  ", 26),
+    "stack": (0.7, "word", 5, 256, 25, 10, TEXT[:3] + "  Noir  ", "  ok  ", 26),
     "nemo": (0.79, "char", 24, 260, 20, 13, TEXT[:24], TEXT[-24:], 45),
     "olmo3": (0.74, "word", 5, 286, 26, 11, *WORDS, 12),
     "lee2022": (0.8, "word", 5, 9000, 450, 20, *WORDS, 12),
@@ -131,7 +131,7 @@ def test_each_names_its_source(name):
 
 
 def test_arguments_of_every_main_function():
-    texts = ["one text of some length, and more", "one text of some length, and mor", "other"]
+    texts = ["one text of some length, and more", "one text of some length, and mo", "other"]
     nemo = fastlsh.preset("nemo", threshold=0.5, shingler=Shingler(size=5))
     assert len(fastlsh.near_duplicates(texts, **nemo)) == 1
     assert fastlsh.deduplicate(texts, **nemo).kept.tolist() == [True, False, True]
