@@ -19,7 +19,7 @@ FLOORS = [
     ["minhash", "sets", "similarity", "identical", "settings", "signed", "presets", "chance"],
     ["pairs", "index"],
     ["dedup", "evaluation", "explain", "compat"],
-    ["plots"],
+    ["plots", "report"],
     ["__init__"],
     ["cli"],
     ["__main__"],

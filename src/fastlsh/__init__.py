@@ -16,6 +16,7 @@ from fastlsh.index import Index
 from fastlsh.minhash import MinHasher
 from fastlsh.pairs import near_duplicates
 from fastlsh.presets import Preset, preset
+from fastlsh.report import report
 from fastlsh.results import Deduplication, Pairs
 from fastlsh.shingling import Shingler
 from fastlsh.similarity import estimate_jaccard, exact_jaccard, jaccard
@@ -45,4 +46,5 @@ __all__ = [
     "jaccard",
     "near_duplicates",
     "preset",
+    "report",
 ]

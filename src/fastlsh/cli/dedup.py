@@ -3,12 +3,16 @@
 import argparse
 import os
 import warnings
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
+from fastlsh import Deduplication, __version__, deduplicate, report
 from fastlsh.cli.messages import summarise, warn_about
 from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
 from fastlsh.io import (
+    Collection,
     InputError,
     Lookup,
     check_rows_output,
@@ -17,6 +21,8 @@ from fastlsh.io import (
     write_rows,
     write_table,
 )
+from fastlsh.parallel import Stopwatch
+from fastlsh.report import check_report
 
 HELP = "Write the rows of the documents that remain when near-duplicates are removed."
 
@@ -47,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="also remove what is a near-duplicate of a document of these",
     )
+    parser.add_argument("--report", metavar="FILE", help="a page about the run (.html)")
     add_search_options(parser)
     parser.add_argument(
         "--max-candidates", metavar="N", type=int, help="verified a document (default: 1000)"
@@ -55,33 +62,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from fastlsh import deduplicate
-
     keywords = search_keywords(arguments, "keep", "max_candidates")
     _check(arguments)
     # On no documents: wrong parameters are refused before the long work.
     deduplicate([], **{**keywords, "progress": False})
-    collection = read_inputs(arguments, arguments.inputs, uniform=True)
+    clock = Stopwatch()
+    with clock("reading"):
+        collection = read_inputs(arguments, arguments.inputs, uniform=True)
+        against = read_inputs(arguments, arguments.against) if arguments.against else Collection()
     warn_about(collection)
-    ids = collection.ids
-    if arguments.against:
-        against = read_inputs(arguments, arguments.against)
-        warn_about(against)
-        keywords["against"] = against.texts
-        ids = ids + against.ids
-    result = deduplicate(collection.texts, **keywords)
-    if arguments.removed is not None:
-        gone = np.flatnonzero(~result.kept)
-        # Where a document of --against is the reason, its id comes behind those of the inputs.
-        outside = result.against_index[gone]
-        reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
-        columns = {
-            "id": Lookup(ids, gone),
-            "kept_id": Lookup(ids, reason),
-            "jaccard": result.similarity[gone],
-        }
-        write_table(arguments.removed, columns)
-    write_rows(collection, result.kept, arguments.output)
+    warn_about(against)
+    result = deduplicate(collection.texts, against=against.texts, **keywords)
+    with clock("writing"):
+        if arguments.removed is not None:
+            write_table(arguments.removed, _proofs(result, collection, against))
+        write_rows(collection, result.kept, arguments.output)
+    if arguments.report is not None:
+        seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
+        _write_report(arguments, result, collection, against, seconds)
     if result.limited:
         warnings.warn(
             f"{result.limited} documents were kept without a comparison with every candidate: there"
@@ -99,6 +97,48 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
+def _proofs(result: Deduplication, collection: Collection, against: Collection) -> dict[str, Any]:
+    gone = result.filtered
+    # Where a document of --against is the reason, its id comes behind those of the inputs.
+    outside = result.against_index[gone]
+    reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
+    return {
+        "id": Lookup(collection.ids, gone),
+        "kept_id": Lookup(collection.ids + against.ids, reason),
+        "jaccard": result.similarity[gone],
+    }
+
+
+def _write_report(
+    arguments: argparse.Namespace,
+    result: Deduplication,
+    collection: Collection,
+    against: Collection,
+    seconds: dict[str, float],
+) -> None:
+    notes = {"input": ", ".join(arguments.inputs)}
+    if arguments.against:
+        notes["kept before"] = ", ".join(arguments.against)
+    skipped = collection.skipped + against.skipped
+    if skipped:
+        notes["rows left out"] = f"{skipped:,}"
+    notes["kept rows"] = arguments.output
+    if arguments.removed is not None:
+        notes["proofs"] = arguments.removed
+    notes["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
+    report(
+        result,
+        collection.texts,
+        arguments.report,
+        against=against.texts,
+        ids=collection.ids,
+        against_ids=against.ids,
+        title=f"Deduplication of {len(collection):,} documents",
+        notes=notes,
+        seconds=seconds,
+    )
+
+
 def _check(arguments: argparse.Namespace) -> None:
     inputs = arguments.inputs + arguments.against
     check_rows_output(arguments.inputs, arguments.output, format=arguments.format)
@@ -106,5 +146,12 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.removed is not None:
         table_format(arguments.removed)
         check_target(arguments.removed, inputs)
-        if os.path.realpath(arguments.removed) == os.path.realpath(arguments.output):
-            raise InputError(arguments.removed, "--removed is the file of -o")
+    if arguments.report is not None:
+        check_report(arguments.report, inputs)
+    written = {os.path.realpath(arguments.output): "-o"}
+    for option in ("removed", "report"):
+        name = getattr(arguments, option)
+        if name is None:
+            continue
+        if (other := written.setdefault(os.path.realpath(name), f"--{option}")) != f"--{option}":
+            raise InputError(name, f"--{option} is the file of {other}")

@@ -1,0 +1,77 @@
+"""The few documents that a report shows, and which of all are short."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.explain.html import escaped
+from fastlsh.parallel import batches
+from fastlsh.shingling import Shingler
+from fastlsh.texts import Texts, as_texts, joined
+
+MOST_ID = 80
+"""Characters of an id that are shown."""
+
+BATCH = 4096
+
+
+class Documents:
+    """The collection, and behind it what was kept already.
+
+    Parameters
+    ----------
+    texts, against
+        As `deduplicate` took them.
+    ids, against_ids
+        Of them; None: they are called by their numbers.
+    shingler
+        What they were taken as sets of.
+    """
+
+    def __init__(
+        self,
+        texts: Any,
+        against: Any,
+        ids: Sequence[Any] | None,
+        against_ids: Sequence[Any] | None,
+        shingler: Shingler,
+    ) -> None:
+        self.own = as_texts(texts)
+        known = as_texts([] if against is None else against)
+        self.others = len(known)
+        self._all: Texts = joined(self.own, known)
+        self._ids = (ids, against_ids)
+        self.shingler = shingler
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def text(self, number: int) -> str | bytes:
+        """Return a text; bytes where bytes are the units."""
+        raw = self.shingler.unit == "byte" and not self.shingler.normalises
+        (text,) = self._all.take(np.array([number]), raw).strings()
+        return text.encode("latin-1") if raw else text  # bytes come one in a code point
+
+    def name(self, number: int) -> str:
+        """Return the id of a document as HTML, cut if it is long."""
+        outside = number >= len(self.own)
+        ids = self._ids[outside]
+        place = number - len(self.own) if outside else number
+        name = f"document {place:,}" if ids is None else str(ids[place])
+        cut = name if len(name) <= MOST_ID else f"{name[: MOST_ID - 1]}\u2026"
+        origin = " <small>of those kept before</small>" if outside else ""
+        return f'<bdi class="id">{escaped(cut)}</bdi>{origin}'
+
+    def short(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return who has no unit, and who has some, but fewer than a shingle; int64, ascending."""
+        size = self.shingler.size
+        units = np.empty(len(self), np.int64)
+        for start, stop in batches(len(self), BATCH):
+            if self.shingler.unit == "word" and self.shingler.tokenizer is None:
+                texts = self.shingler.take_texts(self.own, np.arange(start, stop)).strings()
+                units[start:stop] = [len(text.split(None, size)) for text in texts]
+            else:
+                units[start:stop] = self.shingler.gather(self.own, start, stop).lengths()
+        return np.flatnonzero(units == 0), np.flatnonzero((units > 0) & (units < size))

@@ -1,0 +1,190 @@
+"""What a report tells, part by part, as HTML."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.banding import probability_text
+from fastlsh.explain.html import escaped
+from fastlsh.explain.words import shingles
+from fastlsh.report.charts import bars, curve
+from fastlsh.report.differences import beginning
+from fastlsh.report.documents import Documents
+from fastlsh.results import Deduplication
+
+BINS = 10
+"""Of the similarities below 1."""
+
+LISTED = 50
+"""Documents of a list."""
+
+MOST_NOTE = 2000
+"""Characters of a note."""
+
+VERIFIED = {
+    "exact": "exact Jaccard similarity of the sets of shingles",
+    "signature": "share of equal values of the signatures",
+    "none": "none: all that share a band count as duplicates",
+}
+
+PRIORITY = {"first": "the first", "last": "the last", "longest": "the longest"}
+
+
+def summary(result: Deduplication) -> str:
+    """Tell what went in and came out."""
+    n, removed = result.documents, len(result.filtered)
+    tiles = [
+        ("documents", f"{n:,}"),
+        ("kept", f"{n - removed:,}"),
+        ("removed", f"{removed:,}"),
+        ("removed of all", f"{result.duplicate_ratio:.1%}"),
+    ]
+    inner = "".join(f"<div><b>{value}</b> {label}</div>" for label, value in tiles)
+    similarity = result.similarity[result.filtered]
+    outside = int((result.against_index >= 0).sum())
+    rows = [
+        ("removed, similarity 1", int((similarity == 1).sum())),
+        ("removed, less similar", int((similarity < 1).sum())),
+        ("removed, not verified", int(np.isnan(similarity).sum())),
+        ("removed, like one kept before", outside),
+    ]
+    return f'<div class="tiles">{inner}</div>' + _list(
+        (label, f"{count:,}") for label, count in rows if count
+    )
+
+
+def notes_list(notes: Mapping[str, str]) -> str:
+    """Show what the caller has to say."""
+    return _list(
+        (escaped(label), f"<bdi>{escaped(_cut(text))}</bdi>") for label, text in notes.items()
+    )
+
+
+def parameters(result: Deduplication) -> str:
+    """Tell what the run was asked for, and the recall that this promises."""
+    params, threshold, options = result.params, result.threshold, result.options
+    rows = [("threshold", f"{threshold:g}")]
+    if options:
+        keep = options["keep"]
+        rows += [
+            ("shingles", shingles(options["shingler"])),
+            (
+                "signatures",
+                f"{options['num_perm']:,} values ({options['scheme']}, seed {options['seed']})",
+            ),
+            ("verification", VERIFIED[options["verify"]]),
+            (
+                "who is kept",
+                PRIORITY[keep] if isinstance(keep, str) else "by the given priorities",
+            ),
+            ("most comparisons", f"{options['max_candidates']:,} a document"),
+        ]
+    if params is None:
+        return _list(rows)
+    rows.insert(-2 if options else 1, ("bands", f"{params.bands:,} x {params.rows:,} rows"))
+    step = (1 - threshold) / 4
+    similarities = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
+    found = [(f"{s:.3g}", params.probability(s), probability_text(params, s)) for s in similarities]
+    sentence = (
+        f"A pair at the threshold is compared with probability {found[0][2]}; more similar ones "
+        "more surely. What was removed was compared: only what was not found can be wrong."
+    )
+    if options and options["verify"] != "exact":
+        sentence = sentence.partition(" What")[0]
+    return (
+        f'<p>{sentence}</p>{_list(rows)}<div class="pair">{curve(params, threshold)}'
+        f"{bars(('similarity', 'compared with probability'), found)}</div>"
+    )
+
+
+def similarities(result: Deduplication) -> str:
+    """Show how similar the removed documents are to those that stand for them."""
+    similarity = result.similarity[result.filtered]
+    similarity = similarity[~np.isnan(similarity)]
+    if not len(similarity):
+        return "<p>Nothing was removed by its similarity.</p>"
+    below = similarity[similarity < 1]
+    rows: list[tuple[str, float, str]] = []
+    if result.threshold < 1:
+        counts, edges = np.histogram(below, BINS, (result.threshold, 1.0))
+        rows = [
+            (f"{low:.3g} to {high:.3g}", float(count), f"{count:,}")
+            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        ]
+    equal = len(similarity) - len(below)
+    return bars(("similarity", "removed"), [*rows, ("1", float(equal), f"{equal:,}")])
+
+
+def cluster_sizes(sizes: NDArray[np.int64]) -> str:
+    """Show how many clusters there are of which size; `sizes` without the kept document."""
+    if not len(sizes):
+        return "<p>No document was removed.</p>"
+    doubled = np.ceil(np.log2(sizes + 1)).astype(np.int64)
+    rows = []
+    for power in range(1, int(doubled.max()) + 1):
+        count = int((doubled == power).sum())
+        low, high = 2 ** (power - 1) + 1, 2**power
+        label = f"{high:,}" if low == high else f"{low:,} to {high:,}"
+        rows.append((label, float(count), f"{count:,}"))
+    return (
+        f"<p>Documents that stand for others: {len(sizes):,}. The largest cluster has "
+        f"{int(sizes.max()) + 1:,} documents.</p>{bars(('documents', 'clusters'), rows)}"
+    )
+
+
+def limited(result: Deduplication, documents: Documents) -> str:
+    """List the documents that were not compared with every candidate."""
+    if not result.limited:
+        return "<p>Every document was compared with all its candidates.</p>"
+    return (
+        f"<p>Kept without a comparison with every candidate: {result.limited:,}. There were more "
+        "than the allowed comparisons, or than the 64 kept documents that a bucket remembers.</p>"
+        f"{_documents(result.limited_documents, documents)}"
+    )
+
+
+def short_ones(documents: Documents) -> str:
+    """List empty documents, and those shorter than a shingle."""
+    empty, short = documents.short()
+    unit = {"char": "character", "word": "word", "byte": "byte"}[documents.shingler.unit]
+    parts = []
+    if len(empty):
+        parts.append(
+            f"<p>Empty, so similar to nothing and always kept: {len(empty):,}.</p>"
+            f"{_documents(empty, documents, text=False)}"
+        )
+    if len(short):
+        parts.append(
+            f"<p>Of fewer than {documents.shingler.size:,} {unit}s, so similar only to the same: "
+            f"{len(short):,}.</p>{_documents(short, documents)}"
+        )
+    return "".join(parts) or "<p>No document is empty or shorter than a shingle.</p>"
+
+
+def times(seconds: Mapping[str, float]) -> str:
+    """Show how long each stage took."""
+    if not seconds:
+        return ""
+    total = sum(seconds.values())
+    rows = [(escaped(stage), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()]
+    return f"<p>{total:,.2f} seconds in all.</p>{bars(('stage', 'time'), rows)}"
+
+
+def _documents(numbers: NDArray[np.int64], documents: Documents, text: bool = True) -> str:
+    items = []
+    for number in numbers[:LISTED].tolist():
+        shown = f" {beginning(documents.text(number), 100)}" if text else ""
+        items.append(f"<li>{documents.name(number)}{shown}</li>")
+    more = len(numbers) - len(items)
+    rest = f"<p>{more:,} more are not shown.</p>" if more > 0 else ""
+    return f"<ul>{chr(10).join(items)}</ul>{rest}"
+
+
+def _list(rows: Iterable[tuple[str, str]]) -> str:
+    inner = "\n".join(f"<dt>{label}</dt><dd>{value}</dd>" for label, value in rows)
+    return f"<dl>\n{inner}\n</dl>" if inner else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_NOTE else f"{text[: MOST_NOTE - 1]}\u2026"

@@ -1,0 +1,51 @@
+"""How a report looks: one column, system fonts, light and dark as the reader has it."""
+
+PAGE = """
+:root { --bar: #4464c8; --line: #d5dae0; --soft: #f4f6f8; --mark: var(--only); }
+@media (prefers-color-scheme: dark) {
+  :root { --bar: #8ea6f5; --line: #3a424b; --soft: #1c2127; }
+}
+* { box-sizing: border-box; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem;
+  overflow-wrap: anywhere; padding: 1rem clamp(.75rem, 4vw, 2.5rem) 4rem; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 1rem 0; }
+h2 { border-top: 1px solid var(--line); font-size: 1.15rem; margin: 2.5rem 0 .75rem;
+  padding-top: 1rem; }
+p { margin: .5rem 0; max-width: 42rem; }
+bdi { white-space: normal; }
+.id { font-weight: 600; }
+dl { display: grid; gap: .2rem 1.5rem; grid-template-columns: fit-content(45%) 1fr;
+  margin: 1rem 0; }
+dt, summary span, li > span, small, .gap, .same { color: var(--faint); }
+dd { margin: 0; }
+.tiles { display: grid; gap: .75rem; grid-template-columns: repeat(4, 1fr); }
+@media (max-width: 34rem) { .tiles { grid-template-columns: 1fr 1fr; } }
+.tiles div { background: var(--soft); border-radius: 8px; color: var(--faint);
+  padding: .75rem 1rem; }
+.tiles b { color: CanvasText; display: block; font-size: 1.5rem; font-weight: 600;
+  line-height: 1.2; }
+.tiles b, dd, td, li > span, summary span { font-variant-numeric: tabular-nums; }
+.pair { align-items: start; display: grid; gap: 1rem 2rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
+.bars { border-collapse: collapse; width: 100%; }
+.bars th { font-weight: normal; padding: .15rem 0; text-align: left; }
+.bars thead { color: var(--faint); font-size: .85rem; }
+.bars td { padding: .15rem 0; text-align: right; width: 1%; }
+.bars th, .bars td:last-child { white-space: nowrap; }
+.bars td.bar { padding: .15rem .75rem; width: 99%; }
+.bars svg { display: block; height: .9rem; width: 100%; }
+rect { fill: var(--bar); }
+.curve { height: auto; max-width: 30rem; width: 100%; }
+.curve text { fill: var(--faint); font-size: 12px; }
+.curve polyline { fill: none; stroke: var(--bar); stroke-width: 2.5; }
+.grid { stroke: var(--line); }
+.threshold { stroke: CanvasText; stroke-dasharray: 4 3; }
+details { border: 1px solid var(--line); border-radius: 8px; margin: .75rem 0;
+  padding: .6rem 1rem; }
+summary { cursor: pointer; }
+details ul { padding-left: 0; }
+details li { border-top: 1px solid var(--line); list-style: none; padding: .5rem 0 0; }
+li p, .kept { font-size: .92rem; max-width: none; }
+.there { border-left: 3px solid var(--line); padding-left: .75rem; }
+@media print { details { break-inside: avoid; } }
+""".strip()

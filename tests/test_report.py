@@ -1,0 +1,394 @@
+"""The page about a deduplication: what it says, and that text of documents is only text."""
+
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import InputError, Shingler, deduplicate, report
+from fastlsh.report import sections
+from fastlsh.report.clusters import CLUSTERS, MEMBERS
+from fastlsh.report.sections import LISTED
+from test_explain_shown import NASTY
+
+pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
+
+TAGS = {
+    "html": {"lang"}, "head": set(), "meta": {"charset", "name", "content", "http-equiv"},
+    "title": set(), "style": set(), "body": set(), "h1": set(), "h2": set(), "section": set(),
+    "p": {"class"}, "div": {"class"}, "b": set(), "dl": set(), "dt": set(), "dd": set(),
+    "bdi": {"class"}, "span": {"class"}, "small": set(), "mark": set(), "ul": set(), "li": set(),
+    "details": {"open"}, "summary": set(), "table": {"class"}, "thead": set(), "tbody": set(),
+    "tr": set(), "th": set(), "td": {"class"},
+    "svg": {"class", "viewbox", "preserveaspectratio", "aria-hidden", "role"},
+    "rect": {"width", "height"}, "line": {"class", "x1", "x2", "y1", "y2"},
+    "polyline": {"points"}, "text": {"x", "y", "text-anchor"},
+}  # fmt: skip
+VOID = {"meta"}
+
+
+class Page(HTMLParser):
+    """Headings with the text and the tables below them; refuses what we never write."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.heading, self.sections = [], "", {}
+        self.tables, self.marked = {}, []
+        self.feed(source)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        assert {name for name, _ in attributes} <= TAGS[tag]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("h1", "h2"):
+            self.heading = ""
+        if tag in ("b", "dd", "dt", "li", "p", "summary", "td", "th"):
+            self.sections[self.heading] = self.sections.get(self.heading, "") + " "
+        if tag == "tr":
+            self.tables.setdefault(self.heading, []).append([])
+        if tag in ("th", "td"):
+            self.tables[self.heading][-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_comment(self, data):
+        raise AssertionError(data)
+
+    def handle_pi(self, data):
+        raise AssertionError(data)
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            return
+        if self.open[-1:] == ["h2"] or "h1" in self.open:
+            self.heading += data
+            return
+        self.sections[self.heading] = self.sections.get(self.heading, "") + data
+        if self.open[-1:] in (["th"], ["td"]):
+            self.tables[self.heading][-1][-1] += data.strip()
+        if self.open and "mark" in self.open:
+            self.marked.append(data)
+
+
+@pytest.fixture
+def page(tmp_path):
+    def make(result, texts, **options):
+        path = tmp_path / "report.html"
+        report(result, texts, path, **options)
+        return Page(path.read_text(encoding="utf-8"))
+
+    return make
+
+
+def family(name, count, words=40):
+    """Return texts of which each differs from the first in one word."""
+    base = [f"{name}{i}" for i in range(words)]
+    return [" ".join([*base[:n], f"changed{n}", *base[n + 1 :]]) for n in range(count)]
+
+
+TEXTS = [
+    *family("alpha", 6),
+    *family("beta", 3),
+    "alone " * 5,
+    "",
+    "tiny",
+    family("beta", 1)[0],
+    None,
+]
+
+
+def number(text):
+    return int(re.sub("[^0-9]", "", text))
+
+
+def test_what_went_in_and_out(page):
+    result = deduplicate(TEXTS, 0.5)
+    seen = page(result, TEXTS, title="Ours")
+    assert "14 documents 6 kept 8 removed 57.1% removed of all" in words(seen.sections["Ours"])
+    assert "removed, similarity 1 1 removed, less similar 7" in words(seen.sections["Ours"])
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+def test_parameters_and_promised_recall(page):
+    result = deduplicate(
+        TEXTS, 0.5, keep="longest", num_perm=200, seed=7, shingler=Shingler("word", 2),
+        scheme="fss", max_candidates=50,
+    )  # fmt: skip
+    text = words(page(result, TEXTS).sections["Parameters and recall"])
+    for expected in (
+        "threshold 0.5", "shingles 2 words", "signatures 200 values (fss, seed 7)",
+        f"bands {result.params.bands} x {result.params.rows} rows", "who is kept the longest",
+        "most comparisons 50 a document",
+    ):  # fmt: skip
+        assert expected in text
+    found = page(result, TEXTS).tables["Parameters and recall"]
+    assert [row[0] for row in found] == ["similarity", "0.5", "0.625", "0.75", "0.875"]
+    assert f"with probability {found[1][2]};" in text
+    assert float(found[1][2]) == pytest.approx(result.params.probability(0.5), abs=1e-3)
+
+
+def test_the_histogram_counts_every_removed_document(page):
+    result = deduplicate(TEXTS, 0.5)
+    rows = page(result, TEXTS).tables["How similar the removed documents are"][1:]
+    similarity = result.similarity[result.filtered]
+    assert [row[0] for row in rows][::5] == ["0.5 to 0.55", "0.75 to 0.8", "1"]
+    for label, _, count in rows:
+        low, _, high = label.partition(" to ")
+        inside = similarity == 1 if not high else (
+            (similarity >= float(low)) & (similarity < float(high))
+        )  # fmt: skip
+        assert number(count) == inside.sum()
+
+
+def test_cluster_sizes(page):
+    texts = [*family("a", 2), *family("b", 3), *family("c", 4), *family("d", 5), "alone enough"]
+    result = deduplicate(texts, 0.5)
+    seen = page(result, texts)
+    assert "Documents that stand for others: 4. The largest cluster has 5" in words(
+        seen.sections["Sizes of clusters"]
+    )
+    rows = [(label, count) for label, _, count in seen.tables["Sizes of clusters"][1:]]
+    assert rows == [("2", "1"), ("3 to 4", "2"), ("5 to 8", "1")]
+
+
+def test_the_largest_clusters_show_what_differs(page):
+    result = deduplicate(TEXTS, 0.5, ids=[f"id-{n}" for n in range(len(TEXTS))])
+    seen = page(result, TEXTS)
+    text = words(seen.sections["The largest clusters"])
+    assert text.index("id-0 5 duplicates") < text.index("id-6 3 duplicates")
+    assert "id-12 1.0000" in text
+    assert "identical" in text
+    assert "Marked" in seen.marked
+    # Where the kept one has "changed0 alpha1" and the removed one "alpha0 changed1".
+    assert seen.marked[1:5] == ["alpha", "changed", "changed", "alpha"]
+    assert "changed0 alpha1 alpha2" in text
+
+
+def test_few_of_many_clusters_and_members_are_shown(page):
+    texts = [text for n in range(CLUSTERS + 3) for text in family(f"w{n}x", 2)]
+    texts += family("many", MEMBERS + 5)
+    result = deduplicate(texts, 0.5)
+    text = words(page(result, texts).sections["The largest clusters"])
+    assert text.count("duplicate") == CLUSTERS
+    assert f"{MEMBERS + 4} duplicates" in text
+    assert "4 more are not shown." in text
+    assert "4 smaller clusters are not shown." in text
+
+
+def test_limited_short_and_empty_documents(page):
+    texts = [
+        f"{'the same words again and again ' * 3}{n:03}{n * 7919 % 1000:03}" for n in range(200)
+    ]
+    result = deduplicate(texts, 0.99, max_candidates=1, bands=128, rows=1)
+    assert result.limited > LISTED
+    seen = page(result, texts)
+    text = words(seen.sections["Not compared with every candidate"])
+    assert f"comparison with every candidate: {result.limited}." in text
+    assert f"document {result.limited_documents[0]} the same words" in text
+    assert f"{result.limited - LISTED} more are not shown." in text
+    assert "No document is empty" in seen.sections["Empty and short documents"]
+    seen = page(deduplicate(TEXTS), TEXTS)
+    text = words(seen.sections["Empty and short documents"])
+    assert "always kept: 2." in text
+    assert "document 10 document 13" in text
+    assert "Of fewer than 9 characters, so similar only to the same: 1." in text
+    assert "document 11 tiny" in text
+    assert "compared with all" in seen.sections["Not compared with every candidate"]
+
+
+@pytest.mark.parametrize(
+    ("shingler", "empty", "short"),
+    [
+        (Shingler("word", 3), 3, 3),
+        (Shingler("word", 1), 3, 0),
+        (Shingler("byte", 4), 1, 5),
+        (Shingler(size=3, remove_whitespace=True), 3, 3),
+        (Shingler("word", 2, tokenizer=str.splitlines), 1, 5),
+        (Shingler("word", 2, normalize=lambda text: text.replace("b", "b b")), 3, 2),
+    ],
+)
+def test_short_in_every_unit(page, shingler, empty, short):
+    texts = ["a", "a b", "é", "", " ", "\n\n", "one two three four"]
+    text = words(
+        page(deduplicate(texts, shingler=shingler), texts).sections["Empty and short documents"]
+    )
+    units = [len(shingler.shingles(t)) for t in texts]
+    assert empty == units.count(0)
+    assert (f"always kept: {empty}." in text) == (empty > 0)
+    assert (f"only to the same: {short}." in text) == (short > 0)
+
+
+def test_times(page):
+    result = deduplicate(TEXTS)
+    rows = page(result, TEXTS).tables["Time"][1:]
+    assert [row[0] for row in rows] == list(result.seconds)
+    rows = page(result, TEXTS, seconds={"all": 1234.5}).tables["Time"][1:]
+    assert rows == [["all", "", "1,234.50 s"]]
+    assert "Time" not in page(result, TEXTS, seconds={}).sections
+
+
+def test_documents_that_were_kept_before(page):
+    known = family("alpha", 2)
+    result = deduplicate(TEXTS, 0.5, against=known)
+    seen = page(result, TEXTS, against=known, against_ids=["k0", "k1"])
+    assert "removed, like one kept before 6" in words(seen.sections["Deduplication"])
+    assert "k0 of those kept before 5 duplicates" in words(seen.sections["The largest clusters"])
+
+
+@pytest.mark.parametrize("verify", ["none", "signature"])
+def test_without_exact_verification(page, verify):
+    result = deduplicate(TEXTS, 0.5, verify=verify)
+    seen = page(result, TEXTS)
+    assert "What was removed was compared" not in seen.sections["Parameters and recall"]
+    if verify == "none":
+        assert "removed, not verified" in seen.sections["Deduplication"]
+        assert "not verified" in seen.sections["The largest clusters"]
+
+
+@pytest.mark.parametrize("texts", [[], ["one document of some length"], ["", None], ["x" * 20] * 3])
+@pytest.mark.parametrize("threshold", [0.8, 1.0])
+def test_small_collections(page, texts, threshold):
+    seen = page(deduplicate(texts, threshold), texts)
+    assert f"{len(texts)} documents" in words(seen.sections["Deduplication"])
+
+
+def test_a_result_of_rethreshold(page):
+    result = deduplicate(TEXTS, 0.5)
+    seen = page(result.rethreshold(0.9), TEXTS)
+    assert "threshold 0.9" in words(seen.sections["Parameters and recall"])
+
+
+# ---- text is text
+
+
+@pytest.mark.parametrize(
+    "shingler", [Shingler(), Shingler("word", 2), Shingler("byte", 5)], ids=str
+)
+def test_nothing_in_a_text_acts(page, shingler):
+    texts = [NASTY + "a" * n + " end" for n in range(1, 4)] + ["<b>", "\x00", "\u202e"]
+    result = deduplicate(texts, 0.3, shingler=shingler)
+    assert len(result.filtered) > 0
+    seen = page(
+        result, texts, ids=[NASTY + str(n) for n in range(6)], title=NASTY,
+        notes={NASTY: NASTY}, seconds={NASTY: 1.0},
+    )  # fmt: skip
+    everything = "".join(seen.sections.values()) + "".join(seen.sections)
+    assert "<script>alert(1)</script>" in everything
+    for character in NASTY:
+        if ord(character) < 9 or ord(character) > 0x7E:
+            assert character not in everything.replace("\u2026", "")
+    assert "U+202E" in everything
+    assert "U+001B" in everything
+
+
+pieces = st.lists(
+    st.sampled_from([NASTY, "<", "&lt;", "\x1b", "\u202e", "\ud800", "plain words ", "é", "</p>"]),
+    max_size=6,
+).map("".join)
+
+
+@given(st.lists(pieces, max_size=8), st.sampled_from([1, 3, 9]))
+def test_any_texts(tmp_path_factory, texts, size):
+    path = tmp_path_factory.mktemp("report") / "r.html"
+    result = deduplicate(texts, 0.4, shingler=Shingler(size=size), ids=texts)
+    report(result, texts, path, title="".join(texts))
+    Page(path.read_text(encoding="utf-8"))
+
+
+def test_bytes_that_are_not_utf_8(page):
+    texts = [b"\xff\xfe binary " + bytes([n]) * 3 + b" <b> and more of it" for n in (1, 200, 201)]
+    result = deduplicate(texts, 0.3, shingler=Shingler("byte", 4))
+    assert "\\xff\\xfe binary" in page(result, texts).sections["The largest clusters"]
+
+
+def test_below_five_megabytes_whatever_the_texts(tmp_path):
+    """Everything that is text is cut; here each character of it takes 36 bytes."""
+    draw = np.random.RandomState(0)
+    codes = np.concatenate([np.arange(1, 9), np.arange(0x202A, 0x202F), np.arange(0x2066, 0x206A)])
+    texts = []
+    for _ in range(CLUSTERS + 5):
+        base = draw.choice(codes, 30_000)
+        for _ in range(MEMBERS + 2):
+            own = base.copy()
+            own[draw.randint(0, 400, 20)] = draw.choice(codes, 20)
+            texts.append("".join(map(chr, own)))
+    texts += ["\x01" * n for n in range(1, 9)] * 20 + [""] * 200
+    ids = ["\u202e" * 10_000] * len(texts)
+    result = deduplicate(texts, 0.5, max_candidates=1, ids=ids)
+    assert len(result.clusters()) >= CLUSTERS
+    report(
+        result, texts, tmp_path / "r.html", title="\x01" * 10**6, notes={"input": "\x01" * 10**6}
+    )
+    assert 10**6 < (tmp_path / "r.html").stat().st_size < 5 * 10**6
+
+
+@pytest.mark.slow
+def test_a_million_documents(tmp_path):
+    texts = [f"document {n // 2} says {n // 2 * 7919 % 99991} and no more" for n in range(10**6)]
+    result = deduplicate(texts, 0.9)
+    report(result, texts, tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size < 5 * 10**6
+
+
+def test_the_same_bytes_each_time_and_for_each_form(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    forms = [TEXTS, tuple(TEXTS), [t and t.encode() for t in TEXTS], pa.chunked_array([TEXTS])]
+    result = deduplicate(TEXTS, 0.5)
+    written = []
+    for n, form in enumerate(forms):
+        report(result, form, tmp_path / f"{n}.html")
+        written.append((tmp_path / f"{n}.html").read_bytes())
+    assert len(set(written)) == 1
+
+
+def test_one_file_that_loads_nothing(tmp_path):
+    report(deduplicate(TEXTS), TEXTS, tmp_path / "r.html")
+    source = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "default-src 'none'" in source
+    assert not re.search(r"https?:|<script|<link|<img|<iframe|@import|url\(|\son\w+=", source)
+    assert 'name="viewport"' in source
+    assert "prefers-color-scheme: dark" in source
+
+
+# ---- bad input
+
+
+def test_wrong_collections(tmp_path):
+    result = deduplicate(TEXTS, 0.5, against=TEXTS[:1])
+    path = tmp_path / "r.html"
+    with pytest.raises(ValueError, match="texts has 2 documents, the result is about 14"):
+        report(result, TEXTS[:2], path)
+    with pytest.raises(ValueError, match="against has 0 documents, the result names at least 1"):
+        report(result, TEXTS, path)
+    with pytest.raises(ValueError, match="ids has 1 elements for 14 documents"):
+        report(result, TEXTS, path, against=TEXTS[:1], ids=["a"])
+    assert not path.exists()
+
+
+def test_wrong_files(tmp_path):
+    result = deduplicate(TEXTS)
+    with pytest.raises(InputError, match=r"r\.pdf: a report is written as \.html"):
+        report(result, TEXTS, tmp_path / "r.pdf")
+    with pytest.raises(InputError, match="there is no directory"):
+        report(result, TEXTS, tmp_path / "absent" / "r.html")
+
+
+def test_an_error_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    path.write_text("old")
+    monkeypatch.setattr(sections, "times", lambda seconds: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        report(deduplicate(TEXTS), TEXTS, path)
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+    assert path.read_text() == "old"
+    assert math.isclose(path.stat().st_size, 3)

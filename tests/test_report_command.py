@@ -1,0 +1,76 @@
+"""fastlsh dedup --report: the page that comes with a run."""
+
+from pathlib import Path
+
+from files import put_rows as put
+from test_report import Page, family, words
+
+TEXTS = [*family("alpha", 4), "something else of some length"]
+
+
+def rows(name="a.jsonl", texts=TEXTS):
+    return put(name, *({"id": f"id-{n}", "text": text} for n, text in enumerate(texts)))
+
+
+def page(name="r.html"):
+    return Page(Path(name).read_text(encoding="utf-8"))
+
+
+def test_a_run_with_a_report(run):
+    status, out, err = run(
+        "dedup", rows(), "-o", "kept.jsonl", "--removed", "gone.tsv", "--report", "r.html",
+        "--threshold", "0.7", "-q",
+    )  # fmt: skip
+    assert (status, out, err) == (0, "", [])
+    seen = page()
+    first = words(seen.sections["Deduplication of 5 documents"])
+    assert "5 documents 2 kept 3 removed" in first
+    for note in ("input a.jsonl", "kept rows kept.jsonl", "proofs gone.tsv", "by fastlsh"):
+        assert note in first
+    assert "id-0 3 duplicates" in words(seen.sections["The largest clusters"])
+    stages = [row[0] for row in seen.tables["Time"][1:]]
+    assert stages == ["reading", "signatures", "identical documents", "decisions", "writing"]
+
+
+def test_the_rest_of_the_run_is_the_same(run):
+    run("dedup", rows(), "-o", "with.jsonl", "--removed", "with.tsv", "--report", "r.html")
+    run("dedup", rows(), "-o", "without.jsonl", "--removed", "without.tsv")
+    for suffix in (".jsonl", ".tsv"):
+        assert Path(f"with{suffix}").read_bytes() == Path(f"without{suffix}").read_bytes()
+
+
+def test_with_documents_kept_before_and_bad_rows(run):
+    rows("old.jsonl", TEXTS[:1])
+    Path("a.jsonl").write_text(Path(rows()).read_text() + '{"id": 7}\n')
+    arguments = ["dedup", "a.jsonl", "-o", "kept.jsonl", "--threshold", "0.7", "--on-error", "skip"]
+    assert run(*arguments, "--against", "old.jsonl", "--report", "r.html")[0] == 0
+    seen = page()
+    first = words(seen.sections["Deduplication of 5 documents"])
+    assert "kept before old.jsonl rows left out 1" in first
+    assert "removed, like one kept before 4" in first
+    assert "id-0 of those kept before" in words(seen.sections["The largest clusters"])
+
+
+def test_wrong_targets_before_the_work(run):
+    name = rows()
+    for report, reason in [
+        ("r.pdf", "r.pdf: a report is written as .html"),
+        ("absent/r.html", "there is no directory"),
+    ]:
+        status, _, err = run("dedup", name, "-o", "kept.jsonl", "--report", report)
+        assert status == 2
+        assert reason in err[0]
+    status, _, err = run("dedup", name, "-o", "k.jsonl", "--removed", "k.jsonl")
+    assert (status, err) == (2, ["fastlsh: k.jsonl: --removed is the file of -o"])
+    assert sorted(p.name for p in Path().iterdir()) == ["a.jsonl"]
+    Path("kept.jsonl").symlink_to("r.html")
+    status, _, err = run("dedup", name, "-o", "kept.jsonl", "--report", "r.html")
+    assert (status, err) == (2, ["fastlsh: r.html: --report is the file of -o"])
+
+
+def test_an_input_is_not_replaced(run):
+    name = put("in.html", {"id": 1, "text": "a text of some length"})
+    status, _, err = run(
+        "dedup", name, "--format", "jsonl", "-o", "kept.jsonl", "--report", "in.html"
+    )
+    assert (status, err) == (2, ["fastlsh: in.html: the output is one of the inputs"])
