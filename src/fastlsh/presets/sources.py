@@ -25,7 +25,8 @@ def stack() -> Preset:
 
     Source: near_deduplication/minhash_deduplication.py of bigcode-dataset. Its `optimal_param`,
     datasketch's rule of equal weights, gives 25 x 10 for 0.7 and 256. Words are what lies between
-    characters other than A-Z, a-z, 0-9 and _; two such in a row enclose an empty word.
+    characters other than A-Z, a-z, 0-9 and _; two such in a row enclose an empty word. So it is
+    for source code: of a text in another script nothing but empty words remains.
 
     Differs: a text of fewer than 5 words is one shingle instead of none; it does not verify, and
     it removes whole connected components.
