@@ -1,114 +1,187 @@
-"""The pages of `report` and `explain` in a real browser.
+"""Pages as a browser shows them. FASTLSH_CHROMIUM=required makes its absence a failure."""
 
-Skipped where there is no Chromium; FASTLSH_CHROMIUM=required makes that a failure.
-"""
-
-import html
-import json
 import os
-import re
-import shutil
-import subprocess
 
 import pytest
 
-from fastlsh import deduplicate, explain, report
+import chromium
+from fastlsh import Shingler, deduplicate, explain, report
 from test_explain_shown import NASTY
-from test_report import TEXTS
+from test_report import family
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
 
-if CHROMIUM is None and os.environ.get("FASTLSH_CHROMIUM") != "required":
-    pytest.skip("needs Chromium", allow_module_level=True)
+SCREENS = [(360, 640), (390, 844), (1280, 900)]  # small phone, phone, desk
 
-LONG = "".join(chr(0x61 + n * 7 % 26) for n in range(3000))
-NASTY_TEXTS = [f"{NASTY}{LONG}{n}" for n in range(3)]
+WIDTH = "document.documentElement.scrollWidth"
+# What stands out of the screen; what plots and labels of rows have inside is clipped.
+OUTSIDE = """
+[...document.querySelectorAll("body *")]
+    .filter(e => !e.closest("svg *, th *") && e.getBoundingClientRect().width > 0)
+    .filter(e => e.getBoundingClientRect().right > innerWidth + 0.5
+              || e.getBoundingClientRect().left < -0.5)
+    .map(e => e.outerHTML.slice(0, 80))
+"""
+# Labels of plots that are cut off, or that cover each other.
+LABELS = """
+(() => {
+    const bad = [];
+    for (const svg of document.querySelectorAll("svg")) {
+        const frame = svg.getBoundingClientRect();
+        const boxes = [...svg.querySelectorAll("text")].map(e => [e, e.getBoundingClientRect()]);
+        boxes.forEach(([e, box], n) => {
+            if (box.left < frame.left - 0.5 || box.right > frame.right + 0.5
+                || box.top < frame.top - 0.5 || box.bottom > frame.bottom + 0.5)
+                bad.push("cut off: " + e.textContent);
+            for (const [other, o] of boxes.slice(n + 1))
+                if (box.left < o.right && o.left < box.right
+                    && box.top < o.bottom && o.top < box.bottom)
+                    bad.push(e.textContent + " covers " + other.textContent);
+        });
+    }
+    return bad;
+})()
+"""
+# Text and the colour behind it, as WCAG 2 compares them: everything must reach 4.5.
+CONTRAST = """
+(() => {
+    const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    const paint = colours => {  // one upon the other
+        canvas.clearRect(0, 0, 1, 1);
+        for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+        return canvas.getImageData(0, 0, 1, 1).data;
+    };
+    const light = data => {
+        const [r, g, b] = [...data].slice(0, 3).map(v => v / 255)
+            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const probe = document.body.appendChild(document.createElement("div"));
+    probe.style.background = "Canvas";
+    const ground = getComputedStyle(probe).backgroundColor;
+    probe.remove();
+    const found = {};
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const e = walker.currentNode.parentElement;
+        if (!walker.currentNode.data.trim() || !e.getClientRects().length) continue;
+        const style = getComputedStyle(e);
+        const behind = [];
+        for (let b = e; b; b = b.parentElement) behind.unshift(getComputedStyle(b).backgroundColor);
+        behind.unshift(ground);
+        const ink = e instanceof SVGElement ? style.fill : style.color;
+        const [a, b] = [light(paint(behind)), light(paint([...behind, ink]))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) found[e.tagName + "." + e.className] = ratio;
+    }
+    return found;
+})()
+"""
+# How light the page is behind its text, 0 to 1.
+GROUND = CONTRAST[: CONTRAST.index("    const found")] + "return light(paint([ground])); })()"
 
-# The page inside a frame as wide as a phone, which a script outside may measure.
-FRAME = """<!DOCTYPE html><html><body style="margin: 0">
-<iframe srcdoc="{page}" style="border: 0; width: {width}px; height: 3000px"></iframe>
-<script>
-document.querySelector("iframe").onload = (event) => {{
-  const page = event.target.contentDocument, root = page.documentElement;
-  for (const details of page.querySelectorAll("details")) details.open = true;
-  document.title = JSON.stringify({{
-    scroll: root.scrollWidth, width: root.clientWidth, height: root.scrollHeight,
-    text: getComputedStyle(page.body).color, mark: getComputedStyle(page.querySelector("mark") ??
-    page.body).backgroundColor, scripts: page.scripts.length,
-  }});
-}};
-</script></body></html>"""
+
+def missing(what):
+    if os.environ.get("FASTLSH_CHROMIUM") == "required":
+        pytest.fail(f"FASTLSH_CHROMIUM=required, but {what}")
+    pytest.skip(f"no Chromium: {what}")
 
 
-def run(folder, *arguments):
-    done = subprocess.run(
-        [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-            "--no-first-run", "--hide-scrollbars", "--disable-background-networking",
-            "--disable-sync", "--enable-logging=stderr",
-            f"--user-data-dir={folder / 'profile'}", *arguments,
-        ],
-        capture_output=True, timeout=120, check=True,
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if not hasattr(os, "posix_spawn"):
+        missing("it is started with posix_spawn, which this system has not")
+    if chromium.find() is None:
+        missing(f"none of {', '.join(chromium.NAMES)} is on the path")
+    each = chromium.Chromium(tmp_path_factory.mktemp("chromium"))
+    yield each
+    each.close()
+
+
+def plain(path):
+    texts = [*family("alpha", 8), *family("beta", 3), "", "tiny", *["the same text again"] * 3]
+    report(deduplicate(texts, 0.5), texts, path, title="Plain", notes={"input": "a.jsonl"})
+
+
+def nasty(path):
+    """Everything that could act, and words that do not fit on a line."""
+    wide = "W" * 3000
+    texts = [f"{NASTY}{'a' * n} end" for n in range(1, 9)]
+    texts += [f"{wide}{'b' * 30 * n}" for n in range(3)] + ["<b>", "\x00", "\u202e", ""]
+    report(
+        deduplicate(texts, 0.3, max_candidates=1), texts, path,
+        title=f"{NASTY} {wide}", ids=[f"{NASTY}{wide}{n}" for n in range(len(texts))],
+        notes={NASTY: wide, wide: NASTY}, seconds={wide: 1e6, "none": 0.0, NASTY: 1.0},
     )  # fmt: skip
-    return done.stdout.decode(), done.stderr.decode()
 
 
-@pytest.fixture(params=["report", "report of nasty texts", "explain", "explain nasty texts"])
-def page(request, tmp_path):
-    """The file of a page."""
+def strict(path):
+    texts = ["x" * 30] * 4 + family("many words ", 4)
+    result = deduplicate(texts, 1.0, shingler=Shingler("word", 2), keep=range(8))
+    report(result, texts, path)
+
+
+def low(path):
+    texts = family("alpha", 5)
+    report(deduplicate(texts, 0.04, num_perm=512, bands=256, rows=1), texts, path)
+
+
+def nothing(path):
+    report(deduplicate([]), [], path)
+
+
+def explained(path):
+    a, b, _ = family("alpha", 3)
+    path.write_text(explain(a + NASTY, b + "W" * 3000).to_html((NASTY, "b")), encoding="utf-8")
+
+
+@pytest.mark.parametrize("write", [plain, nasty, strict, low, nothing, explained])
+def test_on_screens_light_and_dark(browser, tmp_path, write):
     path = tmp_path / "page.html"
-    if request.param.startswith("report"):
-        texts = NASTY_TEXTS if "nasty" in request.param else TEXTS
-        result = deduplicate(texts, 0.7, ids=[f"{NASTY}{n}" for n, _ in enumerate(texts)])
-        report(result, texts, path, title=LONG, notes={"input": LONG})
-    else:
-        pair = NASTY_TEXTS[:2] if "nasty" in request.param else TEXTS[:2]
-        path.write_text(explain(*pair).to_html((LONG, NASTY)), encoding="utf-8")
-    return path
+    write(path)
+    for width, height in SCREENS:
+        for dark in (False, True):
+            browser.show(path, width, height, dark)
+            assert browser.requests == [path.as_uri()]
+            assert browser.complaints == []
+            browser.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
+            assert browser.evaluate(OUTSIDE) == []
+            assert browser.evaluate(WIDTH) == width
+            assert browser.evaluate(LABELS) == []
+            assert (browser.evaluate(GROUND) < 0.1) == dark
+            assert (browser.evaluate(GROUND) > 0.9) != dark
+            assert browser.evaluate(CONTRAST) == {}
+            browser.screenshot(tmp_path / "shown.png")
+            assert (tmp_path / "shown.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def measured(page, width, *arguments):
-    framed = page.with_name("frame.html")
-    source = html.escape(page.read_text(encoding="utf-8"))
-    framed.write_text(FRAME.format(page=source, width=width), encoding="utf-8")
-    dom, _ = run(page.parent, "--dump-dom", *arguments, framed.as_uri())
-    title = re.search("<title>(.*?)</title>", dom, re.DOTALL)
-    return json.loads(html.unescape(title[1]))
+def test_text_does_nothing(browser, tmp_path):
+    path = tmp_path / "page.html"
+    nasty(path)
+    browser.show(path, 1280, 900)
+    assert browser.evaluate("document.scripts.length + document.images.length") == 0
+    assert browser.evaluate("document.body.innerText.includes('<script>alert(1)</script>')")
+    assert browser.evaluate("document.title").startswith("</mark></bdi><script>alert(1)")
+    assert not any("dialog" in event["method"].lower() for event in browser.events)
 
 
-@pytest.mark.parametrize("width", [340, 390, 1280])
-def test_it_fits_the_width(page, width):
-    seen = measured(page, width)
-    assert seen["width"] == width
-    assert seen["scroll"] == width
-    assert seen["height"] > 500
-    assert seen["scripts"] == 0
+def test_the_page_may_not_do_anything(browser, tmp_path):
+    """Its policy holds: what would come in nevertheless is neither run nor loaded."""
+    path = tmp_path / "page.html"
+    plain(path)
+    strange = "<script>console.log(1)</script><img src='https://127.0.0.1:9/x.png' onerror='x()'>"
+    path.write_text(path.read_text(encoding="utf-8").replace("<body>", f"<body>{strange}"))
+    browser.show(path, 1280, 900)
+    assert browser.requests == [path.as_uri()]
+    blocked = [note["entry"]["text"] for note in browser.complaints]
+    assert blocked
+    assert all("Content Security Policy" in text for text in blocked)
 
 
-def test_light_and_dark(page):
-    light = measured(page, 390, "--blink-settings=preferredColorScheme=1")
-    dark = measured(page, 390, "--blink-settings=preferredColorScheme=0")
-    assert light["text"] == "rgb(0, 0, 0)"
-    assert dark["text"] == "rgb(255, 255, 255)"
-    assert light["mark"] != dark["mark"]
-
-
-def test_nothing_is_asked_for_and_nothing_complained_of(page):
-    log = page.with_name("net.json")
-    dom, said = run(page.parent, "--dump-dom", f"--log-net-log={log}", page.as_uri())
-    assert "</html>" in dom
-    assert "<script" not in dom
-    assert "CONSOLE" not in said
-    asked = set(re.findall(r'"(?:url|original_url)":\s*"([^"]*)"', log.read_text()))
-    its_own = re.compile(r"https?://[\w.]*(google|googleapis|gvt1)\.com/")  # updates, the time
-    theirs = {url for url in asked if not url.startswith("file:") and not its_own.match(url)}
-    assert theirs == set()
-
-
-def test_a_screenshot(page):
-    picture = page.with_name("page.png")
-    run(page.parent, f"--screenshot={picture}", "--window-size=1280,2000", page.as_uri())
-    content = picture.read_bytes()
-    assert content.startswith(b"\x89PNG")
-    assert len(content) > 20_000  # a blank one has about 10,000 bytes
+def test_all_clusters_are_printed(browser, tmp_path):
+    path = tmp_path / "page.html"
+    texts = [text for n in range(6) for text in family(f"w{n}x", 2)]
+    report(deduplicate(texts, 0.5), texts, path)
+    browser.show(path, 794, 1123, media="print")
+    shown = "[...document.querySelectorAll('details li p')].map(e => e.checkVisibility())"
+    assert browser.evaluate(shown) == [True] * 12

@@ -71,7 +71,7 @@ class Page(HTMLParser):
             self.heading += data
             return
         self.sections[self.heading] = self.sections.get(self.heading, "") + data
-        if self.open[-1:] in (["th"], ["td"]):
+        if {"th", "td"} & set(self.open):
             self.tables[self.heading][-1][-1] += data.strip()
         if self.open and "mark" in self.open:
             self.marked.append(data)

@@ -45,6 +45,7 @@ def curve(params: LSHParams, threshold: float) -> str:
     across, down = 40 + 340 * similarity, 190 - 170 * found
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
     at = f"{40 + 340 * threshold:.1f}"
+    anchor = "start" if threshold < 0.2 else "end" if threshold > 0.8 else "middle"
     ticks = "".join(
         f'<text x="{40 + 34 * n}" y="206" text-anchor="middle">{n / 10:g}</text>'
         f'<line class="grid" x1="{40 + 34 * n}" x2="{40 + 34 * n}" y1="20" y2="190"/>'
@@ -56,7 +57,7 @@ def curve(params: LSHParams, threshold: float) -> str:
 <title>The probability that a pair is found, by its similarity</title>
 {ticks}
 <line class="threshold" x1="{at}" x2="{at}" y1="20" y2="190"/>
-<text x="{at}" y="13" text-anchor="middle">threshold {threshold:g}</text>
+<text x="{at}" y="13" text-anchor="{anchor}">threshold {threshold:g}</text>
 <polyline points="{line}"/>
 <text x="210" y="228" text-anchor="middle">similarity</text>
 </svg>"""

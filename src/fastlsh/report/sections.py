@@ -19,8 +19,8 @@ BINS = 10
 LISTED = 50
 """Documents of a list."""
 
-MOST_NOTE = 2000
-"""Characters of a note."""
+MOST_NOTE, MOST_LABEL = 2000, 80
+"""Characters of a note, and of what it or a stage is called."""
 
 VERIFIED = {
     "exact": "exact Jaccard similarity of the sets of shingles",
@@ -57,7 +57,8 @@ def summary(result: Deduplication) -> str:
 def notes_list(notes: Mapping[str, str]) -> str:
     """Show what the caller has to say."""
     return _list(
-        (escaped(label), f"<bdi>{escaped(_cut(text))}</bdi>") for label, text in notes.items()
+        (f"<bdi>{escaped(_cut(label, MOST_LABEL))}</bdi>", f"<bdi>{escaped(_cut(text))}</bdi>")
+        for label, text in notes.items()
     )
 
 
@@ -167,7 +168,10 @@ def times(seconds: Mapping[str, float]) -> str:
     if not seconds:
         return ""
     total = sum(seconds.values())
-    rows = [(escaped(stage), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()]
+    rows = [
+        (f"<bdi>{escaped(_cut(stage, MOST_LABEL))}</bdi>", taken, f"{taken:,.2f} s")
+        for stage, taken in seconds.items()
+    ]
     return f"<p>{total:,.2f} seconds in all.</p>{bars(('stage', 'time'), rows)}"
 
 
@@ -186,5 +190,5 @@ def _list(rows: Iterable[tuple[str, str]]) -> str:
     return f"<dl>\n{inner}\n</dl>" if inner else ""
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_NOTE else f"{text[: MOST_NOTE - 1]}\u2026"
+def _cut(text: str, most: int = MOST_NOTE) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"

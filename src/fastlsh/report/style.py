@@ -28,10 +28,11 @@ dd { margin: 0; }
 .pair { align-items: start; display: grid; gap: 1rem 2rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
 .bars { border-collapse: collapse; width: 100%; }
-.bars th { font-weight: normal; padding: .15rem 0; text-align: left; }
+.bars th { font-weight: normal; max-width: 11rem; overflow: hidden; padding: .15rem 0;
+  text-align: left; text-overflow: ellipsis; }
 .bars thead { color: var(--faint); font-size: .85rem; }
 .bars td { padding: .15rem 0; text-align: right; width: 1%; }
-.bars th, .bars td:last-child { white-space: nowrap; }
+.bars th, .bars th bdi, .bars td:last-child { white-space: nowrap; }
 .bars td.bar { padding: .15rem .75rem; width: 99%; }
 .bars svg { display: block; height: .9rem; width: 100%; }
 rect { fill: var(--bar); }
@@ -47,5 +48,9 @@ details ul { padding-left: 0; }
 details li { border-top: 1px solid var(--line); list-style: none; padding: .5rem 0 0; }
 li p, .kept { font-size: .92rem; max-width: none; }
 .there { border-left: 3px solid var(--line); padding-left: .75rem; }
-@media print { details { break-inside: avoid; } }
+@media print {
+  details::details-content { block-size: auto; content-visibility: visible; }
+  li { break-inside: avoid; }
+  h2, summary { break-after: avoid; }
+}
 """.strip()
