@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.report.differences import beginning, differences
+from fastlsh.report.differences import COMPARED, beginning, differences
 from fastlsh.report.documents import Documents
 from fastlsh.results import Deduplication
 
@@ -89,9 +89,11 @@ def _member(kept: str | bytes, documents: Documents, number: int, similarity: fl
     head = f"<li>{documents.name(number)} <span>{value}</span>"
     if text == kept:
         return f'{head}<p class="same">identical</p></li>'
-    here, there = differences(kept, text, documents.shingler)
-    if not here and not there:
-        return f'{head}<p class="same">the same shingles</p></li>'
-    parts = [f"<p>{here}</p>"] if here else []
-    parts += [f'<p class="there">{there}</p>'] if there else []
+    found = differences(kept, text, documents.shingler)
+    if not found.here and not found.there:
+        part = f"nothing to show in the {COMPARED:,} characters that were compared"
+        same = "the same shingles" if found.whole else part
+        return f'{head}<p class="same">{same}</p></li>'
+    parts = [f"<p>{found.here}</p>"] if found.here else []
+    parts += [f'<p class="there">{found.there}</p>'] if found.there else []
     return f"{head}{''.join(parts)}</li>"

@@ -1,13 +1,17 @@
 """Two texts beside each other, as far as they differ."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from fastlsh.explain import explain
+import numpy as np
+
 from fastlsh.explain.html import escaped, marked
+from fastlsh.explain.places import covered
+from fastlsh.explain.units import units_of
 from fastlsh.shingling import Shingler
 
-COMPARED = 20_000
-"""Characters at the beginning of two texts that are looked at."""
+COMPARED, KNOWN = 20_000, 100_000
+"""Characters of a text that are looked at, and of the other one that they are looked up in."""
 
 SHOWN = 320
 """Characters of a text that are shown, with all its differences."""
@@ -17,35 +21,99 @@ AROUND, LONGEST = 40, 120
 
 GAP = ' <span class="gap">\u2026</span> '
 
+Text = str | bytes
 Place = tuple[int, int]
 
 
-def beginning(text: str | bytes, most: int = SHOWN) -> str:
+@dataclass(frozen=True)
+class Differences:
+    """What two texts have and the other one has not, as HTML; "" where that is nothing."""
+
+    here: str
+    there: str
+    whole: bool
+    """Whether all of both was compared."""
+
+
+def beginning(text: Text, most: int = SHOWN) -> str:
     """Return the beginning of a text as HTML."""
     tail = GAP if len(text) > most else ""
-    return f"<bdi>{escaped(text[:most])}</bdi>{tail}"
+    return f"<bdi>{escaped(text[: _border(text, most)])}</bdi>{tail}"
 
 
-def differences(kept: str | bytes, other: str | bytes, shingler: Shingler) -> tuple[str, str]:
-    """Return where a text differs from the kept one, and where that one from it, as HTML.
+def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
+    """Return where a text differs from the kept one: what none of their common shingles covers.
 
     Parameters
     ----------
     kept, other
-        The texts. Their first 20,000 characters are compared.
+        The texts. Of long ones 20,000 characters are looked at, from where they begin to differ.
     shingler
         What they were taken as sets of.
 
     Returns
     -------
-    tuple of (str, str)
-        Excerpts of `other` and of `kept`; "" where there is nothing of its own.
+    Differences
+        `here` is the excerpts of `other`, `there` those of `kept`.
     """
-    found = explain(kept[:COMPARED], other[:COMPARED], shingler=shingler)
-    return (
-        _excerpt(found.b, _outside(found.covered_b, len(found.b))),
-        _excerpt(found.a, _outside(found.covered_a, len(found.a))),
+    whole = max(len(kept), len(other)) <= COMPARED
+    start = 0 if whole else _before(kept, _alike(kept, other), shingler)
+    here, there = (
+        _excerpt(*own(text, against, start, shingler), start > 0, start + COMPARED < len(text))
+        for text, against in ((other, kept), (kept, other))
     )
+    return Differences(here, there, whole)
+
+
+def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Place]]:
+    """Return the text from `start` on, normalised if need be, and where it is only its own.
+
+    The places are those which no shingle covers that the other one has, too; ascending.
+    """
+    stop = start + COMPARED
+    first = max(start - KNOWN // 2, 0)
+    known = set(shingler.shingles(other[first : first + KNOWN]))
+    units = units_of(text[start:stop], shingler)
+    shared = np.array([each in known for each in shingler.shingles(text[start:stop])], np.bool_)
+    begin, end = 0, len(units.text)
+    certain = len(units) > shingler.size
+    # Where the text was cut, words are not whole, and shingles missing that cover the next ones.
+    if start:
+        begin = int(units.start[shingler.size]) if certain else end
+    if stop < len(text):
+        end = int(units.start[len(units) - shingler.size]) if certain else 0
+    places = _outside(covered(units, shared, shingler.size), len(units.text))
+    places = [(max(i, begin), min(j, end)) for i, j in places if i < end and j > begin]
+    return units.text, places
+
+
+def _alike(a: Text, b: Text) -> int:
+    """Return how long the common beginning is."""
+    at, step, most = 0, 1 << 20, min(len(a), len(b))
+    while step:
+        if at + step <= most and a[at : at + step] == b[at : at + step]:
+            at += step
+        else:
+            step //= 2
+    return at
+
+
+def _before(text: Text, at: int, shingler: Shingler) -> int:
+    """Return a place before `at`, more than a shingle away, so that one in between is whole."""
+    room = AROUND
+    while room < min(at, COMPARED // 2):
+        words = text[at - room : at].split()
+        if (len(words) if shingler.unit == "word" else sum(map(len, words))) > shingler.size:
+            break
+        room *= 2
+    return max(_border(text, at - room), 0)
+
+
+def _border(text: Text, at: int) -> int:
+    """Return `at`; in bytes the border of UTF-8 characters before it, if there is one."""
+    if isinstance(text, bytes) and 3 < at < len(text):
+        return next((at - n for n in range(4) if text[at - n] & 0xC0 != 0x80), at)
+    return at
 
 
 def _outside(covered: list[Place], length: int) -> list[Place]:
@@ -55,28 +123,29 @@ def _outside(covered: list[Place], length: int) -> list[Place]:
     return [(start, stop) for start, stop in pairs if start < stop]
 
 
-def _excerpt(text: str | bytes, different: list[Place]) -> str:
+def _excerpt(text: Text, different: list[Place], before: bool, behind: bool) -> str:
     """Return the differences with some text around them, as many as there is room for."""
     pieces = []
-    shown = end = 0
-    for start, stop, places in _windows(different, len(text)):
+    shown, end = 0, -1 if before else 0
+    for start, stop, places in _windows(text, different):
         if shown >= SHOWN:
             break
         pieces.append(GAP if start > end else "")
         pieces.append(marked(text[start:stop], [(a - start, b - start) for a, b in places]))
         shown += stop - start
         end = stop
-    if pieces and end < len(text):
+    if pieces and (behind or end < len(text)):
         pieces.append(GAP)
     return "".join(pieces)
 
 
-def _windows(different: list[Place], length: int) -> Iterator[tuple[int, int, list[Place]]]:
+def _windows(text: Text, different: list[Place]) -> Iterator[tuple[int, int, list[Place]]]:
     """Yield (start, stop, differences inside), ascending and disjoint."""
     windows: list[tuple[int, int, list[Place]]] = []
     for first, last in different:
-        end = min(last, first + LONGEST)
-        start, stop = max(first - AROUND, 0), min(end + AROUND, length) if end == last else end
+        end = min(last, _border(text, first + LONGEST))
+        start = _border(text, max(first - AROUND, 0))
+        stop = _border(text, min(end + AROUND, len(text))) if end == last else end
         if not windows or start > windows[-1][1]:
             yield from windows
             windows = [(start, stop, [(first, end)])]

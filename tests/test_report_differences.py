@@ -1,0 +1,143 @@
+"""What the page shows of two texts is where they differ, however long they are."""
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import Shingler, deduplicate, report
+from fastlsh.explain.units import units_of
+from fastlsh.report import differences as module
+from fastlsh.report.differences import COMPARED, KNOWN, SHOWN, beginning, differences, own
+
+SHINGLERS = [
+    Shingler(size=3), Shingler("word", 2), Shingler("byte", 4), Shingler(size=2, lowercase=True),
+    Shingler("word", 1, tokenizer=lambda text: re.findall(r"\w", text)),
+    Shingler(size=3, remove_whitespace=True),
+]  # fmt: skip
+a_text = st.text("aAbß é\u00a0", max_size=40)
+
+
+def marks(html):
+    return [
+        unescape(re.sub("<[^>]*>", "", each)) for each in re.findall("<mark>(.*?)</mark>", html)
+    ]
+
+
+def plain(html):
+    return unescape(re.sub("<[^>]*>", "", html))
+
+
+def truly_own(text, other, shingler):
+    """Return the normalised text, and the places that no common shingle covers, one by one."""
+    units = units_of(text, shingler)
+    mine, theirs = shingler.shingles(text), set(shingler.shingles(other))
+    common = set()
+    for n, shingle in enumerate(mine):
+        if shingle in theirs:
+            common |= set(range(n, min(n + shingler.size, len(units))))
+    within = {p for n in common for p in range(units.start[n], units.stop[n])}
+    for n in common & {n - 1 for n in common}:
+        within |= set(range(units.stop[n], units.start[n + 1]))  # whitespace between them
+    return units.text, set(range(len(units.text))) - within
+
+
+@pytest.mark.parametrize("shingler", SHINGLERS, ids=str)
+@given(a_text, a_text)
+def test_a_place_is_marked_if_no_common_shingle_covers_it(shingler, a, b):
+    text, places = own(a, b, 0, shingler)
+    assert (text, {p for i, j in places for p in range(i, j)}) == truly_own(a, b, shingler)
+    found = differences(a, b, shingler)
+    assert found.whole
+    if isinstance(text, str):
+        assert "".join(marks(found.there)) == "".join(text[i:j] for i, j in places)
+    assert bool(found.here) == bool(truly_own(b, a, shingler)[1])
+
+
+@pytest.mark.parametrize("shingler", SHINGLERS[:3], ids=str)
+@given(st.text("ab c", max_size=30), st.lists(a_text, max_size=2), st.text("ab c", max_size=60))
+def test_nothing_else_is_marked_in_a_part_of_long_texts(shingler, head, middle, tail):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "COMPARED", 25)
+        patch.setattr(module, "AROUND", 4)
+        a, b = head + "".join(middle[:1]) + tail, head + "".join(middle[1:]) + tail
+        start = module._before(a, module._alike(a, b), shingler)
+        text, places = own(a, b, start, shingler)
+    whole, expected = truly_own(a, b, shingler)
+    offset = len(a[:start].encode()) if isinstance(whole, bytes) else start
+    # A shingle that begins before `start` is of the common beginning, and so is the one there.
+    assert whole[offset : offset + len(text)] == text
+    assert {offset + p for i, j in places for p in range(i, j)} <= expected
+
+
+LONG = " ".join(f"word{i}" for i in range(9000))  # over three times what is compared
+
+
+def test_a_change_far_from_the_beginning():
+    found = differences(LONG, LONG[:-4] + " is changed", Shingler())
+    assert not found.whole
+    assert marks(found.here) == [" is changed"]
+    assert marks(found.there) == ["8999"]
+    assert plain(found.here).strip().startswith("\u2026 ")
+    assert len(plain(found.here)) < 100
+
+
+@pytest.mark.parametrize("shingler", [Shingler(), Shingler("word", 3), Shingler("byte")], ids=str)
+def test_what_is_moved_by_an_insertion_is_no_difference(shingler):
+    new = "Something new. " * 500
+    found = differences(LONG, LONG.replace("word900 ", f"word900 {new}"), shingler)
+    assert found.there == ""
+    assert marks(found.here)[0].strip().startswith("Something new.")
+    assert differences(LONG, new + LONG, shingler).there == ""
+
+
+def test_both_change_and_are_cut():
+    found = differences(LONG, "x" * 3 * COMPARED, Shingler())
+    assert marks(found.here)[0].startswith("xxx")
+    assert marks(found.there)[0].startswith("word0 word1")
+    assert len(plain(found.here)) < SHOWN
+
+
+@pytest.mark.parametrize("unit", ["char", "word", "byte"])
+def test_a_shingle_is_longer_than_what_is_shown_around(unit):
+    found = differences(LONG, LONG.replace("word5000 ", "WORD "), Shingler(unit, 100))
+    assert "WORD" in plain(found.here)
+    assert plain(found.here).count("word") < 60
+
+
+def test_no_difference_where_it_was_looked_for(tmp_path):
+    texts = [LONG, LONG.upper(), LONG[:-4].upper() + "ANOTHER END"]
+    shingler = Shingler(lowercase=True)
+    assert differences(texts[0], texts[1], shingler) == module.Differences("", "", False)
+    report(deduplicate(texts, shingler=shingler), texts, tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.count("nothing to show in the 20,000 characters that were compared") == 2
+    assert differences("A b", "a B", Shingler(size=1, lowercase=True)).whole
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 100, 2**20 - 1, 2**20, 2**20 + 1, 2**21 + 7])
+def test_the_common_beginning(size):
+    base = "\u20ac" + "ab" * 2**21
+    for a, b in ((base[:size], base), (base[:size] + "x" + base, base[:size] + "y")):
+        assert module._alike(a, b) == module._alike(b, a) == size
+    assert module._alike(base[:size].encode(), base[:size].encode()) == len(base[:size].encode())
+
+
+def test_bytes_are_not_cut_inside_a_character():
+    a, b = ("é" * n + "x" + "ü" * 200 for n in (199, 300))
+    for one, other in ((a, b), (b, a)):
+        found = differences(one.encode(), other.encode(), Shingler("byte", 5))
+        for html in (found.here, found.there, beginning(one.encode(), 101)):
+            assert "\\x" not in html
+    assert "\\xff" in beginning(b"\xff" * 9, 4)
+
+
+def test_work_is_bounded(monkeypatch):
+    """However long the texts are, so many characters are cut into shingles."""
+    seen = []
+    cut = Shingler.shingles
+    monkeypatch.setattr(Shingler, "shingles", lambda self, t: seen.append(len(t)) or cut(self, t))
+    differences("a" * 10**7, "a" * 10**7 + "b", Shingler())
+    assert sum(seen) <= 2 * (COMPARED + KNOWN)
