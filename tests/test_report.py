@@ -150,6 +150,40 @@ def test_the_histogram_counts_every_removed_document(page):
         assert number(count) == inside.sum()
 
 
+@pytest.mark.parametrize(
+    ("threshold", "first", "last"),
+    [
+        (0.03, "0.03 to 0.1", "0.9 to 1"),
+        (0.7, "0.7 to 0.75", "0.95 to 1"),
+        (0.8, "0.8 to 0.82", "0.98 to 1"),
+        (0.805, "0.805 to 0.82", "0.98 to 1"),
+        (0.83, "0.83 to 0.84", "0.98 to 1"),
+        (0.999, "0.999 to 0.9991", "0.9999 to 1"),
+    ],
+)
+def test_the_bins_have_round_borders(page, threshold, first, last):
+    result = deduplicate(TEXTS, threshold, num_perm=512, bands=512, rows=1)
+    rows = page(result, TEXTS).tables["How similar the removed documents are"][1:]
+    assert (rows[0][0], rows[-2][0], rows[-1][0]) == (first, last, "1")
+    assert 6 < len(rows) <= 12
+    assert sum(number(row[2]) for row in rows) == len(result.filtered)
+    ends = [label.split(" to ") for label, _, _ in rows[:-1]]
+    assert [low for low, _ in ends[1:]] == [high for _, high in ends[:-1]]
+    seen = page(result, TEXTS).tables["Parameters and recall"]
+    for label, _, found in seen[1:]:
+        predicted = result.params.probability(float(label))
+        assert float(found.removeprefix("1 - ")) == pytest.approx(predicted, abs=1e-3) or (
+            found.startswith("1 - ") and predicted > 0.999
+        )
+
+
+def test_a_similarity_at_a_border():
+    for whole in (10, 20, 50, 100):
+        edges = sections._edges(1 - 10 / whole)
+        for n in range(whole - 9, whole):
+            assert n / whole in edges
+
+
 def test_cluster_sizes(page):
     texts = [*family("a", 2), *family("b", 3), *family("c", 4), *family("d", 5), "alone enough"]
     result = deduplicate(texts, 0.5)
@@ -196,6 +230,7 @@ def test_limited_short_and_empty_documents(page):
     assert f"comparison with every candidate: {result.limited}." in text
     assert f"document {result.limited_documents[0]} the same words" in text
     assert f"{result.limited - LISTED} more are not shown." in text
+    assert f"The first {LISTED}" in text
     assert "No document is empty" in seen.sections["Empty and short documents"]
     seen = page(deduplicate(TEXTS), TEXTS)
     text = words(seen.sections["Empty and short documents"])
@@ -226,6 +261,17 @@ def test_short_in_every_unit(page, shingler, empty, short):
     assert empty == units.count(0)
     assert (f"always kept: {empty}." in text) == (empty > 0)
     assert (f"only to the same: {short}." in text) == (short > 0)
+
+
+def test_ids_in_every_form(page):
+    pd = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
+    result = deduplicate(TEXTS, 0.5)
+    names = [f"id-{n}" for n in range(len(TEXTS))]
+    shown = pd.Series(names, index=range(len(names))[::-1])
+    for form in (names, np.array(names), pa.array(names), pa.chunked_array([names]), shown):
+        text = words(page(result, TEXTS, ids=form).sections["The largest clusters"])
+        assert "id-0 5 duplicates" in text
 
 
 def test_times(page):

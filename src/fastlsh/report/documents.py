@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.explain.html import escaped
 from fastlsh.parallel import batches
+from fastlsh.settings import check_ids
 from fastlsh.shingling import Shingler
 from fastlsh.texts import Texts, as_texts, joined
 
@@ -42,7 +43,9 @@ class Documents:
         known = as_texts([] if against is None else against)
         self.others = len(known)
         self._all: Texts = joined(self.own, known)
-        self._ids = (ids, against_ids)
+        self._ids = [
+            None if each is None else check_ids(each, len(each)) for each in (ids, against_ids)
+        ]
         self.shingler = shingler
 
     def __len__(self) -> int:

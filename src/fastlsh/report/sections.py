@@ -1,5 +1,6 @@
 """What a report tells, part by part, as HTML."""
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -14,10 +15,10 @@ from fastlsh.report.documents import Documents
 from fastlsh.results import Deduplication
 
 BINS = 10
-"""Of the similarities below 1."""
+"""Of the similarities below 1, at most."""
 
-LISTED = 50
-"""Documents of a list."""
+LISTED, UNFOLDED = 50, 10
+"""Documents of a list, and how many of them are to be seen at once."""
 
 MOST_NOTE, MOST_LABEL = 2000, 80
 """Characters of a note, and of what it or a stage is called."""
@@ -86,7 +87,7 @@ def parameters(result: Deduplication) -> str:
     rows.insert(-2 if options else 1, ("bands", f"{params.bands:,} x {params.rows:,} rows"))
     step = (1 - threshold) / 4
     similarities = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
-    found = [(f"{s:.3g}", params.probability(s), probability_text(params, s)) for s in similarities]
+    found = [(f"{s:.5g}", params.probability(s), probability_text(params, s)) for s in similarities]
     sentence = (
         f"A pair at the threshold is compared with probability {found[0][2]}; more similar ones "
         "more surely. What was removed was compared: only what was not found can be wrong."
@@ -108,13 +109,24 @@ def similarities(result: Deduplication) -> str:
     below = similarity[similarity < 1]
     rows: list[tuple[str, float, str]] = []
     if result.threshold < 1:
-        counts, edges = np.histogram(below, BINS, (result.threshold, 1.0))
+        edges = _edges(result.threshold)
+        counts = np.histogram(below, edges)[0].tolist()
         rows = [
-            (f"{low:.3g} to {high:.3g}", float(count), f"{count:,}")
+            (f"{low:.12g} to {high:.12g}", float(count), f"{count:,}")
             for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
         ]
     equal = len(similarity) - len(below)
     return bars(("similarity", "removed"), [*rows, ("1", float(equal), f"{equal:,}")])
+
+
+def _edges(threshold: float) -> list[float]:
+    """Return the borders of up to ten bins from the threshold to 1, round ones in between."""
+    least = (1 - threshold) / BINS
+    tens = 10 ** (-1 - math.floor(math.log10(least)))
+    # A border is the quotient of two integers, as a similarity is: equal ones compare as equal.
+    whole = next(n for n in (10 * tens, 5 * tens, 2 * tens, tens) if n * least <= 1 + 1e-9)
+    inner = range(math.floor(threshold * whole + 1e-9) + 1, whole + 1)
+    return [threshold, *(n / whole for n in inner)]
 
 
 def cluster_sizes(sizes: NDArray[np.int64]) -> str:
@@ -180,9 +192,14 @@ def _documents(numbers: NDArray[np.int64], documents: Documents, text: bool = Tr
     for number in numbers[:LISTED].tolist():
         shown = f" {beginning(documents.text(number), 100)}" if text else ""
         items.append(f"<li>{documents.name(number)}{shown}</li>")
+    shown = f"<ul>{chr(10).join(items)}</ul>"
     more = len(numbers) - len(items)
-    rest = f"<p>{more:,} more are not shown.</p>" if more > 0 else ""
-    return f"<ul>{chr(10).join(items)}</ul>{rest}"
+    if more:
+        shown += f"<p>{more:,} more are not shown.</p>"
+    if len(items) <= UNFOLDED:
+        return shown
+    which = f"The first {len(items)}" if more else "All of them"
+    return f"<details>\n<summary>{which}</summary>\n{shown}</details>"
 
 
 def _list(rows: Iterable[tuple[str, str]]) -> str:

@@ -46,6 +46,7 @@ details { border: 1px solid var(--line); border-radius: 8px; margin: .75rem 0;
 summary { cursor: pointer; }
 details ul { padding-left: 0; }
 details li { border-top: 1px solid var(--line); list-style: none; padding: .5rem 0 0; }
+li mark { white-space: pre-wrap; }  /* a changed line end is to be seen */
 li p, .kept { font-size: .92rem; max-width: none; }
 .there { border-left: 3px solid var(--line); padding-left: .75rem; }
 @media print {
