@@ -1,4 +1,7 @@
-"""Pages as a browser shows them. FASTLSH_CHROMIUM=required makes its absence a failure."""
+"""The pages of `report` and `explain` as a browser shows them.
+
+Skipped where there is no Chromium; FASTLSH_CHROMIUM=required makes that a failure.
+"""
 
 import os
 
@@ -131,11 +134,15 @@ def nothing(path):
 
 
 def explained(path):
+    path.write_text(explain(*family("alpha", 2)).to_html(("a", "b")), encoding="utf-8")
+
+
+def explained_nasty(path):
     a, b, _ = family("alpha", 3)
     path.write_text(explain(a + NASTY, b + "W" * 3000).to_html((NASTY, "b")), encoding="utf-8")
 
 
-@pytest.mark.parametrize("write", [plain, nasty, strict, low, nothing, explained])
+@pytest.mark.parametrize("write", [plain, nasty, strict, low, nothing, explained, explained_nasty])
 def test_on_screens_light_and_dark(browser, tmp_path, write):
     path = tmp_path / "page.html"
     write(path)

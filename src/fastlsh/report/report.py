@@ -65,7 +65,8 @@ def report(
     -----
     At most a few hundred texts are shown, each cut, so the page stays below 5 MB. Cost: a pass
     over the lengths of the texts (over the texts themselves with unit "word" and where they are
-    normalised), and `explain` for a hundred pairs, of whose texts 20,000 characters are compared.
+    normalised), and the shingles of a hundred pairs: of a long text 20,000 characters, from the
+    first change on, are looked up in 100,000 of the other one.
     The same arguments give the same bytes.
     """
     check_report(path)
