@@ -90,10 +90,10 @@ def parameters(result: Deduplication) -> str:
     found = [(f"{s:.5g}", params.probability(s), probability_text(params, s)) for s in similarities]
     sentence = (
         f"A pair at the threshold is compared with probability {found[0][2]}; more similar ones "
-        "more surely. What was removed was compared: only what was not found can be wrong."
+        "more surely. Every removal was verified; only a pair that was never compared can be missing."
     )
     if options and options["verify"] != "exact":
-        sentence = sentence.partition(" What")[0]
+        sentence = sentence.partition(" Every")[0]
     return (
         f'<p>{sentence}</p>{_list(rows)}<div class="pair">{curve(params, threshold)}'
         f"{bars(('similarity', 'compared with probability'), found)}</div>"
