@@ -1,11 +1,13 @@
 """Arguments that are out of range or of another type, at the API and at the kernels."""
 
+import inspect
+import json
 import re
 
 import numpy as np
 import pytest
 
-from fastlsh import MinHasher, deduplicate, near_duplicates
+from fastlsh import MinHasher, deduplicate, evaluate, exact_pairs, near_duplicates
 from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, spans_of_list
 
 
@@ -46,6 +48,49 @@ def test_arguments_out_of_range(function, options, match):
 def test_arguments_of_another_type(function, options):
     with pytest.raises((TypeError, ValueError)):
         function(["one", "two"], **options)
+
+
+NAMED = [
+    ({"threshold": None}, TypeError, "threshold must be a number, got None"),
+    ({"threshold": "0.8"}, TypeError, "threshold must be a number, got '0.8'"),
+    ({"threads": 1.5}, TypeError, "threads must be an integer, got 1.5"),
+    ({"max_pairs": None}, TypeError, "max_pairs must be an integer, got None"),
+    ({"max_pairs": 1.5}, TypeError, "max_pairs must be an integer, got 1.5"),
+    ({"max_pairs": -1}, ValueError, "max_pairs must be at least 0, got -1"),
+    ({"recall": "high"}, TypeError, "recall must be a number, got 'high'"),
+    ({"num_perm": 1.5}, TypeError, "num_perm must be an integer, got 1.5"),
+    ({"seed": 1.5}, TypeError, "seed must be an integer, got 1.5"),
+    ({"sample": 1.5}, TypeError, "sample must be an integer, got 1.5"),
+    ({"lowest": "x"}, TypeError, "lowest must be a number, got 'x'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "error", "message"),
+    [
+        (function, *case)
+        for function in (near_duplicates, exact_pairs, evaluate)
+        for case in NAMED
+        if case[0].keys() <= inspect.signature(function).parameters.keys()
+    ],
+)
+@pytest.mark.parametrize("texts", [[], ["one text", "one text"]], ids=len)
+def test_the_message_names_the_argument(function, options, error, message, texts):
+    with pytest.raises(error, match=re.escape(message)):
+        function(texts, **{"threshold": 0.8, **options})
+
+
+def test_numbers_of_numpy_are_numbers():
+    result = evaluate(
+        ["one text", "one text"], np.float32(0.5), num_perm=np.int64(128), seed=np.uint8(3),
+        bands=np.uint8(32), rows=np.uint8(4), lowest=np.float32(0.25), sample=np.int32(9),
+        threads=np.int8(1), max_pairs=np.int16(9),
+    )  # fmt: skip
+    assert json.loads(json.dumps(result.to_dict()))["bands"] == 32
+    assert repr(result.params) == "LSHParams(bands=32, rows=4)"
+    assert result.recall.hits == 1
+    with pytest.raises(ValueError, match="200 bands of 2 rows need num_perm=400, got 128"):
+        near_duplicates(["a"], bands=np.uint8(200), rows=np.uint8(2))
 
 
 @pytest.mark.parametrize("num_perm", [1, 65_535])

@@ -135,7 +135,8 @@ def test_bad_parameters():
         LSHParams(3, -1)
     with pytest.raises(ValueError, match="num_perm"):
         LSHParams.for_threshold(0.8, 0)
-    for weights in ((-1, 2), (0, 0)):
+    nan, inf = float("nan"), float("inf")
+    for weights in ((-1, 2), (0, 0), (nan, 1), (1, nan), (inf, 1), (1,), (1, 2, 3)):
         with pytest.raises(ValueError, match="weights"):
             LSHParams.for_threshold(0.8, weights=weights)
 

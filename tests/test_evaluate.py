@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -260,6 +261,19 @@ def test_intervals_solve_their_equation(total, data):
             assert abs(z) == pytest.approx(1.959964, rel=1e-5)
 
 
+def test_a_share_looks_like_1_only_if_it_is_all():
+    texts = made(20)
+    result = evaluate(texts, 0.6, shingler=THREE)
+    for hits, total, shown in [
+        (10**6, 10**6, "1.0000 ("), (10**6 - 1, 10**6, "0.999999 ("),
+        (99_997, 100_000, "0.99997 ("),
+        (9_999, 10_000, "0.9999 ("), (19_999, 20_000, "0.99995 ("), (2, 3, "0.6667 ("),
+        (0, 3, "0.0000 ("),
+    ]:  # fmt: skip
+        table = str(replace(result, recall=Share(hits, total)))
+        assert f"\nrecall {shown}" in table
+
+
 def test_the_share_of_nothing():
     assert math.isnan(Share(0, 0).value)
     assert Share(0, 0).interval == (0.0, 1.0)
@@ -376,6 +390,9 @@ def test_a_plot(run, collection, tmp_path):
         (["--json", "no/a.json"], "no/a.json: there is no directory"),
         (["--json", "in.jsonl"], "in.jsonl: the output is one of the inputs"),
         (["--missed", "a.xyz"], "a.xyz: unknown format"),
+        (["--missed", "a.jsonl", "--json", "./a.jsonl"], "a.jsonl: --missed is the file of --json"),
+        (["--json", "a.svg", "--plot", "a.svg"], "a.svg: --plot is the file of --json"),
+        (["--max-pairs", "-1"], "max_pairs must be at least 0, got -1"),
         (["--sample", "0"], "sample must be at least 1"),
         (["--lowest", "0.9"], "lowest must be above 0"),
         (["--threshold", "0"], "threshold must be above 0"),

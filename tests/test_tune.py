@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from fastlsh import LSHParams, evaluate
+from fastlsh.banding import probability_text
 
 SENTENCE = (
     "A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998; "
@@ -45,6 +46,36 @@ def test_a_threshold_between_the_lines(run):
     assert "A pair at 1.00 is found with probability 1; of the pairs at 0.40, 16.0 % are" in out
     _, out, _ = run("tune", "--threshold", "0.05", "--weights", "0.5", "0.5")
     assert "of the pairs at 0.019, " in out
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shown", "label"),
+    [
+        (0.8, "0.80", "0.8"),
+        (0.17, "0.17", "0.17"),
+        (0.855, "0.855", "0.855"),
+        (2 / 3, "0.666667", "0.666667"),
+        (0.999999, "0.999999", "0.999999"),
+        (0.9999999, "0.9999999", "0.9999999"),
+        (0.0001, "0.0001", "0.0001"),
+        (1.0, "1.00", "1"),
+    ],
+)
+def test_what_is_said_holds_for_the_similarities_as_shown(run, threshold, shown, label):
+    options = ["--threshold", threshold, "--bands", 20, "--rows", 5, "--compare"]
+    _, out, _ = run("tune", *options)
+    (line,) = (line for line in out.splitlines() if line.endswith("<"))
+    assert line.split()[0] == label
+    assert f" P({label})" in out
+    labels = [line.split()[0] for line in out.splitlines() if "|" in line]
+    assert len(set(labels)) == len(labels)
+    sentence = re.search("^A pair at .*", out, re.MULTILINE)[0]
+    assert sentence.startswith(f"A pair at {shown} is found with")
+    params = LSHParams(20, 5)
+    if above := re.search(r", at (0\.\d\d) with (\S+);", sentence):
+        assert above[2] == probability_text(params, float(above[1]))
+    low, share = re.search(r"pairs at (\S+), (\S+) % are", sentence).groups()
+    assert float(share) == pytest.approx(100 * params.probability(float(low)), rel=0.1, abs=0.05)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
-"""What fastlsh raises and warns of, besides TypeError and ValueError."""
+"""What fastlsh raises and warns of, besides TypeError and ValueError; checks of numbers."""
 
 import sys
 import warnings
+from numbers import Integral, Real
+from typing import Any
 
 from fastlsh.io import InputError
 
@@ -24,3 +26,19 @@ def warn_caller(message: str, category: type[Warning]) -> None:
             break
         level += 1
     warnings.warn(message, category, stacklevel=level + 1)
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return an argument as a float, or raise TypeError."""
+    if not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def check_integer(value: Any, name: str, least: int) -> int:
+    """Return an argument as an int; raise TypeError if it is none, ValueError below `least`."""
+    if not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)

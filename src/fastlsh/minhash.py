@@ -66,12 +66,12 @@ class MinHasher:
         scheme: str = "affine32",
         threads: int | None = None,
     ) -> None:
-        self.num_perm = num_perm
-        self.seed = seed
+        self._functions = draw_scheme(scheme, num_perm, seed)
+        self.num_perm = int(num_perm)
+        self.seed = int(seed)
         self.shingler = check_shingler(shingler)
         self.scheme = scheme
         self.threads = thread_count(threads)
-        self._functions = draw_scheme(scheme, num_perm, seed)
 
     def __repr__(self) -> str:
         return (

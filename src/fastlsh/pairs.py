@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED, agreement
 from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
 from fastlsh.chance import warn_of_short_shingles
+from fastlsh.errors import check_integer
 from fastlsh.identical import first_copies
 from fastlsh.keyed import Keyed, joined_blocks, with_copies
 from fastlsh.parallel import Progress, ProgressOption
@@ -103,6 +104,7 @@ def near_duplicates(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
         rows=rows, scheme=scheme, verify=verify, threads=threads,
     )  # fmt: skip
+    check_integer(max_pairs, "max_pairs", 0)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
     hasher = settings.hasher

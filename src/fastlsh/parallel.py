@@ -8,6 +8,8 @@ from itertools import chain, islice
 from threading import Lock, Thread
 from time import perf_counter
 
+from fastlsh.errors import check_integer
+
 Batch = tuple[int, int]
 """First document of a batch, and the one after its last."""
 
@@ -20,16 +22,14 @@ def thread_count(threads: int | None) -> int:
 
     Raises
     ------
-    ValueError
-        `threads` is less than 1.
+    TypeError, ValueError
+        `threads` is no integer, or less than 1.
     """
     if threads is None:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, got {threads}")
-    return int(threads)
+    return check_integer(threads, "threads", 1)
 
 
 def batches(n: int, size: int) -> Iterator[Batch]:

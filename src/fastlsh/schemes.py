@@ -1,5 +1,6 @@
 """The hash functions of the signature: which scheme, and its coefficients from a seed."""
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -36,11 +37,15 @@ def draw_scheme(scheme: str, num_perm: int, seed: int) -> Scheme:
 
     Raises
     ------
-    ValueError
-        A number out of range, or an unknown scheme; the message names the known ones.
+    TypeError, ValueError
+        A number that is no integer or out of range, or an unknown scheme; the message names the
+        known ones.
     """
     if scheme not in SCHEMES:
         raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+    for name, number in (("num_perm", num_perm), ("seed", seed)):
+        if not isinstance(number, Integral):
+            raise TypeError(f"{name} must be an integer, got {number!r}")
     if not 1 <= num_perm <= MAX_NUM_PERM:
         raise ValueError(f"num_perm must be between 1 and {MAX_NUM_PERM:,}, got {num_perm}")
     if not 0 <= seed < 2**32:

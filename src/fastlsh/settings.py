@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED
-from fastlsh.banding import LSHParams
+from fastlsh.banding import LSHParams, check_threshold
 from fastlsh.minhash import MinHasher
 from fastlsh.shingling import Shingler
 
@@ -37,8 +37,7 @@ class Settings:
         threads: int | None,
     ) -> "Settings":
         """Check the arguments of a main function."""
-        if not 0.0 < threshold <= 1.0:
-            raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
+        threshold = check_threshold(threshold)
         if verify not in VERIFY:
             raise ValueError(f"verify must be one of {', '.join(VERIFY)}, got {verify!r}")
         hasher = MinHasher(num_perm, seed=seed, shingler=shingler, scheme=scheme, threads=threads)
@@ -48,11 +47,12 @@ class Settings:
             params = LSHParams.for_threshold(threshold, num_perm, recall=recall)
         else:
             params = LSHParams(bands, rows)
-            if bands * rows > num_perm:
+            if params.bands * params.rows > num_perm:
                 raise ValueError(
-                    f"{bands} bands of {rows} rows need num_perm={bands * rows}, got {num_perm}"
+                    f"{bands} bands of {rows} rows need num_perm={params.bands * params.rows},"
+                    f" got {num_perm}"
                 )
-        return cls(float(threshold), hasher, params, VERIFY[verify])
+        return cls(threshold, hasher, params, VERIFY[verify])
 
 
 def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:

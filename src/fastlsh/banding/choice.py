@@ -2,11 +2,9 @@
 
 import math
 
-import numpy as np
-
 from fastlsh.banding.curve import found
 from fastlsh.banding.least import least_weighted_area
-from fastlsh.errors import RecallWarning, warn_caller
+from fastlsh.errors import RecallWarning, check_integer, check_number, warn_caller
 
 MANY_CANDIDATES = 0.3
 """More than this share of the pairs at half the threshold as candidates is worth a warning."""
@@ -16,24 +14,20 @@ Choice = tuple[int, int]
 
 
 def check_threshold(threshold: float) -> float:
-    """Return the threshold, or raise ValueError."""
-    if not 0.0 < threshold <= 1.0:
+    """Return the threshold as a float, or raise."""
+    if not 0.0 < check_number(threshold, "threshold") <= 1.0:
         raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
-    return threshold
+    return float(threshold)
 
 
 def check_num_perm(num_perm: int) -> int:
     """Return the length of a signature, or raise."""
-    if not isinstance(num_perm, (int, np.integer)):
-        raise TypeError(f"num_perm must be an integer, got {num_perm!r}")
-    if num_perm < 1:
-        raise ValueError(f"num_perm must be at least 1, got {num_perm}")
-    return int(num_perm)
+    return check_integer(num_perm, "num_perm", 1)
 
 
 def check_recall(recall: float) -> None:
-    """Raise ValueError unless it is a probability that bands can reach."""
-    if not 0.0 < recall < 1.0:
+    """Raise unless it is a probability that bands can reach."""
+    if not 0.0 < check_number(recall, "recall") < 1.0:
         raise ValueError(f"recall must lie between 0 and 1 (exclusive), got {recall}")
 
 
@@ -83,7 +77,10 @@ def _bands_for(threshold: float, rows: int, recall: float) -> int:
 
 def by_weights(threshold: float, num_perm: int, weights: tuple[float, float]) -> Choice:
     """Return the choice of the least weighted area, the first of equals, as in datasketch."""
-    return least_weighted_area(float(threshold), num_perm, float(weights[0]), float(weights[1]))
+    if len(weights) != 2:
+        raise ValueError(f"weights must be two, of false positives and negatives, got {weights}")
+    false_positive, false_negative = (check_number(weight, "weights") for weight in weights)
+    return least_weighted_area(float(threshold), num_perm, false_positive, false_negative)
 
 
 def steepest_bands(threshold: float, num_perm: int) -> float:

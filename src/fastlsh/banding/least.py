@@ -13,9 +13,14 @@ def least_weighted_area(
     threshold: float, num_perm: int, false_positive: float, false_negative: float
 ) -> tuple[int, int]:
     """Return the (bands, rows) of the least weighted sum of the areas beside the S-curve."""
-    if false_positive < 0 or false_negative < 0 or false_positive + false_negative == 0:
+    if not (
+        false_positive >= 0
+        and false_negative >= 0
+        and 0 < false_positive + false_negative < math.inf
+    ):
         raise ValueError(
-            f"weights must not be negative nor both 0, got ({false_positive}, {false_negative})"
+            "weights must be finite, not negative and not both 0,"
+            f" got ({false_positive}, {false_negative})"
         )
     nodes, node_weights = quadrature()
     return least_error(

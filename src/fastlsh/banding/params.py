@@ -35,6 +35,9 @@ class LSHParams:
             raise ValueError(
                 f"bands and rows must be at least 1, got bands={self.bands}, rows={self.rows}"
             )
+        # Of numpy's integers some wrap around when multiplied, and none goes into JSON.
+        object.__setattr__(self, "bands", int(self.bands))
+        object.__setattr__(self, "rows", int(self.rows))
 
     @overload
     def probability(self, similarity: float) -> float: ...

@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import os
 
 from fastlsh.cli.messages import warn_about
 from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
-from fastlsh.io import Lookup, check_target, replacing, table_format, write_table
+from fastlsh.io import InputError, Lookup, check_target, replacing, table_format, write_table
 
 HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
 
@@ -45,9 +46,12 @@ def run(arguments: argparse.Namespace) -> None:
     from fastlsh import evaluate
 
     keywords = search_keywords(arguments, "max_pairs", "sample", "lowest")
-    outputs = [o for o in (arguments.json, arguments.missed, arguments.plot) if o is not None]
-    for output in outputs:
-        check_target(output, arguments.inputs)
+    written: dict[str, str] = {}
+    for option in ("json", "missed", "plot"):
+        if (name := getattr(arguments, option)) is not None:
+            check_target(name, arguments.inputs)
+            if (other := written.setdefault(os.path.realpath(name), option)) != option:
+                raise InputError(name, f"--{option} is the file of --{other}")
     if arguments.missed is not None:
         table_format(arguments.missed)
     if arguments.plot is not None:

@@ -144,25 +144,36 @@ def _chosen(arguments: argparse.Namespace) -> "LSHParams":
 def curve_lines(params: "LSHParams", threshold: float) -> list[str]:
     """Return a line for each similarity: the probability that a pair is found, and a bar."""
     similarities = sorted({n / 20 for n in range(1, 21)} | {threshold})
-    lines = []
+    width = max(5, len(similarity_text(threshold)))
+    lines = [f"{'s':>{width}} {'P(found)':>10}"]
     for s in similarities:
         bar = "#" * round(BAR * params.probability(s))
         mark = "<" if s == threshold else ""
-        lines.append(f"{s:5.3g} {probability_text(params, s):>10} |{bar:<{BAR}}| {mark}".rstrip())
-    return [f"{'s':>5} {'P(found)':>10}", *lines]
+        cells = f"{similarity_text(s):>{width}} {probability_text(params, s):>10}"
+        lines.append(f"{cells} |{bar:<{BAR}}| {mark}".rstrip())
+    return lines
+
+
+def similarity_text(similarity: float, decimals: int = 0) -> str:
+    """Return a similarity with six digits; more if it would be 1 then, zeros up to `decimals`."""
+    text = f"{similarity:.6g}"
+    if text == "1" and similarity < 1:
+        return repr(similarity)
+    fixed = f"{similarity:.{decimals}f}"
+    return fixed if float(fixed) == float(text) else text
 
 
 def sentence(params: "LSHParams", threshold: float) -> str:
     """Return what the parameters mean, in plain words."""
-    low = round(20 * 0.375 * threshold) / 20 or 0.375 * threshold
+    low = round(20 * 0.375 * threshold) / 20 or float(f"{0.375 * threshold:.2g}")
     vain = 100 * params.probability(low)
     share = f"{vain:.1f}" if vain >= 0.1 or vain == 0 else f"{vain:.1g}"
-    digits = ".2f" if low >= 0.05 else ".2g"
-    higher = (1 + threshold) / 2
-    above = f", at {higher:.2f} with {probability_text(params, higher)}" if higher < 1 else ""
+    higher = round((1 + threshold) / 2, 2)  # of what is said, all holds for the numbers as shown
+    above = f", at {higher:.2f} with {probability_text(params, higher)}"
     return (
-        f"A pair at {threshold:.2f} is found with probability {probability_text(params, threshold)}"
-        f"{above}; of the pairs at {low:{digits}}, {share} % are checked in vain."
+        f"A pair at {similarity_text(threshold, 2)} is found with probability"
+        f" {probability_text(params, threshold)}{above if threshold < higher < 1 else ''};"
+        f" of the pairs at {similarity_text(low, 2)}, {share} % are checked in vain."
     )
 
 
@@ -170,8 +181,8 @@ def choice_lines(choices: "dict[str, LSHParams]", threshold: float) -> list[str]
     """Return a table of what each rule chooses and what that would do."""
     low, high = threshold / 2, (1 + threshold) / 2
     rows: list[tuple[str, ...]] = [
-        ("rule", "bands x rows", "steepest", f"P({low:.3g})", f"P({threshold:.3g})",
-         f"P({high:.3g})", "false +", "false -")
+        ("rule", "bands x rows", "steepest",
+         *(f"P({similarity_text(s)})" for s in (low, threshold, high)), "false +", "false -")
     ]  # fmt: skip
     for name, params in choices.items():
         rows.append(

@@ -7,6 +7,7 @@ import numpy as np
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE
 from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
+from fastlsh.errors import check_integer, check_number
 from fastlsh.evaluation.count import Answer, Truth, counted
 from fastlsh.evaluation.exact import exact_keys
 from fastlsh.evaluation.result import Evaluation
@@ -88,9 +89,9 @@ def evaluate(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
         rows=rows, scheme=scheme, verify=verify, threads=threads,
     )  # fmt: skip
-    if lowest is None:
-        lowest = 0.75 * settings.threshold
-    if not 0.0 < lowest <= threshold:
+    check_integer(max_pairs, "max_pairs", 0)
+    lowest = check_number(0.75 * settings.threshold if lowest is None else lowest, "lowest")
+    if not 0.0 < lowest <= settings.threshold:
         raise ValueError(f"lowest must be above 0 and at most the threshold, got {lowest}")
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
@@ -116,8 +117,8 @@ def evaluate(
     return Evaluation(
         threshold=settings.threshold,
         params=settings.params,
-        num_perm=num_perm,
-        seed=seed,
+        num_perm=settings.hasher.num_perm,
+        seed=settings.hasher.seed,
         scheme=scheme,
         verify=verify,
         documents=len(chosen),

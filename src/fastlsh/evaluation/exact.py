@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import SetJoin
+from fastlsh.banding import check_threshold
 from fastlsh.buckets import pair_keys
-from fastlsh.errors import TooManyPairsError
+from fastlsh.errors import TooManyPairsError, check_integer
 from fastlsh.evaluation.tokens import Ranked, TokenSets, ranked
 from fastlsh.keyed import Keyed, joined_blocks, with_copies
 from fastlsh.parallel import Progress, ProgressOption, batches, run, thread_count
@@ -84,8 +85,8 @@ def exact_pairs(
     >>> [(a, b, round(s, 3)) for a, b, s in exact_pairs(texts, 0.7)]
     [(0, 1, 0.842)]
     """
-    if not 0.0 < threshold <= 1.0:
-        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
+    threshold = check_threshold(threshold)
+    check_integer(max_pairs, "max_pairs", 0)
     shingler = check_shingler(shingler)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))

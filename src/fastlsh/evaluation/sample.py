@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans
+from fastlsh.errors import check_integer
 from fastlsh.texts import Texts
 
 MOST = 20_000
@@ -34,9 +35,7 @@ def sampled(texts: Texts, sample: int | None, seed: int) -> tuple[Texts, NDArray
 
     Every set of so many documents is equally likely; the same seed draws the same one.
     """
-    if sample is not None and sample < 1:
-        raise ValueError(f"sample must be at least 1, got {sample}")
-    n, size = len(texts), MOST if sample is None else sample
+    n, size = len(texts), MOST if sample is None else check_integer(sample, "sample", 1)
     if size >= n:
         return texts, np.arange(n)
     # The stream of RandomState is frozen by numpy's policy (NEP 19).

@@ -67,7 +67,10 @@ def _share(share: Share) -> str:
     if not share.total:
         return "-"
     low, high = share.interval
-    return f"{_number(share.value)} ({_number(low)} to {_number(high)})"
+    decimals = 4
+    if share.hits < share.total:  # what is counted and not all does not look like 1
+        decimals = max(4, math.ceil(math.log10(share.total / (share.total - share.hits))))
+    return f"{_number(share.value, decimals)} ({_number(low)} to {_number(high)})"
 
 
 def _number(value: float, decimals: int = 4) -> str:
