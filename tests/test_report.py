@@ -134,6 +134,7 @@ def test_parameters_and_promised_recall(page):
     found = page(result, TEXTS).tables["Parameters and recall"]
     assert [row[0] for row in found] == ["similarity", "0.5", "0.625", "0.75", "0.875"]
     assert f"with probability {found[1][2]};" in text
+    assert "Every removal was verified" in text
     assert float(found[1][2]) == pytest.approx(result.params.probability(0.5), abs=1e-3)
 
 
