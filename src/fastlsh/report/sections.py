@@ -90,7 +90,7 @@ def parameters(result: Deduplication) -> str:
     found = [(f"{s:.5g}", params.probability(s), probability_text(params, s)) for s in similarities]
     sentence = (
         f"A pair at the threshold is compared with probability {found[0][2]}; more similar ones "
-        "more surely. Every removal was verified; only a pair that was never compared can be missing."
+        "more surely. Every removal was verified; only a pair never compared is missing."
     )
     if options and options["verify"] != "exact":
         sentence = sentence.partition(" Every")[0]
