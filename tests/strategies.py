@@ -15,6 +15,9 @@ shinglers = st.fixed_dictionaries(
     {"unit": st.sampled_from(["char", "word", "byte"]), "size": st.integers(1, 5)}
 )
 
+few_letters = pytest.mark.filterwarnings("ignore:shingles of")
+"""For tests whose texts have so few letters that all are alike by chance, which is warned of."""
+
 
 @st.composite
 def collections(draw, texts=narrow, max_size=24):

@@ -86,6 +86,13 @@ def test_copies_are_no_chance(function, copies):
     assert said(function, collection, shingler=Shingler(size=5)) == []
 
 
+def test_copies_of_few_different_texts_are_no_chance(function):
+    """Half of the pairs are equal, and half have nothing in common."""
+    assert said(function, ["a", "aa"] * 50, shingler=Shingler(size=3)) == []
+    long = ["".join(random.Random(n).choices("abcdefgh ", k=200)) for n in range(2)]
+    assert said(function, long * 50, shingler=Shingler(size=5)) == []
+
+
 @pytest.mark.parametrize(
     "shingler", [Shingler("word", 1), Shingler("byte", 2), Shingler(size=24)], ids=str
 )

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import LSHParams, Shingler, deduplicate
-from strategies import collections, little_room, shinglers, wide
+from strategies import collections, few_letters, little_room, shinglers, wide
 from test_pairs import bandings, thresholds, verifications
 
-# Texts of a few letters, as these tests have them, are what it warns of.
-pytestmark = pytest.mark.filterwarnings("ignore:shingles of")
+pytestmark = few_letters
 
 
 def outcome(result, fixed=0):

@@ -24,7 +24,9 @@ from fastlsh import (
 )
 from fastlsh.evaluation import Share
 from fastlsh.evaluation.count import edges_of_bins
-from strategies import collections, little_room, wide
+from strategies import collections, few_letters, little_room, wide
+
+pytestmark = few_letters
 
 THREE = Shingler(size=3)
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
+from strategies import few_letters
 
 MAIN = {"near_duplicates": near_duplicates, "deduplicate": deduplicate}
 
-# Texts of a few letters, as these tests have them, are what it warns of.
-pytestmark = pytest.mark.filterwarnings("ignore:shingles of")
+pytestmark = few_letters
 
 
 @pytest.fixture(params=MAIN.values(), ids=MAIN.keys())

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.banding import LSHParams
 from fastlsh.buckets import empty_documents
 from fastlsh.errors import RecallWarning, warn_caller
 from fastlsh.minhash import MinHasher
@@ -33,9 +34,10 @@ def warn_of_short_shingles(
     """Warn if character shingles are shorter than these texts can bear.
 
     How similar unrelated documents are is measured on the collection itself, by its signatures:
-    the median over random pairs. What is left of that with 24 characters was copied, the rest
-    is chance. A prediction from the frequencies of characters, or of runs of two or three, will
-    not do: documents repeat their commonest runs, so for source code it is 0.95 instead of 0.005.
+    the median over random pairs. What a pair still shares with 24 characters was copied, the
+    rest is chance. A prediction from the frequencies of characters, or of runs of two or three,
+    will not do: documents repeat their commonest runs, so for source code it is 0.95 instead of
+    0.005.
 
     Costs less than a millisecond, but for up to six times the hashing of 64 documents where
     there is reason to warn.
@@ -44,32 +46,38 @@ def warn_of_short_shingles(
     if shingler.unit != "char" or shingler.size >= LONGER[-1] or len(texts) < FEWEST:
         return
     pairs = _random_pairs(signatures)
-    alike = _median(signatures, pairs)
-    if params.probability(alike) < IN_VAIN:
+    if not _in_vain(estimate_jaccard(signatures, pairs, threads=1), params):
         return
-    documents, places = np.unique(pairs[:CLOSER], return_inverse=True)
+    pairs = pairs[:CLOSER]
+    documents, places = np.unique(pairs, return_inverse=True)
     prepared = shingler.take_texts(texts, documents).strings()
 
-    def similar(size: int) -> float:
+    def similar(size: int) -> NDArray[np.float64]:
         hasher = MinHasher(
             256, shingler=Shingler(size=size), scheme="fss", threads=settings.hasher.threads
         )
-        return _median(hasher.signatures(prepared), places.reshape(-1, 2))
+        return estimate_jaccard(hasher.signatures(prepared), places.reshape(-1, 2), threads=1)
 
     copied = similar(LONGER[-1])
-
-    def in_vain(similarity: float) -> bool:
-        return params.probability(max(similarity - copied, 0.0)) >= IN_VAIN
-
-    if not in_vain(alike):
+    chance = estimate_jaccard(signatures, pairs, threads=1) - copied
+    if not _in_vain(chance, params):
         return
-    fitting = (s for s in LONGER[:-1] if s > shingler.size and not in_vain(similar(s)))
+    longer = (size for size in LONGER[:-1] if size > shingler.size)
+    fitting = (size for size in longer if not _in_vain(similar(size) - copied, params))
+    half = float(np.median(chance))
     warn_caller(
         f"shingles of {shingler.size} characters are short for these texts: by chance half of all "
-        f"pairs are {alike:.0%} similar or more, and {params.probability(alike):.1%} of such pairs "
+        f"pairs are {half:.0%} similar or more, and {params.probability(half):.1%} of such pairs "
         f"are compared in vain; size={next(fitting, LONGER[-1])} is better",
         RecallWarning,
     )
+
+
+def _in_vain(similarities: NDArray[np.float64], params: LSHParams) -> bool:
+    """Whether too many pairs as similar as the median one become candidates."""
+    if not len(similarities):
+        return False
+    return params.probability(max(float(np.median(similarities)), 0.0)) >= IN_VAIN
 
 
 def _random_pairs(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -81,9 +89,3 @@ def _random_pairs(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
     empty = empty_documents(signatures[pairs.ravel()])
     kept: NDArray[np.int64] = np.delete(pairs, empty // 2, axis=0)
     return kept
-
-
-def _median(signatures: NDArray[np.uint32], pairs: NDArray[np.int64]) -> float:
-    if not len(pairs):
-        return 0.0
-    return float(np.median(estimate_jaccard(signatures, pairs, threads=1)))
