@@ -1,5 +1,7 @@
 """fastlsh.textbook: it agrees with fastlsh, and says what it does not take."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,7 +66,10 @@ def test_djb2a_wraps_once_or_always(data):
 @given(st.floats(0.01, 1.0), st.integers(1, 300))
 def test_bands_of_the_two_rules(threshold, num_perm):
     exact = textbook.solve_bands(threshold, num_perm)
-    assert textbook.pick_bands(threshold, num_perm) in (int(exact), int(exact) + 1)
+    bands, goal = textbook.pick_bands(threshold, num_perm), -num_perm * math.log(threshold)
+    assert bands in (int(exact), int(exact) + 1)
+    assert bands * math.log(bands) >= goal
+    assert bands == 1 or (bands - 1) * math.log(bands - 1) < goal
     assert (1 / exact) ** (exact / num_perm) == pytest.approx(threshold)
 
 
