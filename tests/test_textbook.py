@@ -74,14 +74,17 @@ def test_bands_of_the_two_rules(threshold, num_perm):
 
 
 def test_what_it_does_not_take():
-    with pytest.raises(ValueError, match="6 entries cannot be cut into 4 bands"):
-        textbook.candidates([[1] * 6], 4)
+    for bands in (4, 0, -2, 12):
+        with pytest.raises(ValueError, match=f"6 entries cannot be cut into {bands} bands"):
+            textbook.candidates([[1] * 6], bands)
     with pytest.raises(ValueError, match="size must be at least 1, got 0"):
         textbook.shingles("abc", 0)
     for rule in (textbook.pick_bands, textbook.solve_bands):
         for threshold in (0.0, 1.1, float("nan")):
             with pytest.raises(ValueError, match="threshold must be above 0 and at most 1"):
                 rule(threshold, 100)
+        with pytest.raises(ValueError, match="num_perm must be at least 1, got 0"):
+            rule(0.5, 0)
     assert textbook.jaccard(set(), set()) == 0.0
     assert textbook.candidates([], 3) == set()
     assert textbook.signatures_by_permutation([], [[]]) == []
