@@ -8,6 +8,7 @@ import pytest
 
 from fastlsh import LSHParams, evaluate
 from fastlsh.banding import probability_text
+from fastlsh.plots import plot_curves
 
 SENTENCE = (
     "A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998; "
@@ -164,7 +165,7 @@ def test_plots_of_curves(run, tmp_path, matplotlib):
 
 
 def test_what_is_drawn(matplotlib):
-    from fastlsh.plots import plot_curves, plot_evaluation
+    from fastlsh.plots import plot_evaluation
 
     params = LSHParams(20, 5)
     (axes,) = plot_curves(params, 0.5).axes
@@ -183,6 +184,20 @@ def test_what_is_drawn(matplotlib):
         assert [c.get_label() for c in axes.containers] == ["candidates", "in the answer"]
         assert axes.containers[0][0].get_ydata().tolist() == [b.candidates.value for b in shown]
     plot_evaluation(evaluate([], 0.8))  # nothing but the prediction
+
+
+@pytest.mark.parametrize(
+    ("curves", "threshold", "error"),
+    [
+        ([LSHParams(2, 3)], None, TypeError),
+        ({}, None, ValueError),
+        (LSHParams(2, 3), 2.0, ValueError),
+        (LSHParams(2, 3), "0.8", TypeError),
+    ],
+)
+def test_what_cannot_be_drawn(curves, threshold, error):
+    with pytest.raises(error):
+        plot_curves(curves, threshold)
 
 
 @pytest.mark.parametrize("extra", [[], ["--compare"]])
