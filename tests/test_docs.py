@@ -1,6 +1,7 @@
 """The pages of docs: their code runs, their links lead somewhere, nothing public is forgotten."""
 
 import argparse
+import gzip
 import importlib.util
 import json
 import re
@@ -71,6 +72,26 @@ def test_readme_runs(tmp_path, examples):
     names = {"texts": [row["text"] for row in rows], "ids": [row["id"] for row in rows]}
     names["my_tokenizer"] = str.split
     assert run_here("README.md", tmp_path, names, only="python").ran > 1
+
+
+def test_the_commands_of_the_readme_run(tmp_path, examples):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("matplotlib")
+    data = (examples / "notices.jsonl").read_bytes()
+    named = data.replace(b'"n001"', b'"1044"').replace(b'"n027"', b'"2817"')
+    (tmp_path / "articles.jsonl.gz").write_bytes(gzip.compress(named))
+    (tmp_path / "code.jsonl").write_bytes(data)
+    rows = [json.loads(line) for line in data.decode().splitlines()]
+    parquet.write_table(pa.Table.from_pylist(rows[:200]), tmp_path / "train.parquet")
+    parquet.write_table(pa.Table.from_pylist(rows[200:]), tmp_path / "test.parquet")
+    (tmp_path / "essays").mkdir()
+    (tmp_path / "essays" / "one.txt").write_text(rows[0]["text"], encoding="utf-8")
+    assert run_here("README.md", tmp_path, only="sh").ran == 3
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written >= {
+        "pairs.tsv", "clean.parquet", "proofs.tsv", "report.html", "curves.svg", "recall.svg",
+        "why.html",
+    }  # fmt: skip
 
 
 def test_the_truth_of_the_examples_is_what_their_page_computes(examples, monkeypatch, capsys):

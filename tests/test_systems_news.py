@@ -1,5 +1,7 @@
 """docs/systems/news.md: a news wire, one story a line."""
 
+import math
+
 import pytest
 
 from fastlsh import MinHasher, Shingler, estimate_jaccard, jaccard
@@ -15,7 +17,7 @@ def page(tmp_path_factory):
 
 
 def test_page_runs(page):
-    assert page.ran + len(page.left_out) == 11
+    assert page.ran + len(page.left_out) == 12
     assert set(page.left_out) <= {"matplotlib", "articles_1000.train"}
 
 
@@ -36,6 +38,17 @@ def test_scatter_of_the_estimates(num_perm):
     error = (exact * (1 - exact) / num_perm) ** 0.5
     assert abs(sum(estimates) / 200 - exact) < 4.2 * error / 200**0.5
     assert sum(abs(e - exact) < 2 * error for e in estimates) > 180
+
+
+@pytest.mark.parametrize(("num_perm", "low", "high"), [(100, 40, 50), (1000, 410, 480)])
+def test_the_ranges_of_the_notebook(page, num_perm, low, high):
+    lost = 21 / 46  # 0.4565
+    expected = sum(
+        math.comb(num_perm, n) * lost**n * (1 - lost) ** (num_perm - n)
+        for n in range(low, high + 1)
+    )
+    deviation = (expected * (1 - expected) / 200) ** 0.5
+    assert abs(page.names["inside"][num_perm] - expected) < 4 * deviation
 
 
 def test_all_similar_stories_are_found_among_few_candidates(page):

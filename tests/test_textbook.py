@@ -1,5 +1,7 @@
 """fastlsh.textbook: it agrees with fastlsh, and says what it does not take."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -64,19 +66,25 @@ def test_djb2a_wraps_once_or_always(data):
 @given(st.floats(0.01, 1.0), st.integers(1, 300))
 def test_bands_of_the_two_rules(threshold, num_perm):
     exact = textbook.solve_bands(threshold, num_perm)
-    assert textbook.pick_bands(threshold, num_perm) in (int(exact), int(exact) + 1)
+    bands, goal = textbook.pick_bands(threshold, num_perm), -num_perm * math.log(threshold)
+    assert bands in (int(exact), int(exact) + 1)
+    assert bands * math.log(bands) >= goal
+    assert bands == 1 or (bands - 1) * math.log(bands - 1) < goal
     assert (1 / exact) ** (exact / num_perm) == pytest.approx(threshold)
 
 
 def test_what_it_does_not_take():
-    with pytest.raises(ValueError, match="6 entries cannot be cut into 4 bands"):
-        textbook.candidates([[1] * 6], 4)
+    for bands in (4, 0, -2, 12):
+        with pytest.raises(ValueError, match=f"6 entries cannot be cut into {bands} bands"):
+            textbook.candidates([[1] * 6], bands)
     with pytest.raises(ValueError, match="size must be at least 1, got 0"):
         textbook.shingles("abc", 0)
     for rule in (textbook.pick_bands, textbook.solve_bands):
         for threshold in (0.0, 1.1, float("nan")):
             with pytest.raises(ValueError, match="threshold must be above 0 and at most 1"):
                 rule(threshold, 100)
+        with pytest.raises(ValueError, match="num_perm must be at least 1, got 0"):
+            rule(0.5, 0)
     assert textbook.jaccard(set(), set()) == 0.0
     assert textbook.candidates([], 3) == set()
     assert textbook.signatures_by_permutation([], [[]]) == []

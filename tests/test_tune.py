@@ -8,6 +8,7 @@ import pytest
 
 from fastlsh import LSHParams, evaluate
 from fastlsh.banding import probability_text
+from fastlsh.plots import plot_curves
 
 SENTENCE = (
     "A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998; "
@@ -123,6 +124,8 @@ def test_a_low_threshold_is_warned_of(run):
         (["--weights", "1", "1", "--steepest", "up"], "--weights and --steepest are different"),
         (["--bands", "30", "--rows", "9"], "30 bands of 9 rows need --num-perm 270, got 128"),
         (["--num-perm", "0"], "num_perm must be at least 1"),
+        (["--num-perm", "65536"], "num_perm must be between 1 and 65,535, got 65536"),
+        (["--weights", "nan", "1"], "weights must be finite, not negative and not both 0"),
         (["--recall", "1"], "recall must lie between"),
         (["--num-perm", "1", "--recall", "0.99"], "use num_perm=3 or more"),
         (["--threshold", "0"], "threshold must be above 0"),
@@ -162,7 +165,7 @@ def test_plots_of_curves(run, tmp_path, matplotlib):
 
 
 def test_what_is_drawn(matplotlib):
-    from fastlsh.plots import plot_curves, plot_evaluation
+    from fastlsh.plots import plot_evaluation
 
     params = LSHParams(20, 5)
     (axes,) = plot_curves(params, 0.5).axes
@@ -181,6 +184,20 @@ def test_what_is_drawn(matplotlib):
         assert [c.get_label() for c in axes.containers] == ["candidates", "in the answer"]
         assert axes.containers[0][0].get_ydata().tolist() == [b.candidates.value for b in shown]
     plot_evaluation(evaluate([], 0.8))  # nothing but the prediction
+
+
+@pytest.mark.parametrize(
+    ("curves", "threshold", "error"),
+    [
+        ([LSHParams(2, 3)], None, TypeError),
+        ({}, None, ValueError),
+        (LSHParams(2, 3), 2.0, ValueError),
+        (LSHParams(2, 3), "0.8", TypeError),
+    ],
+)
+def test_what_cannot_be_drawn(curves, threshold, error):
+    with pytest.raises(error):
+        plot_curves(curves, threshold)
 
 
 @pytest.mark.parametrize("extra", [[], ["--compare"]])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.banding import LSHParams
+from fastlsh.banding import LSHParams, check_threshold
 from fastlsh.evaluation import Evaluation, Share
 from fastlsh.io import InputError, replacing
 
@@ -52,12 +52,20 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
 
     Raises
     ------
+    TypeError, ValueError
+        No curves, or a threshold that is none.
     ImportError
         There is no matplotlib.
     """
-    figure, axes = _axes()
     if isinstance(curves, LSHParams):
         curves = {f"{curves.bands} bands x {curves.rows} rows": curves}
+    if not isinstance(curves, Mapping):
+        raise TypeError(f"curves must be LSHParams or a dict of them by name, got {curves!r}")
+    if not curves:
+        raise ValueError("there are no curves to draw")
+    if threshold is not None:
+        check_threshold(threshold)
+    figure, axes = _axes()
     similarity = np.linspace(0, 1, 501)
     for number, (name, params) in enumerate(curves.items()):
         style = ("-", "--", ":", "-.")[number // 10 % 4]  # ten colours, then other dashes

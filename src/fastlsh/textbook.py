@@ -145,9 +145,10 @@ def candidates(signatures: Sequence[Sequence[int]], bands: int) -> set[tuple[int
     found: set[tuple[int, int]] = set()
     if not signatures:
         return found
-    rows, left = divmod(len(signatures[0]), bands)
-    if left:
-        raise ValueError(f"{len(signatures[0])} entries cannot be cut into {bands} bands")
+    entries = len(signatures[0])
+    if not 1 <= bands <= entries or entries % bands:
+        raise ValueError(f"{entries} entries cannot be cut into {bands} bands")
+    rows = entries // bands
     for band in range(bands):
         buckets: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for document, signature in enumerate(signatures):
@@ -215,6 +216,14 @@ def hash_collection(count: int, seed: int = 1337) -> list[Callable[[int], int]]:
 # ---- how many bands
 
 
+def _goal(threshold: float, num_perm: int) -> float:
+    if not 0.0 < threshold <= 1.0:
+        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
+    if num_perm < 1:
+        raise ValueError(f"num_perm must be at least 1, got {num_perm}")
+    return -num_perm * math.log(threshold)
+
+
 def solve_bands(threshold: float, num_perm: int) -> float:
     """Return the b, not rounded, for which (1 / b)^(b / num_perm) is the threshold.
 
@@ -223,9 +232,7 @@ def solve_bands(threshold: float, num_perm: int) -> float:
     >>> round(solve_bands(0.6, 100), 3)
     17.757
     """
-    if not 0.0 < threshold <= 1.0:
-        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
-    goal = -num_perm * math.log(threshold)
+    goal = _goal(threshold, num_perm)
     low, high = 1.0, 2.0 + goal
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
@@ -239,9 +246,7 @@ def pick_bands(threshold: float, num_perm: int) -> int:
     >>> pick_bands(0.6, 100)
     18
     """
-    if not 0.0 < threshold <= 1.0:
-        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
-    goal = -num_perm * math.log(threshold)
+    goal = _goal(threshold, num_perm)
     bands = 1
     while bands * math.log(bands) < goal:
         bands += 1
