@@ -46,4 +46,5 @@ def little_room(batch, words=None):
         patch.setattr("fastlsh.minhash.MAX_BATCH", batch)
         patch.setattr("fastlsh.index.keep.BLOCK", batch)
         patch.setattr("fastlsh.sets.ROOM", words or 2 * batch)
+        patch.setattr("fastlsh.keyed.BLOCK", batch)
         yield

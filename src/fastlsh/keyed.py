@@ -1,9 +1,15 @@
 """Pairs as numbers by which they sort, and the pairs that copies add."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import TooManyPairsError
+from fastlsh.parallel import batches
+
+BLOCK = 1 << 18
+"""Pairs that are worked on at a time."""
 
 Keyed = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Pairs as numbers (`buckets.pair_keys`), and their similarity."""
@@ -55,19 +61,33 @@ def with_copies(found: Keyed, first: NDArray[np.int64], identical: float, max_pa
     members = np.argsort(first, kind="stable")  # grouped by original
     start = np.zeros(len(first) + 1, np.int64)
     np.cumsum(copies, out=start[1:])
-    # Every copy of the left one with every copy of the right one.
-    pair = np.repeat(np.arange(len(key)), between)
-    nth = np.arange(len(pair)) - np.repeat(np.cumsum(between) - between, between)
-    width = copies[right][pair]
-    a = members[start[left][pair] + nth // width]
-    b = members[start[right][pair] + nth % width]
-    # Every copy with the ones before it in its group.
     before = np.arange(len(first)) - start[first[members]]
-    later = np.repeat(np.arange(len(first)), before)
-    nth = np.arange(len(later)) - np.repeat(np.cumsum(before) - before, before)
-    c = members[start[first[members[later]]] + nth]
-    d = members[later]
-    lows = np.concatenate([np.minimum(a, b), np.minimum(c, d)])
-    highs = np.concatenate([np.maximum(a, b), np.maximum(c, d)])
-    similarity = np.concatenate([similarity[pair], np.full(len(c), identical)])
-    return _sorted((lows << 32) | highs, similarity)
+    out_key, out_similarity = np.empty(total, np.int64), np.empty(total)
+    end = 0
+    # Every copy of the left one with every copy of the right one.
+    for pair, nth in _counted(between):
+        width = copies[right[pair]]
+        a, b = members[start[left[pair]] + nth // width], members[start[right[pair]] + nth % width]
+        part = slice(end, end := end + len(pair))
+        out_key[part] = (np.minimum(a, b) << 32) | np.maximum(a, b)
+        out_similarity[part] = similarity[pair]
+    # Every copy with the ones before it in its group.
+    out_similarity[end:] = identical
+    for later, nth in _counted(before):
+        a, b = members[start[first[members[later]]] + nth], members[later]
+        part = slice(end, end := end + len(later))
+        out_key[part] = (np.minimum(a, b) << 32) | np.maximum(a, b)
+    return _sorted(out_key, out_similarity)
+
+
+def _counted(sizes: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield (item, 0), (item, 1) ... as many as each item's size says, as arrays of a block."""
+    stop = np.cumsum(sizes)
+    start = stop - sizes
+    total = int(stop[-1]) if len(stop) else 0
+    for low, high in batches(total, BLOCK):
+        first, last = np.searchsorted(stop, (low, high - 1), "right")
+        items = np.arange(first, last + 1)
+        inside = np.minimum(stop[items], high) - np.maximum(start[items], low)
+        item = np.repeat(items, inside)
+        yield item, np.arange(low, high) - start[item]

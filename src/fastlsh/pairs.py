@@ -92,7 +92,7 @@ def near_duplicates(
     Notes
     -----
     Memory besides the texts: 4 * num_perm bytes a document for the signatures, less than 256
-    bytes a document more, 24 bytes a pair and about 64 MB.
+    bytes a document more, 24 bytes a pair (40 for a moment) and about 64 MB.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """``fastlsh dedup``: the documents without their near-duplicates."""
 
 import argparse
-import os
 import warnings
 from datetime import datetime
 from typing import Any
@@ -10,13 +9,17 @@ import numpy as np
 
 from fastlsh import Deduplication, __version__, deduplicate, report
 from fastlsh.cli.messages import summarise, warn_about
-from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
+from fastlsh.cli.options import (
+    add_input_options,
+    add_search_options,
+    check_outputs,
+    read_inputs,
+    search_keywords,
+)
 from fastlsh.io import (
     Collection,
-    InputError,
     Lookup,
     check_rows_output,
-    check_target,
     table_format,
     write_rows,
     write_table,
@@ -140,18 +143,10 @@ def _write_report(
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    inputs = arguments.inputs + arguments.against
     check_rows_output(arguments.inputs, arguments.output, format=arguments.format)
-    check_target(arguments.output, inputs)
     if arguments.removed is not None:
         table_format(arguments.removed)
-        check_target(arguments.removed, inputs)
     if arguments.report is not None:
-        check_report(arguments.report, inputs)
-    written = {os.path.realpath(arguments.output): "-o"}
-    for option in ("removed", "report"):
-        name = getattr(arguments, option)
-        if name is None:
-            continue
-        if (other := written.setdefault(os.path.realpath(name), f"--{option}")) != f"--{option}":
-            raise InputError(name, f"--{option} is the file of {other}")
+        check_report(arguments.report)
+    outputs = {"-o": arguments.output, "--removed": arguments.removed, "--report": arguments.report}
+    check_outputs(arguments.inputs + arguments.against, outputs)

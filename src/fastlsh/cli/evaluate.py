@@ -2,11 +2,16 @@
 
 import argparse
 import json
-import os
 
 from fastlsh.cli.messages import warn_about
-from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
-from fastlsh.io import InputError, Lookup, check_target, replacing, table_format, write_table
+from fastlsh.cli.options import (
+    add_input_options,
+    add_search_options,
+    check_outputs,
+    read_inputs,
+    search_keywords,
+)
+from fastlsh.io import Lookup, replacing, table_format, write_table
 
 HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
 
@@ -46,12 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fastlsh import evaluate
 
     keywords = search_keywords(arguments, "max_pairs", "sample", "lowest")
-    written: dict[str, str] = {}
-    for option in ("json", "missed", "plot"):
-        if (name := getattr(arguments, option)) is not None:
-            check_target(name, arguments.inputs)
-            if (other := written.setdefault(os.path.realpath(name), option)) != option:
-                raise InputError(name, f"--{option} is the file of --{other}")
+    outputs = {name: getattr(arguments, name[2:]) for name in ("--json", "--missed", "--plot")}
+    check_outputs(arguments.inputs, outputs)
     if arguments.missed is not None:
         table_format(arguments.missed)
     if arguments.plot is not None:

@@ -9,8 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastlsh.cli.messages import warn_about
-from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
-from fastlsh.io import check_target, replacing
+from fastlsh.cli.options import (
+    add_input_options,
+    add_search_options,
+    check_outputs,
+    read_inputs,
+    search_keywords,
+)
+from fastlsh.io import replacing
 
 HELP = "Compare two documents: why they are found or not, and where their texts agree."
 
@@ -33,9 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     keywords = search_keywords(arguments)
     for name in ("verify", "threads", "progress"):
         keywords.pop(name, None)
-    for output in (arguments.html, arguments.json):
-        if output is not None:
-            check_target(output, arguments.inputs)
+    check_outputs(arguments.inputs, {"--html": arguments.html, "--json": arguments.json})
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
     collection = read_inputs(arguments, arguments.inputs)

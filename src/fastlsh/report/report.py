@@ -82,12 +82,12 @@ def report(
         file.write(page)
 
 
-def check_report(path: str | os.PathLike[str], inputs: Iterable[str] = ()) -> None:
-    """Raise InputError unless a report can be written there; `inputs` are not replaced."""
+def check_report(path: str | os.PathLike[str]) -> None:
+    """Raise InputError unless a report can be written there."""
     name = os.fspath(path)
     if os.path.splitext(name)[1].lower() not in (".html", ".htm"):
         raise InputError(name, "a report is written as .html")
-    check_target(name, inputs)
+    check_target(name)
 
 
 def _check(
