@@ -16,7 +16,7 @@ from bench import common
 
 BENCHMARKS = (
     "kernels", "throughput", "ways", "estimates", "peers", "candidates", "index", "end_to_end",
-    "accuracy", "exact", "explain", "scale",
+    "accuracy", "exact", "explain", "compat_datasketch", "datasketch_lsh", "scale",
 )  # fmt: skip
 WITH_TEXTS = ("peers", "end_to_end")
 """Those that also take real texts."""

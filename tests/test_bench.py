@@ -310,11 +310,13 @@ def test_a_figure_of_other_data_is_outdated(tmp_path, records):
 
 def test_every_benchmark_has_a_main():
     from importlib import import_module
+    from importlib.util import find_spec
 
     from bench.__main__ import BENCHMARKS
 
     for name in BENCHMARKS:
-        assert callable(import_module(f"bench.{name}").main)
+        if "datasketch" not in name or find_spec("datasketch"):
+            assert callable(import_module(f"bench.{name}").main)
 
 
 def test_quick_results_are_written_only_where_asked_for(tmp_path, capsys):
