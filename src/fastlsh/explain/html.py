@@ -65,3 +65,34 @@ def marked(text: str | bytes, spans: Iterable[tuple[int, int]]) -> str:
         pieces.append(f"{escaped(text[end:start])}<mark>{escaped(text[start:stop])}</mark>")
         end = stop
     return f"<bdi>{''.join(pieces)}{escaped(text[end:])}</bdi>"
+
+
+def whole_page(title: str, style: str, body: str) -> str:
+    """Return a page that loads nothing and runs nothing, for any screen.
+
+    Parameters
+    ----------
+    title
+        Text of a user.
+    style
+        Rules besides `STYLE`.
+    body
+        HTML.
+    """
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{escaped_attribute(title)}</title>
+<style>
+{STYLE}
+{style}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""

@@ -1,6 +1,6 @@
 """An `Explanation` as a page of HTML."""
 
-from fastlsh.explain.html import STYLE, escaped, escaped_attribute
+from fastlsh.explain.html import escaped, whole_page
 from fastlsh.explain.result import Explanation
 from fastlsh.explain.segments import Segment, folded, hidden_text, segments_of
 from fastlsh.explain.words import Names, figures, length_text, positions, reason
@@ -39,21 +39,7 @@ def as_page(explanation: Explanation, names: Names) -> str:
     first, second = segments_of(explanation)
     linked = {s.span for s in first} & {s.span for s in second} - {None}
     note = positions(explanation)
-    title = escaped_attribute(f"{names[0]} and {names[1]}")
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-{STYLE}
-{PAGE_STYLE}
-</style>
-</head>
-<body>
-<h1>{escaped(reason(explanation))}</h1>
+    body = f"""<h1>{escaped(reason(explanation))}</h1>
 <dl>
 {chr(10).join(rows)}
 <dt>bands that match</dt><dd><ol>{_bands(explanation)}</ol></dd>
@@ -62,10 +48,8 @@ def as_page(explanation: Explanation, names: Names) -> str:
 <main>
 {_section(explanation, "a", a, first, linked)}
 {_section(explanation, "b", b, second, linked)}
-</main>
-</body>
-</html>
-"""
+</main>"""
+    return whole_page(f"{names[0]} and {names[1]}", PAGE_STYLE, body)
 
 
 def _bands(explanation: Explanation) -> str:

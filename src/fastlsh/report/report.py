@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fastlsh.explain.html import STYLE, escaped, escaped_attribute
+from fastlsh.explain.html import escaped, whole_page
 from fastlsh.io import InputError, check_target, replacing
 from fastlsh.report import sections
 from fastlsh.report.clusters import Clusters, largest
@@ -124,27 +124,12 @@ def _page(
         ("Empty and short documents", sections.short_ones(documents)),
         ("Time", sections.times(seconds)),
     ]
-    body = "\n".join(
+    told = "\n".join(
         f"<section>\n<h2>{heading}</h2>\n{inner}\n</section>" for heading, inner in parts if inner
     )
     title = title[:MOST_TITLE]
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{escaped_attribute(title)}</title>
-<style>
-{STYLE}
-{PAGE}
-</style>
-</head>
-<body>
-<h1><bdi>{escaped(title)}</bdi></h1>
+    body = f"""<h1><bdi>{escaped(title)}</bdi></h1>
 {sections.summary(result)}
 {sections.notes_list(notes)}
-{body}
-</body>
-</html>
-"""
+{told}"""
+    return whole_page(title, PAGE, body)
