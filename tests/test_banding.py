@@ -111,6 +111,14 @@ def test_a_low_threshold_warns_once_and_names_the_remedy():
     assert good.probability(0.25) <= 0.3
 
 
+def test_no_signature_is_advised_that_cannot_be_made():
+    for lead in (LSHParams.for_threshold, Index):
+        with pytest.raises(ValueError, match=r"no signature is long enough, exact_pairs\(\)"):
+            lead(1e-7)
+    with pytest.warns(RecallWarning, match=r"no signature is long enough, exact_pairs\(\)"):
+        LSHParams.for_threshold(0.05, 128)
+
+
 def test_the_warning_points_to_the_line_that_led_to_it():
     for lead in (LSHParams.for_threshold, lambda t: near_duplicates(["a"], t), Index):
         with pytest.warns(RecallWarning) as caught:

@@ -319,8 +319,9 @@ def test_bad_arguments():
         evaluate(["a"], scheme="no")
     with pytest.raises(ValueError, match="ids has 1"):
         evaluate(["a", "b"], ids=["x"])
-    with pytest.raises(TooManyPairsError, match="max_pairs=10"):
-        evaluate(["the same text"] * 20, max_pairs=10)
+    for texts in (["the same text"] * 20, made(20)):
+        with pytest.raises(TooManyPairsError, match=r"max_pairs=2: evaluate fewer .* with sample"):
+            evaluate(texts, 0.8, max_pairs=2)
 
 
 def test_progress():

@@ -5,6 +5,7 @@ import math
 from fastlsh.banding.curve import found
 from fastlsh.banding.least import least_weighted_area
 from fastlsh.errors import RecallWarning, check_integer, check_number, warn_caller
+from fastlsh.schemes import MAX_NUM_PERM
 
 MANY_CANDIDATES = 0.3
 """More than this share of the pairs at half the threshold as candidates is worth a warning."""
@@ -39,9 +40,9 @@ def by_recall(threshold: float, num_perm: int, recall: float) -> Choice:
         if bands * rows <= num_perm:
             return bands, rows
     least = _bands_for(threshold, 1, recall)
+    remedy = _remedy(least, "use num_perm={} or more, or a lower recall")
     raise ValueError(
-        f"num_perm={num_perm} cannot find pairs at {threshold} with probability {recall}: "
-        f"use num_perm={least} or more, or a lower recall"
+        f"num_perm={num_perm} cannot find pairs at {threshold} with probability {recall}: {remedy}"
     )
 
 
@@ -54,11 +55,19 @@ def warn_of_many_candidates(threshold: float, choice: Choice, recall: float) -> 
     while found(threshold / 2, bands, rows) > MANY_CANDIDATES:
         rows += 1
         bands = _bands_for(threshold, rows, recall)
+    remedy = _remedy(bands * rows, "num_perm={} is better")
     warn_caller(
         f"{low:.0%} of the pairs at similarity {threshold / 2:g} will be compared in vain "
-        f"({choice[0]} bands of {choice[1]} rows); num_perm={bands * rows} is better",
+        f"({choice[0]} bands of {choice[1]} rows); {remedy}",
         RecallWarning,
     )
+
+
+def _remedy(num_perm: int, advice: str) -> str:
+    """Return the advice to take so many functions, or another where there are not so many."""
+    if num_perm > MAX_NUM_PERM:
+        return "no signature is long enough, exact_pairs() needs none"
+    return advice.format(num_perm)
 
 
 def _bands_for(threshold: float, rows: int, recall: float) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE
 from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
-from fastlsh.errors import check_integer, check_number
+from fastlsh.errors import TooManyPairsError, check_integer, check_number
 from fastlsh.evaluation.count import Answer, Truth, counted
 from fastlsh.evaluation.exact import exact_keys
 from fastlsh.evaluation.result import Evaluation
@@ -101,11 +101,17 @@ def evaluate(
     hasher = settings.hasher
     with clock("signatures"):
         signed = Signed.of(chosen, hasher, settings.params, told)
-    answer = _answer(chosen, signed, settings, max_pairs, told, clock)
-    with clock("exact join"):
-        (key, similarity), _ = exact_keys(
-            chosen, lowest, hasher.shingler, hasher.threads, max_pairs, told
-        )
+    try:
+        answer = _answer(chosen, signed, settings, max_pairs, told, clock)
+        with clock("exact join"):
+            (key, similarity), _ = exact_keys(
+                chosen, lowest, hasher.shingler, hasher.threads, max_pairs, told
+            )
+    except TooManyPairsError as error:
+        raise TooManyPairsError(
+            f"{len(chosen):,} documents have more candidates or pairs than "
+            f"max_pairs={max_pairs:,}: evaluate fewer of them with sample, or raise max_pairs"
+        ) from error
     estimate = estimate_jaccard(
         signed.signatures, (key >> 32, key & 0xFFFFFFFF), threads=hasher.threads
     )
