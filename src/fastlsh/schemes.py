@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import AFFINE32, FSS, ROUNDS
+from fastlsh.banding import check_num_perm
 
-MAX_NUM_PERM = 65_535
 SCHEMES = {"affine32": AFFINE32, "fss": FSS}
 
 
@@ -43,11 +43,9 @@ def draw_scheme(scheme: str, num_perm: int, seed: int) -> Scheme:
     """
     if scheme not in SCHEMES:
         raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
-    for name, number in (("num_perm", num_perm), ("seed", seed)):
-        if not isinstance(number, Integral):
-            raise TypeError(f"{name} must be an integer, got {number!r}")
-    if not 1 <= num_perm <= MAX_NUM_PERM:
-        raise ValueError(f"num_perm must be between 1 and {MAX_NUM_PERM:,}, got {num_perm}")
+    num_perm = check_num_perm(num_perm)
+    if not isinstance(seed, Integral):
+        raise TypeError(f"seed must be an integer, got {seed!r}")
     if not 0 <= seed < 2**32:
         raise ValueError(f"seed must be between 0 and 2**32 - 1, got {seed}")
     functions = num_perm + (ROUNDS if scheme == "fss" else 0)

@@ -1,11 +1,14 @@
 """Choosing bands and rows for a threshold and a signature's length."""
 
 import math
+from numbers import Integral
 
 from fastlsh.banding.curve import found
 from fastlsh.banding.least import least_weighted_area
-from fastlsh.errors import RecallWarning, check_integer, check_number, warn_caller
-from fastlsh.schemes import MAX_NUM_PERM
+from fastlsh.errors import RecallWarning, check_number, warn_caller
+
+MAX_NUM_PERM = 65_535
+"""The longest signature."""
 
 MANY_CANDIDATES = 0.3
 """More than this share of the pairs at half the threshold as candidates is worth a warning."""
@@ -23,7 +26,11 @@ def check_threshold(threshold: float) -> float:
 
 def check_num_perm(num_perm: int) -> int:
     """Return the length of a signature, or raise."""
-    return check_integer(num_perm, "num_perm", 1)
+    if not isinstance(num_perm, Integral):
+        raise TypeError(f"num_perm must be an integer, got {num_perm!r}")
+    if not 1 <= num_perm <= MAX_NUM_PERM:
+        raise ValueError(f"num_perm must be between 1 and {MAX_NUM_PERM:,}, got {num_perm}")
+    return int(num_perm)
 
 
 def check_recall(recall: float) -> None:

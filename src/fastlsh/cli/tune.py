@@ -4,10 +4,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from fastlsh import preset
-from fastlsh.banding import probability_text
+from fastlsh.banding import check_num_perm, probability_text
 from fastlsh.io import check_target
 from fastlsh.presets import PRESETS
-from fastlsh.schemes import MAX_NUM_PERM
 
 if TYPE_CHECKING:
     from fastlsh import LSHParams
@@ -97,10 +96,7 @@ def _complete(arguments: argparse.Namespace) -> None:
         raise ValueError("--threshold or --preset must be given (see fastlsh tune --help)")
     elif arguments.num_perm is None:
         arguments.num_perm = 128
-    if arguments.num_perm > MAX_NUM_PERM:  # what no other command takes
-        raise ValueError(
-            f"num_perm must be between 1 and {MAX_NUM_PERM:,}, got {arguments.num_perm}"
-        )
+    check_num_perm(arguments.num_perm)
 
 
 def _size(params: "LSHParams") -> str:
