@@ -226,11 +226,21 @@ def test_agreement(isa, num_perm):
     assert out.tolist() == expected
 
 
-def test_jaccard_of_sets(isa):
+def uneven(draw, n):
+    """Return hashes that crowd in some places, so that parts of two sets differ in size."""
+    ends = [(0, 2**64), (0, 2**60), (2**63, 2**63 + 2**58), (2**64 - 200, 2**64)]
+    return [draw.randrange(*draw.choice(ends)) for _ in range(n)] + [0, 2**64 - 1]
+
+
+@pytest.mark.parametrize("size", [100, 700])
+def test_jaccard_of_sets(isa, size):
     draw = random.Random(0)
-    sizes = [0, 1, 7, 8, 9, 15, 16, 17, 64, 100]
-    universe = [draw.getrandbits(64) for _ in range(120)] + [0, 2**64 - 1]
-    sets = [set(draw.sample(universe, n)) for n in sizes for _ in range(3)]
+    universe = sorted(set(uneven(draw, size + 20)))
+    sets = []
+    for n in [0, 1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 64, size]:
+        n = min(n, len(universe))
+        first = draw.randint(0, len(universe) - n)
+        sets += [set(draw.sample(universe, n)), set(universe[:n]), set(universe[first : first + n])]
     count = np.array([len(s) for s in sets])
     start = np.concatenate([[0], np.cumsum(count)[:-1]])
     hashes = np.array([h for s in sets for h in sorted(s)], np.uint64)

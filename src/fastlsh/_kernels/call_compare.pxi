@@ -70,9 +70,10 @@ def shingle_sets(
                 )
             else:
                 open_text(&source, &plan, &spans.at[i], &ring[0])
-            count[i] = collect(&source, base + start[i], start[i + 1] - start[i])
+            count[i] = collect(
+                &source, base + start[i], start[i + 1] - start[i], bench.recent if unique else NULL
+            )
             if unique:
-                drop_repeats(base + start[i], &count[i], bench.recent)
                 count[i] = sort_unique(base + start[i], count[i], 0, bench)
             if sketched and start[i + 1] - start[i] >= count[i] + sketch_words(count[i]):
                 make_sketch(base + start[i], count[i], base + start[i] + count[i])

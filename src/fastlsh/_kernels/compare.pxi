@@ -30,6 +30,23 @@ cdef Py_ssize_t lower_bound(const uint64_t* values, Py_ssize_t n, uint64_t value
     return low
 
 
+cdef Py_ssize_t merge(
+    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb
+) noexcept nogil:
+    # The size of the intersection, one comparison at a time.
+    cdef Py_ssize_t found = 0
+    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t j = 0
+    cdef uint64_t x, y
+    while i < na and j < nb:
+        x = a[i]
+        y = b[j]
+        found += x == y
+        i += either(x <= y)
+        j += either(y <= x)
+    return found
+
+
 cdef noinline_void step_strands(
     const uint64_t* a, const uint64_t* b, Strands* s, Py_ssize_t steps
 ) noexcept nogil:
@@ -107,11 +124,7 @@ cdef Py_ssize_t intersect_strands(
     for quarter in range(4):
         i = s.i[quarter]
         j = s.j[quarter]
-        while i < s.i_end[quarter] and j < s.j_end[quarter]:
-            steps = a[i] <= b[j]
-            found += a[i] == b[j]
-            j += b[j] <= a[i]
-            i += steps
+        found += merge(a + i, s.i_end[quarter] - i, b + j, s.j_end[quarter] - j)
     return found if found >= needed else -1
 
 

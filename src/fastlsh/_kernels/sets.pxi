@@ -11,26 +11,6 @@ cdef struct Workbench:
     uint64_t values[SORT_LIMIT]
 
 
-cdef noinline_void drop_repeats(uint64_t* values, int64_t* n, uint64_t* recent) noexcept nogil:
-    # Half of a text's shingles repeat, mostly what was seen not long ago: leaving those out here
-    # costs a tenth of sorting them. Not all are found.
-    cdef Py_ssize_t slots = 64
-    cdef Py_ssize_t kept = 0
-    cdef Py_ssize_t i, slot
-    cdef uint64_t value
-    while slots < RECENT and slots < n[0]:
-        slots *= 2
-    for i in range(slots):
-        recent[i] = ~<uint64_t> i               # a value that does not belong there
-    for i in range(n[0]):
-        value = values[i]
-        slot = value & (slots - 1)
-        values[kept] = value
-        kept += recent[slot] != value
-        recent[slot] = value
-    n[0] = kept
-
-
 cdef Py_ssize_t sort_small(
     uint64_t* values, Py_ssize_t n, int skip, Workbench* bench
 ) noexcept nogil:
@@ -116,15 +96,44 @@ cdef Py_ssize_t sort_unique(
     return count
 
 
-cdef Py_ssize_t collect(Source* s, uint64_t* out, Py_ssize_t room) noexcept nogil:
-    # Writes every shingle hash in order; returns their number, at most `room`.
+cdef noinline_void append_unseen(
+    const uint64_t* values, Py_ssize_t n, uint64_t* recent, Py_ssize_t slots, uint64_t** end
+) noexcept nogil:
+    # Half of a text's shingles repeat, mostly what was seen not long ago: leaving those out here
+    # costs a tenth of sorting them. Not all are found.
+    cdef uint64_t* out = end[0]
+    cdef Py_ssize_t i, slot
+    cdef uint64_t value
+    for i in range(n):
+        value = values[i]
+        slot = value & (slots - 1)
+        out[0] = value
+        out += recent[slot] != value
+        recent[slot] = value
+    end[0] = out
+
+
+cdef Py_ssize_t collect(
+    Source* s, uint64_t* out, Py_ssize_t room, uint64_t* recent
+) noexcept nogil:
+    # Writes the shingle hashes in order; returns their number, at most `room`. With `recent`,
+    # uint64[RECENT], many of those that repeat are left out.
     cdef uint64_t block[BLOCK]
-    cdef Py_ssize_t n
-    cdef Py_ssize_t total = 0
+    cdef uint64_t* end = out
+    cdef Py_ssize_t slots = 64
+    cdef Py_ssize_t i, n
+    if recent != NULL:
+        while slots < RECENT and slots < room:
+            slots *= 2
+        for i in range(slots):
+            recent[i] = ~<uint64_t> i           # a value that does not belong there
     while True:
         n = s.next(s, block)
-        n = min(n, room - total)
+        n = min(n, room - (end - out))
         if n == 0:
-            return total
-        memcpy(out + total, block, n * sizeof(uint64_t))
-        total += n
+            return end - out
+        if recent != NULL:
+            append_unseen(block, n, recent, slots, &end)
+        else:
+            memcpy(end, block, n * sizeof(uint64_t))
+            end += n

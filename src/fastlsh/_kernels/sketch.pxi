@@ -28,14 +28,11 @@ cdef noinline_void make_sketch(
     cdef uint64_t word = 0
     cdef Py_ssize_t i
     memset(sketch, 0, sketch_words(n) * sizeof(uint64_t))
-    for i in range(n):
+    for i in range(n):                          # ascending: what is stored last is whole
         bit = values[i] >> (64 - c)
-        if bit >> 6 != at:                      # ascending: a word is finished
-            large_map[at] = word
-            at = bit >> 6
-            word = 0
-        word |= <uint64_t> 1 << (bit & 63)
-    large_map[at] = word
+        word = word * either(bit >> 6 == at) | <uint64_t> 1 << (bit & 63)
+        at = bit >> 6
+        large_map[at] = word
     for i in range(2 * small):
         word = large_map[i]
         sketch[1] += popcount(word)
