@@ -97,13 +97,13 @@ cdef Py_ssize_t intersect_blocks(
     # The size of the intersection, or -1 as soon as it cannot reach `needed`.
     cdef Py_ssize_t i[2]
     cdef Py_ssize_t j[2]
-    cdef Py_ssize_t first, second, steps
-    cdef Py_ssize_t a_half = 0
-    cdef Py_ssize_t b_half = 0
+    cdef Py_ssize_t first, second, steps, a_half, b_half
     cdef Py_ssize_t found = 0
-    if min(na, nb) >= WORTH_TWO:
-        a_half = na >> 1
-        b_half = lower_bound(b, nb, a[a_half])
+    if min(na, nb) < WORTH_TWO:
+        found = intersect_strand(a, na, b, nb)
+        return found if found >= needed else -1
+    a_half = na >> 1
+    b_half = lower_bound(b, nb, a[a_half])
     i[0] = j[0] = 0
     i[1] = a_half
     j[1] = b_half

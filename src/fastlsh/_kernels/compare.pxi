@@ -10,6 +10,9 @@ cdef noinline_void count_equal(
     count[0] = total
 
 
+cdef enum:
+    WORTH_FOUR = 60                     # elements; fewer are not cut into four strands
+
 cdef struct Strands:
     # Four parts of the hash range, each with its own part of both sets.
     Py_ssize_t i[4]
@@ -97,6 +100,9 @@ cdef Py_ssize_t intersect_strands(
     cdef Py_ssize_t quarter, steps, moved, left, most
     cdef Py_ssize_t found = 0
     cdef Py_ssize_t i, j
+    if min(na, nb) < WORTH_FOUR:
+        found = merge(a, na, b, nb)
+        return found if found >= needed else -1
     for quarter in range(4):
         s.i[quarter] = quarter * na // 4
         s.j[quarter] = lower_bound(b, nb, a[s.i[quarter]]) if quarter else 0
