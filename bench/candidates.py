@@ -99,7 +99,8 @@ def numpy_pairs(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
         equal = signatures[left[part]] == signatures[right[part]]
         equal = equal[:, : BANDS.bands * BANDS.rows].reshape(-1, BANDS.bands, BANDS.rows)
         met[part] = equal.all(axis=2).any(axis=1)
-    return pairs[met]
+    result: NDArray[np.uint64] = pairs[met]
+    return result
 
 
 # ---- the comparison

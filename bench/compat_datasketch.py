@@ -8,6 +8,7 @@ itself is measured by a loop of calls and taken off both sides.
 import statistics
 import zlib
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -59,13 +60,17 @@ def versus(make: Callable[[Any], Callable[[], Any]], count: int) -> dict[str, An
     }
 
 
+def bulk(documents: list[Any], how: dict[str, Any], library: Any) -> Callable[[], Any]:
+    return partial(library.MinHash.bulk, documents, **how)
+
+
 def python_hashfunc(count: int) -> dict[str, Any]:
     """Time `update_batch` with a Python function, without what its calls cost."""
     pairs = []
     sides = [library.MinHash(hashfunc=python_hash) for library in (theirs, ours)]
     for _ in range(count):
         own = min(cost(calls), cost(calls))
-        slow, fast = (cost(lambda m=m: m.update_batch(TOKENS)) for m in sides)
+        slow, fast = (cost(partial(m.update_batch, TOKENS)) for m in sides)
         pairs.append((slow - own, fast - own))
     return {
         "ratio": common.summary(a / b for a, b in pairs),
@@ -108,14 +113,12 @@ def of_scheme(scheme: str, documents: int, count: int) -> dict[str, Any]:
         arrays = [numbers[i : i + size] for i in range(some)]
         how = {"scheme": scheme, "hashfunc": ready}
         check(arrays[:100], **how)
-        results[f"bulk, {some} arrays of {size} hashes"] = versus(
-            lambda library, a=arrays, h=how: lambda: library.MinHash.bulk(a, **h), count
-        )
+        results[f"bulk, {some} arrays of {size} hashes"] = versus(partial(bulk, arrays, how), count)
     for size in (10, 50, 100):
         sets = [[TOKENS[(i + j) % 1000] for j in range(size)] for i in range(documents)]
         check(sets[:100], scheme=scheme)
         results[f"bulk, {documents} documents of {size} tokens"] = versus(
-            lambda library, s=sets: lambda: library.MinHash.bulk(s, scheme=scheme), count
+            partial(bulk, sets, {"scheme": scheme}), count
         )
     return results
 

@@ -213,7 +213,7 @@ def opening(options: argparse.Namespace, count: int) -> dict[str, Any]:
     sizes = (100, 2_000) if options.quick else (1_000, 1_000_000)
     with tempfile.TemporaryDirectory() as folder:
         rows = random_signatures(sizes[1])
-        paths = {}
+        paths: dict[int, str] = {}
         for n in sizes:
             index = fastlsh.Index(THRESHOLD, threads=1)
             index.insert_many([f"document {d}" for d in range(n)], signatures=rows[:n])

@@ -208,7 +208,7 @@ def style(mode: str) -> AbstractContextManager[None]:
 
     paper, ink, grid = PAPER[mode]
     inked = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.titlecolor")
-    settings = {
+    settings: dict[Any, Any] = {
         "svg.fonttype": "none",  # text as text
         "svg.hashsalt": "fastlsh",  # the same file from the same data
         "font.family": "sans-serif", "font.size": 10,
@@ -217,4 +217,5 @@ def style(mode: str) -> AbstractContextManager[None]:
         "figure.facecolor": paper, "axes.facecolor": paper, "savefig.facecolor": paper,
         **dict.fromkeys(inked, ink),
     }  # fmt: skip
-    return mpl.rc_context(settings)  # type: ignore[no-any-return]
+    context: AbstractContextManager[None] = mpl.rc_context(settings)
+    return context
