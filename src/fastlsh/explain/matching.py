@@ -1,5 +1,6 @@
 """Which shingles of two documents stand for each other, and the runs that they make."""
 
+from array import array
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,11 +20,10 @@ class Run(NamedTuple):
 
 
 SURE: tuple[Callable[[Numbers, Numbers], Chosen], ...] = (
-    lambda a, b: (a == 1) & (b == 1),
     lambda a, b: a == b,
     lambda a, b: (a > 0) & (b > 0),
 )
-"""Which shingles to begin with, by how often they occur in either; the surest first."""
+"""Which shingles come next, by how often those without a partner occur; the surest first."""
 
 
 class Pairing:
@@ -36,22 +36,32 @@ class Pairing:
 
     Attributes
     ----------
-    of_a, of_b : list of int
+    of_a, of_b : array of int64
         The partner of each shingle, or -1.
     """
 
     def __init__(self, a: Numbers, b: Numbers) -> None:
-        self.of_a, self.of_b = [-1] * len(a), [-1] * len(b)
         self._a, self._b = a.tolist(), b.tolist()
         kinds = int(max(a.max(initial=-1), b.max(initial=-1))) + 1
         counts = np.bincount(b, minlength=kinds)
+        ends = np.cumsum(counts)
+        places = np.argsort(b, kind="stable")
         # Where each kind is in b, and how far these places have been tried.
-        self._places = np.argsort(b, kind="stable").tolist()
-        self._end = np.cumsum(counts).tolist()
-        self._next = (np.cumsum(counts) - counts).tolist()
+        self._places = places.tolist()
+        self._end = ends.tolist()
+        self._next = (ends - counts).tolist()
+        # Surest are those that occur once in either.
+        once = (np.bincount(a, minlength=kinds) == 1) & (counts == 1)
+        at = np.flatnonzero(once[a])
+        # Not ndarrays, for these are slow where one element is read or set.
+        self.of_a, self.of_b = (array("q", [-1]) * len(side) for side in (a, b))
+        found = places[ends[a[at]] - 1]
+        _view(self.of_a)[at], _view(self.of_b)[found] = found, at
+        for run in self.runs():
+            self._extend(run.a + run.length, run.b + run.length, 1)
+            self._extend(run.a - 1, run.b - 1, -1)
         for sure in SURE:
-            free_a = np.flatnonzero(np.array(self.of_a, np.int64) < 0)
-            free_b = np.flatnonzero(np.array(self.of_b, np.int64) < 0)
+            free_a, free_b = (np.flatnonzero(_view(of) < 0) for of in (self.of_a, self.of_b))
             left, right = (
                 np.bincount(side, minlength=kinds) for side in (a[free_a], b[free_b])
             )  # fmt: skip
@@ -59,7 +69,7 @@ class Pairing:
 
     def runs(self) -> list[Run]:
         """Return the runs, ascending and disjoint in the shingles of a."""
-        partner = np.array(self.of_a, np.int64)
+        partner = _view(self.of_a)
         a = np.flatnonzero(partner >= 0)
         if not len(a):
             return []
@@ -93,3 +103,7 @@ class Pairing:
         while 0 <= i < n and 0 <= j < m and a[i] == b[j] and of_a[i] == of_b[j] == -1:
             of_a[i], of_b[j] = j, i
             i, j = i + step, j + step
+
+
+def _view(numbers: "array[int]") -> Numbers:
+    return np.frombuffer(numbers, np.int64)

@@ -10,10 +10,9 @@ ROOM = 2**63
 
 
 def unit_numbers(a: Any, b: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the units of two documents, arrays of numbers or lists of str, as small numbers."""
+    """Return the units of two documents, arrays of uint32 or lists of str, as small numbers."""
     if isinstance(a, np.ndarray):
-        numbers = np.unique(np.concatenate([a, b]), return_inverse=True)[1].reshape(-1)
-        return numbers[: len(a)], numbers[len(a) :]
+        return a.astype(np.int64), b.astype(np.int64)
     known: dict[str, int] = {}
     return _numbered(a, known), _numbered(b, known)
 
