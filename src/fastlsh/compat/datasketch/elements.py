@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import called_hashes, sha1_hashes
 from fastlsh.compat.datasketch.hashfunc import HashFunction, sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch.schemes import SCHEMES
+from fastlsh.compat.datasketch.state import numbers
 
 _IDENTITY = (lambda x: x).__code__
 _OTHER_KINDS = (
@@ -106,7 +107,7 @@ def _converted(values: list[Any], scheme: str) -> NDArray[Any]:
     """Return hashes that are not all integers in range, as numpy converts them."""
     dtype = SCHEMES[scheme].dtype
     try:
-        return np.array(values, dtype).ravel()
+        return numbers(values, dtype).ravel()
     except OverflowError as error:
         if scheme == "legacy":
             raise

@@ -17,7 +17,7 @@ def hash_values(values: ArrayLike, scheme: str) -> NDArray[Any]:
         A value is out of the scheme's range (with "legacy" only uint64 is checked).
     """
     if scheme == "legacy":
-        return np.array(values, np.uint64)
+        return numbers(values, np.dtype(np.uint64))
     return _converted(values, scheme, "hash values")
 
 
@@ -53,8 +53,20 @@ def _converted(values: ArrayLike, scheme: str, name: str) -> NDArray[Any]:
                 )
         return values.astype(kind.dtype)
     try:
-        return np.array(values, kind.dtype)
+        return numbers(values, kind.dtype)
     except OverflowError as error:
         raise ValueError(
             f"{name} must lie between 0 and {kind.largest} with scheme {scheme!r}: {error}"
         ) from error
+
+
+def numbers(values: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array of unsigned integers; every numpy raises OverflowError as numpy 2 does.
+
+    Earlier ones convert a Python int that is out of range with no more than a DeprecationWarning.
+    """
+    largest = np.iinfo(dtype).max
+    for value in () if isinstance(values, np.ndarray) else np.array(values, object).flat:
+        if isinstance(value, int) and not 0 <= value <= largest:
+            raise OverflowError(f"Python integer {value} out of bounds for {dtype}")
+    return np.array(values, dtype)
