@@ -9,6 +9,7 @@ import pytest
 
 import chromium
 from fastlsh import Shingler, deduplicate, explain, report
+from required import missing
 from test_explain_shown import NASTY
 from test_report import family
 
@@ -84,18 +85,12 @@ CONTRAST = """
 GROUND = CONTRAST[: CONTRAST.index("    const found")] + "return light(paint([ground])); })()"
 
 
-def missing(what):
-    if os.environ.get("FASTLSH_CHROMIUM") == "required":
-        pytest.fail(f"FASTLSH_CHROMIUM=required, but {what}")
-    pytest.skip(f"no Chromium: {what}")
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     if not hasattr(os, "posix_spawn"):
-        missing("it is started with posix_spawn, which this system has not")
+        missing("Chromium", "it is started with posix_spawn, which this system has not")
     if chromium.find() is None:
-        missing(f"none of {', '.join(chromium.NAMES)} is on the path")
+        missing("Chromium", f"none of {', '.join(chromium.NAMES)} is on the path")
     each = chromium.Chromium(tmp_path_factory.mktemp("chromium"))
     yield each
     each.close()

@@ -1,6 +1,5 @@
 """Indexes in Redis, with a real server. FASTLSH_REDIS=required makes its absence a failure."""
 
-import os
 import pickle
 import shutil
 import socket
@@ -14,13 +13,8 @@ import pytest
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
 from fastlsh.compat.datasketch.storage import ordered_storage, unordered_storage
+from required import missing
 from stand_ins import Model, Sketch, sketches
-
-
-def missing(what):
-    if os.environ.get("FASTLSH_REDIS") == "required":
-        pytest.fail(f"FASTLSH_REDIS=required, but {what}")
-    pytest.skip(f"no Redis: {what}")
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +22,11 @@ def server(tmp_path_factory):
     """(host, port) of a server of our own, on loopback."""
     binary = shutil.which("redis-server")
     if binary is None:
-        missing("there is no redis-server")
+        missing("Redis", "there is no redis-server")
     try:
         import redis
     except ImportError:
-        missing("the Python package redis is not installed")
+        missing("Redis", "the Python package redis is not installed")
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
@@ -50,7 +44,7 @@ def server(tmp_path_factory):
                 except redis.ConnectionError:
                     time.sleep(0.05)
             else:
-                missing("redis-server does not answer")
+                missing("Redis", "redis-server does not answer")
         yield "127.0.0.1", port
     finally:
         process.terminate()

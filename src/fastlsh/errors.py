@@ -35,10 +35,13 @@ def check_number(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_integer(value: Any, name: str, least: int) -> int:
-    """Return an argument as an int; raise TypeError if it is none, ValueError below `least`."""
+def check_integer(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Return an argument as an int; raise TypeError if it is none, ValueError if out of range."""
     if not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return int(value)
+    number = int(value)
+    if most is not None and not least <= number <= most:
+        raise ValueError(f"{name} must be between {least:,} and {most:,}, got {number}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    return number

@@ -1,6 +1,5 @@
 """The hash functions of the signature: which scheme, and its coefficients from a seed."""
 
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import AFFINE32, FSS, ROUNDS
 from fastlsh.banding import check_num_perm
+from fastlsh.errors import check_integer
 
 SCHEMES = {"affine32": AFFINE32, "fss": FSS}
 
@@ -44,10 +44,7 @@ def draw_scheme(scheme: str, num_perm: int, seed: int) -> Scheme:
     if scheme not in SCHEMES:
         raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
     num_perm = check_num_perm(num_perm)
-    if not isinstance(seed, Integral):
-        raise TypeError(f"seed must be an integer, got {seed!r}")
-    if not 0 <= seed < 2**32:
-        raise ValueError(f"seed must be between 0 and 2**32 - 1, got {seed}")
+    seed = check_integer(seed, "seed", 0, 2**32 - 1)
     functions = num_perm + (ROUNDS if scheme == "fss" else 0)
     # The stream of RandomState is frozen by numpy's policy (NEP 19).
     draw = np.random.RandomState(seed)

@@ -1,11 +1,10 @@
 """Choosing bands and rows for a threshold and a signature's length."""
 
 import math
-from numbers import Integral
 
 from fastlsh.banding.curve import found
 from fastlsh.banding.least import least_weighted_area
-from fastlsh.errors import RecallWarning, check_number, warn_caller
+from fastlsh.errors import RecallWarning, check_integer, check_number, warn_caller
 
 MAX_NUM_PERM = 65_535
 """The longest signature."""
@@ -26,11 +25,7 @@ def check_threshold(threshold: float) -> float:
 
 def check_num_perm(num_perm: int) -> int:
     """Return the length of a signature, or raise."""
-    if not isinstance(num_perm, Integral):
-        raise TypeError(f"num_perm must be an integer, got {num_perm!r}")
-    if not 1 <= num_perm <= MAX_NUM_PERM:
-        raise ValueError(f"num_perm must be between 1 and {MAX_NUM_PERM:,}, got {num_perm}")
-    return int(num_perm)
+    return check_integer(num_perm, "num_perm", 1, MAX_NUM_PERM)
 
 
 def check_recall(recall: float) -> None:

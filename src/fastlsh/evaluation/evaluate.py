@@ -123,8 +123,8 @@ def evaluate(
     return Evaluation(
         threshold=settings.threshold,
         params=settings.params,
-        num_perm=settings.hasher.num_perm,
-        seed=settings.hasher.seed,
+        num_perm=hasher.num_perm,
+        seed=hasher.seed,
         scheme=scheme,
         verify=verify,
         documents=len(chosen),

@@ -10,7 +10,7 @@ ROOM = 2**63
 
 
 def unit_numbers(a: Any, b: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the units of two documents, arrays of uint32 or lists of str, as small numbers."""
+    """Return the units of two documents, arrays of uint32 or lists of str, as numbers."""
     if isinstance(a, np.ndarray):
         return a.astype(np.int64), b.astype(np.int64)
     known: dict[str, int] = {}
