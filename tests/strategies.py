@@ -15,6 +15,10 @@ shinglers = st.fixed_dictionaries(
     {"unit": st.sampled_from(["char", "word", "byte"]), "size": st.integers(1, 5)}
 )
 
+bandings = st.sampled_from([(1, 1), (4, 1), (16, 1), (4, 2), (8, 2), (5, 3), (1, 16)])
+thresholds = st.sampled_from([0.01, 0.2, 1 / 3, 0.5, 0.6, 0.75, 0.8, 1.0])
+verifications = st.sampled_from(["exact", "exact", "signature", "none"])
+
 few_letters = pytest.mark.filterwarnings("ignore:shingles of")
 """For tests whose texts have so few letters that all are alike by chance, which is warned of."""
 

@@ -2,7 +2,6 @@
 
 import math
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -13,85 +12,9 @@ from fastlsh import InputError, Shingler, deduplicate, report
 from fastlsh.report import sections
 from fastlsh.report.clusters import CLUSTERS, MEMBERS
 from fastlsh.report.sections import LISTED
-from test_explain_shown import NASTY
+from report_page import NASTY, Page, family, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
-
-TAGS = {
-    "html": {"lang"}, "head": set(), "meta": {"charset", "name", "content", "http-equiv"},
-    "title": set(), "style": set(), "body": set(), "h1": set(), "h2": set(), "section": set(),
-    "p": {"class"}, "div": {"class"}, "b": set(), "dl": set(), "dt": set(), "dd": set(),
-    "bdi": {"class"}, "span": {"class"}, "small": set(), "mark": set(), "ul": set(), "li": set(),
-    "details": {"open"}, "summary": set(), "table": {"class"}, "thead": set(), "tbody": set(),
-    "tr": set(), "th": set(), "td": {"class"},
-    "svg": {"class", "viewbox", "preserveaspectratio", "aria-hidden", "role"},
-    "rect": {"width", "height"}, "line": {"class", "x1", "x2", "y1", "y2"},
-    "polyline": {"points"}, "text": {"x", "y", "text-anchor"},
-}  # fmt: skip
-VOID = {"meta"}
-
-
-class Page(HTMLParser):
-    """Headings with the text and the tables below them; refuses what we never write."""
-
-    def __init__(self, source):
-        super().__init__()
-        self.open, self.heading, self.sections = [], "", {}
-        self.tables, self.marked = {}, []
-        self.feed(source)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        assert {name for name, _ in attributes} <= TAGS[tag]
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag in ("h1", "h2"):
-            self.heading = ""
-        if tag in ("b", "dd", "dt", "li", "p", "summary", "td", "th"):
-            self.sections[self.heading] = self.sections.get(self.heading, "") + " "
-        if tag == "tr":
-            self.tables.setdefault(self.heading, []).append([])
-        if tag in ("th", "td"):
-            self.tables[self.heading][-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_comment(self, data):
-        raise AssertionError(data)
-
-    def handle_pi(self, data):
-        raise AssertionError(data)
-
-    def handle_data(self, data):
-        if "style" in self.open:
-            return
-        if self.open[-1:] == ["h2"] or "h1" in self.open:
-            self.heading += data
-            return
-        self.sections[self.heading] = self.sections.get(self.heading, "") + data
-        if {"th", "td"} & set(self.open):
-            self.tables[self.heading][-1][-1] += data.strip()
-        if self.open and "mark" in self.open:
-            self.marked.append(data)
-
-
-@pytest.fixture
-def page(tmp_path):
-    def make(result, texts, **options):
-        path = tmp_path / "report.html"
-        report(result, texts, path, **options)
-        return Page(path.read_text(encoding="utf-8"))
-
-    return make
-
-
-def family(name, count, words=40):
-    """Return texts of which each differs from the first in one word."""
-    base = [f"{name}{i}" for i in range(words)]
-    return [" ".join([*base[:n], f"changed{n}", *base[n + 1 :]]) for n in range(count)]
-
 
 TEXTS = [
     *family("alpha", 6),
@@ -104,6 +27,16 @@ TEXTS = [
 ]
 
 
+@pytest.fixture
+def page(tmp_path):
+    def make(result, texts, **options):
+        path = tmp_path / "report.html"
+        report(result, texts, path, **options)
+        return Page(path.read_text(encoding="utf-8"))
+
+    return make
+
+
 def number(text):
     return int(re.sub("[^0-9]", "", text))
 
@@ -113,10 +46,6 @@ def test_what_went_in_and_out(page):
     seen = page(result, TEXTS, title="Ours")
     assert "14 documents 6 kept 8 removed 57.1% removed of all" in words(seen.sections["Ours"])
     assert "removed, similarity 1 1 removed, less similar 7" in words(seen.sections["Ours"])
-
-
-def words(text):
-    return " ".join(text.split())
 
 
 def test_parameters_and_promised_recall(page):

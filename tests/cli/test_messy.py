@@ -14,7 +14,7 @@ import pytest
 from fastlsh.cli import main
 from fastlsh.io import read
 
-DATA = Path(os.environ.get("FASTLSH_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("FASTLSH_DATA", Path(__file__).parents[3] / "shared" / "data"))
 MESSY = DATA / "messy"
 
 pytestmark = pytest.mark.skipif(not MESSY.is_dir(), reason="needs the test data")

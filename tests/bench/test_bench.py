@@ -12,7 +12,7 @@ import pytest
 
 import fastlsh
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 if not (ROOT / "bench" / "__main__.py").exists():
     pytest.skip("no benchmarks beside the tests", allow_module_level=True)
 

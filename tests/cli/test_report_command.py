@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from files import put_rows as put
-from test_report import Page, family, words
+from report_page import Page, family, words
 
 TEXTS = [*family("alpha", 4), "something else of some length"]
 

@@ -9,7 +9,7 @@ import pytest
 import fastlsh
 
 PACKAGE = Path(fastlsh.__file__).parent
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 
 
 def names():

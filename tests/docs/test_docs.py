@@ -17,7 +17,7 @@ from pages import ROOT, run_here, run_page
 
 DOCS = ROOT / "docs"
 PAGES = ["index", "tutorial", "parameters", "how-it-works", "guarantees", "command-line"]
-ELSEWHERE = {"migrating"}  # tests/test_migrating.py
+ELSEWHERE = {"migrating"}  # tests/docs/test_migrating.py
 WRITTEN = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md")), *ROOT.glob("examples/*.md")]
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
 
@@ -105,7 +105,9 @@ def test_the_truth_of_the_examples_is_what_their_page_computes(examples, monkeyp
 
 def test_every_page_with_code_runs():
     ran = {DOCS / f"{name}.md" for name in PAGES}
-    ran |= {DOCS / "systems" / f"{path.stem[13:]}.md" for path in ROOT.glob("tests/test_systems_*")}
+    ran |= {
+        DOCS / "systems" / f"{path.stem[13:]}.md" for path in ROOT.glob("tests/docs/test_systems_*")
+    }
     for path in DOCS.rglob("*.md"):
         if "```python\n" in path.read_text(encoding="utf-8") and path.stem not in ELSEWHERE:
             assert path in ran, path

@@ -12,12 +12,8 @@ from fastlsh.explain.html import STYLE, escaped, escaped_attribute, marked
 from fastlsh.explain.segments import segments_of
 from fastlsh.explain.visible import ACTING
 from fastlsh.explain.words import share
+from report_page import NASTY
 
-NASTY = (
-    "</mark></bdi><script>alert(1)</script><img src=x onerror=alert(1)> &amp; &#60; \"quoted\" 'so'"
-    " <!-- --> ]]> \x00\x07\x1b[31m\x1b]0;title\x07\x7f\x85\x9b1m \u202eright\u202c \u2066iso\u2069"
-    " \u200e\u200f\u061c \u2028\u2029 \ufeff \ud800 \ufdd0\ufffe\U0010ffff \r\n\ttab"
-)
 nasty_text = st.lists(
     st.sampled_from([NASTY, "<b>", "&", "\x1b[0m", "\u202e", "\ud83d", "plain words ", "\n", "é"]),
     max_size=8,

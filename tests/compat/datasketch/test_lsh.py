@@ -20,7 +20,7 @@ from fastlsh.compat.datasketch.storage import (
 )
 from stand_ins import Model, Sketch, Weighted, band_key, sketches
 
-FROZEN = json.loads((Path(__file__).parent / "datasketch_params.json").read_text())
+FROZEN = json.loads((Path(__file__).parents[2] / "datasketch_params.json").read_text())
 
 
 def short(data):

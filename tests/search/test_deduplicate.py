@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import LSHParams, Shingler, deduplicate
-from strategies import collections, few_letters, little_room, shinglers, wide
-from test_pairs import bandings, thresholds, verifications
+from strategies import (
+    bandings,
+    collections,
+    few_letters,
+    little_room,
+    shinglers,
+    thresholds,
+    verifications,
+    wide,
+)
 
 pytestmark = few_letters
 

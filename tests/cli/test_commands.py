@@ -8,7 +8,7 @@ import pytest
 
 from files import put_rows as put
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 NEAR = ONE.replace("away", "off")
 OTHER = "something else altogether, long enough to have shingles"

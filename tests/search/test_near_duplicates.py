@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import LSHParams, Shingler, TooManyPairsError, near_duplicates
-from strategies import collections, few_letters, little_room, shinglers, wide
-
-bandings = st.sampled_from([(1, 1), (4, 1), (16, 1), (4, 2), (8, 2), (5, 3), (1, 16)])
-thresholds = st.sampled_from([0.01, 0.2, 1 / 3, 0.5, 0.6, 0.75, 0.8, 1.0])
-verifications = st.sampled_from(["exact", "exact", "signature", "none"])
+from strategies import (
+    bandings,
+    collections,
+    few_letters,
+    little_room,
+    shinglers,
+    thresholds,
+    verifications,
+    wide,
+)
 
 pytestmark = few_letters
 

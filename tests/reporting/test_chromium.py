@@ -9,9 +9,8 @@ import pytest
 
 import chromium
 from fastlsh import Shingler, deduplicate, explain, report
+from report_page import NASTY, family
 from required import missing
-from test_explain_shown import NASTY
-from test_report import family
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "migrating.md"
+PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
 
 
 def sections():
