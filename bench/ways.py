@@ -12,7 +12,7 @@ import fastlsh
 from bench import common
 from bench.contenders import K, installed, shingle_list
 from bench.corpus import Writer, in_script
-from fastlsh.schemes import SCHEMES
+from fastlsh.signatures import SCHEMES
 
 Work = dict[str, Callable[[], Any]]
 

@@ -47,8 +47,8 @@ def collections(draw, texts=narrow, max_size=24):
 def little_room(batch, words=None):
     """Run with tiny batches, blocks and set storage: what is never met in small tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fastlsh.minhash.MAX_BATCH", batch)
-        patch.setattr("fastlsh.index.keep.BLOCK", batch)
-        patch.setattr("fastlsh.sets.ROOM", words or 2 * batch)
-        patch.setattr("fastlsh.keyed.BLOCK", batch)
+        patch.setattr("fastlsh.signatures.minhasher.MAX_BATCH", batch)
+        patch.setattr("fastlsh.stages.decide.BLOCK", batch)
+        patch.setattr("fastlsh.sets.shingle_sets.ROOM", words or 2 * batch)
+        patch.setattr("fastlsh.candidates.pair_codes.BLOCK", batch)
         yield

@@ -12,7 +12,7 @@ import pytest
 import oracle
 from fastlsh import LSHParams, MinHasher, Shingler, band_keys
 from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
-from fastlsh.schemes import draw_scheme
+from fastlsh.signatures import draw_scheme
 
 CASES = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="ascii"))
 

@@ -10,7 +10,7 @@ import pytest
 
 import fastlsh
 from fastlsh import LSHParams, MinHasher, Shingler
-from fastlsh.buckets import links
+from fastlsh.candidates import links
 
 THREADS = 4
 TIMES = 3
@@ -165,8 +165,8 @@ def test_writing_into_parts_of_one_array():
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 def test_the_number_of_threads_never_changes_candidates(threads, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)
-    monkeypatch.setattr("fastlsh.buckets.keys.KEYS_BATCH", 16)
-    monkeypatch.setattr("fastlsh.buckets.candidates.DOCUMENTS_AT_A_TIME", 16)
+    monkeypatch.setattr("fastlsh.candidates.keys.KEYS_BATCH", 16)
+    monkeypatch.setattr("fastlsh.candidates.pairs.DOCUMENTS_AT_A_TIME", 16)
     signatures = np.random.default_rng(0).integers(0, 3, (500, 30), np.uint32)
     signatures[::50] = 2**32 - 1
     for params in (LSHParams(1, 5), LSHParams(6, 5), LSHParams(9, 3)):

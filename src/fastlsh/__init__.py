@@ -7,19 +7,18 @@
 
 from fastlsh._version import __version__
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import band_keys, candidate_pairs
-from fastlsh.dedup import deduplicate
+from fastlsh.candidates import band_keys, candidate_pairs
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
-from fastlsh.evaluation import Evaluation, evaluate, exact_pairs
+from fastlsh.evaluation import Evaluation, evaluate
 from fastlsh.explain import Explanation, explain
 from fastlsh.index import Index
-from fastlsh.minhash import MinHasher
-from fastlsh.pairs import near_duplicates
 from fastlsh.presets import Preset, preset
 from fastlsh.report import report
 from fastlsh.results import Deduplication, Pairs
-from fastlsh.shingling import Shingler
-from fastlsh.similarity import estimate_jaccard, exact_jaccard, jaccard
+from fastlsh.search import deduplicate, exact_pairs, near_duplicates
+from fastlsh.sets import estimate_jaccard, exact_jaccard, jaccard
+from fastlsh.signatures import MinHasher
+from fastlsh.texts import Shingler
 
 __all__ = [
     "Deduplication",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import LSHParams, TooManyPairsError, band_keys, candidate_pairs
-from fastlsh.buckets import candidate_blocks, neighbours
+from fastlsh.candidates import candidate_blocks, neighbours
 
 ONES = 2**32 - 1
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import LSHParams, _kernels, band_keys
-from fastlsh.buckets import Linker, link_bands, neighbours
+from fastlsh.candidates import Linker, link_bands, neighbours
 
 # Few keys, so that many are equal; the largest shares its counter and its slot with others.
 some_keys = st.lists(
@@ -62,7 +62,7 @@ def test_families(n, data):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("made", [0, 1, 2, 5, 6, 9])
 def test_keys_that_were_made_already(made, threads, monkeypatch):
-    monkeypatch.setattr("fastlsh.buckets.links.FEW", 0)
+    monkeypatch.setattr("fastlsh.candidates.links.FEW", 0)
     signatures = np.random.default_rng(0).integers(0, 3, (300, 24), np.uint32)
     signatures[7] = 2**32 - 1
     params = LSHParams(6, 4)

@@ -29,7 +29,7 @@ def test_docstrings(name):
 def test_there_are_some():
     found = sum(
         doctest.testmod(importlib.import_module(f"fastlsh.{name}")).attempted
-        for name in ("pairs", "dedup", "minhash")
+        for name in ("search.pairs", "search.deduplication", "signatures.minhasher")
     )
     assert found >= 5
 

@@ -52,7 +52,7 @@ def test_sets_of_all_sizes(sets, threshold):
 
 def test_many_sets_of_few_elements(monkeypatch):
     # Long lists, several batches on several threads, more pairs than a batch has room for.
-    monkeypatch.setattr("fastlsh.evaluation.exact.ROOM", 1)
+    monkeypatch.setattr("fastlsh.search.exact_join.ROOM", 1)
     rng = np.random.default_rng(0)
     sets = [set(rng.integers(0, 60, size).tolist()) for size in rng.integers(1, 12, 300)]
     texts = [" ".join(map(str, numbers)) for numbers in sets]

@@ -1,8 +1,7 @@
 """What LSH finds, measured against what there is."""
 
 from fastlsh.evaluation.evaluate import evaluate
-from fastlsh.evaluation.exact import exact_pairs
 from fastlsh.evaluation.result import Evaluation, SimilarityBin
 from fastlsh.evaluation.shares import EstimatorError, Share
 
-__all__ = ["EstimatorError", "Evaluation", "Share", "SimilarityBin", "evaluate", "exact_pairs"]
+__all__ = ["EstimatorError", "Evaluation", "Share", "SimilarityBin", "evaluate"]

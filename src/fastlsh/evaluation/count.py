@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh.evaluation.result import SimilarityBin
 from fastlsh.evaluation.shares import EstimatorError, Share
-from fastlsh.settings import Settings
+from fastlsh.parameters import Settings
 
 WIDTH = 0.05
 """Of a bin, but where the threshold or the lowest similarity cuts."""

@@ -6,21 +6,18 @@ from typing import Any
 import numpy as np
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE
-from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
+from fastlsh.candidates import candidate_blocks, empty_documents, joined_blocks, pair_keys
 from fastlsh.errors import TooManyPairsError, check_integer, check_number
 from fastlsh.evaluation.count import Answer, Truth, counted
-from fastlsh.evaluation.exact import exact_keys
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.sample import sampled
-from fastlsh.keyed import joined_blocks
 from fastlsh.parallel import Progress, ProgressOption, Stopwatch
+from fastlsh.parameters import Settings, check_ids
 from fastlsh.results import Pairs
-from fastlsh.sets import ShingleSets
-from fastlsh.settings import Settings, check_ids
-from fastlsh.shingling import Shingler
-from fastlsh.signed import Signed
-from fastlsh.similarity import estimate_jaccard
-from fastlsh.texts import Texts, as_texts
+from fastlsh.search import exact_keys
+from fastlsh.sets import ShingleSets, estimate_jaccard
+from fastlsh.stages import Signed
+from fastlsh.texts import Shingler, Texts, as_texts
 
 
 def evaluate(

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from fastlsh.buckets import band_keys
+from fastlsh.candidates import band_keys
 from fastlsh.explain.matching import Pairing
 from fastlsh.explain.places import covered, matching_spans
 from fastlsh.explain.result import Explanation
 from fastlsh.explain.units import units_of
 from fastlsh.explain.windows import unit_numbers, window_numbers
-from fastlsh.settings import Settings
-from fastlsh.shingling import Shingler
-from fastlsh.similarity import estimate_jaccard
+from fastlsh.parameters import Settings
+from fastlsh.sets import estimate_jaccard
+from fastlsh.texts import Shingler
 
 
 def explain(

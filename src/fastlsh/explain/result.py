@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fastlsh.banding import LSHParams
-from fastlsh.shingling import Shingler
+from fastlsh.texts import Shingler
 
 
 class MatchingSpan(NamedTuple):

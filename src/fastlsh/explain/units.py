@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans
-from fastlsh.shingling import Shingler
-from fastlsh.texts import as_texts
+from fastlsh.texts import Shingler, as_texts
 
 WORD = re.compile(r"\S+")  # as str.split()
 

@@ -3,7 +3,7 @@
 from fastlsh.banding import probability_text
 from fastlsh.explain.result import Explanation
 from fastlsh.explain.visible import replaced
-from fastlsh.shingling import Shingler
+from fastlsh.texts import Shingler
 
 Names = tuple[str, str]
 

@@ -16,7 +16,7 @@ from fastlsh.index.documents import Documents, read_documents
 from fastlsh.index.ids import Ids, StoredIds
 from fastlsh.index.storage import write_index
 from fastlsh.index.tables import Tables
-from fastlsh.settings import Settings
+from fastlsh.parameters import Settings
 
 
 class Asking:

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.buckets import check_signatures
-from fastlsh.minhash import MinHasher
+from fastlsh.candidates import check_signatures
 from fastlsh.sets import all_sets, offsets_of, places_of
+from fastlsh.signatures import MinHasher
 from fastlsh.texts import Texts, as_texts
 
 

@@ -6,10 +6,10 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from fastlsh._kernels import BY_SETS
-from fastlsh.buckets import MAX_DOCUMENTS
+from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.ids import KINDS
-from fastlsh.settings import VERIFY, Settings
-from fastlsh.shingling import Shingler
+from fastlsh.parameters import VERIFY, Settings
+from fastlsh.texts import Shingler
 
 ALIGNED = 64
 CUSTOM = "custom"

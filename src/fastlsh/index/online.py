@@ -6,8 +6,8 @@ from fastlsh.index.changing import Changing
 from fastlsh.index.ids import Ids
 from fastlsh.index.storage import read_index
 from fastlsh.index.tables import USED_WHEN_COMPACT, Tables
-from fastlsh.settings import Settings
-from fastlsh.shingling import Shingler
+from fastlsh.parameters import Settings
+from fastlsh.texts import Shingler
 
 
 class Index(Changing):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from fastlsh.banding import LSHParams
-from fastlsh.shingling import Shingler
+from fastlsh.texts import Shingler
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from fastlsh.presets.preset import Preset
 from fastlsh.presets.texts import code_words, simplified
-from fastlsh.shingling import Shingler
+from fastlsh.texts import Shingler
 
 # ---- pipelines that build data sets
 

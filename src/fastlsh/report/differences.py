@@ -8,7 +8,7 @@ import numpy as np
 from fastlsh.explain.html import escaped, marked
 from fastlsh.explain.places import covered
 from fastlsh.explain.units import units_of
-from fastlsh.shingling import Shingler
+from fastlsh.texts import Shingler
 
 COMPARED, KNOWN = 20_000, 100_000
 """Characters of a text that are looked at, and of the other one that they are looked up in."""

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from fastlsh.explain.html import escaped
 from fastlsh.parallel import batches
-from fastlsh.settings import check_ids
-from fastlsh.shingling import Shingler
-from fastlsh.texts import Texts, as_texts, joined
+from fastlsh.parameters import check_ids
+from fastlsh.texts import Shingler, Texts, as_texts, joined
 
 MOST_ID = 80
 """Characters of an id that are shown."""

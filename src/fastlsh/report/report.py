@@ -11,7 +11,7 @@ from fastlsh.report.clusters import Clusters, largest
 from fastlsh.report.documents import Documents
 from fastlsh.report.style import PAGE
 from fastlsh.results import Deduplication
-from fastlsh.shingling import Shingler
+from fastlsh.texts import Shingler
 
 MOST_TITLE = 200
 

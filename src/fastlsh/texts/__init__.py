@@ -1,5 +1,15 @@
-"""The forms in which texts come, behind one interface."""
+"""Texts: the forms in which they come, behind one interface, and what a text is a set of."""
 
 from fastlsh.texts.forms import Texts, as_texts, joined
+from fastlsh.texts.shingler import Gathered, Shingler, check_shingler, gather_tokens, tokens_batch
 
-__all__ = ["Texts", "as_texts", "joined"]
+__all__ = [
+    "Gathered",
+    "Shingler",
+    "Texts",
+    "as_texts",
+    "check_shingler",
+    "gather_tokens",
+    "joined",
+    "tokens_batch",
+]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import candidate_pairs
+from fastlsh.candidates import candidate_pairs
 from fastlsh.compat.lsh.minhash import Fingerprint, agreement, is_empty
 
 Pair = tuple[Hashable, Hashable]

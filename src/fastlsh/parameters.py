@@ -6,8 +6,8 @@ from typing import Any
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh.banding import LSHParams, check_threshold
-from fastlsh.minhash import MinHasher
-from fastlsh.shingling import Shingler
+from fastlsh.signatures import MinHasher
+from fastlsh.texts import Shingler
 
 VERIFY = {"exact": BY_SETS, "signature": BY_SIGNATURE, "none": NOT_VERIFIED}
 

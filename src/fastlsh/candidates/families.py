@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets.links import Links, link_bands
+from fastlsh.candidates.links import Links, link_bands
 
 
 class Neighbours(NamedTuple):

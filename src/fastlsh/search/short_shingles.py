@@ -4,13 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import empty_documents
+from fastlsh.candidates import empty_documents
 from fastlsh.errors import RecallWarning, warn_caller
-from fastlsh.minhash import MinHasher
-from fastlsh.settings import Settings
-from fastlsh.shingling import Shingler
-from fastlsh.similarity import estimate_jaccard
-from fastlsh.texts import Texts
+from fastlsh.parameters import Settings
+from fastlsh.sets import estimate_jaccard
+from fastlsh.signatures import MinHasher
+from fastlsh.texts import Shingler, Texts
 
 FEWEST = 16
 """Of fewer documents nothing can be said."""

@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh.buckets import empty_documents
-from fastlsh.chance import warn_of_short_shingles
-from fastlsh.identical import first_copies
-from fastlsh.index import keep_or_drop
+from fastlsh.candidates import empty_documents
 from fastlsh.parallel import Progress, ProgressOption, Stopwatch, batches
+from fastlsh.parameters import Settings, check_ids
 from fastlsh.results import Deduplication
-from fastlsh.settings import Settings, check_ids
-from fastlsh.shingling import Shingler
-from fastlsh.signed import Signed
-from fastlsh.texts import Texts, as_texts, joined
+from fastlsh.search.copies import first_copies
+from fastlsh.search.short_shingles import warn_of_short_shingles
+from fastlsh.stages import Signed, keep_or_drop
+from fastlsh.texts import Shingler, Texts, as_texts, joined
 
 KEEP = ("first", "last", "longest")
 

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.minhash import batch_size
 from fastlsh.parallel import Progress, batches, run
-from fastlsh.shingling import Shingler
-from fastlsh.texts import Texts
+from fastlsh.signatures import batch_size
+from fastlsh.texts import Shingler, Texts
 
 ROOM = 7 << 20
 """Words for the sets that are held at a time: 56 MB, more only if two documents need it."""

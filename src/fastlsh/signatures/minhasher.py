@@ -8,9 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh import _kernels
 from fastlsh.parallel import Progress, batches, run, thread_count
-from fastlsh.schemes import draw_scheme
-from fastlsh.shingling import Gathered, Shingler, check_shingler, gather_tokens, tokens_batch
-from fastlsh.texts import Texts, as_texts
+from fastlsh.signatures.schemes import draw_scheme
+from fastlsh.texts import (
+    Gathered,
+    Shingler,
+    Texts,
+    as_texts,
+    check_shingler,
+    gather_tokens,
+    tokens_batch,
+)
 
 
 class BandKeys(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list, token_hashes
-from fastlsh.texts import Texts, as_texts
+from fastlsh.texts.forms import Texts, as_texts
 
 UNITS = ("char", "word", "byte")
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]

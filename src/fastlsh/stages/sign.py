@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import Neighbours, neighbours
-from fastlsh.minhash import BandKeys, MinHasher
+from fastlsh.candidates import Neighbours, neighbours
 from fastlsh.parallel import Progress
+from fastlsh.signatures import BandKeys, MinHasher
 from fastlsh.texts import Texts
 
 KEYED_BANDS = 16

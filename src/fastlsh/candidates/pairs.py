@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets.families import Neighbours, neighbours
-from fastlsh.buckets.keys import check_bands, check_signatures
+from fastlsh.candidates.families import Neighbours, neighbours
+from fastlsh.candidates.keys import check_bands, check_signatures
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs

@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import SetJoin
 from fastlsh.banding import check_threshold
-from fastlsh.buckets import pair_keys
+from fastlsh.candidates import Keyed, joined_blocks, pair_keys, with_copies
 from fastlsh.errors import TooManyPairsError, check_integer
-from fastlsh.evaluation.tokens import Ranked, TokenSets, ranked
-from fastlsh.keyed import Keyed, joined_blocks, with_copies
 from fastlsh.parallel import Progress, ProgressOption, batches, run, thread_count
+from fastlsh.parameters import check_ids
 from fastlsh.results import Pairs
+from fastlsh.search.ranked_sets import Ranked, TokenSets, ranked
 from fastlsh.sets import all_sets
-from fastlsh.settings import check_ids
-from fastlsh.shingling import Shingler, check_shingler
-from fastlsh.texts import Texts, as_texts
+from fastlsh.texts import Shingler, Texts, as_texts, check_shingler
 
 PROBES = 128
 """The join is cut into about so many batches, each with scratch memory for all documents."""

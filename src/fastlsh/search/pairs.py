@@ -7,18 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED, agreement
-from fastlsh.buckets import candidate_blocks, empty_documents, pair_keys
-from fastlsh.chance import warn_of_short_shingles
+from fastlsh.candidates import (
+    Keyed,
+    candidate_blocks,
+    empty_documents,
+    joined_blocks,
+    pair_keys,
+    with_copies,
+)
 from fastlsh.errors import check_integer
-from fastlsh.identical import first_copies
-from fastlsh.keyed import Keyed, joined_blocks, with_copies
 from fastlsh.parallel import Progress, ProgressOption
+from fastlsh.parameters import Settings, check_ids
 from fastlsh.results import Pairs
+from fastlsh.search.copies import first_copies
+from fastlsh.search.short_shingles import warn_of_short_shingles
 from fastlsh.sets import ShingleSets
-from fastlsh.settings import Settings, check_ids
-from fastlsh.shingling import Shingler
-from fastlsh.signed import Signed
-from fastlsh.texts import Texts, as_texts
+from fastlsh.stages import Signed
+from fastlsh.texts import Shingler, Texts, as_texts
 
 
 def near_duplicates(

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.parallel import Progress, batches, run
+from fastlsh.parameters import Settings
 from fastlsh.sets import ShingleSets
-from fastlsh.settings import Settings
-from fastlsh.signed import Signed
+from fastlsh.stages.sign import Signed
 from fastlsh.texts import Texts
 
 BLOCK = 1024

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import invert, numbers_of, roots
-from fastlsh.buckets import Linker
+from fastlsh.candidates import Linker
 from fastlsh.parallel import batches
 from fastlsh.sets import offsets_of, places_of
 

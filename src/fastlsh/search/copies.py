@@ -5,11 +5,10 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.buckets import Linker, Links, link_bands
-from fastlsh.minhash import batch_size
+from fastlsh.candidates import Linker, Links, link_bands
 from fastlsh.parallel import batches, run
-from fastlsh.shingling import Shingler
-from fastlsh.texts import Texts
+from fastlsh.signatures import batch_size
+from fastlsh.texts import Shingler, Texts
 
 
 def first_copies(

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.buckets import check_signatures
+from fastlsh.candidates import check_signatures
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
-from fastlsh.sets import ShingleSets
-from fastlsh.shingling import Shingler, check_shingler
-from fastlsh.texts import as_texts
+from fastlsh.sets.shingle_sets import ShingleSets
+from fastlsh.texts import Shingler, as_texts, check_shingler
 
 ESTIMATES_BATCH = 1 << 18
 """Pairs whose signatures are compared at a time."""
