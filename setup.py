@@ -32,8 +32,9 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "_cpu", "_spans", "_buckets", "_families", "_ids", "_inverted", "_join", "_key_buckets",
-    "_twister", "_arrow_in", "_arrow_out",
+    "common._cpu", "text._spans", "text._arrow_in", "text._arrow_out", "candidates._buckets",
+    "candidates._families", "index._ids", "sets._inverted", "sets._join", "compat._key_buckets",
+    "compat._twister",
 ]  # fmt: skip
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")
@@ -78,20 +79,21 @@ def extension(module: str, instruction_set: str) -> Extension:
     """Return one extension module of the kernel package."""
     return Extension(
         f"fastlsh._kernels.{module}",
-        [f"{KERNELS}{module}.pyx"],
+        [f"{KERNELS}{module.replace('.', '/')}.pyx"],
         extra_compile_args=flags(instruction_set),
         extra_link_args=[f"-fsanitize={sanitize}", *one_arch()] if sanitize else one_arch(),
         depends=["setup.py"],
     )
 
 
-extensions = [extension(f"_{name}", name) for name in INSTRUCTION_SETS[target()]]
+extensions = [extension(f"api._{name}", name) for name in INSTRUCTION_SETS[target()]]
 extensions += [extension(name, "baseline") for name in PLAIN_MODULES]
 
 setup(
     ext_modules=cythonize(
         extensions,
         build_dir=f"{build_base}/cython",
+        include_path=["src", KERNELS],
         compiler_directives={
             "language_level": 3,
             "boundscheck": debug,

@@ -132,7 +132,7 @@ def cores() -> int:
 
 def kernels_compiler() -> str | None:
     """Return the compiler of the kernels as "gcc 12.2.0", read from the built module itself."""
-    module = getattr(sys.modules[f"fastlsh._kernels._{_kernels.isa}"], "__file__", None)
+    module = getattr(sys.modules[f"fastlsh._kernels.api._{_kernels.isa}"], "__file__", None)
     found = re.search(rb"GCC: \([^)]*\) ([0-9.]+)", Path(module).read_bytes() if module else b"")
     return f"gcc {found[1].decode()}" if found else None
 

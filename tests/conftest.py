@@ -39,14 +39,14 @@ def _builds():
     return [
         name
         for name in _kernels.instruction_sets()
-        if importlib.util.find_spec(f"fastlsh._kernels._{name}")
+        if importlib.util.find_spec(f"fastlsh._kernels.api._{name}")
     ]
 
 
 @pytest.fixture(scope="session", params=_builds())
 def isa(request):
     """The kernel module of each instruction set that this machine has."""
-    return importlib.import_module(f"fastlsh._kernels._{request.param}")
+    return importlib.import_module(f"fastlsh._kernels.api._{request.param}")
 
 
 @pytest.fixture(scope="session")

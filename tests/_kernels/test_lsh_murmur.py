@@ -83,7 +83,7 @@ def test_equal_upper_halves(isa, dtype):
 
 
 def _kernels_baseline():
-    from fastlsh._kernels import _baseline
+    from fastlsh._kernels.api import _baseline
 
     return _baseline
 

@@ -10,17 +10,17 @@ import importlib.util
 import os
 from typing import TYPE_CHECKING
 
-from fastlsh._kernels._arrow_in import ArrowColumn
-from fastlsh._kernels._arrow_out import arrow_stream
-from fastlsh._kernels._buckets import chain_depths, emit_pairs, link, roots
-from fastlsh._kernels._cpu import instruction_sets
-from fastlsh._kernels._families import families, unite
-from fastlsh._kernels._ids import answer_lists, find_id, link_ids
-from fastlsh._kernels._inverted import invert, numbers_of
-from fastlsh._kernels._join import SetJoin
-from fastlsh._kernels._key_buckets import KeyBuckets
-from fastlsh._kernels._spans import Spans, merged, spans_of_list
-from fastlsh._kernels._twister import mt19937
+from fastlsh._kernels.candidates._buckets import chain_depths, emit_pairs, link, roots
+from fastlsh._kernels.candidates._families import families, unite
+from fastlsh._kernels.common._cpu import instruction_sets
+from fastlsh._kernels.compat._key_buckets import KeyBuckets
+from fastlsh._kernels.compat._twister import mt19937
+from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
+from fastlsh._kernels.sets._inverted import invert, numbers_of
+from fastlsh._kernels.sets._join import SetJoin
+from fastlsh._kernels.text._arrow_in import ArrowColumn
+from fastlsh._kernels.text._arrow_out import arrow_stream
+from fastlsh._kernels.text._spans import Spans, merged, spans_of_list
 
 CHARACTERS = 0
 WORDS = 1
@@ -38,7 +38,7 @@ def _choose() -> str:
     usable = tuple(
         name
         for name in instruction_sets()
-        if importlib.util.find_spec(f"fastlsh._kernels._{name}") is not None
+        if importlib.util.find_spec(f"fastlsh._kernels.api._{name}") is not None
     )
     if not usable:
         raise ImportError("fastlsh needs a processor with x86-64-v2 (SSE4.2, POPCNT; since 2009)")
@@ -52,9 +52,9 @@ def _choose() -> str:
 
 isa = _choose()
 if TYPE_CHECKING:
-    from fastlsh._kernels import _baseline as _best
+    from fastlsh._kernels.api import _baseline as _best
 else:
-    _best = importlib.import_module(f"fastlsh._kernels._{isa}")
+    _best = importlib.import_module(f"fastlsh._kernels.api._{isa}")
 BandTables = _best.BandTables
 Keeper = _best.Keeper
 Permutations = _best.Permutations

@@ -9,7 +9,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
-from fastlsh._kernels._arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from fastlsh._kernels.text._arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 
 
 cdef class _Table:

@@ -118,7 +118,7 @@ cdef int put_utf8(
     return 0
 
 
-include "utf8.pxi"
+include "text/utf8.pxi"
 
 
 def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=False, ids=None):

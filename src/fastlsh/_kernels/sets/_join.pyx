@@ -7,8 +7,8 @@ All-pairs with prefix and length filters (Bayardo, Ma, Srikant 2007), and the po
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
-include "overlap.pxi"
-include "starts.pxi"
+include "sets/overlap.pxi"
+include "common/starts.pxi"
 
 
 cdef struct Join:

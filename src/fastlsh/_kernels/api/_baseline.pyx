@@ -1,3 +1,3 @@
 """The vector kernels, compiled for baseline. Private: import `fastlsh._kernels`."""
 
-include "simd.pxi"
+include "api/simd.pxi"

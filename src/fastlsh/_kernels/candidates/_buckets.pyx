@@ -5,7 +5,7 @@ from libc.string cimport memcmp, memset
 
 import numpy as np
 
-include "prefetch.pxi"
+include "common/prefetch.pxi"
 
 cdef inline size_t scaled(uint64_t half, size_t size) noexcept nogil:
     # Half a key, 32 bits, to a place in `size`.
@@ -103,7 +103,7 @@ def link(
     return found, empty
 
 
-include "emit.pxi"
+include "candidates/emit.pxi"
 
 
 cdef inline bint is_earlier(Py_ssize_t j, Py_ssize_t i) noexcept nogil:

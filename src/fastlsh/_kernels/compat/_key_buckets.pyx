@@ -6,10 +6,10 @@ from cpython.object cimport Py_EQ, PyObject_Hash, PyObject_RichCompareBool
 
 from libc.string cimport memchr
 
-include "prefetch.pxi"
-include "key_buckets.pxi"
-include "key_memory.pxi"
-include "key_rows.pxi"
+include "common/prefetch.pxi"
+include "compat/key_buckets.pxi"
+include "compat/key_memory.pxi"
+include "compat/key_rows.pxi"
 
 cdef enum:
     INSERTED = 0

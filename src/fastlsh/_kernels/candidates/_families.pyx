@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-include "prefetch.pxi"
+include "common/prefetch.pxi"
 
 cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
     # The first document of the family; -1 where a parent is a later document.

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from fastlsh._kernels._spans import Spans
+from fastlsh._kernels.text._spans import Spans
 
 LAYOUTS: dict[str, int]
 INDEX_FORMATS: tuple[str, ...]

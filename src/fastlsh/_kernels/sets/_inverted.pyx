@@ -6,8 +6,8 @@ are in no overlap.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-include "overlap.pxi"
-include "starts.pxi"
+include "sets/overlap.pxi"
+include "common/starts.pxi"
 
 cdef enum:
     ABSENT = 0xFFFFFFFF
