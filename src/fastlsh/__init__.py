@@ -10,10 +10,10 @@ from fastlsh.banding import LSHParams
 from fastlsh.candidates import band_keys, candidate_pairs
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
 from fastlsh.evaluation import Evaluation, evaluate
-from fastlsh.explain import Explanation, explain
+from fastlsh.explanation import Explanation, explain
 from fastlsh.index import Index
 from fastlsh.presets import Preset, preset
-from fastlsh.report import report
+from fastlsh.reporting import report
 from fastlsh.results import Deduplication, Pairs
 from fastlsh.search import deduplicate, exact_pairs, near_duplicates
 from fastlsh.sets import estimate_jaccard, exact_jaccard, jaccard

@@ -19,9 +19,9 @@ from fastlsh import (
     explain,
     jaccard,
 )
-from fastlsh.explain.matching import Pairing
-from fastlsh.explain.units import WORD, units_of
-from fastlsh.explain.windows import unit_numbers, window_numbers
+from fastlsh.explanation.matching import Pairing
+from fastlsh.explanation.units import WORD, units_of
+from fastlsh.explanation.windows import unit_numbers, window_numbers
 from strategies import any_text, narrow, shinglers, wide
 
 SMALL = {"threshold": 0.5, "bands": 10, "rows": 2, "num_perm": 20}
@@ -317,12 +317,12 @@ def test_bytes():
 
 
 def lines_run(work):
-    """Count the lines of fastlsh.explain that run."""
+    """Count the lines of fastlsh.explanation that run."""
     count = 0
 
     def trace(frame, event, _):
         nonlocal count
-        if not frame.f_globals.get("__name__", "").startswith("fastlsh.explain"):
+        if not frame.f_globals.get("__name__", "").startswith("fastlsh.explanation"):
             return None
         count += event == "line"
         return trace

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import Shingler, explain
-from fastlsh.explain.html import STYLE, escaped, escaped_attribute, marked
-from fastlsh.explain.segments import segments_of
-from fastlsh.explain.visible import ACTING
-from fastlsh.explain.words import share
+from fastlsh.explanation.segments import segments_of
+from fastlsh.explanation.words import share
+from fastlsh.html import ACTING, STYLE, escaped, escaped_attribute, marked
 from report_page import NASTY
 
 nasty_text = st.lists(

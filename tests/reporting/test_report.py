@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import InputError, Shingler, deduplicate, report
-from fastlsh.report import sections
-from fastlsh.report.clusters import CLUSTERS, MEMBERS
-from fastlsh.report.sections import LISTED
+from fastlsh.reporting import sections
+from fastlsh.reporting.clusters import CLUSTERS, MEMBERS
+from fastlsh.reporting.sections import LISTED
 from report_page import NASTY, Page, family, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import Shingler, deduplicate, report
-from fastlsh.explain.units import units_of
-from fastlsh.report import differences as module
-from fastlsh.report.differences import COMPARED, KNOWN, SHOWN, beginning, differences, own
+from fastlsh.explanation.units import units_of
+from fastlsh.reporting import differences as module
+from fastlsh.reporting.differences import COMPARED, KNOWN, SHOWN, beginning, differences, own
 
 SHINGLERS = [
     Shingler(size=3), Shingler("word", 2), Shingler("byte", 4), Shingler(size=2, lowercase=True),

@@ -25,7 +25,7 @@ from fastlsh.io import (
     write_table,
 )
 from fastlsh.parallel import Stopwatch
-from fastlsh.report import check_report
+from fastlsh.reporting import check_report
 
 HELP = "Write the rows of the documents that remain when near-duplicates are removed."
 

@@ -1,8 +1,8 @@
 """An `Explanation` in words, which the terminal and the page share."""
 
 from fastlsh.banding import probability_text
-from fastlsh.explain.result import Explanation
-from fastlsh.explain.visible import replaced
+from fastlsh.explanation.result import Explanation
+from fastlsh.html import replaced
 from fastlsh.texts import Shingler
 
 Names = tuple[str, str]

@@ -2,18 +2,7 @@
 
 from collections.abc import Iterable
 
-from fastlsh.explain.visible import replaced, text_of
-
-STYLE = """
-:root { color-scheme: light dark; --mark: #c9ebd0; --only: #ffd9d2; --faint: #656d76; }
-@media (prefers-color-scheme: dark) {
-  :root { --mark: #12512b; --only: #6b2119; --faint: #9aa4af; }
-}
-bdi { unicode-bidi: isolate; white-space: pre-wrap; overflow-wrap: anywhere; }
-mark { background: var(--mark); color: inherit; border-radius: 2px; }
-.control { border: 1px solid; border-radius: 3px; font: .7em/1 monospace; padding: 0 .2em; }
-""".strip()
-"""The rules that `escaped` and `marked` need, for light and dark pages."""
+from fastlsh.html.visible import replaced, text_of
 
 _ENTITIES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
@@ -65,34 +54,3 @@ def marked(text: str | bytes, spans: Iterable[tuple[int, int]]) -> str:
         pieces.append(f"{escaped(text[end:start])}<mark>{escaped(text[start:stop])}</mark>")
         end = stop
     return f"<bdi>{''.join(pieces)}{escaped(text[end:])}</bdi>"
-
-
-def whole_page(title: str, style: str, body: str) -> str:
-    """Return a page that loads nothing and runs nothing, for any screen.
-
-    Parameters
-    ----------
-    title
-        Text of a user.
-    style
-        Rules besides `STYLE`.
-    body
-        HTML.
-    """
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{escaped_attribute(title)}</title>
-<style>
-{STYLE}
-{style}
-</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fastlsh.explain.html import escaped, marked
-from fastlsh.explain.places import covered
-from fastlsh.explain.units import units_of
+from fastlsh.explanation.places import covered
+from fastlsh.explanation.units import units_of
+from fastlsh.html import escaped, marked
 from fastlsh.texts import Shingler
 
 COMPARED, KNOWN = 20_000, 100_000

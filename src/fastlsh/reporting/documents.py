@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.explain.html import escaped
+from fastlsh.html import escaped
 from fastlsh.parallel import batches
 from fastlsh.parameters import check_ids
 from fastlsh.texts import Shingler, Texts, as_texts, joined

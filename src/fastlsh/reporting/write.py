@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fastlsh.explain.html import escaped, whole_page
+from fastlsh.html import escaped, whole_page
 from fastlsh.io import InputError, check_target, replacing
-from fastlsh.report import sections
-from fastlsh.report.clusters import Clusters, largest
-from fastlsh.report.documents import Documents
-from fastlsh.report.style import PAGE
+from fastlsh.reporting import sections
+from fastlsh.reporting.clusters import Clusters, largest
+from fastlsh.reporting.documents import Documents
+from fastlsh.reporting.style import PAGE
 from fastlsh.results import Deduplication
 from fastlsh.texts import Shingler
 

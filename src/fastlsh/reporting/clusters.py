@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.report.differences import COMPARED, beginning, differences
-from fastlsh.report.documents import Documents
+from fastlsh.reporting.differences import COMPARED, beginning, differences
+from fastlsh.reporting.documents import Documents
 from fastlsh.results import Deduplication
 
 CLUSTERS, MEMBERS = 20, 5

@@ -3,11 +3,11 @@
 import numpy as np
 
 from fastlsh.candidates import band_keys
-from fastlsh.explain.matching import Pairing
-from fastlsh.explain.places import covered, matching_spans
-from fastlsh.explain.result import Explanation
-from fastlsh.explain.units import units_of
-from fastlsh.explain.windows import unit_numbers, window_numbers
+from fastlsh.explanation.matching import Pairing
+from fastlsh.explanation.places import covered, matching_spans
+from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.units import units_of
+from fastlsh.explanation.windows import unit_numbers, window_numbers
 from fastlsh.parameters import Settings
 from fastlsh.sets import estimate_jaccard
 from fastlsh.texts import Shingler

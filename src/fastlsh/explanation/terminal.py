@@ -2,10 +2,9 @@
 
 import textwrap
 
-from fastlsh.explain.result import Explanation
-from fastlsh.explain.segments import Segment, folded, hidden_text, segments_of
-from fastlsh.explain.visible import replaced, text_of
-from fastlsh.explain.words import (
+from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.segments import Segment, folded, hidden_text, segments_of
+from fastlsh.explanation.words import (
     Names,
     figures,
     length_text,
@@ -13,6 +12,7 @@ from fastlsh.explain.words import (
     positions,
     reason,
 )
+from fastlsh.html import replaced, text_of
 
 SHOWN = 160
 """Characters of a long stretch that are alike, at either end; of what differs ten times as many."""

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.explain.matching import Pairing
-from fastlsh.explain.result import MatchingSpan
-from fastlsh.explain.units import Units
+from fastlsh.explanation.matching import Pairing
+from fastlsh.explanation.result import MatchingSpan
+from fastlsh.explanation.units import Units
 
 
 def covered(units: Units, shared: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:

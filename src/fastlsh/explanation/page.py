@@ -1,9 +1,9 @@
 """An `Explanation` as a page of HTML."""
 
-from fastlsh.explain.html import escaped, whole_page
-from fastlsh.explain.result import Explanation
-from fastlsh.explain.segments import Segment, folded, hidden_text, segments_of
-from fastlsh.explain.words import Names, figures, length_text, positions, reason
+from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.segments import Segment, folded, hidden_text, segments_of
+from fastlsh.explanation.words import Names, figures, length_text, positions, reason
+from fastlsh.html import escaped, whole_page
 
 SHOWN = 2000
 """Characters of a long stretch that are alike, at either end; of what differs ten times as many."""

@@ -103,7 +103,7 @@ class Explanation:
     @property
     def reason(self) -> str:
         """One plain sentence: why the two are found or not."""
-        from fastlsh.explain.words import reason
+        from fastlsh.explanation.words import reason
 
         return reason(self)
 
@@ -127,7 +127,7 @@ class Explanation:
         names
             What the two documents are called.
         """
-        from fastlsh.explain.terminal import as_lines
+        from fastlsh.explanation.terminal import as_lines
 
         return as_lines(self, names, colour, width)
 
@@ -142,7 +142,7 @@ class Explanation:
         names
             What the two documents are called.
         """
-        from fastlsh.explain.page import as_page
+        from fastlsh.explanation.page import as_page
 
         return as_page(self, names)
 

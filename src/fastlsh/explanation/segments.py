@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fastlsh.explain.result import Explanation
+from fastlsh.explanation.result import Explanation
 
 Place = tuple[int, int]
 

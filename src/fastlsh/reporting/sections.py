@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import probability_text
-from fastlsh.explain.html import escaped
-from fastlsh.explain.words import shingles
-from fastlsh.report.charts import bars, curve
-from fastlsh.report.differences import beginning
-from fastlsh.report.documents import Documents
+from fastlsh.explanation.words import shingles
+from fastlsh.html import escaped
+from fastlsh.reporting.charts import bars, curve
+from fastlsh.reporting.differences import beginning
+from fastlsh.reporting.documents import Documents
 from fastlsh.results import Deduplication
 
 BINS = 10

@@ -1,5 +1,5 @@
 """What a deduplication did, as one page."""
 
-from fastlsh.report.report import check_report, report
+from fastlsh.reporting.write import check_report, report
 
 __all__ = ["check_report", "report"]
