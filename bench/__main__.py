@@ -14,10 +14,14 @@ from time import perf_counter
 
 from bench import common
 
-BENCHMARKS = (
-    "kernels", "throughput", "ways", "estimates", "peers", "candidates", "index", "end_to_end",
-    "accuracy", "exact", "explain", "compat_datasketch", "datasketch_lsh", "scale",
-)  # fmt: skip
+ROOMS = {
+    "kernels": "kernels", "throughput": "peers", "ways": "peers", "estimates": "peers",
+    "peers": "peers", "candidates": "kernels", "index": "pipelines", "end_to_end": "pipelines",
+    "accuracy": "pipelines", "exact": "pipelines", "explain": "pipelines",
+    "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",
+}  # fmt: skip
+"""Where each benchmark is."""
+BENCHMARKS = tuple(ROOMS)
 WITH_TEXTS = ("peers", "end_to_end")
 """Those that also take real texts."""
 Run = tuple[str, list[str]]
@@ -74,7 +78,8 @@ def run_all(planned: list[Run]) -> list[str]:
     for number, (name, arguments) in enumerate(planned, 1):
         print(f"[{number}/{len(planned)}] {' '.join([name, *arguments])}", flush=True)
         start = perf_counter()
-        command = common.module_command(name, *arguments)
+        place = f"{ROOMS[name]}.{name}" if name in ROOMS else name
+        command = common.module_command(place, *arguments)
         if subprocess.run(command, cwd=common.ROOT, env=os.environ, check=False).returncode:
             failed.append(name)
         now = perf_counter()

@@ -41,7 +41,7 @@ def jaccard(left, right):
 @pytest.mark.parametrize("size", [1, 20, 100])
 @pytest.mark.parametrize("similarity", [0.2, 0.5, 0.8])
 def test_the_sets_have_the_stated_size_and_similarity(size, similarity):
-    from bench import estimates
+    from bench.peers import estimates
 
     made = list(estimates.blocks(size, similarity, 30, seed=0))
     assert sum(len(block.left) for block in made) == 30
@@ -53,7 +53,7 @@ def test_the_sets_have_the_stated_size_and_similarity(size, similarity):
 
 
 def test_the_sets_come_in_blocks_that_fit(monkeypatch):
-    from bench import estimates
+    from bench.peers import estimates
 
     whole = next(estimates.blocks(20, 0.5, 7, seed=3))
     monkeypatch.setattr(estimates, "BLOCK", 60)
@@ -63,7 +63,7 @@ def test_the_sets_come_in_blocks_that_fit(monkeypatch):
 
 
 def test_ideal_estimates_have_ratio_one_and_no_bias():
-    from bench import estimates
+    from bench.peers import estimates
 
     rng = np.random.default_rng(0)
     cells = {j: rng.binomial(128, j, 20_000) / 128 - j for j in (0.2, 0.5, 0.8)}
@@ -74,7 +74,7 @@ def test_ideal_estimates_have_ratio_one_and_no_bias():
 
 
 def test_a_bias_and_a_larger_error_are_seen():
-    from bench import estimates
+    from bench.peers import estimates
 
     rng = np.random.default_rng(1)
     biased = rng.binomial(128, 0.5, 5_000) / 128 - 0.5 + 0.01
@@ -84,7 +84,7 @@ def test_a_bias_and_a_larger_error_are_seen():
 
 
 def test_exact_estimates_have_no_error():
-    from bench import estimates
+    from bench.peers import estimates
 
     assert estimates.bias_z(np.zeros(3)) == 0
 
@@ -96,7 +96,7 @@ TEXTS = ["the quick brown fox jumps over it", "a", "", "the quick brown fox jump
 
 
 def test_every_installed_contender_sketches_and_pairs():
-    from bench.contenders import everyone
+    from bench.peers.contenders import everyone
 
     texts = [text * 3 for text in TEXTS if len(text) > 9]
     for name, contender in everyone().items():
@@ -108,7 +108,7 @@ def test_every_installed_contender_sketches_and_pairs():
 
 
 def test_pure_python_makes_the_same_signatures():
-    from bench import pure
+    from bench.peers import pure
 
     assert [pure.signature(text) for text in TEXTS] == fastlsh.MinHasher().signatures(
         TEXTS
@@ -117,7 +117,7 @@ def test_pure_python_makes_the_same_signatures():
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_words_are_cut_into_the_same_shingles(size):
-    from bench.contenders import word_cutter
+    from bench.peers.contenders import word_cutter
 
     cut = word_cutter(size)
     shingler = fastlsh.Shingler(unit="word", size=size)
@@ -129,7 +129,7 @@ def test_words_are_cut_into_the_same_shingles(size):
 
 
 def verdicts(before, now):
-    from bench import instructions
+    from bench.kernels import instructions
 
     counts = {"avx2": {"job": now}}
     recorded = {"avx2": {"job": before}} if before else {}
@@ -154,7 +154,7 @@ def test_a_job_without_a_record_fails():
 
 
 def test_counts_hold_for_one_major_version_of_the_compiler():
-    from bench.instructions import same_compiler
+    from bench.kernels.instructions import same_compiler
 
     assert same_compiler("gcc 12.2.0", "gcc 12.4.1")
     assert not same_compiler("gcc 12.2.0", "gcc 13.1.0")
@@ -163,8 +163,8 @@ def test_counts_hold_for_one_major_version_of_the_compiler():
 
 
 def test_recorded_counts_are_of_known_jobs():
-    from bench import instructions
-    from bench.workload import JOBS
+    from bench.kernels import instructions
+    from bench.kernels.workload import JOBS
 
     record = instructions.load()
     assert set(record["instructions"]) == set(instructions.SETS)
@@ -174,7 +174,7 @@ def test_recorded_counts_are_of_known_jobs():
 
 @pytest.mark.parametrize("name", ["signatures, affine32", "candidate pairs, 21 x 6"])
 def test_the_jobs_run(name):
-    from bench.workload import JOBS
+    from bench.kernels.workload import JOBS
 
     assert JOBS[name].few < JOBS[name].many
     JOBS[name].work(JOBS[name].few)
@@ -312,11 +312,11 @@ def test_every_benchmark_has_a_main():
     from importlib import import_module
     from importlib.util import find_spec
 
-    from bench.__main__ import BENCHMARKS
+    from bench.__main__ import ROOMS
 
-    for name in BENCHMARKS:
+    for name, room in ROOMS.items():
         if "datasketch" not in name or find_spec("datasketch"):
-            assert callable(import_module(f"bench.{name}").main)
+            assert callable(import_module(f"bench.{room}.{name}").main)
 
 
 def test_quick_results_are_written_only_where_asked_for(tmp_path, capsys):

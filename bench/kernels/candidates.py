@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 import fastlsh
 from bench import common
-from bench.scale import peak_bytes
+from bench.pipelines.scale import peak_bytes
 from fastlsh import _kernels
 
 BANDS = fastlsh.LSHParams(21, 6)
@@ -216,7 +216,9 @@ def child(options: argparse.Namespace) -> dict[str, Any]:
 
 def start(options: argparse.Namespace, *words: str, **environment: str) -> dict[str, Any]:
     """Run this program as a child; return what it prints."""
-    command = common.module_command("candidates", *words, *(["--quick"] if options.quick else []))
+    command = common.module_command(
+        "kernels.candidates", *words, *(["--quick"] if options.quick else [])
+    )
     command += [f"--repeats={common.rounds(options)}"]
     done = subprocess.run(
         command, env={**os.environ, **environment}, cwd=common.ROOT,

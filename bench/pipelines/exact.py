@@ -16,15 +16,16 @@ from time import process_time
 from typing import Any
 
 import fastlsh
-from bench import common, corpus
-from bench.accuracy import EXAMPLES, read_truth
+from bench import common
+from bench.common import corpus
+from bench.pipelines.accuracy import EXAMPLES, read_truth
 
 THRESHOLDS = (0.5, 0.8)
 MEMORY = """
 import json, sys
 from pathlib import Path
 import fastlsh
-from bench import corpus
+from bench.common import corpus
 
 def high():
     with open("/proc/self/status") as lines:

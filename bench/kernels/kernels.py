@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 import fastlsh
 from bench import common
-from bench.corpus import Writer, in_script
-from bench.limit import Limit, available, fold
+from bench.common.corpus import Writer, in_script
+from bench.kernels.limit import Limit, available, fold
 from fastlsh import _kernels
 
 LENGTHS = (50, 1_100, 12_000)
@@ -196,7 +196,7 @@ def instruction_sets(options: Namespace) -> dict[str, Any]:
     results = {}
     for name in _kernels.instruction_sets():
         command = common.module_command(
-            "kernels", "--one-set", f"--repeats={common.rounds(options)}"
+            "kernels.kernels", "--one-set", f"--repeats={common.rounds(options)}"
         )
         child = subprocess.run(
             [*command, *(["--quick"] if options.quick else [])],

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastlsh
-from bench import pure
-from bench.contenders.base import PARAMS, SIZE, THRESHOLD, Contender, K, Pair
+from bench.peers import pure
+from bench.peers.contenders.base import PARAMS, SIZE, THRESHOLD, Contender, K, Pair
 
 Signatures = NDArray[np.uint32]
 

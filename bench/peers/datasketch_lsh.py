@@ -137,7 +137,9 @@ def memory(n: int) -> dict[str, Any]:
     for scheme in SCHEMES:
         bytes_of: dict[str, list[float]] = {}
         for library in LIBRARIES:
-            command = common.module_command("datasketch_lsh", "--held", library, str(n), scheme)
+            command = common.module_command(
+                "peers.datasketch_lsh", "--held", library, str(n), scheme
+            )
             done = subprocess.run(
                 command, check=True, capture_output=True, text=True, cwd=common.ROOT
             )

@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 import fastlsh
-from bench import common, corpus
+from bench import common
+from bench.common import corpus
 
 THRESHOLD = 0.8
 KINDS = ("identical", "95 % template", "J = 0.74")
@@ -106,7 +107,7 @@ def peak_bytes() -> int:
 
 def in_child(*arguments: str) -> dict[str, Any]:
     """Run this module in a process of its own; return what it printed."""
-    command = common.module_command("scale", *arguments)
+    command = common.module_command("pipelines.scale", *arguments)
     done = subprocess.run(command, cwd=common.ROOT, capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(done.stdout)
     return result

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import common
-from bench.contenders import Contender, K, everyone
+from bench.peers.contenders import Contender, K, everyone
 
 SIZES = (20, 100, 1_000, 10_000)
 SIMILARITIES = (0.2, 0.5, 0.8)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bench import common, corpus
+from bench import common
+from bench.common import corpus
 from fastlsh.compat import lsh as ours
 
 STATE = 1

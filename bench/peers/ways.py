@@ -10,8 +10,8 @@ from typing import Any
 
 import fastlsh
 from bench import common
-from bench.contenders import K, installed, shingle_list
-from bench.corpus import Writer, in_script
+from bench.common.corpus import Writer, in_script
+from bench.peers.contenders import K, installed, shingle_list
 from fastlsh.signatures import SCHEMES
 
 Work = dict[str, Callable[[], Any]]

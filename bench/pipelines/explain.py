@@ -13,7 +13,7 @@ from typing import Any
 
 import fastlsh
 from bench import common
-from bench.corpus import Writer
+from bench.common.corpus import Writer
 
 LENGTH = 10_000
 EDITED = 0.1

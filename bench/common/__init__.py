@@ -20,7 +20,7 @@ from typing import Any
 import fastlsh
 from fastlsh import _kernels
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parent
 RESULTS = HERE / "results"
 PACKAGES = (

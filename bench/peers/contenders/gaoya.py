@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bench.contenders.base import EVEN, SIZE, THRESHOLD, Contender, K, Pair, ordered
+from bench.peers.contenders.base import EVEN, SIZE, THRESHOLD, Contender, K, Pair, ordered
 
 
 def index(unit: str = "char", size: int = SIZE) -> Any:

@@ -12,7 +12,8 @@ from time import perf_counter
 from typing import Any
 
 import fastlsh
-from bench import common, corpus
+from bench import common
+from bench.common import corpus
 
 THRESHOLD = 0.8
 LONG = 2_000

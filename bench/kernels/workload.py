@@ -1,4 +1,4 @@
-"""The small job whose instructions are counted: python -m bench.workload NAME few|many.
+"""The small job whose instructions are counted: python -m bench.kernels.workload NAME few|many.
 
 Both make the same inputs; "few" works on a part of them, so that the difference of two counts is
 the kernel's alone. On one processor, so on one thread; nothing depends on time, load or chance.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 import fastlsh
-from bench.corpus import Writer
+from bench.common.corpus import Writer
 
 LENGTH = 1_100
 BANDS = fastlsh.LSHParams(21, 6)

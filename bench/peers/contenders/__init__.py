@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 
-from bench.contenders.base import (
+from bench.peers.contenders.base import (
     EVEN,
     PARAMS,
     SIZE,
@@ -20,11 +20,11 @@ from bench.contenders.base import (
     shingle_list,
     word_cutter,
 )  # fmt: skip
-from bench.contenders.datasketch import Datasketch
-from bench.contenders.fastsketch import FastSketch
-from bench.contenders.gaoya import Gaoya
-from bench.contenders.ours import OURS, Pure
-from bench.contenders.rensa import Rensa
+from bench.peers.contenders.datasketch import Datasketch
+from bench.peers.contenders.fastsketch import FastSketch
+from bench.peers.contenders.gaoya import Gaoya
+from bench.peers.contenders.ours import OURS, Pure
+from bench.peers.contenders.rensa import Rensa
 
 __all__ = [
     "EVEN", "PARAMS", "SIZE", "THRESHOLD", "Contender", "K", "Pair", "everyone", "installed",

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 import fastlsh
-from bench import common, corpus, pure
-from bench.contenders import THRESHOLD, Contender, K, Pair, everyone, installed
-from bench.contenders.base import shingle_list
-from bench.contenders.datasketch import byte_sets
+from bench import common
+from bench.common import corpus
+from bench.peers import pure
+from bench.peers.contenders import THRESHOLD, Contender, K, Pair, everyone, installed
+from bench.peers.contenders.base import shingle_list
+from bench.peers.contenders.datasketch import byte_sets
 
 
 def texts_of(options: Namespace) -> tuple[list[str], list[str]]:

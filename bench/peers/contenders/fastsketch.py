@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.contenders.base import (
+from bench.peers.contenders.base import (
     EVEN,
     Contender,
     K,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import fastlsh
 from bench import common
-from bench.corpus import lines
+from bench.common.corpus import lines
 
 THRESHOLDS = (0.6, 0.7, 0.8, 0.9)
 BINS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.01)

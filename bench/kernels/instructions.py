@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import common
-from bench.workload import JOBS
+from bench.kernels.workload import JOBS
 
-EXPECTED = common.HERE / "instructions.json"
+EXPECTED = Path(__file__).with_name("instructions.json")
 SETS = ("baseline", "avx2")
 TOLERANCE = 0.05
 SETTLED = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -67,7 +67,7 @@ def instructions(name: str, job: str, size: str) -> int:
     """Run one job under callgrind; return the instructions of the whole process."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     done = subprocess.run(
-        [*command, *common.module_command("workload", job, size)],
+        [*command, *common.module_command("kernels.workload", job, size)],
         env={**os.environ, **SETTLED, "FASTLSH_ISA": name}, cwd=common.ROOT,
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastlsh
-from bench import common, contenders
+from bench import common
+from bench.peers import contenders
 
 K = 128
 BANDS, ROWS = contenders.EVEN
@@ -196,7 +197,9 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
         for child in CHILDREN:
             if child == "resident" and not os.path.exists("/proc/self/status"):
                 continue
-            words = common.module_command("index", "--child", child, *map(str, (bands, rows, n)))
+            words = common.module_command(
+                "pipelines.index", "--child", child, *map(str, (bands, rows, n))
+            )
             done = subprocess.run(
                 words, cwd=common.ROOT, capture_output=True, text=True, check=True
             )

@@ -14,9 +14,9 @@ import numpy as np
 
 import fastlsh
 from bench import common
-from bench.contenders import Contender, K, everyone
-from bench.contenders.base import word_cutter
-from bench.corpus import Writer
+from bench.common.corpus import Writer
+from bench.peers.contenders import Contender, K, everyone
+from bench.peers.contenders.base import word_cutter
 
 LENGTHS = (50, 150, 500, 1_500, 5_000, 15_000, 50_000)
 HASHES = (50, 500, 5_000, 50_000)

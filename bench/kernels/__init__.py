@@ -1,0 +1,1 @@
+"""The kernels, each alone, and how many instructions they take."""

@@ -1,0 +1,1 @@
+"""fastlsh beside other libraries."""
