@@ -48,7 +48,7 @@ def little_room(batch, words=None):
     """Run with tiny batches, blocks and set storage: what is never met in small tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fastlsh.signatures.minhasher.MAX_BATCH", batch)
-        patch.setattr("fastlsh.stages.decide.BLOCK", batch)
+        patch.setattr("fastlsh.stages.decisions.BLOCK", batch)
         patch.setattr("fastlsh.sets.shingle_sets.ROOM", words or 2 * batch)
-        patch.setattr("fastlsh.candidates.pair_codes.BLOCK", batch)
+        patch.setattr("fastlsh.search.copies.BLOCK", batch)
         yield

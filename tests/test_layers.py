@@ -14,7 +14,7 @@ SOURCE = Path(fastlsh.__file__).parent
 FLOORS = [
     ["_version"],
     ["_kernels", "io"],
-    ["errors", "parallel", "banding", "results", "texts", "textbook", "html"],
+    ["errors", "arguments", "parallel", "banding", "results", "texts", "textbook", "html"],
     ["presets", "signatures", "candidates", "sets", "parameters"],
     ["stages", "index", "search"],
     ["evaluation", "explanation", "compat"],

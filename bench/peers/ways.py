@@ -12,7 +12,7 @@ import fastlsh
 from bench import common
 from bench.common.corpus import Writer, in_script
 from bench.peers.contenders import K, installed, shingle_list
-from fastlsh.signatures import SCHEMES
+from fastlsh.parameters import SCHEMES
 
 Work = dict[str, Callable[[], Any]]
 

@@ -1,9 +1,7 @@
-"""What fastlsh raises and warns of, besides TypeError and ValueError; checks of numbers."""
+"""What fastlsh raises and warns of, besides TypeError and ValueError."""
 
 import sys
 import warnings
-from numbers import Integral, Real
-from typing import Any
 
 from fastlsh.io import InputError
 
@@ -26,22 +24,3 @@ def warn_caller(message: str, category: type[Warning]) -> None:
             break
         level += 1
     warnings.warn(message, category, stacklevel=level + 1)
-
-
-def check_number(value: Any, name: str) -> float:
-    """Return an argument as a float, or raise TypeError."""
-    if not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    return float(value)
-
-
-def check_integer(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """Return an argument as an int; raise TypeError if it is none, ValueError if out of range."""
-    if not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    number = int(value)
-    if most is not None and not least <= number <= most:
-        raise ValueError(f"{name} must be between {least:,} and {most:,}, got {number}")
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, got {number}")
-    return number

@@ -1,25 +1,28 @@
-"""The parameters that `near_duplicates` and `deduplicate` share, checked once."""
+"""What decides the answer of a search, checked once. How it is run: `parallel.RunOptions`."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED
-from fastlsh.banding import LSHParams, check_threshold
-from fastlsh.signatures import MinHasher
-from fastlsh.texts import Shingler
+from fastlsh._kernels import AFFINE32, BY_SETS, BY_SIGNATURE, FSS, NOT_VERIFIED
+from fastlsh.arguments import check_choice, check_integer, check_threshold
+from fastlsh.banding import LSHParams
+from fastlsh.texts import Shingler, check_shingler
 
+SCHEMES = {"affine32": AFFINE32, "fss": FSS}
 VERIFY = {"exact": BY_SETS, "signature": BY_SIGNATURE, "none": NOT_VERIFIED}
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to sign, band and verify."""
+class SearchParams:
+    """How a collection is signed, banded and verified."""
 
     threshold: float
-    hasher: MinHasher
-    params: LSHParams
-    verify: int
+    shingler: Shingler
+    num_perm: int
+    seed: int
+    scheme: str
+    lsh: LSHParams
+    """Bands and rows."""
+    verify: str
 
     @classmethod
     def of(
@@ -34,37 +37,28 @@ class Settings:
         rows: int | None,
         scheme: str,
         verify: str,
-        threads: int | None,
-    ) -> "Settings":
-        """Check the arguments of a main function."""
+    ) -> "SearchParams":
+        """Check the arguments of a public function."""
         threshold = check_threshold(threshold)
-        if verify not in VERIFY:
-            raise ValueError(f"verify must be one of {', '.join(VERIFY)}, got {verify!r}")
-        hasher = MinHasher(num_perm, seed=seed, shingler=shingler, scheme=scheme, threads=threads)
+        check_choice(verify, "verify")
+        check_choice(scheme, "scheme")
+        num_perm = check_integer(num_perm, "num_perm")
+        seed = check_integer(seed, "seed")
+        shingler = check_shingler(shingler)
         if (bands is None) != (rows is None):
             raise ValueError("bands and rows must be given together, or neither")
         if bands is None or rows is None:
-            params = LSHParams.for_threshold(threshold, num_perm, recall=recall)
+            lsh = LSHParams.for_threshold(threshold, num_perm, recall=recall)
         else:
-            params = LSHParams(bands, rows)
-            if params.bands * params.rows > num_perm:
+            lsh = LSHParams(bands, rows)
+            if lsh.bands * lsh.rows > num_perm:
                 raise ValueError(
-                    f"{bands} bands of {rows} rows need num_perm={params.bands * params.rows},"
+                    f"{bands} bands of {rows} rows need num_perm={lsh.bands * lsh.rows},"
                     f" got {num_perm}"
                 )
-        return cls(threshold, hasher, params, VERIFY[verify])
+        return cls(threshold, shingler, num_perm, seed, scheme, lsh, verify)
 
-
-def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
-    """Return the ids as a sequence of n, or raise ValueError."""
-    if ids is None:
-        return None
-    if hasattr(ids, "to_pylist"):
-        ids = ids.to_pylist()
-    elif hasattr(ids, "tolist"):
-        ids = ids.tolist()
-    elif not isinstance(ids, (list, tuple, range)):
-        ids = list(ids)
-    if len(ids) != n:
-        raise ValueError(f"{name} has {len(ids)} elements for {n} documents")
-    return ids  # type: ignore[no-any-return]
+    @property
+    def verify_mode(self) -> int:
+        """How to verify, by the number that the kernels have for it."""
+        return VERIFY[self.verify]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.banding import LSHParams, check_threshold
+from fastlsh.arguments import check_threshold
+from fastlsh.banding import LSHParams
 from fastlsh.evaluation import Evaluation, Share
 from fastlsh.io import InputError, replacing
 

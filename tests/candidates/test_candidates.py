@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import oracle
 from fastlsh import LSHParams, TooManyPairsError, band_keys, candidate_pairs
-from fastlsh.candidates import candidate_blocks, neighbours
+from fastlsh.candidates import candidate_blocks, find_families
 
 ONES = 2**32 - 1
 
@@ -56,7 +56,7 @@ def test_blocks_of_any_size(case, room, data):
     order = order[: data.draw(st.integers(0, len(order)))]
     place = np.zeros(len(signatures), np.int64)
     place[order] = np.arange(len(order))
-    near = neighbours(signatures, params, order)
+    near = find_families(signatures, params, order)
     found = []
     for left, right in candidate_blocks(signatures, params, near, room=room):
         assert len(left) == len(right) <= room
@@ -74,7 +74,7 @@ def test_blocks_of_any_size(case, room, data):
 def test_more_pairs_than_allowed(case, most):
     signatures, params = case
     expected = oracle.candidate_pairs(signatures.tolist(), params.bands, params.rows)
-    near = neighbours(signatures, params)
+    near = find_families(signatures, params)
     blocks = candidate_blocks(signatures, params, near, max_pairs=most)
     if len(expected) > most:
         with pytest.raises(TooManyPairsError, match="deduplicate"):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import LSHParams, _kernels, band_keys
-from fastlsh.candidates import Linker, link_bands, neighbours
+from fastlsh.candidates import Linker, find_families, link_bands
 
 # Few keys, so that many are equal; the largest shares its counter and its slot with others.
 some_keys = st.lists(
@@ -70,8 +70,8 @@ def test_keys_that_were_made_already(made, threads, monkeypatch):
     if made > 6:  # of more bands than are linked
         keys = np.vstack([keys, keys[:3]])
     for order in (None, np.random.default_rng(1).permutation(300)[:250]):
-        expected = neighbours(signatures, params, order)
-        found = neighbours(signatures, params, order, keys=keys, threads=threads)
+        expected = find_families(signatures, params, order)
+        found = find_families(signatures, params, order, keys=keys, threads=threads)
         assert np.array_equal(found.documents, expected.documents)
         assert np.array_equal(found.previous, expected.previous)
         chosen = range(300) if order is None else order.tolist()

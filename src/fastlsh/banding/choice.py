@@ -2,36 +2,22 @@
 
 import math
 
+from fastlsh.arguments import (
+    MAX_NUM_PERM,
+    check_integer,
+    check_number,
+    check_recall,
+    check_threshold,
+)
 from fastlsh.banding.curve import found
 from fastlsh.banding.least import least_weighted_area
-from fastlsh.errors import RecallWarning, check_integer, check_number, warn_caller
-
-MAX_NUM_PERM = 65_535
-"""The longest signature."""
+from fastlsh.errors import RecallWarning, warn_caller
 
 MANY_CANDIDATES = 0.3
 """More than this share of the pairs at half the threshold as candidates is worth a warning."""
 
 Choice = tuple[int, int]
 """Bands, rows."""
-
-
-def check_threshold(threshold: float) -> float:
-    """Return the threshold as a float, or raise."""
-    if not 0.0 < check_number(threshold, "threshold") <= 1.0:
-        raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
-    return float(threshold)
-
-
-def check_num_perm(num_perm: int) -> int:
-    """Return the length of a signature, or raise."""
-    return check_integer(num_perm, "num_perm", 1, MAX_NUM_PERM)
-
-
-def check_recall(recall: float) -> None:
-    """Raise unless it is a probability that bands can reach."""
-    if not 0.0 < check_number(recall, "recall") < 1.0:
-        raise ValueError(f"recall must lie between 0 and 1 (exclusive), got {recall}")
 
 
 def by_recall(threshold: float, num_perm: int, recall: float) -> Choice:
@@ -112,7 +98,7 @@ def steepest_bands(threshold: float, num_perm: int) -> float:
     >>> round(steepest_bands(0.6, 100), 3)
     17.757
     """
-    area = -check_num_perm(num_perm) * math.log(check_threshold(threshold))
+    area = -check_integer(num_perm, "num_perm") * math.log(check_threshold(threshold))
     bands, lower = math.inf, 1.0 + area
     while lower < bands:  # Newton's steps from the right of a convex curve only fall
         bands = lower

@@ -7,8 +7,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastlsh.arguments import check_integer, check_recall, check_threshold
 from fastlsh.banding import choice, curve
-from fastlsh.banding.choice import check_num_perm, check_threshold
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,9 @@ class LSHParams:
     rows: int
 
     def __post_init__(self) -> None:
-        if not all(isinstance(n, (int, np.integer)) for n in (self.bands, self.rows)):
-            raise TypeError(f"bands and rows must be integers, got {self.bands!r}, {self.rows!r}")
-        if self.bands < 1 or self.rows < 1:
-            raise ValueError(
-                f"bands and rows must be at least 1, got bands={self.bands}, rows={self.rows}"
-            )
-        # Of numpy's integers some wrap around when multiplied, and none goes into JSON.
-        object.__setattr__(self, "bands", int(self.bands))
-        object.__setattr__(self, "rows", int(self.rows))
+        # As plain integers: of numpy's some wrap around when multiplied, and none goes into JSON.
+        object.__setattr__(self, "bands", check_integer(self.bands, "bands"))
+        object.__setattr__(self, "rows", check_integer(self.rows, "rows"))
 
     @overload
     def probability(self, similarity: float) -> float: ...
@@ -158,7 +152,7 @@ class LSHParams:
             More than 30 % of the pairs at half the threshold would be candidates.
         """
         check_threshold(threshold)
-        num_perm = check_num_perm(num_perm)
+        num_perm = check_integer(num_perm, "num_perm")
         if weights is not None:
             return cls(*choice.by_weights(threshold, num_perm, weights))
         chosen = choice.by_recall(threshold, num_perm, recall)
@@ -191,12 +185,12 @@ class LSHParams:
             The threshold is less than 1 / num_perm.
         """
         check_threshold(threshold)
-        return cls(*choice.by_steepest(threshold, check_num_perm(num_perm), rounding))
+        return cls(*choice.by_steepest(threshold, check_integer(num_perm, "num_perm"), rounding))
 
     @classmethod
     def divisions(cls, num_perm: int = 128) -> list["LSHParams"]:
         """Return every choice that uses a signature to its end, by rising number of bands."""
-        num_perm = check_num_perm(num_perm)
+        num_perm = check_integer(num_perm, "num_perm")
         return [cls(bands, num_perm // bands) for bands in choice.divisors(num_perm)]
 
     @classmethod
@@ -215,8 +209,8 @@ class LSHParams:
         Parameters as there.
         """
         check_threshold(threshold)
-        num_perm = check_num_perm(num_perm)
-        choice.check_recall(recall)
+        num_perm = check_integer(num_perm, "num_perm")
+        check_recall(recall)
         result = {}
         with contextlib.suppress(ValueError):
             result["recall"] = cls(*choice.by_recall(threshold, num_perm, recall))

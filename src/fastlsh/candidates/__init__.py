@@ -1,6 +1,13 @@
 """From signatures to band keys, buckets, families and candidate pairs."""
 
-from fastlsh.candidates.families import Neighbours, neighbours
+from fastlsh.candidates.codes import (
+    CodedPairs,
+    join_blocks,
+    pair_codes,
+    sort_codes,
+    split_codes,
+)
+from fastlsh.candidates.families import Families, find_families
 from fastlsh.candidates.keys import (
     MAX_DOCUMENTS,
     band_keys,
@@ -8,25 +15,26 @@ from fastlsh.candidates.keys import (
     check_signatures,
     empty_documents,
 )
-from fastlsh.candidates.links import Linker, Links, link_bands
-from fastlsh.candidates.pair_codes import Keyed, joined_blocks, with_copies
-from fastlsh.candidates.pairs import candidate_blocks, candidate_pairs, pair_keys
+from fastlsh.candidates.links import Linker, Links, link_bands, repeated
+from fastlsh.candidates.pairs import candidate_blocks, candidate_pairs
 
 __all__ = [
     "MAX_DOCUMENTS",
-    "Keyed",
+    "CodedPairs",
+    "Families",
     "Linker",
     "Links",
-    "Neighbours",
     "band_keys",
     "candidate_blocks",
     "candidate_pairs",
     "check_bands",
     "check_signatures",
     "empty_documents",
-    "joined_blocks",
+    "find_families",
+    "join_blocks",
     "link_bands",
-    "neighbours",
-    "pair_keys",
-    "with_copies",
+    "pair_codes",
+    "repeated",
+    "sort_codes",
+    "split_codes",
 ]

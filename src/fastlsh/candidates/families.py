@@ -1,4 +1,4 @@
-"""Neighbours: the documents in company, family by family."""
+"""Families: what shared buckets connect."""
 
 from threading import Lock
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.candidates.links import Links, link_bands
 
 
-class Neighbours(NamedTuple):
+class Families(NamedTuple):
     """The documents that share a bucket with another one, each family in one place.
 
     A family is what is connected by shared buckets: no decision in one touches another, and what
@@ -26,14 +26,14 @@ class Neighbours(NamedTuple):
     """How many of all that were asked about are empty."""
 
 
-def neighbours(
+def find_families(
     signatures: NDArray[np.uint32],
     params: LSHParams,
     order: NDArray[np.int64] | None = None,
     *,
     keys: NDArray[np.uint64] | None = None,
     threads: int = 1,
-) -> Neighbours:
+) -> Families:
     """Find who shares a bucket with whom. Parameters as in `link_bands`."""
     n = len(signatures) if order is None else len(order)
     family = np.arange(n, dtype=np.int32)
@@ -56,7 +56,7 @@ def neighbours(
         later, earlier = links[band]
         links[band] = none, none
         previous[band, place[later]] = place[earlier]
-    return Neighbours(places if order is None else order[places], previous, empty)
+    return Families(places if order is None else order[places], previous, empty)
 
 
 def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:

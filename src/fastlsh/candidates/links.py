@@ -52,6 +52,27 @@ class Linker:
         return self._later[:found], self._earlier[:found]
 
 
+def repeated(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Group by key: return each place whose key occurred before, and the first place of that key.
+
+    Parameters
+    ----------
+    keys
+        uint64 (n,); 0: in no group.
+
+    Returns
+    -------
+    place, first
+        int64 arrays, `place` ascending.
+    """
+    later, earlier = Linker(len(keys)).link(keys)
+    previous = np.full(len(keys), -1, np.int32)
+    previous[later] = earlier
+    root = np.empty(len(keys), np.int32)
+    _kernels.roots(previous, root)
+    return later.astype(np.int64), root[later].astype(np.int64)
+
+
 def link_bands(
     signatures: NDArray[np.uint32],
     params: LSHParams,

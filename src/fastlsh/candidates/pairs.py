@@ -1,4 +1,4 @@
-"""From neighbours to candidate pairs."""
+"""From find_families to candidate pairs."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.candidates.families import Neighbours, neighbours
+from fastlsh.candidates.codes import pair_codes, split_codes
+from fastlsh.candidates.families import Families, find_families
 from fastlsh.candidates.keys import check_bands, check_signatures
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import batches, run, thread_count
@@ -20,7 +21,7 @@ DOCUMENTS_AT_A_TIME = 1 << 14
 def candidate_blocks(
     signatures: NDArray[np.uint32],
     params: LSHParams,
-    near: Neighbours,
+    families: Families,
     *,
     max_pairs: int | None = None,
     room: int = 1 << 18,
@@ -29,8 +30,8 @@ def candidate_blocks(
 
     Parameters
     ----------
-    signatures, params, near
-        The signatures, the bands, and their `neighbours`.
+    signatures, params, families
+        The signatures, the bands, and their `find_families`.
     max_pairs
         Raise instead of finding more.
     room
@@ -39,7 +40,7 @@ def candidate_blocks(
     Yields
     ------
     left, right
-        int32 arrays of places in `near.documents`, left < right; used again for the next block.
+        int32 arrays of places in `families.documents`, left < right; used again for the next block.
 
     Raises
     ------
@@ -47,14 +48,14 @@ def candidate_blocks(
         Before the first block.
     """
     if max_pairs is not None:
-        _check_count(signatures, params, near, max_pairs)
-    yield from _emitted(signatures, params, near, 0, len(near.documents), room)
+        _check_count(signatures, params, families, max_pairs)
+    yield from _emitted(signatures, params, families, 0, len(families.documents), room)
 
 
 def _emitted(
     signatures: NDArray[np.uint32],
     params: LSHParams,
-    near: Neighbours,
+    families: Families,
     start: int,
     stop: int,
     room: int,
@@ -65,33 +66,33 @@ def _emitted(
     at = np.array([start, 0, -1], np.int64)
     while at[0] < stop:
         end = _kernels.emit_pairs(
-            signatures, params.rows, near.documents, near.previous, at, stop, left, right
+            signatures, params.rows, families.documents, families.previous, at, stop, left, right
         )
         yield left[:end], right[:end]
 
 
 def _check_count(
-    signatures: NDArray[np.uint32], params: LSHParams, near: Neighbours, max_pairs: int
+    signatures: NDArray[np.uint32], params: LSHParams, families: Families, max_pairs: int
 ) -> None:
     """Raise TooManyPairsError if there are more candidate pairs than `max_pairs`."""
     totals = np.empty((params.bands, 3), np.int64)
     for band in range(params.bands):
-        _kernels.chain_depths(near.previous[band], totals[band])
+        _kernels.chain_depths(families.previous[band], totals[band])
     if totals[:, 0].sum() <= max_pairs:
         return
     if totals[:, 0].max() <= max_pairs:
         at = np.array([0, 0, -1], np.int64)
         found = _kernels.emit_pairs(
-            signatures, params.rows, near.documents, near.previous, at, len(near.documents),
-            None, None, max_pairs + 1,
+            signatures, params.rows, families.documents, families.previous, at,
+            len(families.documents), None, None, max_pairs + 1,
         )  # fmt: skip
         if found <= max_pairs:
             return
     _, size, place = totals[np.argmax(totals[:, 1])]
     raise TooManyPairsError(
         f"more than max_pairs={max_pairs:,} candidate pairs: {size:,} documents share a bucket "
-        f"with document {near.documents[place]}. Use deduplicate(), which is linear in the number "
-        "of documents, or raise max_pairs"
+        f"with document {families.documents[place]}. Use deduplicate(), which is linear in the "
+        "number of documents, or raise max_pairs"
     )
 
 
@@ -122,27 +123,21 @@ def candidate_pairs(
     signatures = check_signatures(signatures)
     check_bands(signatures, params)
     threads = thread_count(threads)
-    near = neighbours(signatures, params, threads=threads)
+    families = find_families(signatures, params, threads=threads)
     found: list[NDArray[np.int64]] = []
 
     def work(start: int, stop: int) -> None:
-        for left, right in _emitted(signatures, params, near, start, stop, 1 << 14):
-            found.append(pair_keys(near.documents[left], near.documents[right]))
+        for left, right in _emitted(signatures, params, families, start, stop, 1 << 14):
+            found.append(pair_codes(families.documents[left], families.documents[right]))
 
-    run(work, batches(len(near.documents), DOCUMENTS_AT_A_TIME), threads)
-    key = np.concatenate(found) if found else np.empty(0, np.int64)
+    run(work, batches(len(families.documents), DOCUMENTS_AT_A_TIME), threads)
+    code = np.concatenate(found) if found else np.empty(0, np.int64)
     found.clear()
-    key.sort()
+    code.sort()
     return Pairs(
-        key >> 32,
-        key & 0xFFFFFFFF,
-        np.full(len(key), np.nan),
+        *split_codes(code),
+        np.full(len(code), np.nan),
         params=params,
         documents=len(signatures),
-        empty=near.empty,
+        empty=families.empty,
     )
-
-
-def pair_keys(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return each pair as one number, by which pairs sort: lesser * 2^32 + greater."""
-    return (np.minimum(a, b) << 32) | np.maximum(a, b)

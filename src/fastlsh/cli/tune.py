@@ -4,7 +4,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from fastlsh import preset
-from fastlsh.banding import check_num_perm, probability_text
+from fastlsh.arguments import check_integer
+from fastlsh.banding import probability_text
 from fastlsh.io import check_target
 from fastlsh.presets import PRESETS
 
@@ -96,7 +97,7 @@ def _complete(arguments: argparse.Namespace) -> None:
         raise ValueError("--threshold or --preset must be given (see fastlsh tune --help)")
     elif arguments.num_perm is None:
         arguments.num_perm = 128
-    check_num_perm(arguments.num_perm)
+    check_integer(arguments.num_perm, "num_perm")
 
 
 def _size(params: "LSHParams") -> str:

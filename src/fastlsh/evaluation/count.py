@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh.evaluation.result import SimilarityBin
 from fastlsh.evaluation.shares import EstimatorError, Share
-from fastlsh.parameters import Settings
+from fastlsh.parameters import SearchParams
 
 WIDTH = 0.05
 """Of a bin, but where the threshold or the lowest similarity cuts."""
@@ -16,8 +16,8 @@ WIDTH = 0.05
 class Answer(NamedTuple):
     """The candidates, sorted."""
 
-    key: NDArray[np.int64]
-    """As `buckets.pair_keys` numbers pairs."""
+    code: NDArray[np.int64]
+    """As `candidates.pair_codes` numbers pairs."""
     reported: NDArray[np.float64]
     """The similarity that decides, exact or estimated; -1 where it is below the threshold."""
     returned: NDArray[np.bool_]
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
 class Truth(NamedTuple):
     """All pairs from some similarity on, sorted."""
 
-    key: NDArray[np.int64]
+    code: NDArray[np.int64]
     similarity: NDArray[np.float64]
     estimate: NDArray[np.float64]
     """The share of equal minima."""
@@ -55,7 +55,7 @@ def edges_of_bins(lowest: float, threshold: float) -> NDArray[np.float64]:
 
 
 def counted(
-    answer: Answer, truth: Truth, settings: Settings, lowest: float, documents: int
+    answer: Answer, truth: Truth, params: SearchParams, lowest: float, documents: int
 ) -> Counts:
     """Count.
 
@@ -63,26 +63,25 @@ def counted(
     ----------
     answer, truth
         What there is to compare.
-    settings
-        With the threshold and the bands.
+    params
+        Of the search.
     lowest
         Where the truth begins.
     documents
         How many are not empty.
     """
-    threshold, params = settings.threshold, settings.params
-    num_perm = settings.hasher.num_perm
-    place = np.searchsorted(truth.key, answer.key)
-    known = np.zeros(len(answer.key), np.bool_)
-    inside = place < len(truth.key)
-    known[inside] = truth.key[place[inside]] == answer.key[inside]
+    threshold, num_perm = params.threshold, params.num_perm
+    place = np.searchsorted(truth.code, answer.code)
+    known = np.zeros(len(answer.code), np.bool_)
+    inside = place < len(truth.code)
+    known[inside] = truth.code[place[inside]] == answer.code[inside]
     # Candidates that the truth does not have lie below it.
-    exact = np.zeros(len(answer.key))
+    exact = np.zeros(len(answer.code))
     exact[known] = truth.similarity[place[known]]
     right = exact >= threshold
-    is_candidate = np.zeros(len(truth.key), np.bool_)
+    is_candidate = np.zeros(len(truth.code), np.bool_)
     is_candidate[place[known]] = True
-    is_returned = np.zeros(len(truth.key), np.bool_)
+    is_returned = np.zeros(len(truth.code), np.bool_)
     is_returned[place[known & answer.returned]] = True
     true = truth.similarity >= threshold
 
@@ -90,13 +89,13 @@ def counted(
     of_truth = _bin(truth.similarity, edges)
     of_answer = _bin(exact, edges)
     of_report = _bin(np.maximum(answer.reported, 0.0), edges)
-    probability = params.probability(truth.similarity)
+    probability = params.lsh.probability(truth.similarity)
     bins = []
     for number, low in enumerate(edges.tolist()):
         mine = of_truth == number
         pairs = int(mine.sum())
         if number == 0:
-            pairs = documents * (documents - 1) // 2 - len(truth.key)
+            pairs = documents * (documents - 1) // 2 - len(truth.code)
         claimed = answer.returned & (of_report == number)
         bins.append(
             SimilarityBin(

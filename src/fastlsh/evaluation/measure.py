@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh._kernels import BY_SETS, BY_SIGNATURE
-from fastlsh.candidates import candidate_blocks, empty_documents, joined_blocks, pair_keys
-from fastlsh.errors import TooManyPairsError, check_integer, check_number
+from fastlsh.arguments import check_ids, check_integer, check_number
+from fastlsh.candidates import empty_documents, split_codes
+from fastlsh.errors import TooManyPairsError
 from fastlsh.evaluation.count import Answer, Truth, counted
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.sample import sampled
-from fastlsh.parallel import Progress, ProgressOption, Stopwatch
-from fastlsh.parameters import Settings, check_ids
+from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
+from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
-from fastlsh.search import exact_keys
-from fastlsh.sets import ShingleSets, estimate_jaccard
-from fastlsh.stages import Signed
+from fastlsh.search import exact_codes
+from fastlsh.sets import estimate_jaccard
+from fastlsh.stages import Signed, part_of, sign, verified_pairs
 from fastlsh.texts import Shingler, Texts, as_texts
 
 
@@ -82,46 +82,39 @@ def evaluate(
     >>> result.recall.hits, result.recall.total, result.precision.value
     (190, 190, 1.0)
     """
-    settings = Settings.of(
+    params = SearchParams.of(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify, threads=threads,
+        rows=rows, scheme=scheme, verify=verify,
     )  # fmt: skip
-    check_integer(max_pairs, "max_pairs", 0)
-    lowest = check_number(0.75 * settings.threshold if lowest is None else lowest, "lowest")
-    if not 0.0 < lowest <= settings.threshold:
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    lowest = check_number(0.75 * params.threshold if lowest is None else lowest, "lowest")
+    if not 0.0 < lowest <= params.threshold:
         raise ValueError(f"lowest must be above 0 and at most the threshold, got {lowest}")
+    options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
-    chosen, documents = sampled(collection, sample, seed)
-    told = Progress(progress)
+    chosen, documents = sampled(collection, sample, params.seed)
     clock = Stopwatch()
-    hasher = settings.hasher
     with clock("signatures"):
-        signed = Signed.of(chosen, hasher, settings.params, told)
+        signed = sign(chosen, params, options)
     try:
-        answer = _answer(chosen, signed, settings, max_pairs, told, clock)
+        answer = _answer(chosen, signed, params, max_pairs, options, clock)
         with clock("exact join"):
-            (key, similarity), _ = exact_keys(
-                chosen, lowest, hasher.shingler, hasher.threads, max_pairs, told
-            )
+            (code, similarity), _ = exact_codes(chosen, lowest, params.shingler, max_pairs, options)
     except TooManyPairsError as error:
         raise TooManyPairsError(
             f"{len(chosen):,} documents have more candidates or pairs than "
             f"max_pairs={max_pairs:,}: evaluate fewer of them with sample, or raise max_pairs"
         ) from error
-    estimate = estimate_jaccard(
-        signed.signatures, (key >> 32, key & 0xFFFFFFFF), threads=hasher.threads
-    )
+    estimate = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
     empty = len(empty_documents(signed.signatures))
-    counts = counted(
-        answer, Truth(key, similarity, estimate), settings, lowest, len(chosen) - empty
-    )
-    missing = counts.missing
+    counts = counted(answer, Truth(code, similarity, estimate), params, lowest, len(chosen) - empty)
+    left, right = split_codes(code[counts.missing])
     return Evaluation(
-        threshold=settings.threshold,
-        params=settings.params,
-        num_perm=hasher.num_perm,
-        seed=hasher.seed,
+        threshold=params.threshold,
+        params=params.lsh,
+        num_perm=params.num_perm,
+        seed=params.seed,
         scheme=scheme,
         verify=verify,
         documents=len(chosen),
@@ -135,11 +128,11 @@ def evaluate(
         candidates=counts.candidates,
         estimator=counts.estimator,
         missed=Pairs(
-            documents[key[missing] >> 32],
-            documents[key[missing] & 0xFFFFFFFF],
-            similarity[missing],
+            documents[left],
+            documents[right],
+            similarity[counts.missing],
             ids=ids,
-            params=settings.params,
+            params=params.lsh,
             documents=len(collection),
             empty=empty,
         ),
@@ -150,40 +143,21 @@ def evaluate(
 def _answer(
     texts: Texts,
     signed: Signed,
-    settings: Settings,
+    params: SearchParams,
     max_pairs: int,
-    progress: Progress,
+    options: RunOptions,
     clock: Stopwatch,
 ) -> Answer:
     """Return all candidates, and of each the similarity that `near_duplicates` goes by."""
-    signatures, hasher = signed.signatures, settings.hasher
     with clock("candidates"):
-        near = signed.neighbours(settings.params, None, hasher.threads)
-        blocks = candidate_blocks(signatures, settings.params, near, max_pairs=max_pairs)
-    documents = near.documents
-    sets = ShingleSets(texts, hasher.shingler, documents, signed.lengths[documents], hasher.threads)
-    advance = progress.stage("verified", len(documents))
-    found = []
-    done = 0
-    while True:
-        with clock("candidates"):
-            block = next(blocks, None)
-            if block is None:
-                break
-            left, right = block
-            key = pair_keys(documents[left], documents[right])
-        with clock("verification"):
-            if settings.verify == BY_SETS:
-                reported = sets.similarities(left, right, settings.threshold)
-            else:
-                pairs = documents[left], documents[right]
-                reported = estimate_jaccard(signatures, pairs, threads=hasher.threads)
-        found.append((key, reported))
-        reached = int(right[-1]) + 1 if len(right) else done
-        advance(reached - done)
-        done = reached
-    advance(len(documents) - done)
-    key, reported = joined_blocks(found)
-    if settings.verify in (BY_SETS, BY_SIGNATURE):
-        return Answer(key, reported, reported >= settings.threshold)
-    return Answer(key, reported, np.ones(len(key), np.bool_))
+        part = part_of(texts, signed, None, params, options)
+    blocks = list(verified_pairs(part, params, options, max_pairs=max_pairs, clock=clock))
+    code = np.concatenate([block.code for block in blocks] or [np.empty(0, np.int64)])
+    order = np.argsort(code)
+    code = code[order]
+    passes = np.concatenate([block.passes for block in blocks] or [np.empty(0, np.bool_)])[order]
+    if params.verify == "none":
+        reported = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
+    else:
+        reported = np.concatenate([block.similarity for block in blocks] or [np.empty(0)])[order]
+    return Answer(code, reported, passes)

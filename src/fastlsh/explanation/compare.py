@@ -8,9 +8,11 @@ from fastlsh.explanation.places import covered, matching_spans
 from fastlsh.explanation.result import Explanation
 from fastlsh.explanation.units import units_of
 from fastlsh.explanation.windows import unit_numbers, window_numbers
-from fastlsh.parameters import Settings
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
-from fastlsh.texts import Shingler
+from fastlsh.stages import sign
+from fastlsh.texts import Shingler, as_texts
 
 
 def explain(
@@ -64,16 +66,15 @@ def explain(
     >>> found.spans
     [MatchingSpan(a_start=0, a_stop=24, b_start=0, b_stop=24)]
     """
-    settings = Settings.of(
+    params = SearchParams.of(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify="exact", threads=1,
+        rows=rows, scheme=scheme, verify="exact",
     )  # fmt: skip
-    hasher, params = settings.hasher, settings.params
-    signatures = hasher.signatures([a, b])
-    keys = band_keys(signatures, params, threads=1)
+    shingler, size = params.shingler, params.shingler.size
+    signatures = sign(as_texts([a, b]), params, RunOptions.of(1)).signatures
+    keys = band_keys(signatures, params.lsh, threads=1)
     matching = np.flatnonzero((keys[:, 0] == keys[:, 1]) & (keys[:, 0] != 0))
-    size = hasher.shingler.size
-    units_a, units_b = units_of(a, hasher.shingler), units_of(b, hasher.shingler)
+    units_a, units_b = units_of(a, shingler), units_of(b, shingler)
     windows_a, windows_b = window_numbers(*unit_numbers(units_a.values, units_b.values), size)
     kinds = int(max(windows_a.max(initial=-1), windows_b.max(initial=-1))) + 1
     in_a, in_b = (np.bincount(side, minlength=kinds) > 0 for side in (windows_a, windows_b))
@@ -82,11 +83,11 @@ def explain(
         a=units_a.text,
         b=units_b.text,
         original=units_a.is_original and units_b.is_original,
-        shingler=hasher.shingler,
-        threshold=settings.threshold,
-        params=params,
-        num_perm=num_perm,
-        seed=seed,
+        shingler=shingler,
+        threshold=params.threshold,
+        params=params.lsh,
+        num_perm=params.num_perm,
+        seed=params.seed,
         scheme=scheme,
         shingles_a=int(in_a.sum()),
         shingles_b=int(in_b.sum()),

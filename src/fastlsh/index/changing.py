@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arguments import check_ids
 from fastlsh.index.asking import Asking
 from fastlsh.index.documents import Documents, read_documents
 from fastlsh.index.ids import Ids
-from fastlsh.parameters import check_ids
 
 BLOCK = 4096
 """Documents that `insert_unique` makes room for at a time."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import check_signatures
+from fastlsh.parallel import RunOptions
 from fastlsh.sets import all_sets, offsets_of, places_of
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import Texts, as_texts
@@ -98,7 +99,7 @@ def _from_texts(hasher: MinHasher, with_sets: bool, texts: Texts) -> Documents:
     signatures = hasher.sign(texts)
     if not with_sets:
         return Documents(signatures)
-    hashes, size = all_sets(texts, hasher.shingler, hasher.threads)
+    hashes, size = all_sets(texts, hasher.shingler, RunOptions.of(hasher.threads))
     return Documents(signatures, hashes, offsets_of(size))
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fastlsh._kernels import BY_SETS
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.ids import KINDS
-from fastlsh.parameters import VERIFY, Settings
+from fastlsh.index.settings import Settings
 from fastlsh.texts import Shingler
 
 ALIGNED = 64
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
 
 def parameters_of(settings: Settings) -> dict[str, Any]:
     """Return what an index was made with, as JSON has it."""
-    (verify,) = [name for name, value in VERIFY.items() if value == settings.verify]
+    verify = settings.search.verify
     return {
         "threshold": settings.threshold,
         "num_perm": settings.hasher.num_perm,

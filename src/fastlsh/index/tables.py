@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from fastlsh._kernels import BY_SETS, BandTables, move_slots
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.documents import Documents, check_sets
+from fastlsh.index.settings import Settings
 from fastlsh.parallel import batches, run
-from fastlsh.parameters import Settings
 
 # Of the slots of a table. A slot has 8 bytes and each document a link of 4: at the fewest slots
 # in use that is 19 bytes per band and document, 20 with the spare room for links, and 13.5 when

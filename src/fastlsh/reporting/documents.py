@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arguments import check_ids
 from fastlsh.html import escaped
 from fastlsh.parallel import batches
-from fastlsh.parameters import check_ids
 from fastlsh.texts import Shingler, Texts, as_texts, joined
 
 MOST_ID = 80

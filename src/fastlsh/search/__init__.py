@@ -1,7 +1,7 @@
 """The answer in memory: all near-duplicate pairs, or a collection without them."""
 
 from fastlsh.search.deduplication import deduplicate
-from fastlsh.search.exact_join import exact_keys, exact_pairs
+from fastlsh.search.exact_join import exact_codes, exact_pairs
 from fastlsh.search.pairs import near_duplicates
 
-__all__ = ["deduplicate", "exact_keys", "exact_pairs", "near_duplicates"]
+__all__ = ["deduplicate", "exact_codes", "exact_pairs", "near_duplicates"]

@@ -1,22 +1,29 @@
-"""Identical documents, compared in full."""
+"""Copies: documents that are identical, and the pairs that they add."""
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.candidates import Linker, Links, link_bands
-from fastlsh.parallel import batches, run
+from fastlsh.candidates import CodedPairs, Links, link_bands, repeated, sort_codes, split_codes
+from fastlsh.errors import TooManyPairsError
+from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import Texts
+
+BLOCK = 1 << 18
+"""Pairs that are worked on at a time."""
 
 
 def first_copies(
     texts: Texts,
-    shingler: Shingler,
     signatures: NDArray[np.uint32],
     order: NDArray[np.int64] | None,
-    threads: int,
+    params: SearchParams,
+    options: RunOptions,
 ) -> NDArray[np.int64]:
     """Return for each document the first one with the same normalised text, itself if none.
 
@@ -25,20 +32,19 @@ def first_copies(
 
     Parameters
     ----------
-    texts, shingler
-        The collection and its normalisation.
-    signatures
-        Their signatures, uint32 (n, num_perm).
+    texts, signatures
+        The collection, and its signatures, uint32 (n, num_perm).
     order
         int64 (n,): the documents in priority order; None: as they come.
-    threads
-        How many hash and compare.
+    params, options
+        Of the search.
 
     Returns
     -------
     ndarray of int64, shape (n,)
         Empty documents are copies of none.
     """
+    shingler, threads = params.shingler, options.threads
     first = np.arange(len(signatures), dtype=np.int64)
     one_band = LSHParams(1, min(signatures.shape[1], 32))
     company = np.zeros(len(first) if order is None else len(order), np.bool_)
@@ -60,13 +66,7 @@ def first_copies(
         _kernels.text_hashes(spans, hashes[start:stop])
 
     run(hash_texts, batches(len(documents), size), threads)
-    later, earlier = Linker(len(hashes)).link(hashes)
-    previous = np.full(len(hashes), -1, np.int32)
-    previous[later] = earlier
-    root = np.empty(len(hashes), np.int32)
-    _kernels.roots(previous, root)
-    copies = np.flatnonzero((root >= 0) & (root != np.arange(len(root))))
-    originals = root[copies]
+    copies, originals = repeated(hashes)
     same = np.empty(len(copies), np.uint8)
 
     def compare(start: int, stop: int) -> None:
@@ -78,3 +78,68 @@ def first_copies(
     equal = same.astype(bool)
     first[documents[copies[equal]]] = documents[originals[equal]]
     return first
+
+
+def with_copies(
+    found: CodedPairs, first: NDArray[np.int64], identical: float, max_pairs: int
+) -> CodedPairs:
+    """Add the pairs in which copies of the originals take part.
+
+    Parameters
+    ----------
+    found
+        The pairs of originals.
+    first
+        int64 (n,): of each document the first one that it is a copy of, itself if of none.
+    identical
+        The similarity of a copy and its original.
+    max_pairs
+        Raise TooManyPairsError instead of returning more.
+    """
+    code, similarity = found
+    copies = np.bincount(first, minlength=len(first))  # of each original, itself included
+    left, right = split_codes(code)
+    between = copies[left] * copies[right]
+    total = int(between.sum()) + int((copies * (copies - 1) // 2).sum())
+    if total == len(code):
+        return found
+    if total > max_pairs:
+        largest = int(np.argmax(copies))
+        raise TooManyPairsError(
+            f"{total:,} pairs are more than max_pairs={max_pairs:,}: {copies[largest]:,} documents "
+            f"are identical to document {largest}. Use deduplicate(), which is linear in the "
+            "number of documents, or raise max_pairs"
+        )
+    members = np.argsort(first, kind="stable")  # grouped by original
+    start = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(copies, out=start[1:])
+    before = np.arange(len(first)) - start[first[members]]
+    out_code, out_similarity = np.empty(total, np.int64), np.empty(total)
+    end = 0
+    # Every copy of the left one with every copy of the right one.
+    for pair, nth in _counted(between):
+        width = copies[right[pair]]
+        a, b = members[start[left[pair]] + nth // width], members[start[right[pair]] + nth % width]
+        part = slice(end, end := end + len(pair))
+        out_code[part] = (np.minimum(a, b) << 32) | np.maximum(a, b)
+        out_similarity[part] = similarity[pair]
+    # Every copy with the ones before it in its group.
+    out_similarity[end:] = identical
+    for later, nth in _counted(before):
+        a, b = members[start[first[members[later]]] + nth], members[later]
+        part = slice(end, end := end + len(later))
+        out_code[part] = (np.minimum(a, b) << 32) | np.maximum(a, b)
+    return sort_codes(out_code, out_similarity)
+
+
+def _counted(sizes: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield (item, 0), (item, 1) ... as many as each item's size says, as arrays of a block."""
+    stop = np.cumsum(sizes)
+    start = stop - sizes
+    total = int(stop[-1]) if len(stop) else 0
+    for low, high in batches(total, BLOCK):
+        first, last = np.searchsorted(stop, (low, high - 1), "right")
+        items = np.arange(first, last + 1)
+        inside = np.minimum(stop[items], high) - np.maximum(start[items], low)
+        item = np.repeat(items, inside)
+        yield item, np.arange(low, high) - start[item]

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents
-from fastlsh.parallel import Progress, ProgressOption, Stopwatch, batches
-from fastlsh.parameters import Settings, check_ids
+from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
+from fastlsh.parameters import SearchParams
 from fastlsh.results import Deduplication
 from fastlsh.search.copies import first_copies
+from fastlsh.search.priority import check_keep, priority_order
 from fastlsh.search.short_shingles import warn_of_short_shingles
-from fastlsh.stages import Signed, keep_or_drop
-from fastlsh.texts import Shingler, Texts, as_texts, joined
-
-KEEP = ("first", "last", "longest")
+from fastlsh.stages import keep_or_drop, part_of, sign
+from fastlsh.texts import Shingler, as_texts, joined
 
 
 def deduplicate(
@@ -84,38 +84,32 @@ def deduplicate(
     >>> deduplicate(texts, 0.7).kept.tolist()
     [True, False, True]
     """
-    settings = Settings.of(
+    params = SearchParams.of(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify, threads=threads,
+        rows=rows, scheme=scheme, verify=verify,
     )  # fmt: skip
-    if max_candidates < 1:
-        raise ValueError(f"max_candidates must be at least 1, got {max_candidates}")
+    max_candidates = check_integer(max_candidates, "max_candidates")
+    options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     known = as_texts([] if against is None else against)
     ids = check_ids(ids, len(collection))
     against_ids = check_ids(against_ids, len(known), "against_ids")
+    check_keep(keep, len(collection))
     everything = joined(known, collection)
-    hasher = settings.hasher
-    told = Progress(progress)
     clock = Stopwatch()
     with clock("signatures"):
-        signed = Signed.of(everything, hasher, settings.params, told)
-        warn_of_short_shingles(everything, signed.signatures, settings)
-    if hasher.shingler.tokenizer is not None and isinstance(keep, str) and keep == "longest":
-        own_lengths = _code_points(collection, hasher.shingler)
-    else:
-        own_lengths = signed.lengths[len(known) :]
-    order = _priority_order(keep, own_lengths, len(known))
+        signed = sign(everything, params, options)
+        warn_of_short_shingles(everything, signed.signatures, params, options)
+    order = priority_order(keep, everything, signed.lengths, len(known), params)
     with clock("identical documents"):
-        first = first_copies(everything, hasher.shingler, signed.signatures, order, hasher.threads)
+        first = first_copies(everything, signed.signatures, order, params, options)
     empty = empty_documents(signed.signatures)
     asked = first == np.arange(len(first))
     asked[empty] = False
     with clock("decisions"):
-        decisions = keep_or_drop(
-            everything, signed, settings, order[asked[order]],
-            np.arange(len(everything)) < len(known), max_candidates, told,
-        )  # fmt: skip
+        part = part_of(everything, signed, order[asked[order]], params, options)
+        fixed = np.arange(len(everything)) < len(known)
+        decisions = keep_or_drop(part, fixed, max_candidates, params, options)
     kept = np.arange(len(everything))
     similarity = np.ones(len(everything))
     dropped = decisions.proof >= 0
@@ -131,52 +125,16 @@ def deduplicate(
         np.where(kept >= len(known), kept - len(known), -1),
         np.where(kept >= len(known), -1, kept),
         similarity[len(known) :],
-        threshold=settings.threshold,
+        threshold=params.threshold,
         limited_documents=np.sort(decisions.documents[decisions.unsure]) - len(known),
         ids=ids,
         against_ids=against_ids,
-        params=settings.params,
+        params=params.lsh,
         empty=int((empty >= len(known)).sum()),
         options={
-            "keep": keep, "max_candidates": max_candidates, "shingler": hasher.shingler,
-            "num_perm": num_perm, "seed": seed, "bands": settings.params.bands,
-            "rows": settings.params.rows, "scheme": scheme, "verify": verify,
+            "keep": keep, "max_candidates": max_candidates, "shingler": params.shingler,
+            "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
+            "rows": params.lsh.rows, "scheme": scheme, "verify": verify,
         },
         seconds=clock,
     )  # fmt: skip
-
-
-def _code_points(texts: Texts, shingler: Shingler) -> NDArray[np.int64]:
-    """Return the length of each normalised text, where signing has counted tokens."""
-    lengths = np.empty(len(texts), np.int64)
-    for start, stop in batches(len(texts), 4096):
-        shingler.take_texts(texts, np.arange(start, stop)).lengths(lengths[start:stop])
-    return lengths
-
-
-def _priority_order(
-    keep: str | ArrayLike, lengths: NDArray[np.int64], fixed: int
-) -> NDArray[np.int64]:
-    """Return all documents, highest priority first; the `fixed` ones before all others."""
-    n = len(lengths)
-    if isinstance(keep, str):
-        if keep not in KEEP:
-            raise ValueError(f"keep must be one of {', '.join(KEEP)} or an array, got {keep!r}")
-        if keep == "first":
-            order = np.arange(n)
-        elif keep == "last":
-            order = np.arange(n)[::-1]
-        else:
-            order = np.argsort(-lengths, kind="stable")
-    else:
-        priorities = np.asarray(keep)
-        if priorities.shape != (n,) or priorities.dtype.kind not in "iufb":
-            raise ValueError(
-                f"keep must hold one number for each of the {n} documents, got "
-                f"{priorities.dtype} of shape {priorities.shape}"
-            )
-        if priorities.dtype.kind == "f" and np.isnan(priorities).any():
-            raise ValueError(f"keep holds NaN, at document {int(np.isnan(priorities).argmax())}")
-        # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
-        order = n - 1 - np.argsort(priorities[::-1], kind="stable")[::-1]
-    return np.concatenate([np.arange(fixed), order + fixed])

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import SetJoin
-from fastlsh.banding import check_threshold
-from fastlsh.candidates import Keyed, joined_blocks, pair_keys, with_copies
-from fastlsh.errors import TooManyPairsError, check_integer
-from fastlsh.parallel import Progress, ProgressOption, batches, run, thread_count
-from fastlsh.parameters import check_ids
+from fastlsh.arguments import check_ids, check_integer, check_threshold
+from fastlsh.candidates import CodedPairs, join_blocks, pair_codes, split_codes
+from fastlsh.errors import TooManyPairsError
+from fastlsh.parallel import ProgressOption, RunOptions, batches, run
 from fastlsh.results import Pairs
+from fastlsh.search.copies import with_copies
 from fastlsh.search.ranked_sets import Ranked, TokenSets, ranked
 from fastlsh.sets import all_sets
 from fastlsh.texts import Shingler, Texts, as_texts, check_shingler
@@ -84,50 +84,45 @@ def exact_pairs(
     [(0, 1, 0.842)]
     """
     threshold = check_threshold(threshold)
-    check_integer(max_pairs, "max_pairs", 0)
+    max_pairs = check_integer(max_pairs, "max_pairs")
     shingler = check_shingler(shingler)
+    options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
-    (key, similarity), empty = exact_keys(
-        collection, threshold, shingler, thread_count(threads), max_pairs, Progress(progress)
-    )
-    return Pairs(
-        key >> 32, key & 0xFFFFFFFF, similarity, ids=ids, documents=len(collection), empty=empty
-    )
+    (code, similarity), empty = exact_codes(collection, threshold, shingler, max_pairs, options)
+    return Pairs(*split_codes(code), similarity, ids=ids, documents=len(collection), empty=empty)
 
 
-def exact_keys(
+def exact_codes(
     texts: Texts,
     threshold: float,
     shingler: Shingler,
-    threads: int,
     max_pairs: int,
-    progress: Progress,
-) -> tuple[Keyed, int]:
+    options: RunOptions,
+) -> tuple[CodedPairs, int]:
     """Return the pairs, and how many documents are empty. Parameters as in `exact_pairs`."""
-    sets = TokenSets(*all_sets(texts, shingler, threads, progress))
+    sets = TokenSets(*all_sets(texts, shingler, options))
     empty = int((sets.size == 0).sum())
     first = sets.first_equals()
     documents = np.flatnonzero((first == np.arange(len(first))) & (sets.size > 0))
     sets = sets.only(documents)
     index = ranked(sets, threshold)
-    found = _join(index, documents[index.order], threshold, threads, max_pairs, progress)
-    return with_copies(joined_blocks(found), first, 1.0, max_pairs), empty
+    found = _join(index, documents[index.order], threshold, max_pairs, options)
+    return with_copies(join_blocks(found), first, 1.0, max_pairs), empty
 
 
 def _join(
     index: Ranked,
     documents: NDArray[np.int64],
     threshold: float,
-    threads: int,
     max_pairs: int,
-    progress: Progress,
-) -> list[Keyed]:
+    options: RunOptions,
+) -> list[CodedPairs]:
     """Return the pairs among the sets of the index, which are those of `documents`."""
     n = len(index.size)
     join = SetJoin(index.size, index.start, index.elements, index.lists, index.postings, threshold)
     room = max(n, ROOM)
-    found: list[Keyed] = []
+    found: list[CodedPairs] = []
     total = 0
     lock = Lock()
 
@@ -135,10 +130,10 @@ def _join(
         left: NDArray[np.int32], right: NDArray[np.int32], similarity: NDArray[np.float64]
     ) -> None:
         nonlocal total
-        key = pair_keys(documents[left], documents[right])
+        code = pair_codes(documents[left], documents[right])
         with lock:
-            found.append((key, similarity.copy()))
-            total += len(key)
+            found.append((code, similarity.copy()))
+            total += len(code)
             if total > max_pairs:
                 raise TooManyPairsError(
                     f"more than max_pairs={max_pairs:,} pairs reach the threshold {threshold}: "
@@ -154,5 +149,6 @@ def _join(
             end = join.pairs(at, last, scratch, left, right, similarity)
             add(left[:end], right[:end], similarity[:end])
 
-    run(work, batches(n, max(n // PROBES, 64)), threads, progress.stage("joined", n))
+    advance = options.progress.stage("joined", n)
+    run(work, batches(n, max(n // PROBES, 64)), options.threads, advance)
     return found

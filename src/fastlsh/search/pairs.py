@@ -1,29 +1,19 @@
 """All pairs of near-duplicates."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastlsh._kernels import BY_SETS, BY_SIGNATURE, NOT_VERIFIED, agreement
-from fastlsh.candidates import (
-    Keyed,
-    candidate_blocks,
-    empty_documents,
-    joined_blocks,
-    pair_keys,
-    with_copies,
-)
-from fastlsh.errors import check_integer
-from fastlsh.parallel import Progress, ProgressOption
-from fastlsh.parameters import Settings, check_ids
+from fastlsh.arguments import check_ids, check_integer
+from fastlsh.candidates import empty_documents, join_blocks, split_codes
+from fastlsh.parallel import ProgressOption, RunOptions
+from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
-from fastlsh.search.copies import first_copies
+from fastlsh.search.copies import first_copies, with_copies
 from fastlsh.search.short_shingles import warn_of_short_shingles
-from fastlsh.sets import ShingleSets
-from fastlsh.stages import Signed
-from fastlsh.texts import Shingler, Texts, as_texts
+from fastlsh.stages import part_of, sign, verified_pairs
+from fastlsh.texts import Shingler, as_texts
 
 
 def near_duplicates(
@@ -105,63 +95,31 @@ def near_duplicates(
     >>> [(a, b, round(s, 3)) for a, b, s in near_duplicates(texts, 0.7)]
     [(0, 1, 0.842)]
     """
-    settings = Settings.of(
+    params = SearchParams.of(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify, threads=threads,
+        rows=rows, scheme=scheme, verify=verify,
     )  # fmt: skip
-    check_integer(max_pairs, "max_pairs", 0)
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
-    hasher = settings.hasher
-    told = Progress(progress)
-    signed = Signed.of(collection, hasher, settings.params, told)
-    warn_of_short_shingles(collection, signed.signatures, settings)
-    first = first_copies(collection, hasher.shingler, signed.signatures, None, hasher.threads)
-    found = list(_verified(collection, signed, first, settings, max_pairs, told))
-    identical = np.nan if settings.verify == NOT_VERIFIED else 1.0
-    key, similarity = with_copies(joined_blocks(found), first, identical, max_pairs)
+    signed = sign(collection, params, options)
+    warn_of_short_shingles(collection, signed.signatures, params, options)
+    first = first_copies(collection, signed.signatures, None, params, options)
+    originals = np.flatnonzero(first == np.arange(len(first)))
+    order = originals if len(originals) < len(first) else None
+    part = part_of(collection, signed, order, params, options)
+    blocks = [
+        (code[passes], similarity[passes])
+        for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs)
+    ]
+    identical = np.nan if verify == "none" else 1.0
+    code, similarity = with_copies(join_blocks(blocks), first, identical, max_pairs)
     return Pairs(
-        key >> 32,
-        key & 0xFFFFFFFF,
+        *split_codes(code),
         similarity,
         ids=ids,
-        params=settings.params,
+        params=params.lsh,
         documents=len(collection),
         empty=len(empty_documents(signed.signatures)),
     )
-
-
-def _verified(
-    texts: Texts,
-    signed: Signed,
-    first: NDArray[np.int64],
-    settings: Settings,
-    max_pairs: int,
-    progress: Progress,
-) -> Iterator[Keyed]:
-    """Find and verify the pairs among documents that are no copies, block by block."""
-    originals = np.flatnonzero(first == np.arange(len(first)))
-    hasher = settings.hasher
-    order = originals if len(originals) < len(first) else None
-    near = signed.neighbours(settings.params, order, hasher.threads)
-    documents = near.documents
-    signatures = signed.signatures
-    sets = ShingleSets(texts, hasher.shingler, documents, signed.lengths[documents], hasher.threads)
-    advance = progress.stage("verified", len(documents))
-    done = 0
-    for left, right in candidate_blocks(signatures, settings.params, near, max_pairs=max_pairs):
-        if settings.verify == BY_SETS:
-            similarity = sets.similarities(left, right, settings.threshold)
-            kept = similarity >= 0
-        elif settings.verify == BY_SIGNATURE:
-            similarity = np.empty(len(left))
-            agreement(signatures, documents[left], documents[right], similarity)
-            kept = similarity >= settings.threshold
-        else:
-            similarity = np.full(len(left), np.nan)
-            kept = np.ones(len(left), np.bool_)
-        reached = int(right[-1]) + 1 if len(right) else done
-        advance(reached - done)
-        done = reached
-        yield pair_keys(documents[left[kept]], documents[right[kept]]), similarity[kept]
-    advance(len(documents) - done)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import invert, numbers_of, roots
-from fastlsh.candidates import Linker
+from fastlsh._kernels import invert, numbers_of
+from fastlsh.candidates import repeated
 from fastlsh.parallel import batches
 from fastlsh.sets import offsets_of, places_of
 
@@ -39,13 +39,8 @@ class TokenSets:
             return first
         # Equal sets have equal sums; the others are told apart in full.
         sums = np.add.reduceat(self.hashes, start[filled])
-        later, earlier = Linker(len(filled)).link(sums)
-        previous = np.full(len(filled), -1, np.int32)
-        previous[later] = earlier
-        root = np.empty(len(filled), np.int32)
-        roots(previous, root)
-        copies = np.flatnonzero((root >= 0) & (root != np.arange(len(root))))
-        for copy, original in zip(filled[copies], filled[root[copies]], strict=True):
+        copies, originals = repeated(sums)
+        for copy, original in zip(filled[copies], filled[originals], strict=True):
             ours = self.hashes[start[copy] : start[copy + 1]]
             theirs = self.hashes[start[original] : start[original + 1]]
             if np.array_equal(ours, theirs):

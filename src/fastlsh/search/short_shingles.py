@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import empty_documents
 from fastlsh.errors import RecallWarning, warn_caller
-from fastlsh.parameters import Settings
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import Shingler, Texts
@@ -28,7 +29,7 @@ IN_VAIN = 0.01
 
 
 def warn_of_short_shingles(
-    texts: Texts, signatures: NDArray[np.uint32], settings: Settings
+    texts: Texts, signatures: NDArray[np.uint32], params: SearchParams, options: RunOptions
 ) -> None:
     """Warn if character shingles are shorter than these texts can bear.
 
@@ -41,42 +42,40 @@ def warn_of_short_shingles(
     Costs less than a millisecond, but for up to six times the hashing of 64 documents where
     there is reason to warn.
     """
-    shingler, params = settings.hasher.shingler, settings.params
+    shingler, lsh = params.shingler, params.lsh
     if shingler.unit != "char" or shingler.size >= LONGER[-1] or len(texts) < FEWEST:
         return
     pairs = _random_pairs(signatures)
-    if not _in_vain(estimate_jaccard(signatures, pairs, threads=1), params):
+    if not _in_vain(estimate_jaccard(signatures, pairs, threads=1), lsh):
         return
     pairs = pairs[:CLOSER]
     documents, places = np.unique(pairs, return_inverse=True)
     prepared = shingler.take_texts(texts, documents).strings()
 
     def similar(size: int) -> NDArray[np.float64]:
-        hasher = MinHasher(
-            256, shingler=Shingler(size=size), scheme="fss", threads=settings.hasher.threads
-        )
+        hasher = MinHasher(256, shingler=Shingler(size=size), scheme="fss", threads=options.threads)
         return estimate_jaccard(hasher.signatures(prepared), places.reshape(-1, 2), threads=1)
 
     copied = similar(LONGER[-1])
     chance = estimate_jaccard(signatures, pairs, threads=1) - copied
-    if not _in_vain(chance, params):
+    if not _in_vain(chance, lsh):
         return
     longer = (size for size in LONGER[:-1] if size > shingler.size)
-    fitting = (size for size in longer if not _in_vain(similar(size) - copied, params))
+    fitting = (size for size in longer if not _in_vain(similar(size) - copied, lsh))
     half = float(np.median(chance))
     warn_caller(
         f"shingles of {shingler.size} characters are short for these texts: by chance half of all "
-        f"pairs are {half:.0%} similar or more, and {params.probability(half):.1%} of such pairs "
+        f"pairs are {half:.0%} similar or more, and {lsh.probability(half):.1%} of such pairs "
         f"are compared in vain; size={next(fitting, LONGER[-1])} is better",
         RecallWarning,
     )
 
 
-def _in_vain(similarities: NDArray[np.float64], params: LSHParams) -> bool:
+def _in_vain(similarities: NDArray[np.float64], lsh: LSHParams) -> bool:
     """Whether too many pairs as similar as the median one become candidates."""
     if not len(similarities):
         return False
-    return params.probability(max(float(np.median(similarities)), 0.0)) >= IN_VAIN
+    return lsh.probability(max(float(np.median(similarities)), 0.0)) >= IN_VAIN
 
 
 def _random_pairs(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import Progress, batches, run
+from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts
 
@@ -175,7 +175,7 @@ def _distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def all_sets(
-    texts: Texts, shingler: Shingler, threads: int, progress: Progress | None = None
+    texts: Texts, shingler: Shingler, options: RunOptions
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the sets of all documents.
 
@@ -201,8 +201,8 @@ def all_sets(
         )  # fmt: skip
         parts[first] = hashes[places_of(start[:-1], count)]
 
-    advance = progress.stage("sets", n) if progress else None
-    run(work, batches(n, batch_size(texts)), threads, advance)
+    advance = options.progress.stage("sets", n)
+    run(work, batches(n, batch_size(texts)), options.threads, advance)
     hashes = [parts.pop(first) for first in sorted(parts)]
     return np.concatenate(hashes or [np.empty(0, np.uint64)]), size
 

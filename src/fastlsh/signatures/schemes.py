@@ -5,11 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import AFFINE32, FSS, ROUNDS
-from fastlsh.banding import check_num_perm
-from fastlsh.errors import check_integer
-
-SCHEMES = {"affine32": AFFINE32, "fss": FSS}
+from fastlsh._kernels import ROUNDS
+from fastlsh.arguments import check_choice, check_integer
+from fastlsh.parameters import SCHEMES
 
 
 class Scheme(NamedTuple):
@@ -41,10 +39,9 @@ def draw_scheme(scheme: str, num_perm: int, seed: int) -> Scheme:
         A number that is no integer or out of range, or an unknown scheme; the message names the
         known ones.
     """
-    if scheme not in SCHEMES:
-        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
-    num_perm = check_num_perm(num_perm)
-    seed = check_integer(seed, "seed", 0, 2**32 - 1)
+    check_choice(scheme, "scheme")
+    num_perm = check_integer(num_perm, "num_perm")
+    seed = check_integer(seed, "seed")
     functions = num_perm + (ROUNDS if scheme == "fss" else 0)
     # The stream of RandomState is frozen by numpy's policy (NEP 19).
     draw = np.random.RandomState(seed)

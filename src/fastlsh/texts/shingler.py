@@ -3,17 +3,16 @@
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list, token_hashes
+from fastlsh.arguments import check_choice, check_integer
 from fastlsh.texts.forms import Texts, as_texts
 
-UNITS = ("char", "word", "byte")
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
-UNICODE_FORMS = get_args(UnicodeForm)
 
 BATCH_TOKENS = 1 << 16
 """Their hashes stay in the cache."""
@@ -82,14 +81,10 @@ class Shingler:
     tokenizer: Callable[[str], Sequence[str | bytes]] | None = None
 
     def __post_init__(self) -> None:
-        if self.unit not in UNITS:
-            raise ValueError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}")
-        if not isinstance(self.size, (int, np.integer)) or not 1 <= self.size < 2**31:
-            raise ValueError(f"size must be an integer of at least 1, got {self.size!r}")
-        if self.unicode_form not in (None, *UNICODE_FORMS):
-            raise ValueError(
-                f"unicode_form must be one of {', '.join(UNICODE_FORMS)}, got {self.unicode_form!r}"
-            )
+        check_choice(self.unit, "unit")
+        object.__setattr__(self, "size", check_integer(self.size, "size"))  # plain: goes into JSON
+        if self.unicode_form is not None:
+            check_choice(self.unicode_form, "unicode_form")
         if self.tokenizer is not None and self.unit != "word":
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
 

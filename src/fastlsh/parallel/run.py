@@ -1,20 +1,14 @@
-"""Batches of documents on threads, with progress, times and an ear for Ctrl-C."""
+"""Batches of documents on threads, with an ear for Ctrl-C."""
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain, islice
 from threading import Lock, Thread
-from time import perf_counter
 
-from fastlsh.errors import check_integer
+from fastlsh.arguments import check_integer
 
 Batch = tuple[int, int]
 """First document of a batch, and the one after its last."""
-
-ProgressOption = bool | Callable[[str, int, int], None]
-"""False, True (a line on stderr), or a function of (stage, done, total)."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -29,54 +23,12 @@ def thread_count(threads: int | None) -> int:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
-    return check_integer(threads, "threads", 1)
+    return check_integer(threads, "threads")
 
 
 def batches(n: int, size: int) -> Iterator[Batch]:
     """Cut n documents into batches of `size`."""
     return ((start, min(start + size, n)) for start in range(0, n, size))
-
-
-class Progress:
-    """Tells the user how far a run is.
-
-    Parameters
-    ----------
-    option
-        See `ProgressOption`. It is called in the calling thread, after each batch that it did.
-    """
-
-    def __init__(self, option: ProgressOption = False) -> None:
-        self._tell = _write_line if option is True else option or None
-
-    def stage(self, name: str, total: int) -> Callable[[int], None]:
-        """Begin a stage of `total` documents; call the result with each number that is done."""
-        done = 0
-
-        def advance(count: int) -> None:
-            nonlocal done
-            done += count
-            if self._tell:
-                self._tell(name, done, total)
-
-        return advance
-
-
-def _write_line(stage: str, done: int, total: int) -> None:
-    end = "\n" if done >= total else ""
-    sys.stderr.write(f"\r{stage}: {done:,} of {total:,}{end}")
-    sys.stderr.flush()
-
-
-class Stopwatch(dict[str, float]):
-    """Seconds by stage."""
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        """Add what the block takes to a stage."""
-        start = perf_counter()
-        yield
-        self[stage] = self.get(stage, 0.0) + perf_counter() - start
 
 
 def run(

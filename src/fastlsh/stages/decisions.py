@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import Progress, batches, run
-from fastlsh.parameters import Settings
+from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parameters import SearchParams
 from fastlsh.sets import ShingleSets
-from fastlsh.stages.sign import Signed
-from fastlsh.texts import Texts
+from fastlsh.stages.parts import Part
 
 BLOCK = 1024
 """Documents whose candidates are looked up and compared in parallel, before the next decisions."""
@@ -30,13 +29,11 @@ class Decisions(NamedTuple):
 
 
 def keep_or_drop(
-    texts: Texts,
-    signed: Signed,
-    settings: Settings,
-    order: NDArray[np.int64],
+    part: Part,
     fixed: NDArray[np.bool_],
     max_candidates: int,
-    progress: Progress,
+    params: SearchParams,
+    options: RunOptions,
 ) -> Decisions:
     """Decide on each document, in priority order; linear in their number.
 
@@ -47,41 +44,38 @@ def keep_or_drop(
 
     Parameters
     ----------
-    texts, signed, settings
-        The collection, what was computed of it, and how to verify.
-    order
-        int64: the documents, highest priority first, without copies and empty ones.
+    part
+        Families whose documents are in priority order, without copies and empty ones.
     fixed
-        bool, by document: kept without being asked. They must come first in `order`.
+        bool, by document: kept without being asked. They must come first in their families.
     max_candidates
         At most so many comparisons for a document.
-    progress
-        Told after each block.
+    params, options
+        Of the search; progress is told after each block.
     """
-    hasher = settings.hasher
-    near = signed.neighbours(settings.params, order, hasher.threads)
-    documents = near.documents  # families are independent: one after the other will do
-    root = np.empty((len(documents), settings.params.bands), np.int32)
+    families, signatures = part.families, part.signed.signatures
+    documents = families.documents  # families are independent: one after the other will do
+    root = np.empty((len(documents), params.lsh.bands), np.int32)
     by_place = np.empty(len(documents), np.int32)
-    for band, previous in enumerate(near.previous):
+    for band, previous in enumerate(families.previous):
         _kernels.roots(previous, by_place)
         root[:, band] = by_place
-    sets = ShingleSets(texts, hasher.shingler, documents, signed.lengths[documents], hasher.threads)
+    sets = part.sets(params, options)
     keeper = _kernels.Keeper(
-        root, signed.signatures, documents, fixed[documents].view(np.uint8), settings.threshold,
-        settings.verify, max_candidates,
+        root, signatures, documents, fixed[documents].view(np.uint8), params.threshold,
+        params.verify_mode, max_candidates,
     )  # fmt: skip
-    room = np.empty(max(1 << 20, min(64 * settings.params.bands, max_candidates)), np.int32)
+    room = np.empty(max(1 << 20, min(64 * params.lsh.bands, max_candidates)), np.int32)
     decisions = Decisions(
         documents,
         np.full(len(documents), -1, np.int64),
         np.ones(len(documents)),
         np.zeros(len(documents), np.bool_),
     )
-    advance = progress.stage("decisions", len(documents))
+    advance = options.progress.stage("decisions", len(documents))
     first = 0
     while first < len(documents):
-        last = _decide_block(keeper, sets, settings, decisions, first, room)
+        last = _decide_block(keeper, sets, decisions, first, room, params, options)
         advance(last - first)
         first = last
     return decisions
@@ -90,14 +84,15 @@ def keep_or_drop(
 def _decide_block(
     keeper: _kernels.Keeper,
     sets: ShingleSets,
-    settings: Settings,
     decisions: Decisions,
     first: int,
     room: NDArray[np.int32],
+    params: SearchParams,
+    options: RunOptions,
 ) -> int:
     """Decide on up to `BLOCK` documents from place `first` on; return the first not decided on."""
     last = min(first + BLOCK, len(decisions.documents))
-    exact = settings.verify == _kernels.BY_SETS
+    exact = params.verify == "exact"
     while True:
         offsets = np.empty(last - first + 1, np.int64)
         end = keeper.candidates(first, last, room, offsets)
@@ -117,16 +112,14 @@ def _decide_block(
             sets.hashes, sets.start, sets.count, hit[start:stop], found[start:stop],
         )  # fmt: skip
 
-    run(compare, batches(end - first, 128), settings.hasher.threads)
+    run(compare, batches(end - first, 128), options.threads)
     keeper.settle(
         first, end, sets.hashes, sets.start, sets.count, hit, found,
         decisions.unsure[first:end].view(np.uint8),
     )  # fmt: skip
     dropped = np.flatnonzero(hit >= 0)
     decisions.proof[first + dropped] = decisions.documents[hit[dropped]]
-    decisions.similarity[first + dropped] = (
-        np.nan if settings.verify == _kernels.NOT_VERIFIED else found[dropped]
-    )
+    decisions.similarity[first + dropped] = np.nan if params.verify == "none" else found[dropped]
     return end
 
 

@@ -1,0 +1,102 @@
+"""The arguments that public functions share, and one table of what is right for each."""
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+MAX_NUM_PERM = 65_535
+
+
+class Bounds(NamedTuple):
+    """The least and the greatest value of an integer; None: no greatest."""
+
+    least: int
+    most: int | None = None
+
+
+INTEGERS = {
+    "num_perm": Bounds(1, MAX_NUM_PERM),
+    "seed": Bounds(0, 2**32 - 1),
+    "size": Bounds(1, 2**31 - 1),
+    "bands": Bounds(1),
+    "rows": Bounds(1),
+    "threads": Bounds(1),
+    "max_pairs": Bounds(0),
+    "max_candidates": Bounds(1),
+    "limit": Bounds(1),
+    "sample": Bounds(1),
+}
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "unit": ("char", "word", "byte"),
+    "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
+    "scheme": ("affine32", "fss"),
+    "verify": ("exact", "signature", "none"),
+    "on_known": ("raise", "replace"),
+}
+
+
+def check_integer(value: Any, name: str) -> int:
+    """Return an argument as an int.
+
+    Raises
+    ------
+    TypeError
+        It is no integer (True and False are none here).
+    ValueError
+        It is outside of the bounds that `INTEGERS` has for this name.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    number = int(value)
+    least, most = INTEGERS[name]
+    if most is not None and not least <= number <= most:
+        raise ValueError(f"{name} must be between {least:,} and {most:,}, got {number}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    return number
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return an argument as a float, or raise TypeError."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def check_threshold(value: Any) -> float:
+    """Return a threshold, which is above 0 and at most 1, or raise."""
+    if not 0.0 < (number := check_number(value, "threshold")) <= 1.0:
+        raise ValueError(f"threshold must be above 0 and at most 1, got {value}")
+    return number
+
+
+def check_recall(value: Any) -> float:
+    """Return a recall that bands can reach, or raise."""
+    if not 0.0 < (number := check_number(value, "recall")) < 1.0:
+        raise ValueError(f"recall must lie between 0 and 1 (exclusive), got {value}")
+    return number
+
+
+def check_choice(value: Any, name: str) -> str:
+    """Return an argument that is one of the words of `CHOICES`, or raise ValueError."""
+    if not isinstance(value, str) or value not in CHOICES[name]:
+        raise ValueError(f"{name} must be one of {', '.join(CHOICES[name])}, got {value!r}")
+    return value
+
+
+def check_ids(ids: Any, n: int, name: str = "ids") -> Sequence[Any] | None:
+    """Return the ids as a sequence of n, or raise."""
+    if ids is None:
+        return None
+    if not isinstance(ids, Iterable):
+        raise TypeError(f"{name} must be a collection of ids, got {type(ids).__name__}")
+    if hasattr(ids, "to_pylist"):
+        ids = ids.to_pylist()
+    elif hasattr(ids, "tolist"):
+        ids = ids.tolist()
+    elif not isinstance(ids, (list, tuple, range)):
+        ids = list(ids)
+    if len(ids) != n:
+        raise ValueError(f"{name} has {len(ids)} elements for {n} documents")
+    return ids  # type: ignore[no-any-return]

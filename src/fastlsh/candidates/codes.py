@@ -1,0 +1,32 @@
+"""Pairs as numbers by which they sort."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+CodedPairs = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Pairs as numbers, and their similarity."""
+
+
+def pair_codes(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return each pair as one number, by which pairs sort: lesser * 2^32 + greater."""
+    return (np.minimum(a, b) << 32) | np.maximum(a, b)
+
+
+def split_codes(code: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of `pair_codes`: (lesser, greater)."""
+    return code >> 32, code & 0xFFFFFFFF
+
+
+def join_blocks(found: list[CodedPairs]) -> CodedPairs:
+    """Join the blocks and sort by (left, right); empties the list."""
+    code = np.concatenate([block[0] for block in found] or [np.empty(0, np.int64)])
+    similarity = np.concatenate([block[1] for block in found] or [np.empty(0)])
+    found.clear()
+    return sort_codes(code, similarity)
+
+
+def sort_codes(code: NDArray[np.int64], similarity: NDArray[np.float64]) -> CodedPairs:
+    """Sort by (left, right); `code` in place, for a pair is to take 24 bytes, not many more."""
+    similarity = similarity[np.argsort(code)]
+    code.sort()
+    return code, similarity

@@ -1,0 +1,16 @@
+"""Threads, progress, times."""
+
+from fastlsh.parallel.options import RunOptions
+from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
+from fastlsh.parallel.run import Batch, batches, run, thread_count
+
+__all__ = [
+    "Batch",
+    "Progress",
+    "ProgressOption",
+    "RunOptions",
+    "Stopwatch",
+    "batches",
+    "run",
+    "thread_count",
+]

@@ -1,0 +1,51 @@
+"""How far a run is, and how long its stages took."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+ProgressOption = bool | Callable[[str, int, int], None]
+"""False, True (a line on stderr), or a function of (stage, done, total)."""
+
+
+class Progress:
+    """Tells the user how far a run is.
+
+    Parameters
+    ----------
+    option
+        See `ProgressOption`. It is called in the calling thread, after each batch that it did.
+    """
+
+    def __init__(self, option: ProgressOption = False) -> None:
+        self._tell = _write_line if option is True else option or None
+
+    def stage(self, name: str, total: int) -> Callable[[int], None]:
+        """Begin a stage of `total` documents; call the result with each number that is done."""
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            if self._tell:
+                self._tell(name, done, total)
+
+        return advance
+
+
+def _write_line(stage: str, done: int, total: int) -> None:
+    end = "\n" if done >= total else ""
+    sys.stderr.write(f"\r{stage}: {done:,} of {total:,}{end}")
+    sys.stderr.flush()
+
+
+class Stopwatch(dict[str, float]):
+    """Seconds by stage."""
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Add what the block takes to a stage."""
+        start = perf_counter()
+        yield
+        self[stage] = self.get(stage, 0.0) + perf_counter() - start

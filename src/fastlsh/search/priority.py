@@ -1,0 +1,70 @@
+"""Priority: which of several near-duplicates is kept."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh.parallel import batches
+from fastlsh.parameters import SearchParams
+from fastlsh.texts import Shingler, Texts
+
+KEEP = ("first", "last", "longest")
+
+
+def check_keep(keep: str | ArrayLike, n: int) -> NDArray[np.generic] | None:
+    """Return the priorities of n documents, None where `keep` is a word, or raise."""
+    if isinstance(keep, str):
+        if keep not in KEEP:
+            raise ValueError(f"keep must be one of {', '.join(KEEP)} or an array, got {keep!r}")
+        return None
+    priorities = np.asarray(keep)
+    if priorities.shape != (n,) or priorities.dtype.kind not in "iufb":
+        raise ValueError(
+            f"keep must hold one number for each of the {n} documents, got "
+            f"{priorities.dtype} of shape {priorities.shape}"
+        )
+    if priorities.dtype.kind == "f" and np.isnan(priorities).any():
+        raise ValueError(f"keep holds NaN, at document {int(np.isnan(priorities).argmax())}")
+    return priorities
+
+
+def priority_order(
+    keep: str | ArrayLike,
+    texts: Texts,
+    lengths: NDArray[np.int64],
+    fixed: int,
+    params: SearchParams,
+) -> NDArray[np.int64]:
+    """Return all documents, highest priority first.
+
+    Parameters
+    ----------
+    keep
+        As in `deduplicate`.
+    texts, lengths
+        The collection, and the lengths that signing has counted, int64 (n,).
+    fixed
+        So many documents stand at the beginning of the collection and before all others.
+    params
+        Of the search.
+    """
+    n = len(texts) - fixed
+    priorities = check_keep(keep, n)
+    if priorities is not None:
+        # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
+        order = n - 1 - np.argsort(priorities[::-1], kind="stable")[::-1]
+    elif keep == "longest":
+        if params.shingler.tokenizer is not None:  # signing has counted tokens
+            lengths = _code_points(texts, fixed, params.shingler)
+        order = np.argsort(-lengths[fixed:], kind="stable")
+    else:
+        order = np.arange(n) if keep == "first" else np.arange(n)[::-1]
+    return np.concatenate([np.arange(fixed), order + fixed])
+
+
+def _code_points(texts: Texts, fixed: int, shingler: Shingler) -> NDArray[np.int64]:
+    """Return the length of each normalised text, from document `fixed` on."""
+    lengths = np.zeros(len(texts), np.int64)
+    for start, stop in batches(len(texts) - fixed, 4096):
+        documents = np.arange(fixed + start, fixed + stop)
+        shingler.take_texts(texts, documents).lengths(lengths[fixed + start : fixed + stop])
+    return lengths

@@ -1,0 +1,56 @@
+"""A part: whole families of a collection, which are worked on together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import Families, find_families
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import SearchParams
+from fastlsh.sets import ShingleSets
+from fastlsh.stages.signing import Signed
+from fastlsh.texts import Texts
+
+
+@dataclass(frozen=True)
+class Part:
+    """Whole families, so that nothing outside can change what is decided inside.
+
+    In memory, all families of a collection are one part.
+    """
+
+    texts: Texts
+    signed: Signed
+    families: Families
+
+    def sets(self, params: SearchParams, options: RunOptions) -> ShingleSets:
+        """Return the shingle sets of the documents in families, by place; none is made yet."""
+        documents = self.families.documents
+        lengths = self.signed.lengths[documents]
+        return ShingleSets(self.texts, params.shingler, documents, lengths, options.threads)
+
+
+def part_of(
+    texts: Texts,
+    signed: Signed,
+    order: NDArray[np.int64] | None,
+    params: SearchParams,
+    options: RunOptions,
+) -> Part:
+    """Link the documents that share a bucket, and gather their families.
+
+    Parameters
+    ----------
+    texts, signed
+        The collection, and what is known of it; the band keys are of no use afterwards.
+    order
+        int64: the documents that take part, in priority order; None: all, as they come.
+    params, options
+        Of the search.
+    """
+    families = find_families(
+        signed.signatures, params.lsh, order, keys=signed.keys, threads=options.threads
+    )
+    signed.keys = None
+    return Part(texts, signed, families)
