@@ -1,12 +1,12 @@
 """An `Explanation` as a page of HTML."""
 
-from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.data import ExplanationData
 from fastlsh.explanation.segments import Segment, folded, hidden_text, segments_of
 from fastlsh.explanation.words import Names, figures, length_text, positions, reason
 from fastlsh.html import escaped, whole_page
 
 SHOWN = 2000
-"""Characters of a long stretch that are alike, at either end; of what differs ten times as many."""
+"""What is shown of a long stretch, as `folded` has it."""
 
 PAGE_STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 90rem;
@@ -31,7 +31,7 @@ a:hover mark, a:focus-visible mark, a:target mark { outline: 2px solid; }
 """.strip()  # fmt: skip
 
 
-def as_page(explanation: Explanation, names: Names) -> str:
+def as_page(explanation: ExplanationData, names: Names) -> str:
     """Return `Explanation.to_html`."""
     a, b = (f"<bdi>{escaped(name)}</bdi>" for name in names)
     # What `figures` adds to the names has nothing to escape.
@@ -52,7 +52,7 @@ def as_page(explanation: Explanation, names: Names) -> str:
     return whole_page(f"{names[0]} and {names[1]}", PAGE_STYLE, body)
 
 
-def _bands(explanation: Explanation) -> str:
+def _bands(explanation: ExplanationData) -> str:
     matching = set(explanation.matching_bands)
     return "".join(
         f'<li class="match">{band}</li>' if band in matching else f"<li>{band}</li>"
@@ -61,7 +61,7 @@ def _bands(explanation: Explanation) -> str:
 
 
 def _section(
-    explanation: Explanation,
+    explanation: ExplanationData,
     which: str,
     name: str,
     segments: list[Segment],
@@ -71,7 +71,7 @@ def _section(
     parts = []
     seen: set[int | None] = set()
     for segment in segments:
-        head, hidden, tail = folded(text, segment, SHOWN if segment.alike else 10 * SHOWN)
+        head, hidden, tail = folded(text, segment, SHOWN)
         inner = escaped(head)
         if hidden:
             left_out = hidden_text(explanation, hidden, segment.alike)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import probability_text
-from fastlsh.explanation.words import shingles
+from fastlsh.explanation import UNIT, shingles_text
 from fastlsh.html import escaped
 from fastlsh.reporting.charts import bars, curve
 from fastlsh.reporting.differences import beginning
@@ -70,7 +70,7 @@ def parameters(result: Deduplication) -> str:
     if options:
         keep = options["keep"]
         rows += [
-            ("shingles", shingles(options["shingler"])),
+            ("shingles", shingles_text(options["shingler"])),
             (
                 "signatures",
                 f"{options['num_perm']:,} values ({options['scheme']}, seed {options['seed']})",
@@ -160,7 +160,7 @@ def limited(result: Deduplication, documents: Documents) -> str:
 def short_ones(documents: Documents) -> str:
     """List empty documents, and those shorter than a shingle."""
     empty, short = documents.short()
-    unit = {"char": "character", "word": "word", "byte": "byte"}[documents.shingler.unit]
+    unit = UNIT[documents.shingler.unit]
     parts = []
     if len(empty):
         parts.append(
