@@ -38,18 +38,6 @@ def test_arguments_out_of_range(function, options, match):
         function(["one", "two"], **options)
 
 
-@pytest.mark.parametrize("function", [near_duplicates, deduplicate])
-@pytest.mark.parametrize(
-    "options",
-    [{"threshold": "0.8"}, {"num_perm": "128"}, {"seed": None}, {"threads": "2"},
-     {"shingler": "char"}, {"shingler": 5}, {"max_pairs": None, "max_candidates": "x"}, {"ids": 5}],
-    ids=str,
-)  # fmt: skip
-def test_arguments_of_another_type(function, options):
-    with pytest.raises((TypeError, ValueError)):
-        function(["one", "two"], **options)
-
-
 NAMED = [
     ({"threshold": None}, TypeError, "threshold must be a number, got None"),
     ({"threshold": "0.8"}, TypeError, "threshold must be a number, got '0.8'"),
@@ -60,6 +48,18 @@ NAMED = [
     ({"recall": "high"}, TypeError, "recall must be a number, got 'high'"),
     ({"num_perm": 1.5}, TypeError, "num_perm must be an integer, got 1.5"),
     ({"seed": 1.5}, TypeError, "seed must be an integer, got 1.5"),
+    ({"num_perm": "128"}, TypeError, "num_perm must be an integer, got '128'"),
+    ({"seed": None}, TypeError, "seed must be an integer, got None"),
+    ({"threads": "2"}, TypeError, "threads must be an integer, got '2'"),
+    ({"bands": "3", "rows": 2}, TypeError, "bands must be an integer, got '3'"),
+    ({"shingler": "char"}, TypeError, "shingler must be a Shingler, got str"),
+    ({"ids": 5}, TypeError, "ids must be a collection of ids, got int"),
+    ({"against_ids": 5}, TypeError, "against_ids must be a collection of ids, got int"),
+    *[
+        ({"max_candidates": value}, TypeError, f"max_candidates must be an integer, got {value!r}")
+        for value in (None, "x", 2.5, True)
+    ],
+    ({"max_candidates": 0}, ValueError, "max_candidates must be at least 1, got 0"),
     ({"sample": 1.5}, TypeError, "sample must be an integer, got 1.5"),
     ({"lowest": "x"}, TypeError, "lowest must be a number, got 'x'"),
 ]
@@ -69,7 +69,7 @@ NAMED = [
     ("function", "options", "error", "message"),
     [
         (function, *case)
-        for function in (near_duplicates, exact_pairs, evaluate)
+        for function in (near_duplicates, deduplicate, exact_pairs, evaluate)
         for case in NAMED
         if case[0].keys() <= inspect.signature(function).parameters.keys()
     ],

@@ -2,12 +2,14 @@
 
 import argparse
 import gzip
+import importlib
 import importlib.util
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -19,6 +21,7 @@ DOCS = ROOT / "docs"
 PAGES = ["index", "tutorial", "parameters", "how-it-works", "guarantees", "command-line"]
 ELSEWHERE = {"migrating"}  # tests/docs/test_migrating.py
 WRITTEN = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md")), *ROOT.glob("examples/*.md")]
+NAME = re.compile(r"(?<![\w/.-])fastlsh(?:\.[A-Za-z_]\w*)+")
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
 
 pytestmark = pytest.mark.skipif(not (DOCS / "index.md").is_file(), reason="no docs here")
@@ -58,11 +61,25 @@ def test_the_runner_notices(tmp_path, monkeypatch):
         run_page(page)
 
 
+def check_proofs(proofs, text_of):
+    """Each names a partner that is as similar as it says."""
+    assert proofs
+    for removed, partner, similarity in proofs:
+        assert fastlsh.jaccard(text_of(removed), text_of(partner)) == similarity
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_pages_run(name, tmp_path):
     page = run_here(f"docs/{name}.md", tmp_path)
     assert page.ran
     assert not page.left_out
+    if name == "tutorial":
+        result, texts = (
+            page.names["result"],
+            dict(zip(page.names["ids"], page.names["texts"], strict=True)),
+        )
+        assert {kept >= 0 for _, kept, _ in result} == {True, False}
+        check_proofs(page.names["proofs"], texts.__getitem__)
 
 
 def test_readme_runs(tmp_path, examples):
@@ -71,7 +88,12 @@ def test_readme_runs(tmp_path, examples):
         rows = [json.loads(line) for line in lines]
     names = {"texts": [row["text"] for row in rows], "ids": [row["id"] for row in rows]}
     names["my_tokenizer"] = str.split
+    names["known"] = names["texts"][200:]
+    names["texts"] = names["texts"][:200]
+    names["ids"] = names["ids"][:200]
     assert run_here("README.md", tmp_path, names, only="python").ran > 1
+    assert {kept >= 0 for _, kept, _ in names["result"]} == {True, False}
+    check_proofs(names["proofs"], str)
 
 
 def test_the_commands_of_the_readme_run(tmp_path, examples):
@@ -132,8 +154,34 @@ def test_the_reference_has_everything_public():
     text = (DOCS / "reference.md").read_text(encoding="utf-8")
     for name in fastlsh.__all__:
         if not name.startswith("_"):
-            # a function in a module of its own name is found only by its full one
-            assert re.search(rf"^::: fastlsh\.(\w+\.)*{name}$", text, flags=re.MULTILINE), name
+            # preset is in a module of its own name, so it is found only by its full one
+            assert re.search(rf"^::: fastlsh\.(presets\.named\.)?{name}$", text, flags=re.M), name
+
+
+def reach(dotted):
+    """Return what a dotted name leads to for someone who imports modules and takes attributes."""
+    found, path = fastlsh, "fastlsh"
+    for part in dotted.split(".")[1:]:
+        path += f".{part}"
+        if isinstance(found, ModuleType) and not hasattr(found, part):
+            importlib.import_module(path)
+        found = getattr(found, part)
+    return found
+
+
+def test_the_names_on_the_pages_exist():
+    names = {name for path in WRITTEN for name in NAME.findall(path.read_text(encoding="utf-8"))}
+    assert len(names) > 30
+    for name in sorted(names):
+        assert reach(name) is not None, name
+    with pytest.raises(AttributeError, match="MatchingSpan"):
+        reach("fastlsh.explain.MatchingSpan")
+
+
+def test_a_module_does_not_have_the_name_of_a_public_function():
+    """Otherwise what is in it is out of reach."""
+    for name in fastlsh.__all__:
+        assert importlib.util.find_spec(f"fastlsh.{name}") is None, name
 
 
 def test_every_option_of_the_commands_is_on_their_page():

@@ -1,4 +1,4 @@
-"""The examples in docstrings and in the README are true."""
+"""The examples in docstrings are true. Those of pages: tests/docs/test_docs.py."""
 
 import doctest
 import importlib
@@ -9,7 +9,6 @@ import pytest
 import fastlsh
 
 PACKAGE = Path(fastlsh.__file__).parent
-README = Path(__file__).parents[2] / "README.md"
 
 
 def names():
@@ -32,16 +31,3 @@ def test_there_are_some():
         for name in ("search.pairs", "search.deduplication", "signatures.minhasher")
     )
     assert found >= 5
-
-
-def test_readme(monkeypatch):
-    if not README.is_file():
-        pytest.skip("no README here")
-    monkeypatch.chdir(README.parent)
-    text = "\n".join(
-        "" if line.startswith("```") else line
-        for line in README.read_text(encoding="utf-8").splitlines()
-    )
-    test = doctest.DocTestParser().get_doctest(text, {}, "README", str(README), 0)
-    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    assert doctest.DocTestRunner(optionflags=options).run(test).failed == 0

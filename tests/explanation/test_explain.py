@@ -1,5 +1,6 @@
 """fastlsh.explain: figures and places, against sets of substrings."""
 
+import pickle
 import sys
 import unicodedata
 
@@ -35,6 +36,13 @@ def windows_of(text, shingler):
 
 def covered_units(windows, shared, size, n):
     return {u for i, w in enumerate(windows) if w in shared for u in range(i, min(i + size, n))}
+
+
+def test_an_explanation_passes_through_pickle():
+    found = explain("the quick brown fox jumps", "the quick brown fox jumped", threshold=0.7)
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    assert again.to_html() == found.to_html()
 
 
 # ---- figures

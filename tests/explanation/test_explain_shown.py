@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from fastlsh import Shingler, explain
 from fastlsh.explanation.segments import segments_of
 from fastlsh.explanation.words import share
-from fastlsh.html import ACTING, STYLE, escaped, escaped_attribute, marked
+from fastlsh.html import escaped, escaped_attribute, marked
+from fastlsh.html.page import STYLE
+from fastlsh.html.visible import ACTING
 from report_page import NASTY
 
 nasty_text = st.lists(

@@ -1,7 +1,8 @@
 """What LSH finds, measured against what there is."""
 
+from fastlsh.evaluation.data import SimilarityBin
 from fastlsh.evaluation.measure import evaluate
-from fastlsh.evaluation.result import Evaluation, SimilarityBin
+from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.shares import EstimatorError, Share
 
 __all__ = ["EstimatorError", "Evaluation", "Share", "SimilarityBin", "evaluate"]

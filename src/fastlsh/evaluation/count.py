@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.evaluation.result import SimilarityBin
+from fastlsh.evaluation.data import SimilarityBin
 from fastlsh.evaluation.shares import EstimatorError, Share
 from fastlsh.parameters import SearchParams
 

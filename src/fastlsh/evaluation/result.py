@@ -1,66 +1,15 @@
 """`Evaluation`: what LSH found of what there is."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from fastlsh.banding import LSHParams
-from fastlsh.evaluation.shares import EstimatorError, Share
-from fastlsh.results import Pairs
+from fastlsh.evaluation.data import EvaluationData
+from fastlsh.evaluation.shares import or_null
+from fastlsh.evaluation.table import as_table
 
 
 @dataclass(frozen=True)
-class SimilarityBin:
-    """The pairs whose exact similarity is at least `low` and below `high`.
-
-    The last bin holds the pairs of similarity 1; the first one goes from 0 to where the exact
-    join begins.
-
-    Attributes
-    ----------
-    low, high : float
-        Its edges.
-    mean : float
-        The mean similarity of its pairs; NaN if it is empty, and in the first bin, where the
-        similarities are not known.
-    candidates : Share
-        Of its pairs, those that became candidates: the observed S-curve.
-    predicted : float
-        The mean probability of that, by `LSHParams.probability`; NaN where `mean` is.
-    recall : Share
-        Of its pairs, those that the answer has. Below the threshold: the false ones.
-    precision : Share
-        Of the pairs that the answer has *with a reported similarity in this bin*, those that
-        truly reach the threshold. With ``verify="none"`` the estimate is taken as reported.
-    estimator : EstimatorError
-        Of the signatures, for its pairs; none in the first bin.
-    """
-
-    low: float
-    high: float
-    mean: float
-    candidates: Share
-    predicted: float
-    recall: Share
-    precision: Share
-    estimator: EstimatorError
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "low": self.low,
-            "high": self.high,
-            "candidates": self.candidates.to_dict(),
-            "predicted": None if math.isnan(self.predicted) else self.predicted,
-            "mean": None if math.isnan(self.mean) else self.mean,
-            "recall": self.recall.to_dict(),
-            "precision": self.precision.to_dict(),
-            "estimator": self.estimator.to_dict(),
-        }
-
-
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(EvaluationData):
     """The answer of `near_duplicates` beside the exact one; ``print()`` shows a table.
 
     Attributes
@@ -96,33 +45,8 @@ class Evaluation:
         How long each stage took: signatures, candidates, verification, exact join.
     """
 
-    threshold: float
-    params: LSHParams
-    num_perm: int
-    seed: int
-    scheme: str
-    verify: str
-    documents: int
-    collection: int
-    empty: int
-    lowest: float
-    bins: tuple[SimilarityBin, ...]
-    recall: Share
-    predicted_recall: float
-    precision: Share
-    candidates: Share
-    estimator: EstimatorError
-    missed: Pairs
-    seconds: dict[str, float]
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether only a part of the collection was evaluated."""
-        return self.documents < self.collection
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the missed pairs as plain values, for JSON."""
-        predicted = self.predicted_recall
         return {
             "threshold": self.threshold,
             "bands": self.params.bands,
@@ -137,7 +61,7 @@ class Evaluation:
             "empty": self.empty,
             "lowest": self.lowest,
             "recall": self.recall.to_dict(),
-            "predicted_recall": None if math.isnan(predicted) else predicted,
+            "predicted_recall": or_null(self.predicted_recall),
             "precision": self.precision.to_dict(),
             "candidates": self.candidates.to_dict(),
             "estimator": self.estimator.to_dict(),
@@ -146,6 +70,4 @@ class Evaluation:
         }
 
     def __str__(self) -> str:
-        from fastlsh.evaluation.table import as_table
-
         return as_table(self)

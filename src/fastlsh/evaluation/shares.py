@@ -10,6 +10,11 @@ Z95 = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 
 
+def or_null(value: float) -> float | None:
+    """Return a number for JSON, which has no NaN."""
+    return None if math.isnan(value) else value
+
+
 @dataclass(frozen=True)
 class Share:
     """So many of so many.
@@ -40,8 +45,8 @@ class Share:
     def to_dict(self) -> dict[str, float | int | None]:
         """Return plain values for JSON; null for the share of nothing."""
         low, high = self.interval
-        value = self.value if self.total else None
-        return {"hits": self.hits, "total": self.total, "share": value, "low": low, "high": high}
+        share = or_null(self.value)
+        return {"hits": self.hits, "total": self.total, "share": share, "low": low, "high": high}
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,9 @@ class EstimatorError:
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return plain values for JSON; null where there is none."""
-        values = {"bias": self.bias, "rmse": self.rmse, "ideal": self.ideal}
         return {
             "pairs": self.pairs,
-            **{name: None if math.isnan(value) else value for name, value in values.items()},
+            "bias": or_null(self.bias),
+            "rmse": or_null(self.rmse),
+            "ideal": or_null(self.ideal),
         }

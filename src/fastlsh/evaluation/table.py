@@ -2,13 +2,13 @@
 
 import math
 
-from fastlsh.evaluation.result import Evaluation, SimilarityBin
+from fastlsh.evaluation.data import EvaluationData, SimilarityBin
 from fastlsh.evaluation.shares import Share
 
 HEADER = ("similarity", "pairs", "candidates", "predicted", "recall", "precision", "rmse/ideal")
 
 
-def as_table(result: Evaluation) -> str:
+def as_table(result: EvaluationData) -> str:
     """Return lines: what was evaluated, one for each bin, the whole."""
     params = result.params
     predicted = "predicted" if result.verify != "signature" else "as candidates predicted"
@@ -32,7 +32,7 @@ def as_table(result: Evaluation) -> str:
     return "\n".join(lines)
 
 
-def _documents(result: Evaluation) -> str:
+def _documents(result: EvaluationData) -> str:
     if not result.is_sample:
         return f"{result.documents:,} documents, {result.empty:,} empty"
     return (
@@ -41,7 +41,7 @@ def _documents(result: Evaluation) -> str:
     )
 
 
-def _row(each: SimilarityBin, result: Evaluation) -> tuple[str, ...]:
+def _row(each: SimilarityBin, result: EvaluationData) -> tuple[str, ...]:
     error = each.estimator
     expected = each.low >= result.threshold  # below it an answer has nothing to find
     return (

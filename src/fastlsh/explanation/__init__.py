@@ -1,6 +1,10 @@
 """Why two documents are near-duplicates or not, and what they have in common."""
 
 from fastlsh.explanation.compare import explain
-from fastlsh.explanation.result import Explanation, MatchingSpan
+from fastlsh.explanation.data import MatchingSpan
+from fastlsh.explanation.places import covered
+from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.units import units_of
+from fastlsh.explanation.words import UNIT, shingles_text
 
-__all__ = ["Explanation", "MatchingSpan", "explain"]
+__all__ = ["UNIT", "Explanation", "MatchingSpan", "covered", "explain", "shingles_text", "units_of"]

@@ -1,22 +1,19 @@
 """An `Explanation` as a page of HTML."""
 
-from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.data import ExplanationData
 from fastlsh.explanation.segments import Segment, folded, hidden_text, segments_of
 from fastlsh.explanation.words import Names, figures, length_text, positions, reason
-from fastlsh.html import escaped, whole_page
+from fastlsh.html import described, escaped, whole_page
 
 SHOWN = 2000
-"""Characters of a long stretch that are alike, at either end; of what differs ten times as many."""
+"""What is shown of a long stretch, as `folded` has it."""
 
 PAGE_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 90rem;
-  padding: 1rem clamp(.75rem, 3vw, 2.5rem); overflow-wrap: anywhere; }
+body { max-width: 90rem; padding: 1rem clamp(.75rem, 3vw, 2.5rem); }
 h1 { font-size: 1.3rem; line-height: 1.3; margin: .5rem 0 1rem; }
 h2 { font-size: 1rem; margin: 0 0 .5rem; }
 h2 small, dt, .hidden { color: var(--faint); font-weight: normal; }
-dl { display: grid; gap: .15rem 1rem; grid-template-columns: fit-content(40%) 1fr; margin: 0 0 1rem;
-}
-dd { margin: 0; }
+dl { gap: .15rem 1rem; grid-template-columns: fit-content(40%) 1fr; margin: 0 0 1rem; }
 ol { display: flex; flex-wrap: wrap; gap: 3px; list-style: none; margin: 0; padding: 0; }
 li { border: 1px solid var(--faint); border-radius: 3px; color: var(--faint);
   font: .75rem/1.4 monospace; min-width: 1.6em; text-align: center; }
@@ -31,19 +28,19 @@ a:hover mark, a:focus-visible mark, a:target mark { outline: 2px solid; }
 """.strip()  # fmt: skip
 
 
-def as_page(explanation: Explanation, names: Names) -> str:
+def as_page(explanation: ExplanationData, names: Names) -> str:
     """Return `Explanation.to_html`."""
     a, b = (f"<bdi>{escaped(name)}</bdi>" for name in names)
     # What `figures` adds to the names has nothing to escape.
-    rows = [f"<dt>{label}</dt><dd>{value}</dd>" for label, value in figures(explanation, (a, b))]
+    rows = [
+        *figures(explanation, (a, b)),
+        ("bands that match", f"<ol>{_bands(explanation)}</ol>"),
+    ]
     first, second = segments_of(explanation)
     linked = {s.span for s in first} & {s.span for s in second} - {None}
     note = positions(explanation)
     body = f"""<h1>{escaped(reason(explanation))}</h1>
-<dl>
-{chr(10).join(rows)}
-<dt>bands that match</dt><dd><ol>{_bands(explanation)}</ol></dd>
-</dl>
+{described(rows)}
 <p><mark>alike</mark> <span class="only">only in this one</span>{f" {note}" if note else ""}</p>
 <main>
 {_section(explanation, "a", a, first, linked)}
@@ -52,7 +49,7 @@ def as_page(explanation: Explanation, names: Names) -> str:
     return whole_page(f"{names[0]} and {names[1]}", PAGE_STYLE, body)
 
 
-def _bands(explanation: Explanation) -> str:
+def _bands(explanation: ExplanationData) -> str:
     matching = set(explanation.matching_bands)
     return "".join(
         f'<li class="match">{band}</li>' if band in matching else f"<li>{band}</li>"
@@ -61,7 +58,7 @@ def _bands(explanation: Explanation) -> str:
 
 
 def _section(
-    explanation: Explanation,
+    explanation: ExplanationData,
     which: str,
     name: str,
     segments: list[Segment],
@@ -71,7 +68,7 @@ def _section(
     parts = []
     seen: set[int | None] = set()
     for segment in segments:
-        head, hidden, tail = folded(text, segment, SHOWN if segment.alike else 10 * SHOWN)
+        head, hidden, tail = folded(text, segment, SHOWN)
         inner = escaped(head)
         if hidden:
             left_out = hidden_text(explanation, hidden, segment.alike)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.explanation.data import MatchingSpan
 from fastlsh.explanation.matching import Pairing
-from fastlsh.explanation.result import MatchingSpan
 from fastlsh.explanation.units import Units
 
 

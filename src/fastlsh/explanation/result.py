@@ -1,23 +1,16 @@
 """`Explanation`: how alike two documents are, where, and whether LSH sees it."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from fastlsh.banding import LSHParams
-from fastlsh.texts import Shingler
-
-
-class MatchingSpan(NamedTuple):
-    """A run that two texts share: ``a[a_start:a_stop]`` and ``b[b_start:b_stop]``."""
-
-    a_start: int
-    a_stop: int
-    b_start: int
-    b_stop: int
+from fastlsh.explanation.data import ExplanationData
+from fastlsh.explanation.page import as_page
+from fastlsh.explanation.terminal import as_lines
+from fastlsh.explanation.words import reason
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(ExplanationData):
     """Why two texts are near-duplicates or not; ``print()`` shows it.
 
     Positions are those of Python: code points of the str, or bytes with unit "byte".
@@ -52,59 +45,9 @@ class Explanation:
         disjoint. What is outside is the difference.
     """
 
-    a: str | bytes
-    b: str | bytes
-    original: bool
-    shingler: Shingler
-    threshold: float
-    params: LSHParams
-    num_perm: int
-    seed: int
-    scheme: str
-    shingles_a: int
-    shingles_b: int
-    shared: int
-    estimate: float
-    matching_bands: list[int]
-    spans: list[MatchingSpan]
-    covered_a: list[tuple[int, int]]
-    covered_b: list[tuple[int, int]]
-
-    @property
-    def jaccard(self) -> float:
-        """The exact Jaccard similarity of the sets of shingles."""
-        return _share(self.shared, self.shingles_a + self.shingles_b - self.shared)
-
-    @property
-    def containment_a(self) -> float:
-        """The share of a's shingles that b has."""
-        return _share(self.shared, self.shingles_a)
-
-    @property
-    def containment_b(self) -> float:
-        """The share of b's shingles that a has."""
-        return _share(self.shared, self.shingles_b)
-
-    @property
-    def probability(self) -> float:
-        """The probability that a pair of this similarity is found."""
-        return self.params.probability(self.jaccard)
-
-    @property
-    def found(self) -> bool:
-        """Whether any band matches: the two are compared."""
-        return bool(self.matching_bands)
-
-    @property
-    def is_duplicate(self) -> bool:
-        """Whether the similarity reaches the threshold."""
-        return self.jaccard >= self.threshold
-
     @property
     def reason(self) -> str:
         """One plain sentence: why the two are found or not."""
-        from fastlsh.explanation.words import reason
-
         return reason(self)
 
     def to_terminal(
@@ -127,8 +70,6 @@ class Explanation:
         names
             What the two documents are called.
         """
-        from fastlsh.explanation.terminal import as_lines
-
         return as_lines(self, names, colour, width)
 
     def to_html(self, names: tuple[str, str] = ("a", "b")) -> str:
@@ -142,8 +83,6 @@ class Explanation:
         names
             What the two documents are called.
         """
-        from fastlsh.explanation.page import as_page
-
         return as_page(self, names)
 
     def __str__(self) -> str:
@@ -174,7 +113,3 @@ class Explanation:
             "covered_a": self.covered_a,
             "covered_b": self.covered_b,
         }
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.data import ExplanationData
 
 Place = tuple[int, int]
 
@@ -27,7 +27,7 @@ class Folded(NamedTuple):
     tail: str | bytes
 
 
-def segments_of(explanation: Explanation) -> tuple[list[Segment], list[Segment]]:
+def segments_of(explanation: ExplanationData) -> tuple[list[Segment], list[Segment]]:
     """Cut both texts; where two spans overlap, the place belongs to the earlier one."""
     spans = list(enumerate(explanation.spans))
     in_a = [(span.a_start, span.a_stop, n) for n, span in spans]
@@ -61,7 +61,12 @@ def _segments(
 
 
 def folded(text: str | bytes, segment: Segment, shown: int) -> Folded:
-    """Leave out the middle of a stretch that is longer than twice what is `shown` and more."""
+    """Leave out the middle of a long stretch.
+
+    Of one that is alike, `shown` characters stay at either end, ten times as many of a difference;
+    what would hide no more than that is shown whole.
+    """
+    shown = shown if segment.alike else 10 * shown
     stretch = text[segment.start : segment.stop]
     hidden = len(stretch) - 2 * shown
     if hidden <= shown:
@@ -69,7 +74,7 @@ def folded(text: str | bytes, segment: Segment, shown: int) -> Folded:
     return Folded(stretch[:shown], hidden, stretch[-shown:])
 
 
-def hidden_text(explanation: Explanation, hidden: int, alike: bool) -> str:
+def hidden_text(explanation: ExplanationData, hidden: int, alike: bool) -> str:
     """Say what was left out."""
     unit = "bytes" if isinstance(explanation.a, bytes) else "characters"
     return f"\u2026 {hidden:,} {unit} {'alike' if alike else 'of difference'} \u2026"

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.data import ExplanationData
 from fastlsh.explanation.segments import Segment, folded, hidden_text, segments_of
 from fastlsh.explanation.words import (
     Names,
@@ -15,13 +15,13 @@ from fastlsh.explanation.words import (
 from fastlsh.html import replaced, text_of
 
 SHOWN = 160
-"""Characters of a long stretch that are alike, at either end; of what differs ten times as many."""
+"""What is shown of a long stretch, as `folded` has it."""
 
 ALIKE, ONLY, BOLD, FAINT, PLAIN = "\x1b[32m", "\x1b[1;31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 BRACKETS = {"a": ("[-", "-]"), "b": ("{+", "+}")}  # as wdiff
 
 
-def as_lines(explanation: Explanation, names: Names, colour: bool, width: int | None) -> str:
+def as_lines(explanation: ExplanationData, names: Names, colour: bool, width: int | None) -> str:
     """Return `Explanation.to_terminal`."""
     names = (name_text(names[0]), name_text(names[1]))
     paint = _painted if colour else _plain
@@ -54,9 +54,9 @@ def visible(text: str | bytes) -> str:
 
 
 def _shown(
-    explanation: Explanation, which: str, text: str | bytes, segment: Segment, colour: bool
+    explanation: ExplanationData, which: str, text: str | bytes, segment: Segment, colour: bool
 ) -> str:
-    head, hidden, tail = folded(text, segment, SHOWN if segment.alike else 10 * SHOWN)
+    head, hidden, tail = folded(text, segment, SHOWN)
     style = ALIKE if segment.alike else ONLY
     parts = [_styled(visible(head), style, colour)]
     if hidden:

@@ -1,14 +1,14 @@
 """An `Explanation` in words, which the terminal and the page share."""
 
 from fastlsh.banding import probability_text
-from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.data import ExplanationData
 from fastlsh.html import replaced
 from fastlsh.texts import Shingler
 
 Names = tuple[str, str]
 
 
-def reason(explanation: Explanation) -> str:
+def reason(explanation: ExplanationData) -> str:
     """Return the plain sentence that says why the two are found or not."""
     if not (explanation.shingles_a and explanation.shingles_b):
         return "Not found: a document without a shingle is similar to nothing."
@@ -24,7 +24,7 @@ def reason(explanation: Explanation) -> str:
     return f"Not found, and below the threshold {threshold}: {chance}."
 
 
-def figures(explanation: Explanation, names: Names) -> list[tuple[str, str]]:
+def figures(explanation: ExplanationData, names: Names) -> list[tuple[str, str]]:
     """Return what there is in numbers, as (label, value)."""
     a, b = names
     params, e = explanation.params, explanation
@@ -35,7 +35,7 @@ def figures(explanation: Explanation, names: Names) -> list[tuple[str, str]]:
         ("estimate", f"{share(e.estimate)} ({equal:,} of {e.num_perm:,} minima)"),
         (f"of {a} in {b}", f"{share(e.containment_a)} ({e.shared:,} of {e.shingles_a:,} shingles)"),
         (f"of {b} in {a}", f"{share(e.containment_b)} ({e.shared:,} of {e.shingles_b:,} shingles)"),
-        ("shingles", shingles(e.shingler)),
+        ("shingles", shingles_text(e.shingler)),
         (
             "parameters",
             f"{params.bands} bands x {params.rows} rows, {e.scheme}, seed {e.seed},"
@@ -44,9 +44,13 @@ def figures(explanation: Explanation, names: Names) -> list[tuple[str, str]]:
     ]
 
 
-def shingles(shingler: Shingler) -> str:
+UNIT = {"char": "character", "word": "word", "byte": "byte"}
+"""What the units of a `Shingler` are called."""
+
+
+def shingles_text(shingler: Shingler) -> str:
     """Return what a document was taken as a set of."""
-    unit = {"char": "character", "word": "word", "byte": "byte"}[shingler.unit]
+    unit = UNIT[shingler.unit]
     flags = ("lowercase", "remove_whitespace", "collapse_whitespace")
     how = [flag.replace("_", " ") for flag in flags if getattr(shingler, flag)]
     how += [shingler.unicode_form] if shingler.unicode_form else []
@@ -54,7 +58,7 @@ def shingles(shingler: Shingler) -> str:
     return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
 
 
-def positions(explanation: Explanation) -> str:
+def positions(explanation: ExplanationData) -> str:
     """Return what the texts are if they are not the documents; else nothing."""
     if explanation.original:
         return ""
@@ -65,7 +69,7 @@ def positions(explanation: Explanation) -> str:
 
 def length_text(text: str | bytes) -> str:
     """Return how long a text is."""
-    unit = "byte" if isinstance(text, bytes) else "character"
+    unit = UNIT["byte" if isinstance(text, bytes) else "char"]
     return f"{len(text):,} {unit}{'s' if len(text) != 1 else ''}"
 
 
@@ -81,13 +85,13 @@ def name_text(name: str) -> str:
     return replaced(name, str).replace("\n", "U+000A").replace("\t", " ")
 
 
-def _matching(explanation: Explanation) -> str:
+def _matching(explanation: ExplanationData) -> str:
     count, bands = len(explanation.matching_bands), explanation.params.bands
     verb = "match" if count > 1 else "matches"
     return f"{count or 'none'} of {bands} bands {verb};"
 
 
-def _probability(explanation: Explanation) -> str:
+def _probability(explanation: ExplanationData) -> str:
     chance = explanation.probability
     if 0 < chance < 0.001:
         return f"{chance:.0e}"

@@ -54,3 +54,8 @@ def marked(text: str | bytes, spans: Iterable[tuple[int, int]]) -> str:
         pieces.append(f"{escaped(text[end:start])}<mark>{escaped(text[start:stop])}</mark>")
         end = stop
     return f"<bdi>{''.join(pieces)}{escaped(text[end:])}</bdi>"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most so many characters, with an ellipsis where it was cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}\u2026"

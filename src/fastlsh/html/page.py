@@ -1,4 +1,6 @@
-"""The frame of every page, and the rules of style that text of users needs."""
+"""The frame of every page, with the style that all have."""
+
+from collections.abc import Iterable
 
 from fastlsh.html.escape import escaped_attribute
 
@@ -7,11 +9,14 @@ STYLE = """
 @media (prefers-color-scheme: dark) {
   :root { --mark: #12512b; --only: #6b2119; --faint: #9aa4af; }
 }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; overflow-wrap: anywhere; }
+dl { display: grid; }
+dd { margin: 0; }
 bdi { unicode-bidi: isolate; white-space: pre-wrap; overflow-wrap: anywhere; }
 mark { background: var(--mark); color: inherit; border-radius: 2px; }
 .control { border: 1px solid; border-radius: 3px; font: .7em/1 monospace; padding: 0 .2em; }
 """.strip()
-"""The rules that `escaped` and `marked` need, for light and dark pages."""
+"""What all pages have, light and dark; the rules that `escaped` and `marked` need."""
 
 
 def whole_page(title: str, style: str, body: str) -> str:
@@ -43,3 +48,15 @@ def whole_page(title: str, style: str, body: str) -> str:
 </body>
 </html>
 """
+
+
+def described(rows: Iterable[tuple[str, str]]) -> str:
+    """Return a list of labels, each with what it is about; nothing if there is none.
+
+    Parameters
+    ----------
+    rows
+        (label, value), both HTML.
+    """
+    inner = "\n".join(f"<dt>{label}</dt><dd>{value}</dd>" for label, value in rows)
+    return f"<dl>\n{inner}\n</dl>" if inner else ""

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fastlsh.explanation.places import covered
-from fastlsh.explanation.units import units_of
+from fastlsh.explanation import covered, units_of
 from fastlsh.html import escaped, marked
 from fastlsh.texts import Shingler
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
-from fastlsh.html import escaped
+from fastlsh.html import escaped, shortened
 from fastlsh.parallel import batches
 from fastlsh.texts import Shingler, Texts, as_texts, joined
 
@@ -62,9 +62,8 @@ class Documents:
         ids = self._ids[outside]
         place = number - len(self.own) if outside else number
         name = f"document {place:,}" if ids is None else str(ids[place])
-        cut = name if len(name) <= MOST_ID else f"{name[: MOST_ID - 1]}\u2026"
         origin = " <small>of those kept before</small>" if outside else ""
-        return f'<bdi class="id">{escaped(cut)}</bdi>{origin}'
+        return f'<bdi class="id">{escaped(shortened(name, MOST_ID))}</bdi>{origin}'
 
     def short(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return who has no unit, and who has some, but fewer than a shingle; int64, ascending."""

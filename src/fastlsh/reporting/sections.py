@@ -1,14 +1,14 @@
 """What a report tells, part by part, as HTML."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import probability_text
-from fastlsh.explanation.words import shingles
-from fastlsh.html import escaped
+from fastlsh.explanation import UNIT, shingles_text
+from fastlsh.html import described, escaped, shortened
 from fastlsh.reporting.charts import bars, curve
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import Documents
@@ -50,16 +50,15 @@ def summary(result: Deduplication) -> str:
         ("removed, not verified", int(np.isnan(similarity).sum())),
         ("removed, like one kept before", outside),
     ]
-    return f'<div class="tiles">{inner}</div>' + _list(
+    return f'<div class="tiles">{inner}</div>' + described(
         (label, f"{count:,}") for label, count in rows if count
     )
 
 
 def notes_list(notes: Mapping[str, str]) -> str:
     """Show what the caller has to say."""
-    return _list(
-        (f"<bdi>{escaped(_cut(label, MOST_LABEL))}</bdi>", f"<bdi>{escaped(_cut(text))}</bdi>")
-        for label, text in notes.items()
+    return described(
+        (_shown(label, MOST_LABEL), _shown(text, MOST_NOTE)) for label, text in notes.items()
     )
 
 
@@ -70,7 +69,7 @@ def parameters(result: Deduplication) -> str:
     if options:
         keep = options["keep"]
         rows += [
-            ("shingles", shingles(options["shingler"])),
+            ("shingles", shingles_text(options["shingler"])),
             (
                 "signatures",
                 f"{options['num_perm']:,} values ({options['scheme']}, seed {options['seed']})",
@@ -83,7 +82,7 @@ def parameters(result: Deduplication) -> str:
             ("most comparisons", f"{options['max_candidates']:,} a document"),
         ]
     if params is None:
-        return _list(rows)
+        return described(rows)
     rows.insert(-2 if options else 1, ("bands", f"{params.bands:,} x {params.rows:,} rows"))
     step = (1 - threshold) / 4
     similarities = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
@@ -95,7 +94,7 @@ def parameters(result: Deduplication) -> str:
     if options and options["verify"] != "exact":
         sentence = sentence.partition(" Every")[0]
     return (
-        f'<p>{sentence}</p>{_list(rows)}<div class="pair">{curve(params, threshold)}'
+        f'<p>{sentence}</p>{described(rows)}<div class="pair">{curve(params, threshold)}'
         f"{bars(('similarity', 'compared with probability'), found)}</div>"
     )
 
@@ -160,7 +159,7 @@ def limited(result: Deduplication, documents: Documents) -> str:
 def short_ones(documents: Documents) -> str:
     """List empty documents, and those shorter than a shingle."""
     empty, short = documents.short()
-    unit = {"char": "character", "word": "word", "byte": "byte"}[documents.shingler.unit]
+    unit = UNIT[documents.shingler.unit]
     parts = []
     if len(empty):
         parts.append(
@@ -181,8 +180,7 @@ def times(seconds: Mapping[str, float]) -> str:
         return ""
     total = sum(seconds.values())
     rows = [
-        (f"<bdi>{escaped(_cut(stage, MOST_LABEL))}</bdi>", taken, f"{taken:,.2f} s")
-        for stage, taken in seconds.items()
+        (_shown(stage, MOST_LABEL), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()
     ]
     return f"<p>{total:,.2f} seconds in all.</p>{bars(('stage', 'time'), rows)}"
 
@@ -202,10 +200,5 @@ def _documents(numbers: NDArray[np.int64], documents: Documents, text: bool = Tr
     return f"<details>\n<summary>{which}</summary>\n{shown}</details>"
 
 
-def _list(rows: Iterable[tuple[str, str]]) -> str:
-    inner = "\n".join(f"<dt>{label}</dt><dd>{value}</dd>" for label, value in rows)
-    return f"<dl>\n{inner}\n</dl>" if inner else ""
-
-
-def _cut(text: str, most: int = MOST_NOTE) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+def _shown(text: str, most: int) -> str:
+    return f"<bdi>{escaped(shortened(text, most))}</bdi>"

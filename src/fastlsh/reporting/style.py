@@ -6,18 +6,15 @@ PAGE = """
   :root { --bar: #8ea6f5; --line: #3a424b; --soft: #1c2127; }
 }
 * { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem;
-  overflow-wrap: anywhere; padding: 1rem clamp(.75rem, 4vw, 2.5rem) 4rem; }
+body { max-width: 60rem; padding: 1rem clamp(.75rem, 4vw, 2.5rem) 4rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 1rem 0; }
 h2 { border-top: 1px solid var(--line); font-size: 1.15rem; margin: 2.5rem 0 .75rem;
   padding-top: 1rem; }
 p { margin: .5rem 0; max-width: 42rem; }
 bdi { white-space: normal; }
 .id { font-weight: 600; }
-dl { display: grid; gap: .2rem 1.5rem; grid-template-columns: fit-content(45%) 1fr;
-  margin: 1rem 0; }
+dl { gap: .2rem 1.5rem; grid-template-columns: fit-content(45%) 1fr; margin: 1rem 0; }
 dt, summary span, li > span, small, .gap, .same { color: var(--faint); }
-dd { margin: 0; }
 .tiles { display: grid; gap: .75rem; grid-template-columns: repeat(4, 1fr); }
 @media (max-width: 34rem) { .tiles { grid-template-columns: 1fr 1fr; } }
 .tiles div { background: var(--soft); border-radius: 8px; color: var(--faint);

@@ -98,7 +98,11 @@ class Deduplication:
         return self.documents
 
     def __iter__(self) -> Iterator[tuple[int, int, float]]:
-        """Iterate over the proofs: (removed document, kept_index, similarity)."""
+        """Iterate over the proofs: (removed document, kept_index, similarity).
+
+        Where the proof is a document of `against`, kept_index is -1: its number is
+        ``against_index[removed]``.
+        """
         removed = self.filtered
         return zip(
             removed.tolist(),
