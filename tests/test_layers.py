@@ -15,7 +15,7 @@ FLOORS = [
     ["_version"],
     ["_kernels", "io"],
     ["errors", "arguments", "parallel", "banding", "results", "texts", "textbook", "html"],
-    ["presets", "signatures", "candidates", "sets", "parameters"],
+    ["parameters", "presets", "signatures", "candidates", "sets"],
     ["stages", "index", "search"],
     ["evaluation", "explanation", "compat"],
     ["plots", "reporting"],

@@ -5,6 +5,9 @@
 [True, False, True]
 """
 
+import importlib
+import sys
+
 from fastlsh._version import __version__
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import band_keys, candidate_pairs
@@ -47,3 +50,12 @@ __all__ = [
     "preset",
     "report",
 ]
+
+# Where classes lay before they had rooms: pickles name them there.
+for _old, _new in {
+    "fastlsh.explain.result": "fastlsh.explanation",
+    "fastlsh.minhash": "fastlsh.signatures.minhasher",
+    "fastlsh.schemes": "fastlsh.signatures.schemes",
+    "fastlsh.shingling": "fastlsh.texts.shingler",
+}.items():
+    sys.modules[_old] = importlib.import_module(_new)

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fastlsh.evaluation.data import EvaluationData
+from fastlsh.evaluation.data import EvaluationData, SimilarityBin
 from fastlsh.evaluation.shares import or_null
 from fastlsh.evaluation.table import as_table
+
+__all__ = ["Evaluation", "SimilarityBin"]  # pickles look for both here
 
 
 @dataclass(frozen=True)
