@@ -3,12 +3,28 @@
 import inspect
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 
-from fastlsh import MinHasher, deduplicate, evaluate, exact_pairs, near_duplicates
+from fastlsh import (
+    Index,
+    LSHParams,
+    MinHasher,
+    Shingler,
+    band_keys,
+    candidate_pairs,
+    deduplicate,
+    estimate_jaccard,
+    evaluate,
+    exact_jaccard,
+    exact_pairs,
+    explain,
+    near_duplicates,
+)
 from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, spans_of_list
+from fastlsh.arguments import CHOICES, INTEGERS
 
 
 @pytest.mark.parametrize("function", [near_duplicates, deduplicate])
@@ -78,6 +94,60 @@ NAMED = [
 def test_the_message_names_the_argument(function, options, error, message, texts):
     with pytest.raises(error, match=re.escape(message)):
         function(texts, **{"threshold": 0.8, **options})
+
+
+def unread():
+    """Texts that must not be read: an argument is refused before the work begins."""
+    pytest.fail("the texts were read")
+    yield
+
+
+CALLS = {
+    "near_duplicates": partial(near_duplicates, unread()),
+    "deduplicate": partial(deduplicate, unread()),
+    "exact_pairs": partial(exact_pairs, unread(), threshold=0.8),
+    "evaluate": partial(evaluate, unread()),
+    "explain": partial(explain, "one text", "another text"),
+    "MinHasher": MinHasher,
+    "Shingler": Shingler,
+    "Index": Index,
+    "LSHParams": partial(LSHParams, bands=2, rows=2),
+    "LSHParams.for_threshold": partial(LSHParams.for_threshold, threshold=0.8),
+    "estimate_jaccard": partial(estimate_jaccard, np.zeros((2, 8), np.uint32), ([0], [1])),
+    "band_keys": partial(band_keys, np.zeros((2, 8), np.uint32), LSHParams(2, 2)),
+    "candidate_pairs": partial(candidate_pairs, np.zeros((2, 8), np.uint32), LSHParams(2, 2)),
+    "exact_jaccard": partial(exact_jaccard, ["a", "b"], ([0], [1])),
+}
+HUGE = 2**70
+ODD_NUMBERS = ["x", True, np.True_, 1 + 2j, [1], b"1", 2.5, float("nan"), -1, HUGE]
+
+
+def arguments(names):
+    """Return (call, argument) for all arguments of these names."""
+    return [
+        (call, name)
+        for call in CALLS
+        for name in inspect.signature(CALLS[call]).parameters
+        if name in names
+    ]
+
+
+@pytest.mark.parametrize(("call", "name"), arguments({*INTEGERS, "threshold", "recall", "lowest"}))
+def test_every_number_is_checked_by_name(call, name):
+    other = {"bands": {"rows": 1}, "rows": {"bands": 1}}.get(name, {})
+    for value in ODD_NUMBERS:
+        if value is HUGE and INTEGERS.get(name, (0, 0))[1] is None:
+            continue
+        with pytest.raises((TypeError, ValueError), match=rf"\b{name}\b"):
+            CALLS[call](**{**other, name: value})
+
+
+@pytest.mark.parametrize(("call", "name"), arguments(CHOICES))
+def test_every_choice_is_checked_by_name(call, name):
+    for value in ["x", "", 1, True, b"char"]:
+        choices = ", ".join(CHOICES[name])
+        with pytest.raises(ValueError, match=f"^{name} must be one of {choices}, got"):
+            CALLS[call](**{name: value})
 
 
 def test_numbers_of_numpy_are_numbers():

@@ -90,6 +90,8 @@ def evaluate(
     lowest = check_number(0.75 * params.threshold if lowest is None else lowest, "lowest")
     if not 0.0 < lowest <= params.threshold:
         raise ValueError(f"lowest must be above 0 and at most the threshold, got {lowest}")
+    if sample is not None:
+        sample = check_integer(sample, "sample")
     options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))

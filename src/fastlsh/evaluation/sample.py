@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans
-from fastlsh.arguments import check_integer
 from fastlsh.texts import Texts
 
 MOST = 20_000
@@ -35,7 +34,7 @@ def sampled(texts: Texts, sample: int | None, seed: int) -> tuple[Texts, NDArray
 
     Every set of so many documents is equally likely; the same seed draws the same one.
     """
-    n, size = len(texts), MOST if sample is None else check_integer(sample, "sample")
+    n, size = len(texts), MOST if sample is None else sample
     if size >= n:
         return texts, np.arange(n)
     # The stream of RandomState is frozen by numpy's policy (NEP 19).
