@@ -32,9 +32,8 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "common._cpu", "text._spans", "text._arrow_in", "text._arrow_out", "candidates._buckets",
-    "candidates._families", "index._ids", "sets._inverted", "sets._join", "compat._key_buckets",
-    "compat._twister",
+    "common._cpu", "text._texts", "candidates._candidates", "sets._exact_join", "index._ids",
+    "compat._datasketch",
 ]  # fmt: skip
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")

@@ -10,17 +10,19 @@ import importlib.util
 import os
 from typing import TYPE_CHECKING
 
-from fastlsh._kernels.candidates._buckets import chain_depths, emit_pairs, link, roots
-from fastlsh._kernels.candidates._families import families, unite
+from fastlsh._kernels.candidates._candidates import (
+    chain_depths,
+    emit_pairs,
+    families,
+    link,
+    roots,
+    unite,
+)
 from fastlsh._kernels.common._cpu import instruction_sets
-from fastlsh._kernels.compat._key_buckets import KeyBuckets
-from fastlsh._kernels.compat._twister import mt19937
+from fastlsh._kernels.compat._datasketch import KeyBuckets, mt19937
 from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
-from fastlsh._kernels.sets._inverted import invert, numbers_of
-from fastlsh._kernels.sets._join import SetJoin
-from fastlsh._kernels.text._arrow_in import ArrowColumn
-from fastlsh._kernels.text._arrow_out import arrow_stream
-from fastlsh._kernels.text._spans import Spans, merged, spans_of_list
+from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
+from fastlsh._kernels.text._texts import ArrowColumn, Spans, arrow_stream, merged, spans_of_list
 
 CHARACTERS = 0
 WORDS = 1

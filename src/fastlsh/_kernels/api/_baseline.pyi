@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
-from fastlsh._kernels.text._spans import Spans
+from fastlsh._kernels.text._texts import Spans
 
 @disjoint_base
 class BandTables:

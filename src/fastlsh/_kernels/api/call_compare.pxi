@@ -1,4 +1,16 @@
 # Called from Python: shingle sets and similarities. The loops run without the GIL.
+# With checks.pxi, sets.pxi, compare.pxi, sketch.pxi and the sources.
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memmove
+
+from fastlsh._kernels.candidates.bandkeys cimport is_empty_row
+from fastlsh._kernels.common.checks cimport check_offsets
+from fastlsh._kernels.common.mixing cimport fmix64
+from fastlsh._kernels.sets.sets cimport Workbench
+from fastlsh._kernels.text._texts cimport Spans
+from fastlsh._kernels.text.source cimport WORDS, Plan, Source, make_plan
 
 
 def shingle_sets(

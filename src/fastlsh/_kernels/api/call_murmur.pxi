@@ -1,6 +1,14 @@
 # Called from Python: minima of MurmurHash3. The loop runs without the GIL.
+# With checks.pxi, murmur32.pxi and murmur64.pxi.
 
-from libc.stdlib cimport calloc
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.common.checks cimport check_aligned
+from fastlsh._kernels.compat.murmur cimport GROUP, LANES, PIECE, Murmur
+from fastlsh._kernels.text._texts cimport Spans
+from fastlsh._kernels.text.source cimport element
 
 
 def murmur_minima(

@@ -1,8 +1,16 @@
 # Called from Python: the sketches of datasketch. The loops run without the GIL.
+# With permute.pxi and sha1.pxi.
 
-from cpython.buffer cimport (
-    PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer,
-)
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+import numpy as np
+
+from fastlsh._kernels.common.checks cimport check_aligned, check_offsets
+from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, LEGACY
+from fastlsh._kernels.text._texts cimport Span
+from fastlsh._kernels.text.source cimport BLOCK
 
 
 def sha1_hashes(list tokens not None, hashes not None):

@@ -1,4 +1,12 @@
 # Called from Python: signatures and band keys. The loops run without the GIL.
+# With checks.pxi, sign.pxi, bandkeys.pxi and the sources.
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from fastlsh._kernels.common.checks cimport check_aligned, check_offsets
+from fastlsh._kernels.minhash.signer cimport Signer
+from fastlsh._kernels.text._texts cimport Spans
+from fastlsh._kernels.text.source cimport WORDS, Plan, Source, element, make_plan
 
 
 def signatures(
@@ -67,11 +75,6 @@ def token_signatures(
                 &source, &plan, base + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
             )
             sign(&source, &how, &out[i, 0], to_keys + i if how.bands else NULL)
-
-
-ctypedef fused element:
-    uint32_t
-    uint64_t
 
 
 def hash_signatures(

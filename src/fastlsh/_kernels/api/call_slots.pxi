@@ -1,4 +1,11 @@
 # Called from Python: tables of another size. And what the class of the tables needs.
+# With tables.pxi.
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport malloc
+
+from fastlsh._kernels.common.prefetch cimport AHEAD
+from fastlsh._kernels.index.tables cimport Desk, Tables
 
 
 cdef Desk new_desk(const Tables* t, Py_ssize_t documents) except *:

@@ -1,4 +1,14 @@
 # Called from Python: the tables of an index. The loops run without the GIL.
+# With call_slots.pxi, tables.pxi, lookups.pxi and bandkeys.pxi.
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from fastlsh._kernels.common.checks cimport check_aligned, check_offsets
+from fastlsh._kernels.common.prefetch cimport AHEAD
+from fastlsh._kernels.index.tables cimport Answer, Answers, Band, Desk, Question, Tables
+from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 
 
 cdef class BandTables:
@@ -144,8 +154,8 @@ cdef class BandTables:
         memset(&question, 0, sizeof(Question))
         question.mode = mode
         question.threshold = threshold
-        if mode not in (BY_SETS, BY_SIGNATURE, NOT):
-            raise ValueError(f"mode must be {BY_SETS}, {BY_SIGNATURE} or {NOT}, got {mode}")
+        if mode not in (BY_SETS, BY_SIGNATURE, NOT_VERIFIED):
+            raise ValueError(f"mode must be {BY_SETS}, {BY_SIGNATURE} or {NOT_VERIFIED}, got {mode}")
         if signatures.shape[1] != self.t.k:
             raise ValueError(f"signatures have {signatures.shape[1]} values, not {self.t.k}")
         if not 0 <= first <= last <= signatures.shape[0]:

@@ -4,34 +4,31 @@
 # goes on meanwhile. To hold references and release the GIL before the hashing takes 1.5 to 2 times
 # as long in all, and a quarter more with the GIL held.
 
+# With polynomials.pxi.
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+import numpy as np
+
+from fastlsh._kernels.common.prefetch cimport prefetch
+from fastlsh._kernels.text.unicode cimport (
+    PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
+    PyUnicode_IS_COMPACT, PyUnicode_KIND, fastlsh_ready,
+)
 
 cdef extern from *:
     """
-    #if PY_VERSION_HEX < 0x030C0000
-    #define fastlsh_ready(text) PyUnicode_READY(text)
-    #else
-    #define fastlsh_ready(text) 0
-    #endif
     #if defined(Py_GIL_DISABLED)
     #define FASTLSH_STABLE_LISTS 0
     #else
     #define FASTLSH_STABLE_LISTS 1
     #endif
     """
-    int fastlsh_ready(object text) except -1
     bint STABLE_LISTS "FASTLSH_STABLE_LISTS"    # the GIL keeps other threads from changing them
 
 cdef extern from "Python.h":
-    bint PyUnicode_Check(object text)
-    bint PyUnicode_IS_COMPACT(object text)
-    int PyUnicode_KIND(object text)
-    void* PyUnicode_DATA(object text)
-    Py_ssize_t PyUnicode_GET_LENGTH(object text)
-    object PyUnicode_DecodeUTF8(const char* data, Py_ssize_t n, const char* errors)
-    bint PyBytes_Check(object data)
-    char* PyBytes_AS_STRING(object data)
-    Py_ssize_t PyBytes_GET_SIZE(object data)
     bint PyList_CheckExact(object items)
     tuple PySequence_Tuple(object items)
     Py_ssize_t PySequence_Fast_GET_SIZE(object items)

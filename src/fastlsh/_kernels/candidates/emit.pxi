@@ -1,5 +1,10 @@
 # From links to pairs: each once, in the first band that it shares.
 
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memcmp
+
+from fastlsh._kernels.common.prefetch cimport prefetch
+
 cdef enum:
     PAIRS_AHEAD = 16
 

@@ -1,36 +1,12 @@
-# The hash tables of a KeyBuckets, without a Python object. A row of the table is a record
-#
-#     words[bands * width] | next[bands] | hash of its key | mark
-#
-# in a chunk that never moves. Slots are found by open addressing; `tags` holds 7 bits of each
-# slot's hash (0 = free), so that a slot of another bucket is passed over without a look at its
-# record. Table number `bands` holds the keys. A chain of the rows of a bucket starts in `heads`.
+# Look-ups in the hash tables of a KeyBuckets, without a Python object.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-cdef enum:
-    CHUNK_BITS = 5
-    CHUNK = 1 << CHUNK_BITS
+from fastlsh._kernels.common.prefetch cimport prefetch
+from fastlsh._kernels.compat.key_table cimport CHUNK, CHUNK_BITS, Table
 
 cdef uint32_t DEAD = 0xFFFFFFFF             # the mark of a removed row
-
-cdef struct Table:
-    Py_ssize_t bands
-    Py_ssize_t width                        # words of a band
-    Py_ssize_t record                       # words of a record
-    Py_ssize_t n                            # rows, removed ones included
-    Py_ssize_t allocated                    # chunks
-    int bits                                # of the number of slots
-    uint32_t query                          # the mark of rows that the current query has met
-    uint32_t** chunks
-    Py_ssize_t room                         # chunks that `chunks` can name
-    uint8_t* tags
-    int32_t* heads
-    bint narrow                             # 64-bit values in 32 bits
-    uint64_t* hashes                        # scratch for one signature: the hash of each band,
-    uint32_t* words                         # its words,
-    uint8_t* fits                           # which bands can be in the table at all
 
 
 cdef inline uint32_t* record_of(const Table* t, Py_ssize_t row) noexcept nogil:

@@ -1,6 +1,11 @@
 # Memory of a Table. Whatever raises MemoryError leaves the table as it was.
+# With key_buckets.pxi.
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.compat.key_table cimport CHUNK, CHUNK_BITS, Table
 
 cdef enum:
     FIRST_BITS = 4

@@ -1,11 +1,12 @@
 # The base of KeyBuckets: its rows, and looking into it.
+# With key_buckets.pxi and key_memory.pxi.
 
-cdef struct Kind:
-    # Of the values: integers of 4 or 8 bytes, `columns` of them for each minimum. Equal bits are
-    # equal values; `is_signed` only says which 64-bit values are likely to fit into 32 bits.
-    Py_ssize_t itemsize
-    Py_ssize_t columns
-    bint is_signed
+cimport cython
+from cpython.object cimport Py_EQ, PyObject_Hash, PyObject_RichCompareBool
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.compat.key_table cimport CHUNK, Kind, Table
 
 
 cdef class KeyRows:

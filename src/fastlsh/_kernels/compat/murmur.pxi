@@ -5,21 +5,12 @@
 # no bit into the upper part of a hash. So a filter finds the few windows whose upper part is
 # least, and only those are hashed in full.
 
-cdef enum:
-    GROUP = 16          # windows that the filter cannot tell apart
-    LANES = 32          # seeds at a time, at most
-    PIECE = 2048        # windows at a time, at most
-    GROUPS = PIECE / GROUP
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
-cdef struct Murmur:
-    Py_ssize_t k            # seeds
-    const uint32_t* seeds   # k, filled up with zeros to a multiple of GROUP
-    Py_ssize_t piece        # windows at a time: what `words` has room for
-    void* words             # arrays of `piece` mixed words, one window after the other
-    uint32_t least[GROUPS * LANES]      # the filter's minimum of each group under each seed
-    uint32_t best[LANES]                # the least of these under each seed,
-    uint32_t second[LANES]              # the one after that,
-    uint32_t place[LANES]               # and the first group that has the least
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.compat.murmur cimport GROUP, LANES, Murmur
+from fastlsh._kernels.text.source cimport element
 
 
 cdef inline uint32_t rotated32(uint32_t x, int r) noexcept nogil:

@@ -1,6 +1,11 @@
 # MurmurHash3_x86_32. Arrays of words, for windows of `blocks` whole blocks: the first block rotated
 # for its use, that times 4, the other blocks, and what is left of the window, for its use. With no
-# whole block only the last one.
+# whole block only the last one. With murmur.pxi.
+
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+
+from fastlsh._kernels.common.compiler cimport inline_void, noinline_void
+from fastlsh._kernels.compat.murmur cimport GROUP, LANES, Murmur
 
 cdef enum:
     ADDED = 0xE6546B64

@@ -1,8 +1,15 @@
 # Minima of datasketch's 64-bit permutations over the element hashes of a set.
+# With minima.pxi.
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.common.mixing cimport fmix32, fmix64
+from fastlsh._kernels.minhash.signer cimport WIDE
+from fastlsh._kernels.text.source cimport BLOCK
 
 cdef enum:
-    AFFINE64 = 2
-    LEGACY = 3
     WIDE_64 = 32
     NARROW_64 = 8
     LEGACY_FEW = 16     # so few elements that the filter would not pay

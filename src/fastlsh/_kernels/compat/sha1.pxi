@@ -1,6 +1,10 @@
 # SHA-1 (FIPS 180-4) of many short messages: one message in each lane of a vector.
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.text._texts cimport Span
 
 cdef enum:
     SHA1_LANES = 16          # one vector of AVX-512, two of AVX2, four of SSE and NEON

@@ -1,12 +1,15 @@
 # The keep-or-drop step: documents in priority order against the kept documents of their buckets.
+# With compare.pxi.
 
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, qsort
+
+from fastlsh._kernels.greedy.ranks cimport Rank, compare_int32, compare_ranks
+from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
+from fastlsh._kernels.sets.sets cimport Sets
 
 cdef enum:
     REMEMBERED = 64         # kept documents that a bucket offers
-    BY_SETS = 0             # ways to verify
-    BY_SIGNATURE = 1
-    NOT = 2
 
 
 cdef class Keeper:

@@ -3,6 +3,8 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
+from fastlsh._kernels.common.mixing cimport fmix64
+
 cdef extern from *:
     """
     #ifdef Py_GIL_DISABLED                      /* other threads go on: leave it alone */
@@ -94,11 +96,7 @@ cdef uint64_t hash_of(const uint8_t* data, Py_ssize_t n) noexcept nogil:
             word |= <uint64_t> data[i + j] << (8 * j)
         h = (h ^ word) * <uint64_t> 0xD6E8FEB86659FD93
         h ^= h >> 32
-    h ^= h >> 33
-    h *= <uint64_t> 0xFF51AFD7ED558CCD
-    h ^= h >> 33
-    h *= <uint64_t> 0xC4CEB9FE1A85EC53
-    return h ^ (h >> 33)
+    return fmix64(h)
 
 
 cdef int check_ids(

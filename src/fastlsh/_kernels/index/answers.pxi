@@ -1,8 +1,6 @@
 # The best answers of a query: a bounded heap, the worst on top, then sorted.
 
-cdef struct Answer:
-    double similarity
-    double number               # of the document, exact up to 2^53
+from fastlsh._kernels.index.tables cimport Answer
 
 
 cdef inline bint better(const Answer* a, const Answer* b) noexcept nogil:

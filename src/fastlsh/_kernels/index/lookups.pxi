@@ -1,13 +1,11 @@
 # Asking the tables, and making them anew without what was removed.
+# With tables.pxi, walks.pxi and answers.pxi.
 
-cdef struct Answers:
-    Answer* out
-    Py_ssize_t room
-    Py_ssize_t limit
-    int64_t* counts             # of each document
-    Py_ssize_t end
-    int64_t dead
-    bint damaged
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memmove, memset
+
+from fastlsh._kernels.common.prefetch cimport AHEAD
+from fastlsh._kernels.index.tables cimport Answer, Answers, Desk, Question, Tables, Walk
 
 
 cdef bint answer_one(

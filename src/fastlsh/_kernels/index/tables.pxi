@@ -10,7 +10,11 @@
 # A table may come from a file: each number read from it is checked before it is used, and as a
 # chain only ascends, each walk ends.
 
-from libc.stdlib cimport calloc
+from libc.stdint cimport uint32_t, uint64_t
+
+from fastlsh._kernels.candidates.bandkeys cimport band_key, four_band_keys, is_empty_row
+from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
+from fastlsh._kernels.index.tables cimport Band, Desk, Tables
 
 cdef enum:
     MOST_TOGETHER = 4096        # documents that are looked up in one band before the next
@@ -21,53 +25,18 @@ cdef uint32_t NO_CHAIN = 0x7FFFFFFF     # no number of a document
 cdef uint32_t DAMAGED = 0xFFFFFFFF
 
 
-cdef struct Band:
-    uint64_t* slots
-    uint64_t size
-    uint32_t* links
-    int64_t* used               # slots that are not empty; NULL: nothing is written
-
-
-cdef struct Tables:
-    Band* bands
-    Py_ssize_t count            # of the bands
-    Py_ssize_t rows
-    Py_ssize_t k
-    Py_ssize_t n                # documents
-    uint32_t* signatures
-    uint8_t* live               # NULL: all are
-    uint64_t* hashes            # sets, one after the other; NULL: none
-    int64_t* offsets
-    Py_ssize_t total            # of the hashes
-
-
-cdef inline uint64_t with_value(uint64_t h, uint32_t value) noexcept nogil:
-    h = (h ^ value) * <uint64_t> 0xD6E8FEB86659FD93
-    return h ^ (h >> 32)
-
-
 cdef inline uint32_t tag_of(const uint32_t* values, Py_ssize_t rows, uint64_t band) noexcept nogil:
     return <uint32_t> (band_key(values, rows, band) >> 32)
 
 
 cdef inline void put_tags_of(const Tables* t, const uint32_t* row, uint32_t* tags) noexcept nogil:
-    # The upper halves of `band_key` (its upper half is 0 for both keys that it makes one of). Four
-    # bands at a time, for each multiplication waits for the one before.
     cdef Py_ssize_t b = 0
     cdef Py_ssize_t i
-    cdef const uint32_t* v
-    cdef uint64_t h[4]
+    cdef uint64_t keys[4]
     while b + 4 <= t.count:
-        v = row + b * t.rows
+        four_band_keys(row + b * t.rows, t.rows, b, keys, 1)
         for i in range(4):
-            h[i] = <uint64_t> (b + i + 1) * <uint64_t> 0x9E3779B97F4A7C15
-        for i in range(t.rows):
-            h[0] = with_value(h[0], v[i])
-            h[1] = with_value(h[1], v[t.rows + i])
-            h[2] = with_value(h[2], v[2 * t.rows + i])
-            h[3] = with_value(h[3], v[3 * t.rows + i])
-        for i in range(4):
-            tags[b + i] = <uint32_t> (fmix64(h[i]) >> 32)
+            tags[b + i] = <uint32_t> (keys[i] >> 32)
         b += 4
     for b in range(b, t.count):
         tags[b] = tag_of(row + b * t.rows, t.rows, b)
@@ -137,14 +106,6 @@ cdef Py_ssize_t move_slots_to(
         slots[at] = old[i]
         moved += 1
     return moved
-
-
-cdef struct Desk:
-    # Some documents on their way through the tables: all in one band, then all in the next. So
-    # one table at a time is in the caches, those for addresses included.
-    Py_ssize_t room             # for documents
-    uint32_t* tags              # of each document; then the first of its chains, with MORE
-    uint32_t* filled            # 0: the document is empty
 
 
 cdef Py_ssize_t desk_room(const Tables* t, Py_ssize_t documents) noexcept nogil:

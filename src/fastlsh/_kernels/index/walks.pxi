@@ -1,16 +1,11 @@
 # Walking through the chains of a document: its candidates, and how like it they are.
+# With tables.pxi and compare.pxi.
 
-cdef struct Walk:
-    # Through the chains of one document, band by band.
-    const uint32_t* row
-    const uint32_t* heads       # the first document of the chain in each band, with MORE
-    Py_ssize_t band
-    uint32_t here
-    uint32_t recent[4]          # that were returned: most are met again in the next band
-    int turn
-    uint32_t bound              # later documents are not wanted
-    int64_t dead                # removed documents that were met
-    bint damaged
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from fastlsh._kernels.common.prefetch cimport prefetch
+from fastlsh._kernels.index.tables cimport Question, Tables, Walk
+from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
 
 
 cdef inline void fetch_links(const Tables* t, const uint32_t* heads) noexcept nogil:
@@ -116,15 +111,6 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             walk.recent[walk.turn & 3] = d
             walk.turn += 1
             return d
-
-
-cdef struct Question:
-    # Documents that are compared with those in the tables.
-    const uint32_t* signatures
-    const uint64_t* hashes
-    const int64_t* offsets
-    double threshold
-    int mode
 
 
 cdef inline double similarity_to(

@@ -1,9 +1,17 @@
 # Fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017): each round throws every element into
 # one slot, at a rank there; a slot keeps its least value, and all values of a round are less than
 # those of later ones. What all rounds leave empty gets the minimum of a function of its own.
+# With minima.pxi.
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
+
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.common.mixing cimport fmix32
+from fastlsh._kernels.minhash.signer cimport ROUNDS, WIDE, Signer
+from fastlsh._kernels.text.source cimport BLOCK, Source
 
 cdef enum:
-    ROUNDS = 8
     HELD = 4 * BLOCK        # inputs of a document that are kept for the next round: 8 KB
 
 

@@ -1,7 +1,14 @@
 # The minima of k functions h_j(x) = a_j * x + b_j mod 2^32 over the shingles of a document.
 
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.common.mixing cimport fold
+from fastlsh._kernels.minhash.signer cimport WIDE, Signer
+from fastlsh._kernels.text.source cimport BLOCK, Source
+
 cdef enum:
-    WIDE = 64       # minima that stay in registers while a block of shingles passes by
     NARROW = 32     # not 16: gcc would take a loop of 16 apart before it makes vectors of it
 
 # A fixed count of lanes, shingles outside and lanes inside: compilers turn that into vector

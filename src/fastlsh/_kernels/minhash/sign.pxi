@@ -1,4 +1,13 @@
 # A document's signature, and its band keys while the signature is in the cache.
+# With minima.pxi and fss.pxi.
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
+
+from fastlsh._kernels.candidates.bandkeys cimport band_key, is_empty_row
+from fastlsh._kernels.minhash.signer cimport FSS, Signer
+from fastlsh._kernels.text.source cimport Source
+
 
 cdef void sign(
     const Source* document, const Signer* how, uint32_t* row, uint64_t* keys

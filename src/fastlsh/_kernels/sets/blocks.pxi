@@ -1,6 +1,11 @@
 # Common elements of two sorted sets, a vector of each at a time: every element of the one with
 # every element of the other, in intrinsics, for no compiler makes this of a loop. With narrower
 # vectors `step_strands` is as fast.
+# With compare.pxi.
+
+from libc.stdint cimport uint64_t
+
+from fastlsh._kernels.common.compiler cimport popcount      # and its macros, in the text below
 
 cdef extern from *:
     """

@@ -1,4 +1,13 @@
 # Comparing two signatures, and two sorted sets of shingle hashes.
+# With blocks.pxi and sketch.pxi.
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from fastlsh._kernels.common.compiler cimport either, noinline_void
+from fastlsh._kernels.sets.overlap cimport least_overlap, quotient
+from fastlsh._kernels.sets.sets cimport Sets
+
 
 cdef noinline_void count_equal(
     const uint32_t* a, const uint32_t* b, Py_ssize_t k, Py_ssize_t* count
@@ -152,15 +161,6 @@ cdef double jaccard_of_sets(
     else:
         common = intersect_strands(a, na, b, nb, needed)
     return -1.0 if common < 0 else quotient(common, na, nb)
-
-
-cdef struct Sets:
-    # Sets with their sketches, of documents by number.
-    const uint64_t* hashes
-    const int64_t* start
-    const int64_t* count
-    Py_ssize_t total            # of the hashes
-    bint incomplete             # one was asked for that is not there
 
 
 cdef inline bint lies_within(

@@ -1,14 +1,11 @@
 # The set of a document's shingle hashes, as a sorted array without repetitions.
 
-cdef enum:
-    SORT_LIMIT = 1 << 15                # hashes sorted in one go, within the L2 cache
+from libc.stdint cimport uint16_t, uint64_t
+from libc.string cimport memcpy, memmove, memset
 
-    RECENT = 1 << 13
-
-cdef struct Workbench:
-    uint64_t recent[RECENT]
-    uint16_t place[2 * SORT_LIMIT + 1]
-    uint64_t values[SORT_LIMIT]
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.sets.sets cimport RECENT, SORT_LIMIT, Workbench
+from fastlsh._kernels.text.source cimport BLOCK, Source
 
 
 cdef Py_ssize_t sort_small(

@@ -4,6 +4,12 @@
 # for a small part of the price of an intersection, and none wrongly.
 # Layout, in 64-bit words behind the set: bits in the small map, in the large one, the two maps.
 
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
+
+from fastlsh._kernels.common.compiler cimport either, noinline_void, popcount
+
+
 cdef inline int sketch_class(Py_ssize_t n) noexcept nogil:
     # The large map has 2^class bits.
     cdef int c = 7

@@ -1,4 +1,12 @@
 # Shingles of characters, by a rolling polynomial in four interleaved streams.
+# With polynomials.pxi.
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, finish
+from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.source cimport Plan, Source, STEP
 
 cdef inline uint64_t entering(const Plan* plan, code_unit c) noexcept nogil:
     if code_unit is uint8_t:

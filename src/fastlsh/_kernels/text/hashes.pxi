@@ -1,5 +1,11 @@
 # Ready element hashes as a source.
 
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.text.source cimport BLOCK, Source
+
+
 cdef Py_ssize_t next_hashes_64(Source* s, uint64_t* block) noexcept nogil:
     cdef Py_ssize_t n = min(s.length - s.position, <Py_ssize_t> BLOCK)
     if n:

@@ -2,18 +2,14 @@
 #
 # The tables are filled when the module is imported, and constant from then on.
 
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+
+from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, mix_code_point
+from fastlsh._kernels.text._texts cimport code_unit
+
 cdef enum:
     MIXED_POINTS = 1 << 17      # planes 0 and 1: nearly all text, emoji included
     SHORT = 10                  # bytes that are looked up at once: most words, and shingles of 9
-
-# The first 64 bits after the point of pi, with the low three bits set to 5: powers of such a base
-# repeat as late as any.
-cdef uint64_t CHARACTER_BASE = 0x243F6A8885A308D5
-
-ctypedef fused code_unit:
-    uint8_t
-    uint16_t
-    uint32_t
 
 cdef uint64_t mixed[MIXED_POINTS]
 cdef uint64_t placed[SHORT][256]        # [j][c]: c mixed, j places before the end of a run

@@ -1,10 +1,11 @@
 # UTF-8 to code points, in the width in which Python would store them. Strict: no overlong form,
 # no surrogate, nothing above U+10FFFF, nothing cut off.
 
-ctypedef fused code_unit:
-    uint8_t
-    uint16_t
-    uint32_t
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans, code_unit
+from fastlsh._kernels.text.unicode cimport PyUnicode_DecodeUTF8
 
 
 cdef int width_of(const uint8_t* data, Py_ssize_t n) noexcept nogil:

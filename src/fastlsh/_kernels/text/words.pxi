@@ -1,4 +1,13 @@
 # Shingles of words and of ready tokens.
+# With polynomials.pxi and characters.pxi.
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastlsh._kernels.common.compiler cimport noinline_void, popcount
+from fastlsh._kernels.common.mixing cimport WORD_BASE, finish, fmix64
+from fastlsh._kernels.text._texts cimport Span, code_unit
+from fastlsh._kernels.text.source cimport BLOCK, WORDS, Plan, Source
 
 cdef enum:
     CHUNK = 64              # code units whose whitespace makes one mask

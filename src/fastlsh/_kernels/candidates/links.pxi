@@ -1,11 +1,11 @@
-"""Buckets: which earlier document has the same band key. No sort."""
+# Buckets: which earlier document has the same band key. No sort.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memset
+from libc.string cimport memset
 
 import numpy as np
 
-include "common/prefetch.pxi"
+from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 
 cdef inline size_t scaled(uint64_t half, size_t size) noexcept nogil:
     # Half a key, 32 bits, to a place in `size`.
@@ -101,9 +101,6 @@ def link(
             found = find_suspects(&keys[0], n, <uint8_t*> &table[0], &later[0], &empty)
             found = link_suspects(&keys[0], found, &table[0], &later[0], &earlier[0])
     return found, empty
-
-
-include "candidates/emit.pxi"
 
 
 cdef inline bint is_earlier(Py_ssize_t j, Py_ssize_t i) noexcept nogil:

@@ -1,9 +1,9 @@
 # The orders in which candidates are chosen and compared.
 
-from libc.stdlib cimport qsort
+from libc.stdint cimport int32_t
 
 
-cdef int compare_int32(const void* a, const void* b) noexcept nogil:
+cdef inline int compare_int32(const void* a, const void* b) noexcept nogil:
     cdef int32_t x = (<const int32_t*> a)[0]
     cdef int32_t y = (<const int32_t*> b)[0]
     return (x > y) - (x < y)
@@ -15,7 +15,7 @@ cdef struct Rank:
     int32_t candidate
 
 
-cdef int compare_ranks(const void* a, const void* b) noexcept nogil:
+cdef inline int compare_ranks(const void* a, const void* b) noexcept nogil:
     # More shared bands, then more equal minima, then earlier.
     cdef const Rank* x = <const Rank*> a
     cdef const Rank* y = <const Rank*> b

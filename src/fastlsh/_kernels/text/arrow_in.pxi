@@ -1,14 +1,13 @@
-"""One string column read through the Arrow PyCapsule protocol, without pyarrow and without a copy.
-
-The C data interface: https://arrow.apache.org/docs/format/CDataInterface.html
-"""
+# One string column read through the Arrow PyCapsule protocol, without pyarrow and without a copy.
+#
+# The C data interface: https://arrow.apache.org/docs/format/CDataInterface.html
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from fastlsh._kernels.text._arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
-from fastlsh._kernels.text._spans cimport Spans, check_utf8, new_spans, put_utf8
+from fastlsh._kernels.text.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from fastlsh._kernels.text._texts cimport Spans, check_utf8, new_spans, put_utf8
 
 cdef enum:
     NOTHING, OFFSETS32, OFFSETS64, VIEWS

@@ -1,7 +1,6 @@
-"""A table of numpy columns handed out as an Arrow C stream, without pyarrow.
-
-The C data interface: https://arrow.apache.org/docs/format/CDataInterface.html
-"""
+# A table of numpy columns handed out as an Arrow C stream, without pyarrow.
+#
+# The C data interface: https://arrow.apache.org/docs/format/CDataInterface.html
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
@@ -9,7 +8,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
-from fastlsh._kernels.text._arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from fastlsh._kernels.text.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 
 
 cdef class _Table:

@@ -1,6 +1,14 @@
-# Every argument of what Python calls is checked by these.
+# Checks of the arguments of the vector kernels.
 
 import numpy as np
+
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
+
+from fastlsh._kernels.common.checks cimport check_aligned
+from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
+from fastlsh._kernels.text._texts cimport Spans
+from fastlsh._kernels.text.source cimport CHARACTERS, WORDS
 
 
 cdef int check_plan(int unit, Py_ssize_t size) except -1:
@@ -8,26 +16,6 @@ cdef int check_plan(int unit, Py_ssize_t size) except -1:
         raise ValueError(f"unit must be {CHARACTERS} (characters) or {WORDS} (words), got {unit}")
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")
-    return 0
-
-
-cdef int check_aligned(const void* address, Py_ssize_t width, str name) except -1:
-    if <size_t> address % width:
-        raise ValueError(f"{name} must be aligned to {width} bytes")
-    return 0
-
-
-cdef int check_offsets(
-    const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t total, str name
-) except -1:
-    cdef Py_ssize_t i
-    if offsets.shape[0] != n + 1:
-        raise ValueError(f"{name} has {offsets.shape[0]} elements, expected {n + 1}")
-    if offsets[0] < 0 or offsets[n] > total:
-        raise ValueError(f"{name} must lie between 0 and {total}")
-    for i in range(n):
-        if offsets[i + 1] < offsets[i]:
-            raise ValueError(f"{name} must not decrease, but does at {i + 1}")
     return 0
 
 

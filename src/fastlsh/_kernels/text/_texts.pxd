@@ -1,3 +1,10 @@
+from libc.stdint cimport uint8_t, uint16_t, uint32_t
+
+ctypedef fused code_unit:
+    uint8_t
+    uint16_t
+    uint32_t
+
 cdef enum:
     UTF8 = 0                # kind of a text that has yet to be decoded
     ROOM = 16               # no reader wants more bytes in front of a text

@@ -1,32 +1,18 @@
-"""Where the code points of a batch of texts lie, gathered while the GIL is held.
+# Where the code points of a batch of texts lie, gathered while the GIL is held.
+#
+# A text is read in place wherever its code points are stored one by one: every ``str``, ASCII
+# in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for the batch.
 
-A text is read in place wherever its code points are stored one by one: every ``str``, ASCII
-in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for the batch.
-"""
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp
 
-cdef extern from *:
-    """
-    #if PY_VERSION_HEX < 0x030C0000
-    #define fastlsh_ready(text) PyUnicode_READY(text)
-    #else
-    #define fastlsh_ready(text) 0
-    #endif
-    """
-    int fastlsh_ready(object text) except -1
-
-cdef extern from "Python.h":
-    int PyUnicode_KIND(object text)
-    void* PyUnicode_DATA(object text)
-    Py_ssize_t PyUnicode_GET_LENGTH(object text)
-    bint PyUnicode_IS_ASCII(object text)
-    bint PyUnicode_IS_COMPACT(object text)
-    object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t n)
-    object PyUnicode_DecodeUTF8(const char* data, Py_ssize_t n, const char* errors)
+from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans
+from fastlsh._kernels.text.unicode cimport (
+    PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_GET_LENGTH, PyUnicode_IS_ASCII,
+    PyUnicode_IS_COMPACT, PyUnicode_KIND, fastlsh_ready,
+)
 
 
 cdef class Spans:
@@ -116,9 +102,6 @@ cdef int put_utf8(
     # The caller keeps `data` alive, and calls settle_utf8 when all texts are there.
     put(spans, i, data, n, 1 if as_bytes else UTF8, before)
     return 0
-
-
-include "text/utf8.pxi"
 
 
 def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=False, ids=None):

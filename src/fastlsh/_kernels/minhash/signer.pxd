@@ -1,8 +1,14 @@
 # How a document is signed: the scheme with its functions, and the band keys that are wanted.
 
+from libc.stdint cimport uint32_t
+
 cdef enum:
-    AFFINE32 = 0
+    AFFINE32 = 0        # the schemes; the last two for datasketch's sketches only
     FSS = 1
+    AFFINE64 = 2
+    LEGACY = 3
+    ROUNDS = 8          # of FSS
+    WIDE = 64           # minima that stay in registers while a block of shingles passes by
 
 cdef struct Signer:
     int scheme

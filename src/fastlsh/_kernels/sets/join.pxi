@@ -1,14 +1,13 @@
-"""The exact join of sets: which pairs overlap enough, found by their rarest elements.
-
-All-pairs with prefix and length filters (Bayardo, Ma, Srikant 2007), and the position filter
-(Xiao, Wang, Lin, Yu 2008) where the shorter prefix ends: up to there the overlap is known.
-"""
+# The exact join of sets: which pairs overlap enough, found by their rarest elements.
+#
+# All-pairs with prefix and length filters (Bayardo, Ma, Srikant 2007), and the position filter
+# (Xiao, Wang, Lin, Yu 2008) where the shorter prefix ends: up to there the overlap is known.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
-include "sets/overlap.pxi"
-include "common/starts.pxi"
+from fastlsh._kernels.common.checks cimport check_starts
+from fastlsh._kernels.sets.overlap cimport least_overlap, least_size, prefix_length, quotient
 
 
 cdef struct Join:
@@ -20,7 +19,6 @@ cdef struct Join:
     double threshold
     int32_t* met                # how often each set was met; 0 between two probes
     int32_t* candidates
-    int64_t compared           # pairs, element by element
 
 
 cdef Py_ssize_t first_of_size(const int64_t* size, Py_ssize_t n, Py_ssize_t least) noexcept nogil:
@@ -121,7 +119,6 @@ cdef Py_ssize_t overlap(Join* j, int32_t x, int32_t y, Py_ssize_t met) noexcept 
         i = upper_bound(a, i, b[k - 1])
     if met + min(na - i, nb - k) < needed:
         return -1
-    j.compared += 1
     more = common_elements(a + i, na - i, b + k, nb - k, needed - met)
     return -1 if more < 0 else met + more
 
@@ -244,10 +241,8 @@ cdef class SetJoin:
         j.threshold = self.threshold
         j.met = &scratch[0, 0]
         j.candidates = &scratch[1, 0]
-        j.compared = 0
         with nogil:
             found = join_sets(
                 &j, &at[0], <int32_t> last, &left[0], &right[0], &similarity[0], room
             )
-        at[1] += j.compared
         return found

@@ -1,13 +1,12 @@
-"""Sets as numbers by rarity, and for each number the sets in whose prefix it lies.
-
-Elements that one set alone has are not stored: they are the rarest, come first in its order and
-are in no overlap.
-"""
+# Sets as numbers by rarity, and for each number the sets in whose prefix it lies.
+#
+# Elements that one set alone has are not stored: they are the rarest, come first in its order and
+# are in no overlap.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-include "sets/overlap.pxi"
-include "common/starts.pxi"
+from fastlsh._kernels.common.checks cimport check_starts
+from fastlsh._kernels.sets.overlap cimport least_overlap, prefix_length
 
 cdef enum:
     ABSENT = 0xFFFFFFFF

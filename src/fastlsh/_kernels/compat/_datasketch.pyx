@@ -1,15 +1,16 @@
-"""The in-memory hash tables of the compatible MinHashLSH: keys by the bands of their signatures."""
+"""For the drop-in for datasketch: the tables of its MinHashLSH, and its random numbers."""
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.object cimport Py_EQ, PyObject_Hash, PyObject_RichCompareBool
+from libc.stdint cimport int32_t, uint32_t
+from libc.string cimport memchr, memcpy
 
-from libc.string cimport memchr
+from fastlsh._kernels.compat.key_table cimport CHUNK, CHUNK_BITS, Kind
 
-include "common/prefetch.pxi"
 include "compat/key_buckets.pxi"
 include "compat/key_memory.pxi"
 include "compat/key_rows.pxi"
+include "compat/twister.pxi"
 
 cdef enum:
     INSERTED = 0

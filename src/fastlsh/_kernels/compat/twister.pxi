@@ -1,4 +1,4 @@
-"""The Mersenne Twister MT19937 (Matsumoto and Nishimura 1998)."""
+# The Mersenne Twister MT19937 (Matsumoto and Nishimura 1998).
 
 from libc.stdint cimport uint32_t
 

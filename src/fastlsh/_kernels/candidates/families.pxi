@@ -1,8 +1,8 @@
-"""Families: what is connected by shared buckets, by union and find."""
+# Families: what is connected by shared buckets, by union and find.
 
 from libc.stdint cimport int32_t
 
-include "common/prefetch.pxi"
+from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 
 cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
     # The first document of the family; -1 where a parent is a later document.

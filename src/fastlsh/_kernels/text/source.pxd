@@ -1,13 +1,18 @@
 # A Source yields the 64-bit shingle hashes of one document, a block at a time.
 
+from libc.stdint cimport uint32_t, uint64_t
+
+from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, WORD_BASE, mix_code_point
+
 cdef enum:
     BLOCK = 512         # shingle hashes in a block: they stay in the L1 cache until used
     STEP = 128          # the share of each of the four interleaved streams
     CHARACTERS = 0
     WORDS = 1
 
-# The first 64 bits after the point of e, with the low three bits set to 5, as CHARACTER_BASE.
-cdef uint64_t WORD_BASE = 0xB7E151628AED2A6D
+ctypedef fused element:         # a ready hash
+    uint32_t
+    uint64_t
 
 cdef struct Plan:
     # What does not change from document to document.
@@ -39,7 +44,7 @@ cdef struct Source:
     uint64_t* ring              # the last `size` word hashes
 
 
-cdef void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil:
+cdef inline void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil:
     cdef uint64_t base = CHARACTER_BASE if unit == CHARACTERS else WORD_BASE
     cdef Py_ssize_t exponent = size - 1
     cdef int c

@@ -1,0 +1,67 @@
+# The tables of an index, and what goes through them.
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+cdef struct Band:
+    uint64_t* slots
+    uint64_t size
+    uint32_t* links
+    int64_t* used               # slots that are not empty; NULL: nothing is written
+
+
+cdef struct Tables:
+    Band* bands
+    Py_ssize_t count            # of the bands
+    Py_ssize_t rows
+    Py_ssize_t k
+    Py_ssize_t n                # documents
+    uint32_t* signatures
+    uint8_t* live               # NULL: all are
+    uint64_t* hashes            # sets, one after the other; NULL: none
+    int64_t* offsets
+    Py_ssize_t total            # of the hashes
+
+
+cdef struct Desk:
+    # Some documents on their way through the tables: all in one band, then all in the next. So
+    # one table at a time is in the caches, those for addresses included.
+    Py_ssize_t room             # for documents
+    uint32_t* tags              # of each document; then the first of its chains, with MORE
+    uint32_t* filled            # 0: the document is empty
+
+
+cdef struct Walk:
+    # Through the chains of one document, band by band.
+    const uint32_t* row
+    const uint32_t* heads       # the first document of the chain in each band, with MORE
+    Py_ssize_t band
+    uint32_t here
+    uint32_t recent[4]          # that were returned: most are met again in the next band
+    int turn
+    uint32_t bound              # later documents are not wanted
+    int64_t dead                # removed documents that were met
+    bint damaged
+
+
+cdef struct Question:
+    # Documents that are compared with those in the tables.
+    const uint32_t* signatures
+    const uint64_t* hashes
+    const int64_t* offsets
+    double threshold
+    int mode
+
+
+cdef struct Answer:
+    double similarity
+    double number               # of the document, exact up to 2^53
+
+
+cdef struct Answers:
+    Answer* out
+    Py_ssize_t room
+    Py_ssize_t limit
+    int64_t* counts             # of each document
+    Py_ssize_t end
+    int64_t dead
+    bint damaged

@@ -1,0 +1,6 @@
+# How candidates are verified.
+
+cdef enum:
+    BY_SETS = 0
+    BY_SIGNATURE = 1
+    NOT_VERIFIED = 2
