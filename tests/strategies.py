@@ -50,5 +50,5 @@ def little_room(batch, words=None):
         patch.setattr("fastlsh.signatures.minhasher.MAX_BATCH", batch)
         patch.setattr("fastlsh.stages.decisions.BLOCK", batch)
         patch.setattr("fastlsh.sets.shingle_sets.ROOM", words or 2 * batch)
-        patch.setattr("fastlsh.search.copies.BLOCK", batch)
+        patch.setattr("fastlsh.stages.copies.BLOCK", batch)
         yield

@@ -11,10 +11,9 @@ from fastlsh.candidates import empty_documents
 from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Deduplication
-from fastlsh.search.copies import first_copies
 from fastlsh.search.priority import check_keep, priority_order
 from fastlsh.search.short_shingles import warn_of_short_shingles
-from fastlsh.stages import keep_or_drop, part_of, sign
+from fastlsh.stages import decide, sign
 from fastlsh.texts import Shingler, as_texts, joined
 
 
@@ -101,36 +100,20 @@ def deduplicate(
         signed = sign(everything, params, options)
         warn_of_short_shingles(everything, signed.signatures, params, options)
     order = priority_order(keep, everything, signed.lengths, len(known), params)
-    with clock("identical documents"):
-        first = first_copies(everything, signed.signatures, order, params, options)
-    empty = empty_documents(signed.signatures)
-    asked = first == np.arange(len(first))
-    asked[empty] = False
-    with clock("decisions"):
-        part = part_of(everything, signed, order[asked[order]], params, options)
-        fixed = np.arange(len(everything)) < len(known)
-        decisions = keep_or_drop(part, fixed, max_candidates, params, options)
-    kept = np.arange(len(everything))
-    similarity = np.ones(len(everything))
-    dropped = decisions.proof >= 0
-    kept[decisions.documents[dropped]] = decisions.proof[dropped]
-    similarity[decisions.documents] = decisions.similarity
-    copies = np.flatnonzero(first != np.arange(len(first)))
-    kept[copies] = kept[first[copies]]  # what held for the original
-    similarity[copies] = similarity[first[copies]]
-    if verify == "none":
-        similarity[copies] = np.nan
+    kept, similarity, limited = decide(
+        everything, signed, order, len(known), max_candidates, params, options, clock
+    )
     kept = kept[len(known) :]
     return Deduplication(
         np.where(kept >= len(known), kept - len(known), -1),
         np.where(kept >= len(known), -1, kept),
         similarity[len(known) :],
         threshold=params.threshold,
-        limited_documents=np.sort(decisions.documents[decisions.unsure]) - len(known),
+        limited_documents=limited - len(known),
         ids=ids,
         against_ids=against_ids,
         params=params.lsh,
-        empty=int((empty >= len(known)).sum()),
+        empty=int((empty_documents(signed.signatures) >= len(known)).sum()),
         options={
             "keep": keep, "max_candidates": max_candidates, "shingler": params.shingler,
             "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,

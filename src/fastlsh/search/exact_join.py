@@ -13,9 +13,9 @@ from fastlsh.candidates import CodedPairs, join_blocks, pair_codes, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import ProgressOption, RunOptions, batches, run
 from fastlsh.results import Pairs
-from fastlsh.search.copies import with_copies
 from fastlsh.search.ranked_sets import Ranked, TokenSets, ranked
 from fastlsh.sets import all_sets
+from fastlsh.stages import with_copies
 from fastlsh.texts import Shingler, Texts, as_texts, check_shingler
 
 PROBES = 128

@@ -3,16 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.candidates import empty_documents, join_blocks, split_codes
+from fastlsh.candidates import empty_documents, split_codes
 from fastlsh.parallel import ProgressOption, RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
-from fastlsh.search.copies import first_copies, with_copies
 from fastlsh.search.short_shingles import warn_of_short_shingles
-from fastlsh.stages import part_of, sign, verified_pairs
+from fastlsh.stages import find_pairs, sign
 from fastlsh.texts import Shingler, as_texts
 
 
@@ -105,16 +102,7 @@ def near_duplicates(
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)
     warn_of_short_shingles(collection, signed.signatures, params, options)
-    first = first_copies(collection, signed.signatures, None, params, options)
-    originals = np.flatnonzero(first == np.arange(len(first)))
-    order = originals if len(originals) < len(first) else None
-    part = part_of(collection, signed, order, params, options)
-    blocks = [
-        (code[passes], similarity[passes])
-        for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs)
-    ]
-    identical = np.nan if verify == "none" else 1.0
-    code, similarity = with_copies(join_blocks(blocks), first, identical, max_pairs)
+    code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     return Pairs(
         *split_codes(code),
         similarity,

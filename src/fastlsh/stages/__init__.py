@@ -5,19 +5,21 @@ decision is made inside one family, so a collection's answer is the union of the
 parts (`Part`), whatever an engine takes as a part.
 """
 
-from fastlsh.stages.decisions import Decisions, keep_or_drop
-from fastlsh.stages.parts import Part, part_of
+from fastlsh.stages.answers import Decided, decide, find_pairs
+from fastlsh.stages.copies import with_copies
+from fastlsh.stages.parts import part_of
 from fastlsh.stages.signing import Signed, hasher_for, sign
 from fastlsh.stages.verification import Verified, verified_pairs
 
 __all__ = [
-    "Decisions",
-    "Part",
+    "Decided",
     "Signed",
     "Verified",
+    "decide",
+    "find_pairs",
     "hasher_for",
-    "keep_or_drop",
     "part_of",
     "sign",
     "verified_pairs",
+    "with_copies",
 ]

@@ -1,0 +1,99 @@
+"""The answer for a part: who is kept, or which pairs there are, copies included."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import CodedPairs, empty_documents, join_blocks
+from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.parameters import SearchParams
+from fastlsh.stages.copies import first_copies, with_copies
+from fastlsh.stages.decisions import keep_or_drop
+from fastlsh.stages.parts import part_of
+from fastlsh.stages.signing import Signed
+from fastlsh.stages.verification import verified_pairs
+from fastlsh.texts import Texts
+
+
+class Decided(NamedTuple):
+    """Who is kept, by document."""
+
+    kept: NDArray[np.int64]
+    """int64 (n,): the kept document that proves this one to be a near-duplicate; itself if kept."""
+    similarity: NDArray[np.float64]
+    """float64 (n,): to it."""
+    limited: NDArray[np.int64]
+    """int64, ascending: kept though they could not be compared with every candidate."""
+
+
+def decide(
+    texts: Texts,
+    signed: Signed,
+    order: NDArray[np.int64],
+    fixed: int,
+    max_candidates: int,
+    params: SearchParams,
+    options: RunOptions,
+    clock: Stopwatch | None = None,
+) -> Decided:
+    """Decide on each document of a part, highest priority first.
+
+    Parameters
+    ----------
+    texts, signed
+        The documents, and what is known of them; the band keys are of no use afterwards.
+    order
+        int64 (n,): all documents, highest priority first.
+    fixed
+        So many documents come first in the collection and in `order`, and are kept in any case.
+    max_candidates
+        As in `deduplicate`.
+    params, options
+        Of the search.
+    clock
+        Is told how long each step takes.
+    """
+    clock = Stopwatch() if clock is None else clock
+    everyone = np.arange(len(texts))
+    with clock("identical documents"):
+        first = first_copies(texts, signed.signatures, order, params, options)
+    asked = first == everyone
+    asked[empty_documents(signed.signatures)] = False
+    with clock("decisions"):
+        part = part_of(texts, signed, order[asked[order]], params, options)
+        decisions = keep_or_drop(part, everyone < fixed, max_candidates, params, options)
+    kept, similarity = everyone.copy(), np.ones(len(texts))
+    dropped = decisions.proof >= 0
+    kept[decisions.documents[dropped]] = decisions.proof[dropped]
+    similarity[decisions.documents] = decisions.similarity
+    copies = np.flatnonzero(first != everyone)
+    kept[copies] = kept[first[copies]]  # what held for the original
+    similarity[copies] = np.nan if params.verify == "none" else similarity[first[copies]]
+    return Decided(kept, similarity, np.sort(decisions.documents[decisions.unsure]))
+
+
+def find_pairs(
+    texts: Texts, signed: Signed, max_pairs: int, params: SearchParams, options: RunOptions
+) -> CodedPairs:
+    """Find all near-duplicate pairs of a part, sorted by (left, right).
+
+    Parameters
+    ----------
+    texts, signed
+        The documents, and what is known of them; the band keys are of no use afterwards.
+    max_pairs
+        Raise TooManyPairsError if there are more.
+    params, options
+        Of the search.
+    """
+    first = first_copies(texts, signed.signatures, None, params, options)
+    originals = np.flatnonzero(first == np.arange(len(first)))
+    order = originals if len(originals) < len(first) else None
+    part = part_of(texts, signed, order, params, options)
+    blocks = [
+        (code[passes], similarity[passes])
+        for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs)
+    ]
+    identical = np.nan if params.verify == "none" else 1.0
+    return with_copies(join_blocks(blocks), first, identical, max_pairs)
