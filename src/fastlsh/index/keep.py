@@ -71,7 +71,9 @@ def keep_or_drop(
         root, signed.signatures, documents, fixed[documents].view(np.uint8), settings.threshold,
         settings.verify, max_candidates,
     )  # fmt: skip
-    room = np.empty(max(1 << 20, min(64 * settings.params.bands, max_candidates)), np.int32)
+    room = np.empty(
+        max(1 << 20, min(_kernels.REMEMBERED * settings.params.bands, max_candidates)), np.int32
+    )
     decisions = Decisions(
         documents,
         np.full(len(documents), -1, np.int64),
