@@ -79,6 +79,7 @@ def extension(module: str, instruction_set: str) -> Extension:
     return Extension(
         f"fastlsh._kernels.{module}",
         [f"{KERNELS}{module.replace('.', '/')}.pyx"],
+        define_macros=[("FASTLSH_DEBUG", "1")] if debug else [],
         extra_compile_args=flags(instruction_set),
         extra_link_args=[f"-fsanitize={sanitize}", *one_arch()] if sanitize else one_arch(),
         depends=["setup.py"],

@@ -6,7 +6,6 @@ give the same bits.
 """
 
 import importlib
-import importlib.util
 import os
 from typing import TYPE_CHECKING
 
@@ -24,31 +23,14 @@ from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
 from fastlsh._kernels.text._texts import ArrowColumn, Spans, arrow_stream, merged, spans_of_list
 
-CHARACTERS = 0
-WORDS = 1
-AFFINE32 = 0
-FSS = 1
-AFFINE64 = 2
-LEGACY = 3
-ROUNDS = 8
-BY_SETS = 0
-BY_SIGNATURE = 1
-NOT_VERIFIED = 2
-
 
 def _choose() -> str:
-    usable = tuple(
-        name
-        for name in instruction_sets()
-        if importlib.util.find_spec(f"fastlsh._kernels.api._{name}") is not None
-    )
-    if not usable:
+    names = instruction_sets()
+    if not names:
         raise ImportError("fastlsh needs a processor with x86-64-v2 (SSE4.2, POPCNT; since 2009)")
-    forced = os.environ.get("FASTLSH_ISA")
-    if not forced:
-        return usable[-1]
-    if forced not in usable:
-        raise ImportError(f"FASTLSH_ISA={forced} is not available here: {', '.join(usable)}")
+    forced = os.environ.get("FASTLSH_ISA") or names[-1]
+    if forced not in names:
+        raise ImportError(f"FASTLSH_ISA={forced} is not available here: {', '.join(names)}")
     return forced
 
 
@@ -56,7 +38,24 @@ isa = _choose()
 if TYPE_CHECKING:
     from fastlsh._kernels.api import _baseline as _best
 else:
-    _best = importlib.import_module(f"fastlsh._kernels.api._{isa}")
+    try:
+        _best = importlib.import_module(f"fastlsh._kernels.api._{isa}")
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"the compiled module fastlsh._kernels.api._{isa}, which suits this processor, is "
+            "missing: install fastlsh anew, or set FASTLSH_ISA=baseline to do without it"
+        ) from error
+AFFINE32 = _best.AFFINE32
+AFFINE64 = _best.AFFINE64
+BY_SETS = _best.BY_SETS
+BY_SIGNATURE = _best.BY_SIGNATURE
+CHARACTERS = _best.CHARACTERS
+FSS = _best.FSS
+LEGACY = _best.LEGACY
+NOT_VERIFIED = _best.NOT_VERIFIED
+REMEMBERED = _best.REMEMBERED
+ROUNDS = _best.ROUNDS
+WORDS = _best.WORDS
 BandTables = _best.BandTables
 Keeper = _best.Keeper
 Permutations = _best.Permutations
@@ -85,6 +84,7 @@ __all__ = [
     "FSS",
     "LEGACY",
     "NOT_VERIFIED",
+    "REMEMBERED",
     "ROUNDS",
     "WORDS",
     "ArrowColumn",

@@ -144,7 +144,7 @@ def _join(
         scratch = np.empty((2, n), np.int32)
         left, right = np.empty(room, np.int32), np.empty(room, np.int32)
         similarity = np.empty(room)
-        at = np.array([first, 0], np.int64)
+        at = np.array([first], np.int64)
         while at[0] < last:
             end = join.pairs(at, last, scratch, left, right, similarity)
             add(left[:end], right[:end], similarity[:end])

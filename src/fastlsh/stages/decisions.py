@@ -65,7 +65,8 @@ def keep_or_drop(
         root, signatures, documents, fixed[documents].view(np.uint8), params.threshold,
         params.verify_mode, max_candidates,
     )  # fmt: skip
-    room = np.empty(max(1 << 20, min(64 * params.lsh.bands, max_candidates)), np.int32)
+    most = min(_kernels.REMEMBERED * params.lsh.bands, max_candidates)
+    room = np.empty(max(1 << 20, most), np.int32)
     decisions = Decisions(
         documents,
         np.full(len(documents), -1, np.int64),

@@ -3,14 +3,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import Self, disjoint_base
 
 from fastlsh._kernels.text._texts import Spans
 
-@disjoint_base
+AFFINE32: int
+AFFINE64: int
+BY_SETS: int
+BY_SIGNATURE: int
+CHARACTERS: int
+FSS: int
+LEGACY: int
+NOT_VERIFIED: int
+REMEMBERED: int
+ROUNDS: int
+WORDS: int
+
 class BandTables:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         signatures: NDArray[np.uint32],
         live: NDArray[np.uint8] | None,
         slots: list[NDArray[np.uint64]],
@@ -20,7 +31,7 @@ class BandTables:
         n: int,
         hashes: NDArray[np.uint64] | None = None,
         offsets: NDArray[np.int64] | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def n(self) -> int: ...
     def insert(self, count: int) -> None: ...
@@ -52,8 +63,8 @@ class BandTables:
 
 @disjoint_base
 class Keeper:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         root: NDArray[np.int32],
         signatures: NDArray[np.uint32],
         document: NDArray[np.int64],
@@ -61,7 +72,7 @@ class Keeper:
         threshold: float,
         mode: int,
         limit: int,
-    ) -> None: ...
+    ) -> Self: ...
     def candidates(
         self, first: int, last: int, out: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> int: ...
@@ -97,8 +108,8 @@ class Permutations:
     def k(self) -> int: ...
     @property
     def coefficients(self) -> NDArray[Any]: ...
-    def __init__(self, scheme: int, coefficients: NDArray[Any]) -> None: ...
-    def add_token(self, token: bytes, row: NDArray[Any]) -> None: ...
+    def __new__(cls, scheme: int, coefficients: NDArray[Any]) -> Self: ...
+    def add_token(self, token: bytes, row: NDArray[Any]) -> Self: ...
     def add_hashes(
         self, hashes: NDArray[Any], rows: NDArray[Any], offsets: NDArray[np.int64] | None = None
     ) -> None: ...

@@ -1,16 +1,15 @@
 # Called from Python: shingle sets and similarities. The loops run without the GIL.
-# With checks.pxi, sets.pxi, compare.pxi, sketch.pxi and the sources.
+# With checks.pxi, sets.pxi, compare.pxi, sketch.pxi and hashes.pxi.
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memmove
 
-from fastlsh._kernels.candidates.bandkeys cimport is_empty_row
-from fastlsh._kernels.common.checks cimport check_offsets
-from fastlsh._kernels.common.mixing cimport fmix64
-from fastlsh._kernels.sets.sets cimport Workbench
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_offsets, check_threshold, memory_of, memory_of_rows,
+)
+from fastlsh._kernels.sets.sets cimport Sets, Workbench
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport WORDS, Plan, Source, make_plan
+from fastlsh._kernels.text.source cimport WORDS, Plan, make_plan
 
 
 def shingle_sets(
@@ -38,32 +37,35 @@ def shingle_sets(
         Write the sketch of each set behind it; `sketch_room` tells the words to add.
     """
     cdef Plan plan
-    cdef Source source
-    cdef Py_ssize_t i, longest
     cdef Py_ssize_t n
-    cdef Spans spans
-    cdef const uint64_t[::1] tokens
-    cdef const uint64_t* first = NULL
+    cdef Py_ssize_t longest = 0
+    cdef Spans spans = None
+    cdef const uint64_t[::1] tokens = None
+    cdef Memory parts[5]
     cdef Workbench* bench = NULL
     cdef uint64_t* base = NULL
-    cdef bint short = False
+    cdef bint fits
     check_plan(unit, size)
     if units is None:
         raise TypeError("units must be Spans, or an array with offsets")
-    if offsets is not None:
+    if offsets is None:
+        spans = units
+        n = spans.n
+        longest = longest_of(spans) if unit == WORDS else 0
+    else:
         tokens = units
         n = offsets.shape[0] - 1
         longest = tokens.shape[0]
         check_offsets(offsets, n, longest, "offsets")
-        if longest:
-            first = &tokens[0]
-    else:
-        spans = units
-        n = spans.n
-        longest = longest_of(spans) if unit == WORDS else 0
     check_offsets(start, n, out.shape[0], "start")
     if count.shape[0] != n:
         raise ValueError(f"count has {count.shape[0]} elements, expected {n}")
+    parts[0] = memory_of(out, "out")
+    parts[1] = memory_of(count, "count")
+    parts[2] = memory_of(start, "start")
+    parts[3] = memory_of(offsets, "offsets")
+    parts[4] = memory_of(tokens, "units")
+    check_apart(parts, 5, 2, "out, count and what is read")
     cdef uint64_t[::1] ring = new_ring(size, longest)
     if n == 0:
         return
@@ -75,36 +77,34 @@ def shingle_sets(
         base = &out[0]
     with nogil:
         make_plan(&plan, unit, size)
-        for i in range(n):
-            if offsets is not None:
-                open_tokens(
-                    &source, &plan, first + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
-                )
-            else:
-                open_text(&source, &plan, &spans.at[i], &ring[0])
-            count[i] = collect(
-                &source, base + start[i], start[i + 1] - start[i], bench.recent if unique else NULL
+        if spans is not None:
+            fits = sets_of_texts(
+                spans.at, n, &plan, &ring[0], base, &start[0], &count[0], sketched, bench
             )
-            if unique:
-                count[i] = sort_unique(base + start[i], count[i], 0, bench)
-            if sketched and start[i + 1] - start[i] >= count[i] + sketch_words(count[i]):
-                make_sketch(base + start[i], count[i], base + start[i] + count[i])
-            elif sketched:
-                short = True
+        else:
+            fits = sets_of_tokens(
+                &tokens[0] if longest else NULL, &offsets[0], n, &plan, &ring[0], base, &start[0],
+                &count[0], sketched, bench,
+            )
     free(bench)
-    if short:
+    if not fits:
         raise ValueError("start leaves no room for a sketch")
 
 
 def sketch_room(const int64_t[::1] sizes not None, int64_t[::1] out not None):
     """Write how many words the sketch of a set of each size takes into `out`, int64 (n,)."""
-    cdef Py_ssize_t i
-    if out.shape[0] != sizes.shape[0]:
+    cdef Py_ssize_t n = sizes.shape[0]
+    cdef Py_ssize_t done
+    memory_of(sizes, "sizes")
+    memory_of(out, "out")
+    if out.shape[0] != n:
         raise ValueError("sizes and out need the same length")
-    for i in range(sizes.shape[0]):
-        if not 0 <= sizes[i] < <int64_t> 1 << 56:
-            raise ValueError(f"size {sizes[i]} out of range")
-        out[i] = sketch_words(sizes[i])
+    if n == 0:
+        return
+    with nogil:
+        done = sketch_sizes(&sizes[0], n, &out[0])
+    if done < n:
+        raise ValueError(f"size {sizes[done]} out of range")
 
 
 def pack_sets(
@@ -122,19 +122,34 @@ def pack_sets(
     end
         Where the first one goes.
     """
-    cdef Py_ssize_t i, p, words
-    for i in range(places.shape[0]):
-        p = places[i]
-        if not 0 <= p < min(start.shape[0], count.shape[0]):
-            raise IndexError(f"set {p} of {start.shape[0]}")
-        check_set(p, start, count, hashes.shape[0], True)
-        if start[p] < end:
+    cdef Memory parts[4]
+    cdef Py_ssize_t n = start.shape[0]
+    cdef Py_ssize_t m = places.shape[0]
+    cdef Py_ssize_t moved
+    if end < 0 or end > hashes.shape[0]:
+        raise ValueError(f"end must lie between 0 and {hashes.shape[0]}, got {end}")
+    if count.shape[0] != n:
+        raise ValueError("start and count need the same length")
+    parts[0] = memory_of(hashes, "hashes")
+    parts[1] = memory_of(start, "start")
+    parts[2] = memory_of(count, "count")
+    parts[3] = memory_of(places, "places")
+    check_apart(parts, 4, 2, "hashes, start, count and places")
+    if m == 0:
+        return end
+    if n == 0 or hashes.shape[0] == 0:
+        raise IndexError(f"set {places[0]} of {n} in {hashes.shape[0]} hashes")
+    with nogil:
+        moved = move_sets(
+            &hashes[0], hashes.shape[0], &start[0], &count[0], n, &places[0], m, &end
+        )
+    if moved < m:
+        p = places[moved]
+        if not 0 <= p < n:
+            raise IndexError(f"set {p} of {n}")
+        if 0 <= start[p] < end:
             raise ValueError(f"set {p} would be moved backwards")
-        words = count[p] + sketch_words(count[p])
-        if words and start[p] != end:
-            memmove(&hashes[end], &hashes[start[p]], words * sizeof(uint64_t))
-        start[p] = end
-        end += words
+        raise IndexError(f"set {p} lies outside the hashes")
     return end
 
 
@@ -143,36 +158,25 @@ def text_hashes(Spans spans not None, uint64_t[::1] out not None):
 
     Of the bytes in memory, so good for one run on one machine only. Never 0.
     """
-    cdef Py_ssize_t i
     if out.shape[0] != spans.n:
         raise ValueError(f"out has {out.shape[0]} elements, expected {spans.n}")
-    with nogil:
-        for i in range(spans.n):
-            out[i] = memory_hash(
-                <const uint8_t*> spans.at[i].text, spans.at[i].length * spans.at[i].kind
-            )
-
-
-cdef uint64_t memory_hash(const uint8_t* data, Py_ssize_t n) noexcept nogil:
-    cdef uint64_t h = <uint64_t> n + 1
-    cdef uint64_t word
-    while n > 0:
-        word = 0
-        memcpy(&word, data, min(n, <Py_ssize_t> 8))
-        h = (h ^ word) * <uint64_t> 0xD6E8FEB86659FD93
-        h ^= h >> 32
-        data += 8
-        n -= 8
-    h = fmix64(h)
-    return h if h != 0 else 1
+    memory_of(out, "out")
+    if spans.n:
+        with nogil:
+            hash_texts(spans.at, spans.n, &out[0])
 
 
 cdef int check_pairs(
     const int64_t[::1] left, const int64_t[::1] right, double[::1] out, Py_ssize_t n
 ) except -1:
+    cdef Memory parts[3]
     cdef Py_ssize_t i
     if right.shape[0] != left.shape[0] or out.shape[0] != left.shape[0]:
         raise ValueError("left, right and out need the same length")
+    parts[0] = memory_of(out, "out")
+    parts[1] = memory_of(left, "left")
+    parts[2] = memory_of(right, "right")
+    check_apart(parts, 3, 1, "out, left and right")
     for i in range(left.shape[0]):
         if not (0 <= left[i] < n and 0 <= right[i] < n):
             raise IndexError(f"pair {i} ({left[i]}, {right[i]}) points outside {n} documents")
@@ -193,28 +197,13 @@ def agreement(
         int64 (m,).
     """
     cdef Py_ssize_t k = signatures.shape[1]
-    cdef Py_ssize_t i, equal
-    cdef const uint32_t* a
-    cdef const uint32_t* b
     check_pairs(left, right, out, signatures.shape[0])
+    memory_of_rows(signatures, "signatures")
     if k < 1:
         raise ValueError("signatures have no columns")
-    with nogil:
-        for i in range(left.shape[0]):
-            a = &signatures[left[i], 0]
-            b = &signatures[right[i], 0]
-            count_equal(a, b, k, &equal)
-            out[i] = <double> equal / <double> k
-            if is_empty_row(a, k) or is_empty_row(b, k):
-                out[i] = 0.0
-
-
-cdef inline int check_set(
-    int64_t d, const int64_t[::1] start, const int64_t[::1] count, Py_ssize_t total, bint sketched
-) except -1:
-    if not lies_within(start[d], count[d], total, sketched):
-        raise IndexError(f"set {d} lies outside the hashes")
-    return 0
+    if left.shape[0]:
+        with nogil:
+            agree_pairs(&signatures[0, 0], k, &left[0], &right[0], left.shape[0], &out[0])
 
 
 def set_jaccard(
@@ -236,20 +225,22 @@ def set_jaccard(
     sketched
         Behind each set lies its sketch.
     """
-    cdef Py_ssize_t i, a, b
-    cdef const uint64_t* base = NULL
+    cdef Memory parts[4]
+    cdef Py_ssize_t n = left.shape[0]
+    cdef Py_ssize_t done
+    cdef Sets sets = sets_of(hashes, start, count, start.shape[0], sketched)
+    check_threshold(threshold)
     check_pairs(left, right, out, start.shape[0])
-    if count.shape[0] != start.shape[0]:
-        raise ValueError("start and count need the same length")
-    for i in range(left.shape[0]):
-        check_set(left[i], start, count, hashes.shape[0], sketched)
-        check_set(right[i], start, count, hashes.shape[0], sketched)
-    if hashes.shape[0]:
-        base = &hashes[0]
+    parts[0] = memory_of(out, "out")
+    parts[1] = memory_of(start, "start")
+    parts[2] = memory_of(count, "count")
+    parts[3] = memory_of(hashes, "hashes")
+    check_apart(parts, 4, 1, "out, hashes, start and count")
+    if n == 0:
+        return
     with nogil:
-        for i in range(left.shape[0]):
-            a = left[i]
-            b = right[i]
-            out[i] = jaccard_of_sets(
-                base + start[a], count[a], base + start[b], count[b], threshold, sketched
-            )
+        done = compare_pairs(&sets, &left[0], &right[0], n, threshold, &out[0])
+    if done < n:
+        raise IndexError(
+            f"a set of pair {done} ({left[done]}, {right[done]}) lies outside the hashes"
+        )

@@ -5,9 +5,9 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from fastlsh._kernels.common.checks cimport check_aligned
+from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
 from fastlsh._kernels.compat.murmur cimport GROUP, LANES, PIECE, Murmur
-from fastlsh._kernels.text._texts cimport Spans
+from fastlsh._kernels.text._texts cimport Span, Spans
 from fastlsh._kernels.text.source cimport element
 
 
@@ -33,7 +33,7 @@ def murmur_minima(
         of fewer bytes than `size` there, as lsh 0.3.0 does.
     """
     cdef Py_ssize_t k = seeds.shape[0]
-    cdef Py_ssize_t i, j, length
+    cdef Py_ssize_t i
     cdef Py_ssize_t longest = longest_of(spans)
     cdef Murmur* m
     cdef element start
@@ -49,30 +49,35 @@ def murmur_minima(
             raise ValueError(f"text {i} is not gathered as bytes")
     if spans.n == 0:
         return
-    check_aligned(&seeds[0], 4, "seeds")
-    check_aligned(&out[0, 0], sizeof(element), "out")
+    memory_of(seeds, "seeds")
+    memory_of_rows(out, "out")
     if element is uint32_t:
         start = 0xFFFFFFFF if sentinel else 0x7FFFFFFF
     else:
         start = <uint64_t> 0x7FFFFFFFFFFFFFFF if sentinel else <uint64_t> 0xFFFFFFFFFFFFFFFF
     m = new_murmur(seeds, min(size, max(longest, <Py_ssize_t> 1)), sizeof(element))
     with nogil:
-        for i in range(spans.n):
-            length = spans.at[i].length
-            for j in range(k):
-                out[i, j] = start
-            if length >= size or length and not sentinel:
-                if element is uint32_t:
-                    minima_of_text32(
-                        m, <const uint8_t*> spans.at[i].text, length, min(size, length), &out[i, 0]
-                    )
-                else:
-                    minima_of_text64(
-                        m, <const uint8_t*> spans.at[i].text, length, min(size, length), &out[i, 0]
-                    )
-            elif not sentinel:
-                memset(&out[i, 0], 0xFF, k * sizeof(element))
+        minima_of_texts(m, spans.at, spans.n, size, start, sentinel, &out[0, 0])
     free_murmur(m)
+
+
+cdef void minima_of_texts(
+    Murmur* m, const Span* at, Py_ssize_t n, Py_ssize_t size, element start, bint sentinel,
+    element* row
+) noexcept nogil:
+    cdef Py_ssize_t i, j, length
+    for i in range(n):
+        length = at[i].length
+        for j in range(m.k):
+            row[j] = start
+        if length >= size or length and not sentinel:
+            if element is uint32_t:
+                minima_of_text32(m, <const uint8_t*> at[i].text, length, min(size, length), row)
+            else:
+                minima_of_text64(m, <const uint8_t*> at[i].text, length, min(size, length), row)
+        elif not sentinel:
+            memset(row, 0xFF, m.k * sizeof(element))
+        row += m.k
 
 
 cdef Murmur* new_murmur(

@@ -7,7 +7,10 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 import numpy as np
 
-from fastlsh._kernels.common.checks cimport check_aligned, check_offsets
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_aligned, check_apart, check_offsets, memory_of,
+)
+from fastlsh._kernels.compat.functions cimport Functions
 from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, LEGACY
 from fastlsh._kernels.text._texts cimport Span
 from fastlsh._kernels.text.source cimport BLOCK
@@ -51,8 +54,7 @@ def sha1_hashes(list tokens not None, hashes not None):
         with nogil:
             if wide is None:
                 sha1_many(at, m, digests)
-                for i in range(m):
-                    narrow[start + i] = <uint32_t> digests[i]
+                narrow_words(digests, m, &narrow[start])
             else:
                 sha1_many(at, m, &wide[start])
         start += m
@@ -114,10 +116,8 @@ cdef int check_room(const uint32_t[::1] narrow, const uint64_t[::1] wide, Py_ssi
     cdef Py_ssize_t room = narrow.shape[0] if wide is None else wide.shape[0]
     if room != n:
         raise ValueError(f"hashes has {room} elements, expected {n}")
-    if n and wide is None:
-        check_aligned(&narrow[0], 4, "hashes")
-    elif n:
-        check_aligned(&wide[0], 8, "hashes")
+    memory_of(narrow, "hashes")
+    memory_of(wide, "hashes")
     return 0
 
 
@@ -139,7 +139,7 @@ cdef class Permutations:
     cdef const uint32_t[:, ::1] narrow
     cdef const uint64_t[:, ::1] wide
 
-    def __init__(self, int scheme, coefficients not None):
+    def __cinit__(self, int scheme, coefficients not None):
         if scheme != AFFINE32 and scheme != AFFINE64 and scheme != LEGACY:
             raise ValueError(
                 f"scheme must be {AFFINE32} (affine32), {AFFINE64} (affine64) or {LEGACY} "
@@ -157,22 +157,23 @@ cdef class Permutations:
         else:
             self.wide = values
 
-    cdef void permute(self, const void* hashes, Py_ssize_t n, void* row) noexcept nogil:
-        cdef const uint64_t* a
+    cdef Functions functions(self) noexcept:
+        cdef Functions functions
+        functions.scheme = self.scheme
+        functions.k = self.k
+        functions.a32 = functions.b32 = NULL
+        functions.a64 = functions.b64 = NULL
         if self.scheme == AFFINE32:
-            permute_affine32(
-                <const uint32_t*> hashes, n, &self.narrow[0, 0], &self.narrow[1, 0], self.k,
-                <uint32_t*> row,
-            )
-            return
-        a = &self.wide[0, 0]
-        if self.scheme == AFFINE64:
-            permute_affine64(<const uint64_t*> hashes, n, a, a + self.k, self.k, <uint64_t*> row)
+            functions.a32 = &self.narrow[0, 0]
+            functions.b32 = &self.narrow[1, 0]
         else:
-            permute_legacy(<const uint64_t*> hashes, n, a, a + self.k, self.k, <uint64_t*> row)
+            functions.a64 = &self.wide[0, 0]
+            functions.b64 = &self.wide[1, 0]
+        return functions
 
     def add_token(self, bytes token not None, row not None):
         """Take one token, hashed by SHA-1, into `row`, (k,)."""
+        cdef Functions functions
         cdef Py_buffer view
         cdef Span at
         cdef uint64_t digest
@@ -190,7 +191,10 @@ cdef class Permutations:
             narrow = <uint32_t> digest
             if self.scheme == LEGACY:
                 digest = narrow
-            self.permute(<void*> &narrow if width == 4 else <void*> &digest, 1, view.buf)
+            functions = self.functions()
+            permute(
+                &functions, <void*> &narrow if width == 4 else <void*> &digest, 1, view.buf
+            )
         finally:
             PyBuffer_Release(&view)
 
@@ -210,41 +214,41 @@ cdef class Permutations:
         cdef const uint64_t[::1] hashes_64
         cdef uint32_t[::1] rows_32
         cdef uint64_t[::1] rows_64
-        cdef Py_ssize_t width = 4 if self.scheme == AFFINE32 else 8
+        cdef Functions functions = self.functions()
+        cdef Memory parts[2]
         cdef Py_ssize_t total, room
-        cdef const char* from_ = NULL
-        cdef char* to = NULL
+        cdef const void* from_ = NULL
+        cdef void* to = NULL
         cdef Py_ssize_t n = 1
-        cdef Py_ssize_t d
-        if width == 4:
+        if self.scheme == AFFINE32:
             hashes_32 = hashes
             rows_32 = rows
             total = hashes_32.shape[0]
             room = rows_32.shape[0]
-            from_ = <const char*> &hashes_32[0] if total else NULL
-            to = <char*> &rows_32[0] if room else NULL
+            memory_of(hashes_32, "hashes")
+            parts[0] = memory_of(rows_32, "rows")
+            from_ = &hashes_32[0] if total else NULL
+            to = &rows_32[0] if room else NULL
         else:
             hashes_64 = hashes
             rows_64 = rows
             total = hashes_64.shape[0]
             room = rows_64.shape[0]
-            from_ = <const char*> &hashes_64[0] if total else NULL
-            to = <char*> &rows_64[0] if room else NULL
+            memory_of(hashes_64, "hashes")
+            parts[0] = memory_of(rows_64, "rows")
+            from_ = &hashes_64[0] if total else NULL
+            to = &rows_64[0] if room else NULL
         if offsets is not None:
             n = offsets.shape[0] - 1
             check_offsets(offsets, n, total, "offsets")
-        if room != n * self.k:
+            parts[1] = memory_of(offsets, "offsets")
+            check_apart(parts, 2, 1, "rows and offsets")
+        if room // self.k != n or room % self.k:
             raise ValueError(f"rows has {room} elements, expected {n} * {self.k}")
         if total == 0 or n == 0:
             return
-        check_aligned(from_, width, "hashes")
-        check_aligned(to, width, "rows")
         with nogil:
             if offsets is None:
-                self.permute(from_, total, to)
+                permute(&functions, from_, total, to)
             else:
-                for d in range(n):
-                    self.permute(
-                        from_ + width * offsets[d], offsets[d + 1] - offsets[d],
-                        to + width * self.k * d,
-                    )
+                permute_sets(&functions, from_, &offsets[0], n, to)

@@ -1,12 +1,14 @@
 # Called from Python: signatures and band keys. The loops run without the GIL.
-# With checks.pxi, sign.pxi, bandkeys.pxi and the sources.
+# With checks.pxi, sign.pxi and bandkeys.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from fastlsh._kernels.common.checks cimport check_aligned, check_offsets
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_aligned, check_apart, check_band_rows, check_offsets, memory_of, memory_of_rows,
+)
 from fastlsh._kernels.minhash.signer cimport Signer
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport WORDS, Plan, Source, element, make_plan
+from fastlsh._kernels.text.source cimport WORDS, element
 
 
 def signatures(
@@ -29,10 +31,7 @@ def signatures(
     rows, keys
         Also write the keys of the first bands of `rows` rows: uint64 (bands, n).
     """
-    cdef Plan plan
     cdef Signer how
-    cdef Source source
-    cdef Py_ssize_t i
     check_plan(unit, size)
     make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
     cdef uint64_t[::1] ring = new_ring(size, longest_of(spans) if unit == WORDS else 0)
@@ -40,10 +39,7 @@ def signatures(
     if spans.n == 0:
         return
     with nogil:
-        make_plan(&plan, unit, size)
-        for i in range(spans.n):
-            open_text(&source, &plan, &spans.at[i], &ring[0])
-            sign(&source, &how, &out[i, 0], to_keys + i if how.bands else NULL)
+        sign_texts(spans.at, spans.n, unit, size, &how, &ring[0], &out[0, 0], to_keys)
 
 
 def token_signatures(
@@ -55,26 +51,36 @@ def token_signatures(
 
     Parameters and result as in `signatures`; tokens and offsets as `token_hashes` makes them.
     """
-    cdef Plan plan
     cdef Signer how
-    cdef Source source
-    cdef Py_ssize_t i
     cdef Py_ssize_t n = offsets.shape[0] - 1
     check_plan(WORDS, size)
     check_offsets(offsets, n, tokens.shape[0], "offsets")
+    memory_of(tokens, "tokens")
     make_signer(&how, scheme, a, b, out, n, rows, keys)
+    check_written(out, keys, offsets)
     cdef uint64_t[::1] ring = new_ring(size, tokens.shape[0])
     cdef const uint64_t* base = &tokens[0] if tokens.shape[0] else NULL
     cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL
     if n == 0:
         return
     with nogil:
-        make_plan(&plan, WORDS, size)
-        for i in range(n):
-            open_tokens(
-                &source, &plan, base + offsets[i], offsets[i + 1] - offsets[i], &ring[0]
-            )
-            sign(&source, &how, &out[i, 0], to_keys + i if how.bands else NULL)
+        sign_tokens(base, &offsets[0], n, size, &how, &ring[0], &out[0, 0], to_keys)
+
+
+cdef int check_written(
+    uint32_t[:, ::1] out, uint64_t[:, :] keys, const int64_t[::1] offsets
+) except -1:
+    # What is written must leave the offsets as they were checked.
+    cdef Memory parts[2]
+    cdef Py_ssize_t band
+    parts[1] = memory_of(offsets, "offsets")
+    parts[0] = memory_of_rows(out, "out")
+    check_apart(parts, 2, 1, "out and offsets")
+    for band in range(keys.shape[0] if keys is not None and keys.shape[1] else 0):
+        parts[0].begin = <size_t> &keys[band, 0]
+        parts[0].end = <size_t> &keys[band, keys.shape[1] - 1] + sizeof(uint64_t)
+        check_apart(parts, 2, 1, "keys and offsets")
+    return 0
 
 
 def hash_signatures(
@@ -93,23 +99,18 @@ def hash_signatures(
         As in `signatures`.
     """
     cdef Signer how
-    cdef Source source
-    cdef Py_ssize_t i
     cdef Py_ssize_t n = offsets.shape[0] - 1
     cdef const element* values = NULL
     check_offsets(offsets, n, hashes.shape[0], "offsets")
     make_signer(&how, scheme, a, b, out, n, 0, None)
+    check_written(out, None, offsets)
     if n == 0:
         return
     if hashes.shape[0]:
         values = &hashes[0]
         check_aligned(values, sizeof(element), "hashes")
     with nogil:
-        for i in range(n):
-            open_hashes(
-                &source, values + offsets[i], element is uint64_t, offsets[i + 1] - offsets[i]
-            )
-            sign(&source, &how, &out[i, 0], NULL)
+        sign_hashes(values, &offsets[0], n, &how, &out[0, 0])
 
 
 def band_keys(
@@ -130,7 +131,7 @@ def band_keys(
         return
     if (n > 1 and out.strides[1] != 8) or out.strides[0] % 8 != 0:
         raise ValueError("the keys of a band must lie side by side in out")
-    check_aligned(&signatures[0, 0], 4, "signatures")
+    memory_of_rows(signatures, "signatures")
     check_aligned(&out[0, 0], 8, "out")
     with nogil:
         keys_of_bands(

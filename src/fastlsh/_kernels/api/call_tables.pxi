@@ -1,17 +1,16 @@
 # Called from Python: the tables of an index. The loops run without the GIL.
-# With call_slots.pxi, tables.pxi, lookups.pxi and bandkeys.pxi.
+# With call_arrays.pxi, call_slots.pxi, tables.pxi and lookups.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memset
 
-from fastlsh._kernels.common.checks cimport check_aligned, check_offsets
+from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memory_of_rows
 from fastlsh._kernels.common.prefetch cimport AHEAD
-from fastlsh._kernels.index.tables cimport Answer, Answers, Band, Desk, Question, Tables
-from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, NOT_VERIFIED
+from fastlsh._kernels.index.tables cimport Answer, Answers, Desk, Question
 
 
-cdef class BandTables:
+cdef class BandTables(_BandArrays):
     """Hash tables of band keys over arrays of the caller.
 
     One caller at a time writes. The arrays must stay where they are as long as this lives.
@@ -36,103 +35,10 @@ cdef class BandTables:
         uint64 (room,) and int64 (capacity + 1,): the sets, one after the other; or None.
     """
 
-    cdef Tables t
-    cdef list owners
-    cdef Py_ssize_t capacity
-
-    def __cinit__(self):
-        memset(&self.t, 0, sizeof(Tables))
-
-    def __init__(
-        self, const uint32_t[:, ::1] signatures not None, const uint8_t[::1] live,
-        list slots not None, list links not None, const int64_t[::1] used,
-        Py_ssize_t rows, Py_ssize_t n, const uint64_t[::1] hashes=None,
-        const int64_t[::1] offsets=None,
-    ):
-        cdef Tables* t = &self.t
-        if t.bands != NULL:
-            raise TypeError("made once")
-        self.capacity = signatures.shape[0]
-        self.owners = [signatures, live, used, hashes, offsets]
-        t.count = len(slots)
-        t.rows = rows
-        t.k = signatures.shape[1]
-        t.n = n
-        if rows < 1 or t.count < 1 or t.count * rows > t.k:
-            raise ValueError(f"{t.count} bands of {rows} rows do not lie in {t.k} values")
-        if not 0 <= n <= min(self.capacity, <Py_ssize_t> 0x7FFFFFFF):
-            raise ValueError(f"{n} documents in a room for {self.capacity}")
-        if self.capacity:
-            t.signatures = <uint32_t*> &signatures[0, 0]
-            check_aligned(t.signatures, 4, "signatures")
-        if (live is None) != (used is None):
-            raise ValueError("live and used must be given together")
-        if live is not None:
-            if live.shape[0] != self.capacity or used.shape[0] != t.count:
-                raise ValueError("live needs one element per document, used one per band")
-            if self.capacity:
-                t.live = <uint8_t*> &live[0]
-        self.set_sets(hashes, offsets)
-        self.set_bands(slots, links, used)
-
-    cdef int set_sets(self, const uint64_t[::1] hashes, const int64_t[::1] offsets) except -1:
-        if offsets is None:
-            return 0
-        if hashes is None or offsets.shape[0] != self.capacity + 1:
-            raise ValueError(f"hashes need {self.capacity + 1} offsets")
-        self.t.offsets = <int64_t*> &offsets[0]
-        self.t.total = hashes.shape[0]
-        check_aligned(self.t.offsets, 8, "offsets")
-        if hashes.shape[0]:
-            self.t.hashes = <uint64_t*> &hashes[0]
-            check_aligned(self.t.hashes, 8, "hashes")
-        return 0
-
-    cdef int set_bands(self, list slots, list links, const int64_t[::1] used) except -1:
-        cdef const uint64_t[::1] table
-        cdef const uint32_t[::1] chain
-        cdef Py_ssize_t b
-        if len(links) != self.t.count:
-            raise ValueError("slots and links need one array for each band")
-        self.t.bands = <Band*> calloc(self.t.count, sizeof(Band))
-        if self.t.bands == NULL:
-            raise MemoryError()
-        for b in range(self.t.count):
-            table = slots[b]
-            chain = links[b]
-            if not 1 <= table.shape[0] <= <Py_ssize_t> 0xFFFFFFFF:
-                raise ValueError(f"band {b} has a table of {table.shape[0]} slots")
-            if chain.shape[0] != self.capacity:
-                raise ValueError(f"band {b} has links for {chain.shape[0]}, not {self.capacity}")
-            self.owners += [table, chain]
-            self.t.bands[b].slots = <uint64_t*> &table[0]
-            self.t.bands[b].size = table.shape[0]
-            check_aligned(&table[0], 8, "slots")
-            if self.capacity:
-                self.t.bands[b].links = <uint32_t*> &chain[0]
-                check_aligned(&chain[0], 4, "links")
-            if used is not None:
-                self.t.bands[b].used = <int64_t*> &used[b]
-        return 0
-
-    def __dealloc__(self):
-        free(self.t.bands)
-
     @property
     def n(self):
         """How many documents there are, removed ones included."""
         return self.t.n
-
-    cdef int check_room(self, Py_ssize_t count) except -1:
-        cdef Py_ssize_t b
-        if self.t.live == NULL:
-            raise ValueError("nothing can be written here")
-        if not 0 <= count <= self.capacity - self.t.n:
-            raise ValueError(f"no room for {count} documents")
-        for b in range(self.t.count):
-            if self.t.bands[b].used[0] + count >= <int64_t> self.t.bands[b].size:
-                raise ValueError(f"the table of band {b} has no room for {count} keys")
-        return 0
 
     def insert(self, Py_ssize_t count):
         """Link the next `count` documents, whose signatures are there already."""
@@ -145,32 +51,6 @@ cdef class BandTables:
             sound = link_documents(&self.t, self.t.n, self.t.n + count, &desk)
         free(desk.tags)
         check_sound(not sound)
-
-    cdef Question asked(
-        self, const uint32_t[:, ::1] signatures, const uint64_t[::1] hashes,
-        const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, int mode, double threshold,
-    ) except *:
-        cdef Question question
-        memset(&question, 0, sizeof(Question))
-        question.mode = mode
-        question.threshold = threshold
-        if mode not in (BY_SETS, BY_SIGNATURE, NOT_VERIFIED):
-            raise ValueError(f"mode must be {BY_SETS}, {BY_SIGNATURE} or {NOT_VERIFIED}, got {mode}")
-        if signatures.shape[1] != self.t.k:
-            raise ValueError(f"signatures have {signatures.shape[1]} values, not {self.t.k}")
-        if not 0 <= first <= last <= signatures.shape[0]:
-            raise IndexError(f"documents {first} to {last} of {signatures.shape[0]}")
-        if signatures.shape[0]:
-            question.signatures = &signatures[0, 0]
-            check_aligned(question.signatures, 4, "signatures")
-        if mode == BY_SETS and (self.t.offsets == NULL or hashes is None or offsets is None):
-            raise ValueError("without sets they cannot be compared")
-        if self.t.offsets != NULL and offsets is not None:
-            check_offsets(offsets, signatures.shape[0], hashes.shape[0], "offsets")
-            question.offsets = &offsets[0]
-            if hashes.shape[0]:
-                question.hashes = &hashes[0]
-        return question
 
     def insert_unique(
         self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
@@ -190,11 +70,16 @@ cdef class BandTables:
         fresh
             uint8 (m,), written: 1 = is new and inserted.
         """
+        cdef Memory parts[2]
         cdef bint damaged = False
         cdef int64_t dead = 0
         cdef Question question = self.asked(
             signatures, hashes, offsets, first, last, mode, threshold
         )
+        parts[0] = memory_of(fresh, "fresh")
+        parts[1] = memory_of(offsets, "offsets")
+        check_apart(parts, 2, 1, "fresh and offsets")
+        check_untouched(&self.t, self.capacity, parts[0], "fresh")
         if fresh.shape[0] != signatures.shape[0]:
             raise ValueError("fresh needs one element per document")
         if first == last:
@@ -203,6 +88,7 @@ cdef class BandTables:
         if self.t.offsets != NULL:
             if offsets is None:
                 raise ValueError("the tables need the sets of what is inserted")
+            check_untouched(&self.t, self.capacity, memory_of(offsets, "offsets"), "offsets")
             if not 0 <= self.t.offsets[self.t.n] <= self.t.total - (offsets[last] - offsets[first]):
                 raise ValueError("no room for the sets")
         cdef Desk desk = new_desk(&self.t, AHEAD + 1)
@@ -237,6 +123,7 @@ cdef class BandTables:
         counts
             int64 (last - first,), written: answers of each document.
         """
+        cdef Memory parts[3]
         cdef Answers answers
         cdef Py_ssize_t done
         cdef Question question = self.asked(
@@ -244,6 +131,10 @@ cdef class BandTables:
         )
         if counts.shape[0] != last - first or out.shape[0] < 1 or out.shape[1] != 2:
             raise ValueError("counts needs one element per document, out the shape (room, 2)")
+        parts[0] = memory_of_rows(out, "out")
+        parts[1] = memory_of(counts, "counts")
+        parts[2] = memory_of(offsets, "offsets")
+        check_apart(parts, 3, 2, "out, counts and offsets")
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
         if first == last:
@@ -262,14 +153,13 @@ cdef class BandTables:
 
     def compact(self):
         """Forget the removed documents; the others move up. Returns how many there are."""
-        cdef Py_ssize_t d
+        cdef Py_ssize_t within
         cdef bint sound
         self.check_room(0)
-        if self.t.offsets != NULL and self.t.n:
-            # What lies behind the last document is not looked at.
-            for d in range(self.t.n):
-                if not 0 <= self.t.offsets[d] <= self.t.offsets[d + 1] <= self.t.total:
-                    raise ValueError(f"the set of document {d} lies outside the hashes")
+        with nogil:
+            within = sets_within(&self.t)
+        if within < self.t.n:
+            raise ValueError(f"the set of document {within} lies outside the hashes")
         cdef Desk desk = new_desk(&self.t, self.t.n)
         with nogil:
             sound = link_documents(&self.t, 0, drop_dead(&self.t), &desk)

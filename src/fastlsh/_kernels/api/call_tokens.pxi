@@ -3,7 +3,6 @@
 # With the GIL held, as measured: fetching the tokens from memory takes the time, and hashing them
 # goes on meanwhile. To hold references and release the GIL before the hashing takes 1.5 to 2 times
 # as long in all, and a quarter more with the GIL held.
-
 # With polynomials.pxi.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
@@ -12,6 +11,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 import numpy as np
 
+from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
@@ -102,10 +102,13 @@ def token_hashes(
     cdef Py_ssize_t total = 0
     if offsets.shape[0] != count + 1:
         raise ValueError(f"offsets has {offsets.shape[0]} elements, expected {count + 1}")
+    memory_of(offsets, "offsets")
     offsets[0] = 0
     out = np.empty(64 * count, np.uint64)
     cdef uint64_t[::1] view = out
     for d in range(count):
+        if d >= len(documents):             # what makes a tuple of tokens may be anyone's code
+            raise RuntimeError("the list of documents changed while it was read")
         tokens = documents[d]
         if isinstance(tokens, (str, bytes)):
             raise TypeError(

@@ -5,8 +5,11 @@ import numpy as np
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastlsh._kernels.common.checks cimport check_aligned
+from fastlsh._kernels.common.checks cimport (
+    check_aligned, check_band_rows, memory_of, memory_of_rows,
+)
 from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
+from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport CHARACTERS, WORDS
 
@@ -33,10 +36,9 @@ cdef int make_signer(
         raise ValueError(
             f"{k} values need {functions} functions, got a of {a.shape[0]} and b of {b.shape[0]}"
         )
-    check_aligned(&a[0], 4, "a")
-    check_aligned(&b[0], 4, "b")
-    if n:
-        check_aligned(&out[0, 0], 4, "out")
+    memory_of(a, "a")
+    memory_of(b, "b")
+    memory_of_rows(out, "out")
     memset(how, 0, sizeof(Signer))
     how.scheme = scheme
     how.a = &a[0]
@@ -56,16 +58,6 @@ cdef int make_signer(
     return 0
 
 
-cdef int check_band_rows(
-    Py_ssize_t first, Py_ssize_t bands, Py_ssize_t rows, Py_ssize_t k
-) except -1:
-    if rows < 1 or first < 0 or bands > k or (first + bands) * rows > k:
-        raise ValueError(
-            f"bands {first} to {first + bands} of {rows} rows do not lie in {k} values"
-        )
-    return 0
-
-
 cdef uint64_t[::1] new_ring(Py_ssize_t size, Py_ssize_t longest):
     return np.empty(min(size, longest + 1), np.uint64)
 
@@ -76,3 +68,12 @@ cdef Py_ssize_t longest_of(Spans spans) noexcept:
     for i in range(spans.n):
         longest = max(longest, spans.at[i].length)
     return longest
+
+
+cdef int check_mode(int mode) except -1:
+    if mode != BY_SETS and mode != BY_SIGNATURE and mode != NOT_VERIFIED:
+        raise ValueError(
+            f"mode must be {BY_SETS} (sets), {BY_SIGNATURE} (signatures) or {NOT_VERIFIED} "
+            f"(not verified), got {mode}"
+        )
+    return 0

@@ -1,7 +1,9 @@
 # The kernels that are compiled once for each instruction set. The order of the files says nothing:
 # types and inline functions are cimported by name, and functions may stand behind their callers.
 
+include "api/call_arrays.pxi"
 include "api/call_compare.pxi"
+include "api/call_keep.pxi"
 include "api/call_murmur.pxi"
 include "api/call_permute.pxi"
 include "api/call_sign.pxi"
@@ -9,6 +11,7 @@ include "api/call_slots.pxi"
 include "api/call_tables.pxi"
 include "api/call_tokens.pxi"
 include "api/checks.pxi"
+include "api/constants.pxi"
 include "candidates/bandkeys.pxi"
 include "compat/murmur.pxi"
 include "compat/murmur32.pxi"

@@ -3,6 +3,9 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp
 
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_band_rows, memory_of, memory_of_rows,
+)
 from fastlsh._kernels.common.prefetch cimport prefetch
 
 cdef enum:
@@ -123,6 +126,7 @@ def emit_pairs(
         int32 arrays to fill with places, left < right, by right; None counts only, up to `room`.
     """
     cdef Bands linked
+    cdef Memory parts[4]
     cdef Py_ssize_t found
     cdef int32_t* to_left = NULL
     cdef int32_t* to_right = NULL
@@ -134,8 +138,16 @@ def emit_pairs(
     linked.stop = stop
     if previous.shape[1] != linked.n or at.shape[0] != 3:
         raise ValueError("previous needs one column per document, at needs three elements")
-    if rows < 1 or linked.bands < 1 or linked.bands * rows > linked.k:
-        raise ValueError(f"{linked.bands} bands of {rows} rows do not lie in {linked.k} values")
+    if linked.bands < 1:
+        raise ValueError("previous has no band")
+    check_band_rows(0, linked.bands, rows, linked.k)
+    memory_of_rows(signatures, "signatures")
+    memory_of_rows(previous, "previous")
+    parts[0] = memory_of(at, "at")
+    parts[1] = memory_of(left, "left")
+    parts[2] = memory_of(right, "right")
+    parts[3] = memory_of(documents, "documents")
+    check_apart(parts, 4, 3, "at, left, right and documents")
     if not (0 <= at[0] <= stop <= linked.n and 0 <= at[1] < linked.bands and -1 <= at[2] < at[0]):
         raise ValueError("at does not point into the documents")
     if left is not None:

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t
 
+from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 
 cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
@@ -25,18 +26,32 @@ cdef Py_ssize_t unite_pairs(
 ) noexcept nogil:
     # Returns how many pairs were united: all, unless one or a parent lies outside.
     cdef Py_ssize_t i
-    cdef int32_t a, b
+    cdef int32_t x, y, a, b
     for i in range(pairs):
         if i + AHEAD < pairs and 0 <= left[i + AHEAD] < n:
             prefetch(parent + left[i + AHEAD])
-        if not (0 <= left[i] < n and 0 <= right[i] < n):
+        x = left[i]
+        y = right[i]
+        if not (0 <= x < n and 0 <= y < n):
             return i
-        a = find(parent, left[i])
-        b = find(parent, right[i])
+        a = find(parent, x)
+        b = find(parent, y)
         if a < 0 or b < 0:
             return i
         parent[max(a, b)] = min(a, b)
     return pairs
+
+
+cdef Py_ssize_t find_all(int32_t* parent, Py_ssize_t n) noexcept nogil:
+    # Returns how many found their family: all, or the place of the first with a bad parent.
+    cdef Py_ssize_t i
+    cdef int32_t root
+    for i in range(n):
+        root = find(parent, <int32_t> i)
+        if root < 0:
+            return i
+        parent[i] = root
+    return n
 
 
 def unite(
@@ -57,6 +72,9 @@ def unite(
     cdef Py_ssize_t done
     if right.shape[0] != pairs:
         raise ValueError("left and right need the same length")
+    check_parents(parent)
+    memory_of(left, "left")
+    memory_of(right, "right")
     if pairs == 0:
         return
     if n == 0:
@@ -72,15 +90,18 @@ def unite(
 def families(int32_t[::1] parent not None):
     """Make each entry of `parent` the first document of its family."""
     cdef Py_ssize_t n = parent.shape[0]
-    cdef Py_ssize_t i
-    cdef int32_t root = 0
+    cdef Py_ssize_t done
+    check_parents(parent)
     if n == 0:
         return
     with nogil:
-        for i in range(n):
-            root = find(&parent[0], <int32_t> i)
-            if root < 0:
-                break
-            parent[i] = root
-    if root < 0:
+        done = find_all(&parent[0], n)
+    if done < n:
         raise ValueError("parent must point to documents that are not later")
+
+
+cdef int check_parents(int32_t[::1] parent) except -1:
+    memory_of(parent, "parent")
+    if parent.shape[0] > 0x7FFFFFFF:
+        raise ValueError(f"{parent.shape[0]} documents are too many")
+    return 0

@@ -5,6 +5,7 @@ from libc.string cimport memset
 
 import numpy as np
 
+from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 
 cdef inline size_t scaled(uint64_t half, size_t size) noexcept nogil:
@@ -87,15 +88,21 @@ def link(
     tuple of int
         How many links there are, and how many keys are 0.
     """
+    cdef Memory parts[4]
     cdef Py_ssize_t n = keys.shape[0]
     cdef Py_ssize_t found = 0
     cdef Py_ssize_t empty = 0
     if n > 0x7FFFFFFF:
         raise ValueError(f"{n} documents are too many")
-    if table.shape[0] < 2 * n:
+    if table.shape[0] // 2 < n:
         raise ValueError(f"table of {table.shape[0]} slots does not suit {n} keys")
     if later.shape[0] != n or earlier.shape[0] != n:
         raise ValueError(f"later and earlier need {n} elements")
+    parts[0] = memory_of(table, "table")
+    parts[1] = memory_of(later, "later")
+    parts[2] = memory_of(earlier, "earlier")
+    parts[3] = memory_of(keys, "keys")
+    check_apart(parts, 4, 3, "keys, table, later and earlier")
     if n:
         with nogil:
             found = find_suspects(&keys[0], n, <uint8_t*> &table[0], &later[0], &empty)
@@ -107,52 +114,70 @@ cdef inline bint is_earlier(Py_ssize_t j, Py_ssize_t i) noexcept nogil:
     return -1 <= j < i
 
 
+cdef bint count_chains(
+    const int32_t* previous, Py_ssize_t n, int32_t* depth, int64_t* totals
+) noexcept nogil:
+    # Pairs, largest bucket, its last document. False: a link does not point to an earlier one.
+    cdef Py_ssize_t i
+    totals[0] = 0
+    totals[1] = 1
+    totals[2] = -1
+    for i in range(n):
+        if not is_earlier(previous[i], i):
+            return False
+        depth[i] = depth[previous[i]] + 1 if previous[i] >= 0 else 0
+        totals[0] += depth[i]
+        if depth[i] >= totals[1]:
+            totals[1] = depth[i] + 1
+            totals[2] = i
+    return True
+
+
+cdef bint find_roots(const int32_t* previous, Py_ssize_t n, int32_t* root) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int32_t before
+    for i in range(n):
+        before = previous[i]
+        if not is_earlier(before, i):
+            return False
+        root[i] = -1
+        if before >= 0:
+            if root[before] < 0:                # it has company now
+                root[before] = before
+            root[i] = root[before]
+    return True
+
+
 def chain_depths(const int32_t[::1] previous not None, int64_t[::1] totals not None):
     """Write (pairs, largest bucket, its last document) of a band into `totals`, int64 (3,)."""
     cdef Py_ssize_t n = previous.shape[0]
     cdef int32_t[::1] depth = np.empty(n, np.int32)
-    cdef int64_t pairs = 0
-    cdef int64_t largest = 0
-    cdef int64_t last = -1
-    cdef Py_ssize_t i
-    cdef bint sound = True
+    cdef int64_t found[3]
+    cdef bint sound
+    memory_of(previous, "previous")
+    memory_of(totals, "totals")
     if totals.shape[0] != 3:
         raise ValueError("totals needs three elements")
     with nogil:
-        for i in range(n):
-            sound = is_earlier(previous[i], i)
-            if not sound:
-                break
-            depth[i] = depth[previous[i]] + 1 if previous[i] >= 0 else 0
-            pairs += depth[i]
-            if depth[i] > largest:
-                largest = depth[i]
-                last = i
+        sound = count_chains(&previous[0] if n else NULL, n, &depth[0] if n else NULL, found)
     if not sound:
         raise ValueError("previous must point to earlier documents")
-    totals[0] = pairs
-    totals[1] = largest + 1
-    totals[2] = last
+    totals[0] = found[0]
+    totals[1] = found[1]
+    totals[2] = found[2]
 
 
 def roots(const int32_t[::1] previous not None, int32_t[::1] root not None):
     """Write the first document of each one's bucket into `root`, int32 (n,); -1 if it is alone."""
     cdef Py_ssize_t n = previous.shape[0]
-    cdef Py_ssize_t i
-    cdef int32_t before
-    cdef bint sound = True
+    cdef bint sound
+    memory_of(previous, "previous")
+    memory_of(root, "root")
     if root.shape[0] != n:
         raise ValueError(f"root has {root.shape[0]} elements, expected {n}")
+    if n == 0:
+        return
     with nogil:
-        for i in range(n):
-            before = previous[i]
-            sound = is_earlier(before, i)
-            if not sound:
-                break
-            root[i] = -1
-            if before >= 0:
-                if root[before] < 0:            # it has company now
-                    root[before] = before
-                root[i] = root[before]
+        sound = find_roots(&previous[0], n, &root[0])
     if not sound:
         raise ValueError("previous must point to earlier documents")

@@ -1,6 +1,19 @@
-# Checks of arguments that several wrappers share.
+# Checks of arguments that several wrappers share. None adds or multiplies what may be anything.
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+ctypedef fused number:
+    uint8_t
+    int32_t
+    uint32_t
+    int64_t
+    uint64_t
+    double
+
+cdef struct Memory:
+    # Where an array lies.
+    size_t begin
+    size_t end
 
 
 cdef inline int check_aligned(const void* address, Py_ssize_t width, str name) except -1:
@@ -9,12 +22,44 @@ cdef inline int check_aligned(const void* address, Py_ssize_t width, str name) e
     return 0
 
 
+cdef inline Memory memory_of(const number[::1] array, str name) except *:
+    # Where it lies; checks that it is aligned. None and what is empty lie nowhere.
+    cdef Memory memory
+    memory.begin = <size_t> &array[0] if array.shape[0] else 0
+    memory.end = memory.begin + array.shape[0] * sizeof(number)
+    if memory.begin % sizeof(number):
+        raise ValueError(f"{name} must be aligned to {sizeof(number)} bytes")
+    return memory
+
+
+cdef inline Memory memory_of_rows(const number[:, ::1] rows, str name) except *:
+    cdef Memory memory
+    memory.begin = <size_t> &rows[0, 0] if rows.shape[0] and rows.shape[1] else 0
+    memory.end = memory.begin + rows.shape[0] * rows.shape[1] * sizeof(number)
+    if memory.begin % sizeof(number):
+        raise ValueError(f"{name} must be aligned to {sizeof(number)} bytes")
+    return memory
+
+
+cdef inline int check_apart(
+    const Memory* parts, Py_ssize_t n, Py_ssize_t written, str names
+) except -1:
+    # Of n arrays the first `written` ones are written: none of these may overlap another.
+    cdef Py_ssize_t i, j
+    for i in range(written):
+        for j in range(i + 1, n):
+            if parts[i].begin < parts[j].end and parts[j].begin < parts[i].end:
+                raise ValueError(f"{names} must not share memory")
+    return 0
+
+
 cdef inline int check_offsets(
     const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t total, str name
 ) except -1:
     cdef Py_ssize_t i
-    if offsets.shape[0] != n + 1:
-        raise ValueError(f"{name} has {offsets.shape[0]} elements, expected {n + 1}")
+    if n < 0 or offsets.shape[0] != n + 1:
+        raise ValueError(f"{name} has {offsets.shape[0]} elements, expected {max(n, 0) + 1}")
+    memory_of(offsets, name)
     if offsets[0] < 0 or offsets[n] > total:
         raise ValueError(f"{name} must lie between 0 and {total}")
     for i in range(n):
@@ -24,10 +69,30 @@ cdef inline int check_offsets(
 
 
 cdef inline int check_starts(const int64_t[::1] start, Py_ssize_t total, str name) except -1:
-    cdef Py_ssize_t i
+    # Where the parts of an array begin.
+    memory_of(start, name)
     if start.shape[0] < 1 or start[0] != 0 or start[start.shape[0] - 1] != total:
         raise ValueError(f"{name} must go from 0 to {total}")
-    for i in range(start.shape[0] - 1):
-        if start[i + 1] < start[i]:
-            raise ValueError(f"{name} must not decrease, but does at {i + 1}")
+    return check_offsets(start, start.shape[0] - 1, total, name)
+
+
+cdef inline int check_band_rows(
+    Py_ssize_t first, Py_ssize_t bands, Py_ssize_t rows, Py_ssize_t k
+) except -1:
+    if rows < 1 or first < 0 or bands < 0 or bands > k // rows or first > k // rows - bands:
+        raise ValueError(
+            f"{bands} bands of {rows} rows, from band {first} on, do not lie in {k} values"
+        )
+    return 0
+
+
+cdef inline int check_range(Py_ssize_t first, Py_ssize_t last, Py_ssize_t n) except -1:
+    if not 0 <= first <= last <= n:
+        raise IndexError(f"documents {first} to {last} of {n}")
+    return 0
+
+
+cdef inline int check_threshold(double threshold) except -1:
+    if not 0.0 <= threshold <= 1.0:
+        raise ValueError(f"threshold must be at least 0 and at most 1, got {threshold}")
     return 0

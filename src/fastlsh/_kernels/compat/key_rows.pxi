@@ -6,6 +6,7 @@ from cpython.object cimport Py_EQ, PyObject_Hash, PyObject_RichCompareBool
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
 from fastlsh._kernels.compat.key_table cimport CHUNK, Kind, Table
 
 
@@ -86,17 +87,19 @@ cdef class KeyRows:
         """Write a band of some rows into `out`, uint32 (len(rows), words of a band)."""
         cdef Py_ssize_t i
         self.check_band(band)
+        memory_of(rows, "rows")
+        memory_of_rows(out, "out")
         if out.shape[0] != rows.shape[0] or out.shape[1] != self.t.width:
             raise ValueError(
                 f"out has shape ({out.shape[0]}, {out.shape[1]}), "
                 f"expected ({rows.shape[0]}, {self.t.width})"
             )
-        for i in range(rows.shape[0]):
-            if not 0 <= rows[i] < self.t.n:
-                raise IndexError(f"row {rows[i]} of {self.t.n}")
-            memcpy(
-                &out[i, 0], record_of(&self.t, rows[i]) + band * self.t.width, 4 * self.t.width
-            )
+        if rows.shape[0] == 0 or self.t.n == 0:
+            i = 0
+        else:
+            i = copy_band(&self.t, band, &rows[0], rows.shape[0], &out[0, 0])
+        if i < rows.shape[0]:
+            raise IndexError(f"row {rows[i]} of {self.t.n}")
 
     @cython.critical_section
     def buckets(self, Py_ssize_t band):
@@ -105,19 +108,14 @@ cdef class KeyRows:
         cdef int32_t row
         cdef Py_ssize_t count
         heads, counts = [], []
+        self.check_band(band)
         if self.t.n == 0:
             return heads, counts
-        self.check_band(band)
         for slot in range(<size_t> band << self.t.bits, <size_t> (band + 1) << self.t.bits):
-            row = next_alive(&self.t, band, slot, -1)
-            if row < 0:
-                continue
-            heads.append(row)
-            count = 0
-            while row >= 0:
-                count += 1
-                row = next_alive(&self.t, band, slot, row)
-            counts.append(count)
+            count = count_alive(&self.t, band, slot, &row)
+            if count:
+                heads.append(row)
+                counts.append(count)
         return heads, counts
 
     @cython.critical_section
@@ -126,6 +124,7 @@ cdef class KeyRows:
         cdef list found = []
         cdef size_t slot
         cdef int32_t row
+        memory_of(words, "words")
         if self.t.n == 0 or words.shape[0] != self.t.width:
             return found
         self.check_band(band)
@@ -195,9 +194,10 @@ cdef inline bytes bytes_of(values):
 cdef Kind kind_of(dtype, Py_ssize_t values, Py_ssize_t size) except *:
     # itemsize 0: of none.
     cdef Kind kind
+    cdef Py_ssize_t itemsize = dtype.itemsize
     memset(&kind, 0, sizeof(Kind))
-    if dtype.kind in "iu" and dtype.isnative and dtype.itemsize in (4, 8) and size:
-        kind.itemsize = dtype.itemsize
+    if dtype.kind in "iu" and dtype.isnative and (itemsize == 4 or itemsize == 8) and size:
+        kind.itemsize = itemsize
         kind.columns = size // (values * kind.itemsize)
         kind.is_signed = dtype.kind == "i"
     return kind

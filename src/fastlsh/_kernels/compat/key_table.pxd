@@ -5,6 +5,7 @@
 # in a chunk that never moves. Slots are found by open addressing; `tags` holds 7 bits of each
 # slot's hash (0 = free), so that a slot of another bucket is passed over without a look at its
 # record. Table number `bands` holds the keys. A chain of the rows of a bucket starts in `heads`.
+
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 cdef enum:

@@ -1,6 +1,7 @@
 # MurmurHash3_x86_32. Arrays of words, for windows of `blocks` whole blocks: the first block rotated
 # for its use, that times 4, the other blocks, and what is left of the window, for its use. With no
-# whole block only the last one. With murmur.pxi.
+# whole block only the last one.
+# With murmur.pxi.
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 

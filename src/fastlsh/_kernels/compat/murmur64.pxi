@@ -1,5 +1,6 @@
 # The first half of MurmurHash3_x64_128. Arrays of words: what is left of the window behind its
-# whole blocks of 16 bytes, both halves with the size, then both halves of each block. With murmur.pxi.
+# whole blocks of 16 bytes, both halves with the size, then both halves of each block.
+# With murmur.pxi.
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset

@@ -6,7 +6,8 @@ from libc.string cimport memcpy, memset
 
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport fmix32, fmix64
-from fastlsh._kernels.minhash.signer cimport WIDE
+from fastlsh._kernels.compat.functions cimport Functions
+from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, WIDE
 from fastlsh._kernels.text.source cimport BLOCK
 
 cdef enum:
@@ -206,3 +207,29 @@ cdef void permute_legacy(
     while j < k:
         legacy_tile(hashes, n, a + j, b + j, min(k - j, <Py_ssize_t> WIDE), row + j)
         j += WIDE
+
+
+# ---- any of them
+
+cdef void permute(
+    const Functions* f, const void* hashes, Py_ssize_t n, void* row
+) noexcept nogil:
+    if f.scheme == AFFINE32:
+        permute_affine32(<const uint32_t*> hashes, n, f.a32, f.b32, f.k, <uint32_t*> row)
+    elif f.scheme == AFFINE64:
+        permute_affine64(<const uint64_t*> hashes, n, f.a64, f.b64, f.k, <uint64_t*> row)
+    else:
+        permute_legacy(<const uint64_t*> hashes, n, f.a64, f.b64, f.k, <uint64_t*> row)
+
+
+cdef void permute_sets(
+    const Functions* f, const void* hashes, const int64_t* offsets, Py_ssize_t n, void* rows
+) noexcept nogil:
+    # Set d has the hashes from offsets[d] to offsets[d + 1], and row d.
+    cdef Py_ssize_t width = sizeof(uint32_t) if f.scheme == AFFINE32 else sizeof(uint64_t)
+    cdef Py_ssize_t d
+    for d in range(n):
+        permute(
+            f, <const char*> hashes + width * offsets[d], offsets[d + 1] - offsets[d],
+            <char*> rows + width * f.k * d,
+        )

@@ -179,3 +179,9 @@ cdef void sha1_many(const Span* at, Py_ssize_t n, uint64_t* out) noexcept nogil:
             left -= 1
             sha1_start(&lanes, lane, taken if taken < n else -1)
             taken += 1
+
+
+cdef void narrow_words(const uint64_t* words, Py_ssize_t n, uint32_t* out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = <uint32_t> words[i]

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
+from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memory_of_rows
 from fastlsh._kernels.common.mixing cimport fmix64
 
 cdef extern from *:
@@ -45,6 +46,8 @@ def answer_lists(
     cdef Py_ssize_t i
     cdef bint was_on
     cdef Py_ssize_t total = 0
+    memory_of_rows(found, "found")
+    memory_of(counts, "counts")
     for i in range(counts.shape[0]):
         if not 0 <= counts[i] <= found.shape[0] - total:
             raise ValueError("counts do not fit what was found")
@@ -99,9 +102,21 @@ cdef uint64_t hash_of(const uint8_t* data, Py_ssize_t n) noexcept nogil:
     return fmix64(h)
 
 
-cdef int check_ids(
+cdef enum:
+    DAMAGED = -2
+
+cdef struct Names:
+    # The bytes of n ids; without offsets each has 8.
+    const uint8_t* data
+    Py_ssize_t total
+    const int64_t* offsets
+    Py_ssize_t n
+
+
+cdef Names names_of(
     const uint8_t[::1] data, const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size
-) except -1:
+) except *:
+    cdef Names names
     if n < 0 or n > <Py_ssize_t> 0x7FFFFFFF:
         raise ValueError(f"{n} ids")
     if not n < size <= <Py_ssize_t> 0xFFFFFFFF:
@@ -110,7 +125,73 @@ cdef int check_ids(
         raise ValueError(f"{data.shape[0]} bytes are no {n} integers")
     if offsets is not None and offsets.shape[0] != n + 1:
         raise ValueError(f"{n} ids need {n + 1} offsets, got {offsets.shape[0]}")
-    return 0
+    memory_of(offsets, "offsets")
+    names.data = &data[0] if data.shape[0] else NULL
+    names.total = data.shape[0]
+    names.offsets = &offsets[0] if offsets is not None else NULL
+    names.n = n
+    return names
+
+
+cdef inline bint name_at(
+    const Names* names, Py_ssize_t i, const uint8_t** name, Py_ssize_t* width
+) noexcept nogil:
+    # False: it lies outside the bytes.
+    cdef int64_t start = 8 * i
+    cdef int64_t end = start + 8
+    if names.offsets != NULL:
+        start = names.offsets[i]
+        end = names.offsets[i + 1]
+        if not 0 <= start <= end <= names.total:
+            return False
+    width[0] = end - start
+    name[0] = names.data + start if width[0] else NULL
+    return True
+
+
+cdef bint is_zero(const uint64_t* table, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        if table[i] != 0:
+            return False
+    return True
+
+
+cdef Py_ssize_t enter_all(const Names* names, uint64_t* table, uint64_t size) noexcept nogil:
+    # Returns how many were entered: all, or the first that lies outside the bytes.
+    cdef const uint8_t* name
+    cdef Py_ssize_t i, width
+    cdef uint64_t h, at
+    for i in range(names.n):
+        if not name_at(names, i, &name, &width):
+            return i
+        h = hash_of(name, width) >> 32
+        at = (h * size) >> 32
+        while table[at] != 0:
+            at = at + 1 if at + 1 < size else 0
+        table[at] = h << 32 | <uint64_t> (i + 1)
+    return names.n
+
+
+cdef Py_ssize_t look_up(
+    const Names* names, const uint64_t* table, uint64_t size, const uint8_t* wanted, Py_ssize_t n
+) noexcept nogil:
+    cdef uint64_t h = hash_of(wanted, n) >> 32
+    cdef uint64_t at = (h * size) >> 32
+    cdef uint64_t _probe
+    cdef const uint8_t* name
+    cdef Py_ssize_t i, width
+    for _probe in range(size):
+        if table[at] == 0:
+            return -1
+        if table[at] >> 32 == h:
+            i = <Py_ssize_t> <uint32_t> table[at] - 1
+            if not (0 <= i < names.n and name_at(names, i, &name, &width)):
+                return DAMAGED
+            if width == n and (width == 0 or memcmp(name, wanted, width) == 0):
+                return i
+        at = at + 1 if at + 1 < size else 0
+    return -1
 
 
 def link_ids(
@@ -128,24 +209,19 @@ def link_ids(
     table
         uint64 (size,), size > n, zeros; written: hash and number of the ids.
     """
-    cdef Py_ssize_t i
-    cdef uint64_t h, at
-    cdef uint64_t size = table.shape[0]
-    check_ids(data, offsets, n, table.shape[0])
-    for i in range(table.shape[0]):
-        if table[i] != 0:
-            raise ValueError("the table is not empty")
-    for i in range(n):
-        if not lies_within(offsets, i, data.shape[0]):
-            raise ValueError(f"id {i} lies outside the bytes")
-        h = hash_of(
-            data_at(data, offsets[i] if offsets is not None else 8 * i),
-            offsets[i + 1] - offsets[i] if offsets is not None else 8,
-        ) >> 32
-        at = (h * size) >> 32
-        while table[at] != 0:
-            at = at + 1 if at + 1 < size else 0
-        table[at] = h << 32 | <uint64_t> (i + 1)
+    cdef Memory parts[3]
+    cdef Py_ssize_t entered
+    cdef Names names = names_of(data, offsets, n, table.shape[0])
+    parts[0] = memory_of(table, "table")
+    parts[1] = memory_of(data, "data")
+    parts[2] = memory_of(offsets, "offsets")
+    check_apart(parts, 3, 1, "table, data and offsets")
+    if not is_zero(&table[0], table.shape[0]):
+        raise ValueError("the table is not empty")
+    with nogil:
+        entered = enter_all(&names, &table[0], table.shape[0])
+    if entered < n:
+        raise ValueError(f"id {entered} lies outside the bytes")
 
 
 def find_id(
@@ -156,32 +232,15 @@ def find_id(
 
     Parameters as in `link_ids`, but nothing in them is trusted; `wanted` are the bytes of the id.
     """
-    cdef Py_ssize_t i, start, width
-    cdef uint64_t h, at, _probe
-    cdef uint64_t size = table.shape[0]
-    check_ids(data, offsets, n, table.shape[0])
-    h = hash_of(data_at(wanted, 0), wanted.shape[0]) >> 32
-    at = (h * size) >> 32
-    for _probe in range(size):
-        if table[at] == 0:
-            return -1
-        if table[at] >> 32 == h:
-            i = <Py_ssize_t> <uint32_t> table[at] - 1
-            if not (0 <= i < n and lies_within(offsets, i, data.shape[0])):
-                raise ValueError("the table of ids is damaged")
-            start = offsets[i] if offsets is not None else 8 * i
-            width = offsets[i + 1] - start if offsets is not None else 8
-            if width == wanted.shape[0] and (
-                width == 0 or memcmp(&data[start], &wanted[0], width) == 0
-            ):
-                return i
-        at = at + 1 if at + 1 < size else 0
-    return -1
-
-
-cdef inline bint lies_within(const int64_t[::1] offsets, Py_ssize_t i, Py_ssize_t total) noexcept:
-    return offsets is None or 0 <= offsets[i] <= offsets[i + 1] <= total
-
-
-cdef inline const uint8_t* data_at(const uint8_t[::1] data, Py_ssize_t at) noexcept:
-    return &data[at] if at < data.shape[0] else NULL
+    cdef Py_ssize_t found
+    cdef Names names = names_of(data, offsets, n, table.shape[0])
+    memory_of(table, "table")
+    memory_of(offsets, "offsets")
+    with nogil:
+        found = look_up(
+            &names, &table[0], table.shape[0], &wanted[0] if wanted.shape[0] else NULL,
+            wanted.shape[0],
+        )
+    if found == DAMAGED:
+        raise ValueError("the table of ids is damaged")
+    return found

@@ -91,15 +91,15 @@ cdef bint is_known(
 
 
 cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept nogil:
-    # Copies a document behind the last one.
+    # Copies a document behind the last one; the caller saw to it that there is room.
     cdef Py_ssize_t n = t.n
     cdef int64_t words
-    memcpy(t.signatures + n * t.k, question.signatures + d * t.k, t.k * sizeof(uint32_t))
+    memmove(t.signatures + n * t.k, question.signatures + d * t.k, t.k * sizeof(uint32_t))
     t.live[n] = 1
     if t.offsets != NULL:
         words = question.offsets[d + 1] - question.offsets[d]
         if words:
-            memcpy(
+            memmove(
                 t.hashes + t.offsets[n], question.hashes + question.offsets[d],
                 words * sizeof(uint64_t),
             )
@@ -131,6 +131,17 @@ cdef void insert_new(
                     &t.bands[b], desk.tags[i * t.count + b], <uint32_t> (t.n - 1)
                 )
         first += n
+
+
+cdef Py_ssize_t sets_within(const Tables* t) noexcept nogil:
+    # How many documents have sets that lie in the hashes, up to the first that has not: all, if
+    # there are no sets. What lies behind the last document is not looked at.
+    cdef Py_ssize_t d
+    if t.offsets != NULL:
+        for d in range(t.n):
+            if not 0 <= t.offsets[d] <= t.offsets[d + 1] <= t.total:
+                return d
+    return t.n
 
 
 cdef Py_ssize_t drop_dead(Tables* t) noexcept nogil:

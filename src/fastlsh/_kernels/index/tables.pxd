@@ -48,6 +48,7 @@ cdef struct Question:
     const uint32_t* signatures
     const uint64_t* hashes
     const int64_t* offsets
+    int64_t total               # of the hashes
     double threshold
     int mode
 

@@ -1,12 +1,13 @@
 # A document's signature, and its band keys while the signature is in the cache.
-# With minima.pxi and fss.pxi.
+# With minima.pxi, fss.pxi, words.pxi and hashes.pxi.
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastlsh._kernels.candidates.bandkeys cimport band_key, is_empty_row
 from fastlsh._kernels.minhash.signer cimport FSS, Signer
-from fastlsh._kernels.text.source cimport Source
+from fastlsh._kernels.text._texts cimport Span
+from fastlsh._kernels.text.source cimport WORDS, Plan, Source, element, make_plan
 
 
 cdef void sign(
@@ -24,3 +25,41 @@ cdef void sign(
     empty = is_empty_row(row, how.k)
     for band in range(how.bands):
         keys[band * how.stride] = 0 if empty else band_key(row + band * how.rows, how.rows, band)
+
+
+cdef void sign_texts(
+    const Span* at, Py_ssize_t n, int unit, Py_ssize_t size, const Signer* how, uint64_t* ring,
+    uint32_t* rows, uint64_t* keys
+) noexcept nogil:
+    cdef Plan plan
+    cdef Source source
+    cdef Py_ssize_t i
+    make_plan(&plan, unit, size)
+    for i in range(n):
+        open_text(&source, &plan, at + i, ring)
+        sign(&source, how, rows + i * how.k, keys + i if how.bands else NULL)
+
+
+cdef void sign_tokens(
+    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, Py_ssize_t size,
+    const Signer* how, uint64_t* ring, uint32_t* rows, uint64_t* keys
+) noexcept nogil:
+    cdef Plan plan
+    cdef Source source
+    cdef Py_ssize_t i
+    make_plan(&plan, WORDS, size)
+    for i in range(n):
+        open_tokens(&source, &plan, tokens + offsets[i], offsets[i + 1] - offsets[i], ring)
+        sign(&source, how, rows + i * how.k, keys + i if how.bands else NULL)
+
+
+cdef void sign_hashes(
+    const element* hashes, const int64_t* offsets, Py_ssize_t n, const Signer* how, uint32_t* rows
+) noexcept nogil:
+    cdef Source source
+    cdef Py_ssize_t i
+    for i in range(n):
+        open_hashes(
+            &source, hashes + offsets[i], element is uint64_t, offsets[i + 1] - offsets[i]
+        )
+        sign(&source, how, rows + i * how.k, NULL)

@@ -1,18 +1,18 @@
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import Self, disjoint_base
 
 @disjoint_base
 class SetJoin:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         size: NDArray[np.int64],
         start: NDArray[np.int64],
         elements: NDArray[np.uint32],
         lists: NDArray[np.int64],
         postings: NDArray[np.int32],
         threshold: float,
-    ) -> None: ...
+    ) -> Self: ...
     def pairs(
         self,
         at: NDArray[np.int64],

@@ -4,6 +4,8 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from fastlsh._kernels.candidates.bandkeys cimport is_empty_row
+from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.compiler cimport either, noinline_void
 from fastlsh._kernels.sets.overlap cimport least_overlap, quotient
 from fastlsh._kernels.sets.sets cimport Sets
@@ -167,34 +169,66 @@ cdef inline bint lies_within(
     int64_t start, int64_t count, Py_ssize_t total, bint sketched
 ) noexcept nogil:
     return (
-        count >= 0 and start >= 0
-        and start + count + (sketch_words(count) if sketched else 0) <= total
+        0 <= count <= total and 0 <= start <= total - count
+        and (not sketched or sketch_words(count) <= total - count - start)
     )
 
 
 cdef inline bint has_set(const Sets* sets, Py_ssize_t d) noexcept nogil:
-    return lies_within(sets.start[d], sets.count[d], sets.total, True)
+    return lies_within(sets.start[d], sets.count[d], sets.total, sets.sketched)
+
+
+cdef Py_ssize_t compare_pairs(
+    const Sets* sets, const int64_t* left, const int64_t* right, Py_ssize_t n, double threshold,
+    double* out
+) noexcept nogil:
+    # Returns how many were compared: all, or the place of the first with a set that lies outside.
+    cdef Py_ssize_t i
+    cdef int64_t a, b
+    for i in range(n):
+        a = left[i]
+        b = right[i]
+        if not (has_set(sets, a) and has_set(sets, b)):
+            return i
+        out[i] = jaccard_of_sets(
+            sets.hashes + sets.start[a], sets.count[a],
+            sets.hashes + sets.start[b], sets.count[b], threshold, sets.sketched,
+        )
+    return n
+
+
+cdef void agree_pairs(
+    const uint32_t* signatures, Py_ssize_t k, const int64_t* left, const int64_t* right,
+    Py_ssize_t n, double* out
+) noexcept nogil:
+    cdef Py_ssize_t i, equal
+    cdef const uint32_t* a
+    cdef const uint32_t* b
+    for i in range(n):
+        a = signatures + left[i] * k
+        b = signatures + right[i] * k
+        count_equal(a, b, k, &equal)
+        out[i] = <double> equal / <double> k
+        if is_empty_row(a, k) or is_empty_row(b, k):
+            out[i] = 0.0
 
 
 cdef Sets sets_of(
-    const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count,
-    Py_ssize_t n, bint wanted,
+    const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count, Py_ssize_t n,
+    bint sketched,
 ) except *:
     cdef Sets sets
-    memset(&sets, 0, sizeof(Sets))
-    if n == 0 or not wanted:
-        return sets
     if start.shape[0] != n or count.shape[0] != n:
-        raise ValueError(f"start and count need {n} elements")
-    sets.start = &start[0]
-    sets.count = &count[0]
+        raise ValueError(f"start and count need {n} elements, one per set")
+    memory_of(hashes, "hashes")
+    memory_of(start, "start")
+    memory_of(count, "count")
+    memset(&sets, 0, sizeof(Sets))
     sets.total = hashes.shape[0]
+    sets.sketched = sketched
+    if n:
+        sets.start = &start[0]
+        sets.count = &count[0]
     if sets.total:
         sets.hashes = &hashes[0]
     return sets
-
-
-cdef int check_complete(const Sets* sets) except -1:
-    if sets.incomplete:
-        raise ValueError("a set that is needed has not been made")
-    return 0

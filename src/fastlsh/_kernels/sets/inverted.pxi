@@ -5,7 +5,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from fastlsh._kernels.common.checks cimport check_starts
+from fastlsh._kernels.common.checks cimport Memory, check_apart, check_starts, memory_of
 from fastlsh._kernels.sets.overlap cimport least_overlap, prefix_length
 
 cdef enum:
@@ -44,6 +44,7 @@ def numbers_of(
     hashes
         uint64 (n,).
     """
+    cdef Memory parts[2]
     cdef Py_ssize_t m = known.shape[0]
     cdef int bits = 1
     while bits < 40 and (<Py_ssize_t> 1 << bits) + 1 < directory.shape[0]:
@@ -53,6 +54,12 @@ def numbers_of(
     if number.shape[0] != m or out.shape[0] != hashes.shape[0]:
         raise ValueError("known and number need the same length, and hashes and out")
     check_starts(directory, m, "directory")
+    memory_of(known, "known")
+    memory_of(number, "number")
+    memory_of(hashes, "hashes")
+    parts[0] = memory_of(out, "out")
+    parts[1] = memory_of(directory, "directory")
+    check_apart(parts, 2, 1, "out and directory")
     if hashes.shape[0] == 0:
         return
     if m == 0:
@@ -126,6 +133,7 @@ def invert(
         int32 and uint32 (start[n],), written: the lists; the sets, ascending.
     """
     import numpy as np
+    cdef Memory parts[6]
     cdef Py_ssize_t n = begin.shape[0] - 1
     cdef Py_ssize_t m = lists.shape[0] - 1
     cdef Py_ssize_t total = elements.shape[0]
@@ -139,6 +147,13 @@ def invert(
     check_starts(begin, numbers.shape[0], "begin")
     check_starts(start, total, "start")
     check_starts(lists, total, "lists")
+    parts[0] = memory_of(lists, "lists")
+    parts[1] = memory_of(postings, "postings")
+    parts[2] = memory_of(elements, "elements")
+    parts[3] = memory_of(numbers, "numbers")
+    parts[4] = memory_of(begin, "begin")
+    parts[5] = memory_of(start, "start")
+    check_apart(parts, 6, 3, "lists, postings, elements and what is read")
     for d in range(n):
         here = 0
         for i in range(begin[d], begin[d + 1]):

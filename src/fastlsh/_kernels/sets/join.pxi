@@ -2,11 +2,14 @@
 #
 # All-pairs with prefix and length filters (Bayardo, Ma, Srikant 2007), and the position filter
 # (Xiao, Wang, Lin, Yu 2008) where the shorter prefix ends: up to there the overlap is known.
+#
+# Elements, lists and postings belong to the caller, who may have written to them since they were
+# checked: each number is compared with what it counts before it is used.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
-from fastlsh._kernels.common.checks cimport check_starts
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.sets.overlap cimport least_overlap, least_size, prefix_length, quotient
 
 
@@ -19,6 +22,9 @@ cdef struct Join:
     double threshold
     int32_t* met                # how often each set was met; 0 between two probes
     int32_t* candidates
+    Py_ssize_t numbers          # lists
+    Py_ssize_t total            # of the postings
+    bint changed                # what the caller holds is no longer what was checked
 
 
 cdef Py_ssize_t first_of_size(const int64_t* size, Py_ssize_t n, Py_ssize_t least) noexcept nogil:
@@ -41,22 +47,33 @@ cdef Py_ssize_t collect_candidates(Join* j, int32_t x) noexcept nogil:
     cdef Py_ssize_t end = begin + prefix_length(j.start[x + 1] - begin, least)
     cdef Py_ssize_t found = 0
     cdef Py_ssize_t i, at, low, stop, middle
+    cdef uint32_t number
     cdef int32_t y
     for i in range(begin, end):
-        at = j.lists[j.elements[i]]
-        low = stop = j.lists[j.elements[i] + 1]
+        number = j.elements[i]
+        if number >= <size_t> j.numbers:
+            j.changed = True
+            continue
+        at = j.lists[number]
+        low = stop = j.lists[number + 1]
+        if not 0 <= at <= stop <= j.total:
+            j.changed = True
+            continue
         while at < low:
             middle = (at + low) >> 1
             if j.postings[middle] < smallest:
                 at = middle + 1
             else:
                 low = middle
-        while at < stop and j.postings[at] < x:
+        while at < stop:
             y = j.postings[at]
+            if <uint32_t> y >= <uint32_t> x:
+                break
             j.candidates[found] = y
             found += j.met[y] == 0
             j.met[y] += 1
             at += 1
+    check(found <= x)
     return found
 
 
@@ -146,103 +163,3 @@ cdef Py_ssize_t join_sets(
         x += 1
     at[0] = x
     return total
-
-
-cdef class SetJoin:
-    """The join of sets that stand in ascending order of size.
-
-    Parameters
-    ----------
-    size
-        int64 (n,), at least 1, ascending: of the sets, elements that are not stored included.
-    start, elements
-        int64 (n + 1,) and uint32: the stored elements of each set, ascending.
-    lists, postings
-        int64 (m + 1,) and int32: the sets in whose prefix each number lies, ascending.
-    threshold
-        The one that `invert` made these for.
-    """
-
-    cdef const int64_t[::1] size
-    cdef const int64_t[::1] start
-    cdef const uint32_t[::1] elements
-    cdef const int64_t[::1] lists
-    cdef const int32_t[::1] postings
-    cdef double threshold
-
-    def __init__(
-        self, const int64_t[::1] size not None, const int64_t[::1] start not None,
-        const uint32_t[::1] elements not None, const int64_t[::1] lists not None,
-        const int32_t[::1] postings not None, double threshold,
-    ):
-        cdef Py_ssize_t n = size.shape[0]
-        cdef Py_ssize_t m = lists.shape[0] - 1
-        cdef Py_ssize_t i
-        if not 0.0 < threshold <= 1.0:
-            raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
-        if start.shape[0] != n + 1 or n >= <Py_ssize_t> 1 << 31:
-            raise ValueError(f"start has {start.shape[0]} elements, expected {n + 1}")
-        check_starts(start, elements.shape[0], "start")
-        check_starts(lists, postings.shape[0], "lists")
-        for i in range(n):
-            if size[i] < max(start[i + 1] - start[i], <int64_t> 1):
-                raise ValueError(f"set {i} stores more elements than its size {size[i]}")
-            if i and size[i] < size[i - 1]:
-                raise ValueError("size must ascend")
-        for i in range(elements.shape[0]):
-            if elements[i] >= m:
-                raise IndexError(f"element {elements[i]} of {m}")
-        for i in range(postings.shape[0]):
-            if not 0 <= postings[i] < n:
-                raise IndexError(f"set {postings[i]} of {n}")
-        self.size = size
-        self.start = start
-        self.elements = elements
-        self.lists = lists
-        self.postings = postings
-        self.threshold = threshold
-
-    def pairs(
-        self, int64_t[::1] at not None, Py_ssize_t last, int32_t[:, ::1] scratch not None,
-        int32_t[::1] left not None, int32_t[::1] right not None, double[::1] similarity not None,
-    ):
-        """Write the pairs of the sets at[0] ... last - 1 with earlier ones; return how many.
-
-        Parameters
-        ----------
-        at
-            int64 (2,): the first set; written: where to go on, `last` at the end. To the other is
-            added how many pairs were compared element by element.
-        last
-            One after the last set.
-        scratch
-            int32 (2, n).
-        left, right, similarity
-            int32, int32, float64 of the same length, at least n; written: left < right.
-        """
-        cdef Join j
-        cdef Py_ssize_t n = self.size.shape[0]
-        cdef Py_ssize_t room = left.shape[0]
-        cdef Py_ssize_t found
-        if at.shape[0] != 2 or not 0 <= at[0] <= last <= n:
-            raise ValueError(f"at and last must lie within {n} sets")
-        if scratch.shape[0] != 2 or scratch.shape[1] != n:
-            raise ValueError(f"scratch needs the shape (2, {n})")
-        if room < n or right.shape[0] != room or similarity.shape[0] != room:
-            raise ValueError(f"left, right and similarity need the same length, at least {n}")
-        if at[0] == last or self.postings.shape[0] == 0:
-            at[0] = last
-            return 0
-        j.size = &self.size[0]
-        j.start = &self.start[0]
-        j.elements = &self.elements[0]
-        j.lists = &self.lists[0]
-        j.postings = &self.postings[0]
-        j.threshold = self.threshold
-        j.met = &scratch[0, 0]
-        j.candidates = &scratch[1, 0]
-        with nogil:
-            found = join_sets(
-                &j, &at[0], <int32_t> last, &left[0], &right[0], &similarity[0], room
-            )
-        return found

@@ -13,9 +13,9 @@ cdef struct Workbench:
 
 
 cdef struct Sets:
-    # Sets with their sketches, of documents by number.
+    # Sets by number.
     const uint64_t* hashes
     const int64_t* start
     const int64_t* count
     Py_ssize_t total            # of the hashes
-    bint incomplete             # one was asked for that is not there
+    bint sketched               # the sketch of each lies behind it

@@ -4,7 +4,7 @@
 # for a small part of the price of an intersection, and none wrongly.
 # Layout, in 64-bit words behind the set: bits in the small map, in the large one, the two maps.
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
 from fastlsh._kernels.common.compiler cimport either, noinline_void, popcount
@@ -21,6 +21,18 @@ cdef inline int sketch_class(Py_ssize_t n) noexcept nogil:
 cdef inline Py_ssize_t sketch_words(Py_ssize_t n) noexcept nogil:
     cdef int c = sketch_class(n)
     return 2 + (<Py_ssize_t> 1 << (c - 7)) + (<Py_ssize_t> 1 << (c - 6))
+
+
+cdef Py_ssize_t sketch_sizes(const int64_t* sizes, Py_ssize_t n, int64_t* out) noexcept nogil:
+    # Returns how many sizes were in order: all, or the place of the first that is not.
+    cdef Py_ssize_t i
+    cdef int64_t size
+    for i in range(n):
+        size = sizes[i]
+        if not 0 <= size < <int64_t> 1 << 56:
+            return i
+        out[i] = sketch_words(size)
+    return n
 
 
 cdef noinline_void make_sketch(

@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import Self, disjoint_base
 
 @disjoint_base
 class Spans:
@@ -27,7 +27,7 @@ INDEX_FORMATS: tuple[str, ...]
 
 @disjoint_base
 class ArrowColumn:
-    def __init__(self, source: object) -> None: ...
+    def __new__(cls, source: object) -> Self: ...
     @property
     def n(self) -> int: ...
     def __len__(self) -> int: ...

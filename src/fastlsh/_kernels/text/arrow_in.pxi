@@ -1,11 +1,13 @@
 # One string column read through the Arrow PyCapsule protocol, without pyarrow and without a copy.
 #
 # The C data interface: https://arrow.apache.org/docs/format/CDataInterface.html
+# With spans.pxi and utf8.pxi.
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
+from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.text.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from fastlsh._kernels.text._texts cimport Spans, check_utf8, new_spans, put_utf8
 
@@ -53,7 +55,7 @@ cdef class ArrowColumn:
     cdef int index                  # format letter of the dictionary's indices, or 0
     cdef bint table
 
-    def __init__(self, source):
+    def __cinit__(self, source):
         self.chunks = []
         self.starts = []
         self.n = 0
@@ -69,7 +71,7 @@ cdef class ArrowColumn:
     def __len__(self):
         return self.n
 
-    def _read_stream(self, capsule):
+    cdef int _read_stream(self, capsule) except -1:
         cdef ArrowArrayStream* stream = <ArrowArrayStream*> PyCapsule_GetPointer(
             capsule, "arrow_array_stream"
         )
@@ -88,7 +90,7 @@ cdef class ArrowColumn:
             memset(&array, 0, sizeof(ArrowArray))
             self._check(stream, stream.get_next(stream, &array))
             if array.release == NULL:
-                return
+                return 0
             self._take(&array)
 
     cdef int _check(self, ArrowArrayStream* stream, int status) except -1:
@@ -129,6 +131,8 @@ cdef class ArrowColumn:
 
     cdef int _take(self, ArrowArray* array) except -1:
         cdef _Chunk chunk = _Chunk.__new__(_Chunk)
+        if array.release == NULL:
+            raise ValueError("the Arrow array has been read already")
         memcpy(&chunk.array, array, sizeof(ArrowArray))
         array.release = NULL
         chunk.column = &chunk.array
@@ -165,6 +169,7 @@ cdef class ArrowColumn:
         cdef Py_ssize_t first = 0
         cdef Py_ssize_t last = -1
         cdef Spans spans = new_spans(documents.shape[0])
+        memory_of(documents, "documents")
         spans.owners.append(self)
         for i in range(spans.n):
             if not 0 <= documents[i] < self.n:

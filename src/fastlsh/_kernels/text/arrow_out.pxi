@@ -8,6 +8,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
+from fastlsh._kernels.common.checks cimport check_offsets
 from fastlsh._kernels.text.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 
 
@@ -155,6 +156,28 @@ cdef void free_capsule(object capsule) noexcept:
     PyMem_RawFree(stream)
 
 
+cdef int check_column(str name, str format, list buffers, Py_ssize_t length) except -1:
+    # Who reads the stream believes the length.
+    cdef const uint8_t[::1] values
+    cdef const int64_t[::1] offsets
+    cdef Py_ssize_t wanted
+    if not 0 <= length < <Py_ssize_t> 1 << 56:
+        raise ValueError(f"length {length} out of range")
+    if format not in ("l", "g", "U", "b"):
+        raise ValueError(f"column {name!r} has format {format!r}, expected l, g, U or b")
+    if len(buffers) != (2 if format == "U" else 1):
+        raise ValueError(f"column {name!r} has {len(buffers)} buffers")
+    if format == "U":
+        offsets = buffers[0].view("i8")
+        check_offsets(offsets, length, len(buffers[1]), f"offsets of column {name!r}")
+        return 0
+    values = buffers[0]
+    wanted = (length + 7) // 8 if format == "b" else 8 * length
+    if values.shape[0] < wanted:
+        raise ValueError(f"column {name!r} has {values.shape[0]} bytes, expected {wanted}")
+    return 0
+
+
 def arrow_stream(list columns not None, Py_ssize_t length):
     """Return an ``arrow_array_stream`` capsule of one batch.
 
@@ -169,16 +192,17 @@ def arrow_stream(list columns not None, Py_ssize_t length):
     import numpy as np
     cdef _Table table = _Table.__new__(_Table)
     cdef ArrowArrayStream* stream
+    cdef str name, format
     table.names = []
     table.formats = []
     table.columns = []
     table.length = length
     for name, format, buffers in columns:
+        arrays = [np.ascontiguousarray(buffer).reshape(-1).view(np.uint8) for buffer in buffers]
+        check_column(name, format, arrays, length)
         table.names.append(name.encode())
         table.formats.append(format.encode())
-        table.columns.append(
-            [np.ascontiguousarray(buffer).reshape(-1).view(np.uint8) for buffer in buffers]
-        )
+        table.columns.append(arrays)
     stream = <ArrowArrayStream*> PyMem_RawCalloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:
         raise MemoryError()

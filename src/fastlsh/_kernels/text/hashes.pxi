@@ -1,8 +1,10 @@
-# Ready element hashes as a source.
+# Ready element hashes as a source, and hashes of whole texts.
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fastlsh._kernels.common.mixing cimport fmix64
+from fastlsh._kernels.text._texts cimport Span
 from fastlsh._kernels.text.source cimport BLOCK, Source
 
 
@@ -29,3 +31,23 @@ cdef void open_hashes(Source* s, const void* hashes, bint wide, Py_ssize_t n) no
     s.text = hashes
     s.length = n
     s.next = next_hashes_64 if wide else next_hashes_32
+
+
+cdef void hash_texts(const Span* at, Py_ssize_t n, uint64_t* out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = memory_hash(<const uint8_t*> at[i].text, at[i].length * at[i].kind)
+
+
+cdef uint64_t memory_hash(const uint8_t* data, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t h = <uint64_t> n + 1
+    cdef uint64_t word
+    while n > 0:
+        word = 0
+        memcpy(&word, data, min(n, <Py_ssize_t> 8))
+        h = (h ^ word) * <uint64_t> 0xD6E8FEB86659FD93
+        h ^= h >> 32
+        data += 8
+        n -= 8
+    h = fmix64(h)
+    return h if h != 0 else 1

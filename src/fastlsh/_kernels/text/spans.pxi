@@ -2,12 +2,14 @@
 #
 # A text is read in place wherever its code points are stored one by one: every ``str``, ASCII
 # in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for the batch.
+# With utf8.pxi.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp
 
+from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_GET_LENGTH, PyUnicode_IS_ASCII,
@@ -31,11 +33,11 @@ cdef class Spans:
 
     def lengths(self, int64_t[::1] out not None):
         """Write the number of code points (or bytes) of each text into `out`, int64 (n,)."""
-        cdef Py_ssize_t i
         if out.shape[0] != self.n:
             raise ValueError(f"out has {out.shape[0]} elements, expected {self.n}")
-        for i in range(self.n):
-            out[i] = self.at[i].length
+        memory_of(out, "out")
+        if self.n:
+            write_lengths(self.at, self.n, &out[0])
 
     def strings(self):
         """Return the texts as a list of str."""
@@ -47,13 +49,25 @@ cdef class Spans:
 
     def equal(self, Spans other not None, uint8_t[::1] out not None):
         """Write into `out`, uint8 (n,), whether text i here is text i there, in full."""
-        cdef Py_ssize_t i
         if other.n != self.n or out.shape[0] != self.n:
             raise ValueError("equal() needs as many texts on both sides and in out")
         if self.n:
             with nogil:
-                for i in range(self.n):
-                    out[i] = same(&self.at[i], &other.at[i])
+                compare_texts(self.at, other.at, self.n, &out[0])
+
+
+cdef void write_lengths(const Span* at, Py_ssize_t n, int64_t* out) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = at[i].length
+
+
+cdef void compare_texts(
+    const Span* a, const Span* b, Py_ssize_t n, uint8_t* out
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = same(a + i, b + i)
 
 
 cdef bint same(const Span* a, const Span* b) noexcept nogil:

@@ -1,0 +1,246 @@
+# Called from Python: the keep-or-drop step.
+# With checks.pxi, keep.pxi and compare.pxi.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+import numpy as np
+
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
+)
+from fastlsh._kernels.greedy.keeper cimport REMEMBERED, Buckets
+from fastlsh._kernels.greedy.ranks cimport Rank
+from fastlsh._kernels.sets.modes cimport BY_SETS
+from fastlsh._kernels.sets.sets cimport Sets
+
+
+cdef class Keeper:
+    """State of the buckets while documents are decided on, in priority order.
+
+    Parameters
+    ----------
+    root
+        int32 (n, bands): the first document of each one's bucket, -1 where it is alone.
+    signatures
+        uint32 (m, num_perm).
+    document
+        int64 (n,): each one's row in `signatures`. The sets are by place here.
+    fixed
+        uint8 (n,): 1 = kept without being asked.
+    threshold
+        The least similarity of a duplicate.
+    mode
+        `BY_SETS` of shingle hashes, `BY_SIGNATURE` or `NOT_VERIFIED`.
+    limit
+        At most so many candidates are compared with a document.
+    """
+
+    cdef Buckets s
+    cdef Memory[4] held             # root, signatures, document, fixed
+    cdef object owners
+
+    def __cinit__(
+        self, const int32_t[:, ::1] root not None, const uint32_t[:, ::1] signatures not None,
+        const int64_t[::1] document not None, const uint8_t[::1] fixed not None,
+        double threshold, int mode, Py_ssize_t limit,
+    ):
+        cdef Buckets* s = &self.s
+        cdef Py_ssize_t n = document.shape[0]
+        cdef Py_ssize_t i, room, wrong
+        cdef int32_t[:, ::1] chain
+        cdef uint8_t[:, ::1] filled
+        cdef int32_t[:, ::1] scratch
+        cdef int32_t[::1] position
+        if not root.shape[0] == n == fixed.shape[0] or n > 0x7FFFFFFF:
+            raise ValueError("root, document and fixed need the same number of documents")
+        check_mode(mode)
+        check_threshold(threshold)
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, got {limit}")
+        self.held[0] = memory_of_rows(root, "root")
+        self.held[1] = memory_of_rows(signatures, "signatures")
+        self.held[2] = memory_of(document, "document")
+        self.held[3] = memory_of(fixed, "fixed")
+        s.n = n
+        s.signed = signatures.shape[0]
+        s.k = signatures.shape[1]
+        s.threshold = threshold
+        s.mode = mode
+        s.limit = limit
+        if n == 0:
+            return
+        s.bands = root.shape[1]
+        for i in range(n):
+            if not 0 <= document[i] < s.signed:
+                raise ValueError("document points outside the signatures")
+        if s.bands < 1 or s.k < 1:
+            raise ValueError(f"root has {s.bands} bands and signatures have {s.k} values")
+        s.root = &root[0, 0]
+        with nogil:
+            wrong = check_roots(s)
+        if wrong >= 0:
+            raise ValueError(f"root points outside the documents, or to no root, at {wrong}")
+        room = n if REMEMBERED >= n // s.bands else REMEMBERED * s.bands
+        chain = np.full((n, s.bands), -1, np.int32)
+        filled = np.zeros((n, s.bands), np.uint8)
+        position = np.full(n, -1, np.int32)
+        scratch = np.empty((2, room), np.int32)
+        self.owners = root, signatures, document, fixed, chain, filled, position, scratch
+        s.ranks = <Rank*> malloc(room * sizeof(Rank))
+        if s.ranks == NULL:
+            raise MemoryError()
+        s.chain = &chain[0, 0]
+        s.filled = &filled[0, 0]
+        s.signatures = &signatures[0, 0]
+        s.document = &document[0]
+        s.fixed = &fixed[0]
+        s.position = &position[0]
+        s.found = &scratch[0, 0]
+        s.shared = &scratch[1, 0]
+
+    def __dealloc__(self):
+        free(self.s.ranks)
+
+    cdef int check_held(self, Memory written, str name) except -1:
+        cdef Memory parts[5]
+        cdef int i
+        parts[0] = written
+        for i in range(4):
+            parts[i + 1] = self.held[i]
+        return check_apart(parts, 5, 1, f"{name} and what the Keeper holds")
+
+    cdef int check_outcome(self) except -1:
+        cdef bint changed = self.s.changed
+        cdef bint incomplete = self.s.incomplete
+        self.s.changed = self.s.incomplete = False
+        if changed:
+            raise ValueError("document was changed: it points outside the signatures")
+        if incomplete:
+            raise ValueError("a set that is needed has not been made")
+        return 0
+
+    cdef Sets sets(
+        self, const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count
+    ) except *:
+        cdef Sets none
+        memset(&none, 0, sizeof(Sets))
+        if self.s.n == 0 or self.s.mode != BY_SETS:
+            return none
+        return sets_of(hashes, start, count, self.s.n, True)
+
+    def candidates(
+        self, Py_ssize_t first, Py_ssize_t last,
+        int32_t[::1] out not None, int64_t[::1] offsets not None,
+    ):
+        """Collect the candidates of documents first ... as they stand now, by priority.
+
+        Stops before a document whose candidates might not fit; returns the first not done.
+
+        Parameters
+        ----------
+        out
+            int32, written; at least as long as one document's candidates can be.
+        offsets
+            int64 (last - first + 1,), written: where each one's candidates begin and end.
+        """
+        cdef Memory parts[2]
+        cdef Py_ssize_t most = min(REMEMBERED * self.s.bands, self.s.n, self.s.limit)
+        cdef Py_ssize_t done
+        check_range(first, last, self.s.n)
+        if offsets.shape[0] != last - first + 1 or out.shape[0] < most:
+            raise ValueError("out or offsets too short")
+        parts[0] = memory_of(out, "out")
+        parts[1] = memory_of(offsets, "offsets")
+        check_apart(parts, 2, 2, "out and offsets")
+        self.check_held(parts[0], "out")
+        self.check_held(parts[1], "offsets")
+        with nogil:
+            done = put_candidates(
+                &self.s, first, last, &out[0] if out.shape[0] else NULL, out.shape[0], most,
+                &offsets[0],
+            )
+        self.check_outcome()
+        return done
+
+    def first_hits(
+        self, Py_ssize_t first, Py_ssize_t last,
+        const int32_t[::1] candidates not None, const int64_t[::1] offsets not None,
+        const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
+        const int64_t[::1] count not None,
+        int32_t[::1] hit not None, double[::1] similarity not None,
+    ):
+        """Find each document's first candidate that reaches the threshold (-1: none).
+
+        Parameters
+        ----------
+        candidates, offsets
+            From `candidates`: int32 (total,), int64 (last - first + 1,).
+        hashes, start, count
+            The sets with their sketches: uint64 values, int64 place and size of each.
+        hit, similarity
+            int32 and float64 (last - first,), written.
+        """
+        cdef Memory parts[7]
+        cdef Py_ssize_t i
+        check_range(first, last, self.s.n)
+        check_offsets(offsets, last - first, candidates.shape[0], "offsets")
+        if hit.shape[0] != last - first or similarity.shape[0] != last - first:
+            raise ValueError("hit and similarity need one element per document")
+        for i in range(offsets[0], offsets[last - first]):
+            if not 0 <= candidates[i] < self.s.n:
+                raise ValueError("candidates point outside the documents")
+        parts[0] = memory_of(hit, "hit")
+        parts[1] = memory_of(similarity, "similarity")
+        parts[2] = memory_of(candidates, "candidates")
+        parts[3] = memory_of(offsets, "offsets")
+        parts[4] = memory_of(hashes, "hashes")
+        parts[5] = memory_of(start, "start")
+        parts[6] = memory_of(count, "count")
+        check_apart(parts, 7, 2, "hit, similarity and what is read")
+        self.check_held(parts[0], "hit")
+        self.check_held(parts[1], "similarity")
+        cdef Sets sets = self.sets(hashes, start, count)
+        if first == last:
+            return
+        with nogil:
+            find_hits(
+                &self.s, first, last, &candidates[0] if candidates.shape[0] else NULL, &offsets[0],
+                &sets, &hit[0], &similarity[0],
+            )
+        self.check_outcome()
+
+    def settle(
+        self, Py_ssize_t first, Py_ssize_t last,
+        const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
+        const int64_t[::1] count not None,
+        int32_t[::1] hit not None, double[::1] similarity not None,
+        uint8_t[::1] unsure not None,
+    ):
+        """Decide on documents first ... last - 1 in order.
+
+        `hit` and `similarity` come from `first_hits`, made when none of these documents was
+        decided on; here they become final: -1 = kept. `unsure`, uint8 (last - first,), is
+        written: 1 where a document was kept that could not be compared with every candidate.
+        """
+        cdef Memory parts[6]
+        cdef int i
+        check_range(first, last, self.s.n)
+        if not hit.shape[0] == similarity.shape[0] == unsure.shape[0] == last - first:
+            raise ValueError("hit, similarity and unsure need one element per document")
+        parts[0] = memory_of(hit, "hit")
+        parts[1] = memory_of(similarity, "similarity")
+        parts[2] = memory_of(unsure, "unsure")
+        parts[3] = memory_of(hashes, "hashes")
+        parts[4] = memory_of(start, "start")
+        parts[5] = memory_of(count, "count")
+        check_apart(parts, 6, 3, "hit, similarity, unsure and the sets")
+        for i in range(3):
+            self.check_held(parts[i], "hit, similarity, unsure")
+        cdef Sets sets = self.sets(hashes, start, count)
+        if first == last:
+            return
+        with nogil:
+            decide(&self.s, first, last, &sets, &hit[0], &similarity[0], &unsure[0])
+        self.check_outcome()

@@ -1,0 +1,32 @@
+# The state of the keep-or-drop step: buckets with the documents that were kept.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from fastlsh._kernels.greedy.ranks cimport Rank
+
+cdef enum:
+    REMEMBERED = 64             # kept documents that a bucket offers
+
+cdef struct Buckets:
+    # Rows of `bands` numbers, one row for each document: all that is asked about one lies together,
+    # for these look-ups are what takes the time.
+    const int32_t* root         # the first document of each one's bucket, -1 where it is alone
+    int32_t* chain              # at a root: the latest kept; elsewhere: the kept one before
+    uint8_t* filled             # at a root: how many are kept; REMEMBERED + 1: more
+    Py_ssize_t n
+    Py_ssize_t bands
+    const uint32_t* signatures
+    Py_ssize_t signed           # rows of the signatures
+    Py_ssize_t k
+    const int64_t* document     # each one's row in the signatures
+    const uint8_t* fixed
+    int32_t* position           # where in `found`; -1 between two documents
+    int32_t* found              # candidates of one document,
+    int32_t* shared             # and in how many buckets each was met
+    Rank* ranks
+    Py_ssize_t limit
+    double threshold
+    int mode
+    bint clipped                # a bucket, or the limit, left candidates out
+    bint changed                # root or document no longer hold what was checked
+    bint incomplete             # a set was needed that is not there

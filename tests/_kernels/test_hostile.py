@@ -1,0 +1,184 @@
+"""Whatever a kernel is called with, it answers or refuses: nothing is read or written elsewhere.
+
+Each `def` is called with the sound arguments of `kernel_cases`, some of them spoiled. In an
+ordinary build, guards around the arrays show what is written outside; `.ci/sanitize` shows reads.
+"""
+
+import contextlib
+import importlib
+import os
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import _kernels
+from kernel_cases import CASES, TEXTS
+
+# AttributeError: where what is given only needs to look like an array. RuntimeWarning: numpy's,
+# when it casts coefficients.
+REFUSED = (
+    TypeError, ValueError, IndexError, OverflowError, MemoryError, BufferError, RuntimeError,
+    AttributeError, RuntimeWarning,
+)  # fmt: skip
+
+# The sanitizers want nothing that may be read around an array.
+GUARD = 0 if os.environ.get("FASTLSH_SANITIZE") else 64
+EDGES = [0, 1, 2, 3, 4, 7, 31, 2**31 - 1, 2**31, 2**32 - 1, 2**60, 2**61, 2**62 + 1, 2**63 - 2]
+EDGES += [2**63 - 1, 2**63, 2**64 - 1, -1, -2, -5, -(2**31), -(2**62), -(2**63)]
+DTYPES = [np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float64, np.float32, object]
+JUNK = st.sampled_from([None, "x", b"xy", 2.5, object(), [], [1, 2], (), np.zeros(0), np.zeros(3)])
+
+
+def compiled():
+    """Yield (name, object) of all that is defined in the compiled modules, methods included."""
+    for folder, name in [
+        ("api", "_baseline"), ("common", "_cpu"), ("text", "_texts"), ("index", "_ids"),
+        ("candidates", "_candidates"), ("sets", "_exact_join"), ("compat", "_datasketch"),
+    ]:  # fmt: skip
+        module = importlib.import_module(f"fastlsh._kernels.{folder}.{name}")
+        for key, value in vars(module).items():
+            if getattr(value, "__module__", None) != module.__name__ or key.startswith("_"):
+                continue
+            yield key, value
+            for inner, method in vars(value).items() if isinstance(value, type) else ():
+                ours = not inner.startswith("__") or inner in ("__len__", "__contains__")
+                if ours and not isinstance(method, types.GetSetDescriptorType):
+                    yield f"{key}.{inner}", method
+
+
+def test_every_def_has_a_case():
+    assert {name for name, _ in compiled()} == {name.partition("/")[0] for name in CASES}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_sound_calls_are_sound(isa, name):
+    call, arguments = CASES[name](isa)
+    call(**{key: value for key, value in arguments.items() if not key.startswith("_")})
+
+
+class Guarded:
+    """Makes arrays with guards around them, and looks after these."""
+
+    def __init__(self):
+        self.rooms = []
+
+    def copy(self, array, offset=0):
+        size = array.nbytes
+        room = np.full(size + 2 * GUARD + offset, 0xA5, np.uint8)
+        self.rooms.append((room, GUARD + offset, size))
+        inner = room[GUARD + offset : GUARD + offset + size].view(array.dtype)
+        inner = inner.reshape(array.shape)
+        inner[...] = array
+        return inner
+
+    def check(self):
+        for room, start, size in self.rooms:
+            assert (room[:start] == 0xA5).all()
+            assert (room[start + size :] == 0xA5).all()
+
+
+def of_edges(draw, array, scale=EDGES):
+    """Return numbers of the array's type and shape, mostly such as hardly fit."""
+    values = draw(st.lists(st.sampled_from(scale), min_size=1, max_size=6))
+    flat = np.array(array).reshape(-1)
+    places = draw(st.lists(st.integers(0, max(flat.size - 1, 0)), min_size=1, max_size=6))
+    for place, value in zip(places, values, strict=False):
+        if flat.size:
+            if array.dtype.kind == "f":
+                flat[place] = draw(st.sampled_from([np.nan, np.inf, -np.inf, -1.0, 2.0, 1e308]))
+            else:
+                bits = 8 * array.dtype.itemsize
+                value &= (1 << bits) - 1
+                if array.dtype.kind == "i" and value >> (bits - 1):
+                    value -= 1 << bits
+                flat[place] = value
+    return flat.reshape(array.shape)
+
+
+def spoiled_array(draw, array, others, guards):
+    """Return an array that is not what the kernel wants, or hardly."""
+    way = draw(st.sampled_from([
+        "values", "values", "longer", "shorter", "empty", "dtype", "strided", "backwards",
+        "misaligned", "read-only", "alias", "alias", "deeper", "junk",
+    ]))  # fmt: skip
+    if way == "values":
+        return guards.copy(of_edges(draw, array))
+    if way == "longer":
+        return guards.copy(np.concatenate([array, array[:1]]))
+    if way == "shorter":
+        return guards.copy(array[: draw(st.integers(0, max(len(array) - 1, 0)))])
+    if way == "empty":
+        return array[:0].copy() if draw(st.booleans()) else array[..., :0].copy()
+    if way == "dtype":
+        return array.astype(draw(st.sampled_from(DTYPES)))
+    if way == "strided":
+        return np.repeat(array, 2, axis=-1)[..., ::2]
+    if way == "backwards":
+        return array[..., ::-1] if draw(st.booleans()) else array[::-1]
+    if way == "misaligned":
+        return guards.copy(array, 1) if array.nbytes else array
+    if way == "read-only":
+        array = array.copy()
+        array.flags.writeable = False
+        return array
+    if way == "alias" and others:
+        base = draw(st.sampled_from(others)).reshape(-1).view(np.uint8)
+        skip = draw(st.sampled_from([0, array.itemsize, 2 * array.itemsize]))
+        if len(base) >= skip + array.nbytes:
+            return base[skip : skip + array.nbytes].view(array.dtype).reshape(array.shape)
+    if way == "deeper":
+        return array[None] if draw(st.booleans()) else array.reshape(-1)
+    return draw(JUNK)
+
+
+def spoiled(draw, value, others, guards):
+    if isinstance(value, np.ndarray):
+        return spoiled_array(draw, value, others, guards)
+    if isinstance(value, bool):
+        return draw(st.booleans())
+    if isinstance(value, int):
+        near = [value - 1, value + 1, 10**30]
+        return draw(st.one_of(st.sampled_from(near + EDGES), JUNK))
+    if isinstance(value, float):
+        wild = [float("nan"), float("inf"), -float("inf"), -1.0, -0.999999, 0.0, 1.0, 1.5, 1e308]
+        return draw(st.one_of(st.sampled_from(wild), JUNK))
+    if isinstance(value, _kernels.Spans):
+        texts = draw(st.lists(st.sampled_from([*TEXTS, None, "x" * 600]), max_size=5))
+        gathered = _kernels.spans_of_list(texts, as_bytes=draw(st.booleans()))
+        return draw(st.one_of(st.just(gathered), st.just(_kernels.Spans()), JUNK))
+    if isinstance(value, list):
+        items = [*value, None, 7, np.zeros(3, np.uint64), "x", b"\xff", ("a", "l", [np.zeros(1)])]
+        return draw(st.lists(st.sampled_from(range(len(items))), max_size=5).map(
+            lambda places: [items[place] for place in places]
+        ))  # fmt: skip
+    return draw(JUNK)
+
+
+@pytest.mark.parametrize("name", CASES)
+@given(data=st.data())
+def test_spoiled_arguments_are_answered_or_refused(isa, name, data):
+    guards = Guarded()
+    call, arguments = CASES[name](isa)
+    held = {key: arguments.pop(key) for key in list(arguments) if key.startswith("_")}
+    for key, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            arguments[key] = guards.copy(value)
+    arrays = [v for v in [*arguments.values(), *held.values()] if isinstance(v, np.ndarray)]
+    arrays = [array for array in arrays if array.flags.c_contiguous]
+    names = sorted(arguments)
+    for key in (
+        data.draw(st.lists(st.sampled_from(names), max_size=3, unique=True)) if names else ()
+    ):
+        value = arguments[key]
+        others = [array for array in arrays if array is not value]
+        arguments[key] = spoiled(data.draw, value, others, guards)
+    for array in held.values():
+        if data.draw(st.integers(0, 3)) == 0:
+            small = data.draw(st.booleans())
+            array[...] = of_edges(data.draw, array, range(8) if small else EDGES)
+    with contextlib.suppress(*REFUSED):
+        call(**arguments)
+    guards.check()

@@ -1,0 +1,119 @@
+"""What crashed kernels that were called directly, or made them write where nothing is theirs."""
+
+import numpy as np
+import pytest
+
+from fastlsh import _kernels
+from kernel_cases import CASES
+
+
+def called(isa, name, **changes):
+    call, arguments = CASES[name](isa)
+    arguments = {key: value for key, value in arguments.items() if not key.startswith("_")}
+    return call(**arguments | changes)
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("pack_sets", {"end": -5}, "end must lie between"),
+        ("pack_sets", {"end": -(2**63)}, "end must lie between"),
+        ("set_jaccard", {"count": np.full(4, 2**60)}, "lies outside the hashes"),
+        ("set_jaccard", {"start": np.full(4, 2**63 - 2)}, "lies outside the hashes"),
+        ("set_jaccard", {"threshold": float("nan")}, "threshold must be"),
+        ("band_keys", {"rows": 2**63 - 1}, "do not lie in 8 values"),
+        ("band_keys", {"first": 2**63 - 1}, "do not lie in 8 values"),
+        ("BandTables", {"rows": 2**62 + 1}, "do not lie in 8 values"),
+        ("BandTables", {"signatures": read_only(np.zeros((6, 8), np.uint32))}, "read-only"),
+        ("BandTables", {"slots": [read_only(np.zeros(9, np.uint64))] * 2}, "read-only"),
+        ("BandTables", {"links": [np.zeros(6, np.uint32)] * 2}, "must not share memory"),
+        ("emit_pairs", {"rows": 2**63 - 1}, "do not lie in 8 values"),
+        ("Keeper", {"root": np.full((5, 2), 4, np.int32)}, None),
+        ("Keeper", {"root": np.array([[1, -1]] * 4 + [[3, -1]], np.int32)}, "to no root, at 4"),
+        ("Keeper", {"root": np.full((5, 2), 5, np.int32)}, "root points outside"),
+        ("link", {"keys": np.zeros(9, np.int64)}, "mismatch"),
+    ],
+)
+def test_refused(isa, name, changes, message):
+    if message is None:
+        called(isa, name, **changes)
+        return
+    with pytest.raises((ValueError, IndexError), match=message):
+        called(isa, name, **changes)
+
+
+@pytest.mark.parametrize(("one", "other"), [("table", "later"), ("later", "earlier")])
+def test_link_with_shared_outputs(isa, one, other):
+    room = np.zeros(18, np.int32)
+    shared = {one: room if one == "table" else room[:9], other: room[:9]}
+    with pytest.raises(ValueError, match="must not share memory"):
+        called(isa, "link", **shared)
+
+
+@pytest.mark.parametrize(("one", "other"), [("out", "count"), ("out", "start"), ("count", "start")])
+def test_shingle_sets_with_shared_outputs(isa, one, other):
+    room = np.arange(0, 40_000, 100)
+    arrays = {"out": room.view(np.uint64), "count": room[:4], "start": room[:5]}
+    with pytest.raises(ValueError, match="must not share memory"):
+        called(isa, "shingle_sets", **{key: arrays[key] for key in (one, other)})
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (None, "BandTables"), (None, "Keeper"), (None, "Permutations"),
+        (_kernels, "SetJoin"), (_kernels, "ArrowColumn"), (_kernels, "KeyBuckets"),
+    ],
+)  # fmt: skip
+def test_nothing_is_made_without_its_arguments(isa, module, name):
+    kind = getattr(module or isa, name)
+    with pytest.raises(TypeError):
+        kind.__new__(kind)
+
+
+def test_a_root_that_changes_is_not_followed(isa):
+    call, arguments = CASES["Keeper"](isa)
+    keeper = call(**arguments)
+    decided = np.full(5, -1, np.int32), np.zeros(5), np.zeros(5, np.uint8)
+    hashes, start = np.arange(1000, dtype=np.uint64), np.arange(0, 1000, 200)
+    sets = hashes, start, np.full(5, 20)
+    for root in (4, 7, 2**31 - 1, -(2**31)):
+        arguments["root"][:] = root
+        keeper.settle(0, 5, *sets, *decided)
+    arguments["document"][:] = 2**62
+    arguments["root"][:] = 0
+    by_signature = call(**CASES["Keeper"](isa)[1] | {"mode": 1})
+    by_signature.settle(0, 5, *sets, *decided)
+
+
+def test_a_document_that_changes_is_refused(isa):
+    call, arguments = CASES["Keeper"](isa)
+    keeper = call(**arguments | {"mode": 1})
+    decided = np.full(5, -1, np.int32), np.zeros(5), np.zeros(5, np.uint8)
+    sets = np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    arguments["document"][:] = 2**62
+    with pytest.raises(ValueError, match="document was changed"):
+        keeper.settle(0, 5, *sets, *decided)
+
+
+def test_elements_that_change_are_refused(isa):
+    call, arguments = CASES["SetJoin.pairs"](isa)
+    arguments["_elements"][:] = 2**32 - 1
+    with pytest.raises(ValueError, match="were changed"):
+        call(**{key: value for key, value in arguments.items() if not key.startswith("_")})
+
+
+def test_documents_that_shrink_while_they_are_read(isa):
+    class Tokens:
+        def __iter__(self):
+            documents.clear()
+            return iter(["a"])
+
+    documents = [Tokens() for _ in range(4)]
+    with pytest.raises(RuntimeError, match="changed while"):
+        isa.token_hashes(documents, np.zeros(5, np.int64))

@@ -1,0 +1,408 @@
+"""A sound call of every `def` of the compiled kernels, for tests that spoil its arguments.
+
+`CASES` maps the name of a function, method or class to a function that takes the kernels of one
+instruction set and returns what is called and its arguments by name. Names of arguments that
+begin with an underscore are arrays that an object holds: whoever spoils them writes into them.
+"""
+
+import numpy as np
+
+from fastlsh import _kernels
+from fastlsh._kernels import spans_of_list
+
+TEXTS = ["the quick brown fox jumps", "", "jumps over the lazy dog", "naïve ☃ \U0001f600 text"]
+INT32, INT64 = np.int32, np.int64
+UINT8, UINT32, UINT64 = np.uint8, np.uint32, np.uint64
+
+
+def spans(as_bytes=False):
+    return spans_of_list(TEXTS, as_bytes=as_bytes)
+
+
+def functions(k=8):
+    draw = np.random.default_rng(1)
+    return draw.integers(0, 2**32, k, UINT32) | UINT32(1), draw.integers(0, 2**32, k, UINT32)
+
+
+def sign(isa):
+    a, b = functions()
+    out, keys = np.zeros((4, 8), UINT32), np.zeros((2, 4), UINT64)
+    return {"scheme": 0, "a": a, "b": b, "out": out, "rows": 3, "keys": keys}
+
+
+def signatures(isa):
+    return isa.signatures, {"spans": spans(), "unit": 0, "size": 5, **sign(isa)}
+
+
+def token_signatures(isa):
+    offsets = np.array([0, 3, 3, 9, 10])
+    return isa.token_signatures, {
+        "tokens": np.arange(1, 11, dtype=UINT64), "offsets": offsets, "size": 2, **sign(isa)
+    }  # fmt: skip
+
+
+def hash_signatures(isa):
+    arguments = {"hashes": np.arange(9, dtype=UINT64), "offsets": np.array([0, 3, 3, 9, 9])}
+    some = sign(isa)
+    return isa.hash_signatures, {**arguments, **{n: some[n] for n in ("scheme", "a", "b", "out")}}
+
+
+def shingle_sets(isa):
+    return isa.shingle_sets, {
+        "units": spans(), "offsets": None, "unit": 0, "size": 5,
+        "out": np.zeros(400, UINT64), "start": np.arange(0, 401, 100),
+        "count": np.zeros(4, INT64), "unique": True, "sketched": True,
+    }  # fmt: skip
+
+
+def shingle_sets_of_tokens(isa):
+    call, arguments = shingle_sets(isa)
+    tokens = {"units": np.arange(1, 11, dtype=UINT64), "offsets": np.array([0, 3, 3, 9, 10])}
+    return call, {**arguments, **tokens, "unit": 1}
+
+
+def made_sets(isa):
+    call, arguments = shingle_sets(isa)
+    call(**arguments)
+    return {
+        "hashes": arguments["out"],
+        "start": arguments["start"][:4],
+        "count": arguments["count"],
+    }
+
+
+def sketch_room(isa):
+    return isa.sketch_room, {"sizes": np.arange(5), "out": np.zeros(5, INT64)}
+
+
+def pack_sets(isa):
+    return isa.pack_sets, {**made_sets(isa), "places": np.arange(1, 4), "end": 3}
+
+
+def set_jaccard(isa):
+    pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 3])}
+    return isa.set_jaccard, {
+        **made_sets(isa), **pairs, "threshold": 0.1, "out": np.zeros(3), "sketched": True
+    }  # fmt: skip
+
+
+def agreement(isa):
+    pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 3])}
+    return isa.agreement, {"signatures": np.ones((4, 8), UINT32), **pairs, "out": np.zeros(3)}
+
+
+def murmur_minima(isa):
+    return isa.murmur_minima, {
+        "spans": spans(True), "size": 5, "seeds": np.arange(6, dtype=UINT32),
+        "out": np.zeros((4, 6), UINT32), "sentinel": False,
+    }  # fmt: skip
+
+
+def permutations(isa, scheme=2):
+    return isa.Permutations, {
+        "scheme": scheme, "coefficients": np.arange(1, 13, dtype=UINT64).reshape(2, 6)
+    }  # fmt: skip
+
+
+def add_token(isa):
+    call, arguments = permutations(isa)
+    return call(**arguments).add_token, {"token": b"token", "row": np.ones(6, UINT64)}
+
+
+def add_hashes(isa):
+    call, arguments = permutations(isa)
+    return call(**arguments).add_hashes, {
+        "hashes": np.arange(40, dtype=UINT64), "rows": np.ones(12, UINT64),
+        "offsets": np.array([0, 17, 40]),
+    }  # fmt: skip
+
+
+def tables(isa):
+    """Return the arrays of tables with room for 6 documents, of which 3 are there."""
+    return {
+        "signatures": np.arange(48, dtype=UINT32).reshape(6, 8) // 16,
+        "live": np.ones(6, UINT8),
+        "slots": [np.zeros(12, UINT64) for _ in range(2)],
+        "links": [np.zeros(6, UINT32) for _ in range(2)],
+        "used": np.zeros(2, INT64),
+        "rows": 3,
+        "n": 0,
+        "hashes": np.arange(40, dtype=UINT64),
+        "offsets": np.array([0, 4, 8, 12, 12, 12, 12]),
+    }
+
+
+def band_tables(isa):
+    return isa.BandTables, tables(isa)
+
+
+def method_of_tables(name, more):
+    def case(isa):
+        given = tables(isa)
+        kernel = isa.BandTables(**given)
+        kernel.insert(3)
+        held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
+        held |= {f"_slots{b}": a for b, a in enumerate(given["slots"])}
+        held |= {f"_links{b}": a for b, a in enumerate(given["links"])}
+        return getattr(kernel, name), {**held, **more()}
+
+    return case
+
+
+def asked():
+    return {
+        "signatures": np.arange(24, dtype=UINT32).reshape(3, 8) // 8,
+        "hashes": np.arange(20, dtype=UINT64), "offsets": np.array([0, 6, 12, 20]),
+        "first": 0, "last": 3, "mode": 0, "threshold": 0.2,
+    }  # fmt: skip
+
+
+def query():
+    return {**asked(), "limit": 2, "out": np.zeros((9, 2)), "counts": np.zeros(3, INT64)}
+
+
+def keeper(isa):
+    return isa.Keeper, {
+        "root": np.array([[0, -1], [0, 1], [0, 1], [-1, 1], [-1, -1]], INT32),
+        "signatures": np.ones((6, 8), UINT32), "document": np.array([1, 2, 3, 0, 5]),
+        "fixed": np.zeros(5, UINT8), "threshold": 0.1, "mode": 0, "limit": 2,
+    }  # fmt: skip
+
+
+def method_of_keeper(name, more):
+    def case(isa):
+        _, given = keeper(isa)
+        kernel = isa.Keeper(**given)
+        kernel.settle(0, 2, **sets_of_five(), **decided(2))
+        held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
+        return getattr(kernel, name), {**held, "first": 2, "last": 5, **more()}
+
+    return case
+
+
+def sets_of_five():
+    hashes = np.sort(np.random.default_rng(3).integers(0, 2**64, 200, UINT64))
+    return {"hashes": hashes, "start": np.arange(0, 200, 40), "count": np.full(5, 20)}
+
+
+def decided(n):
+    return {"hit": np.full(n, -1, INT32), "similarity": np.zeros(n), "unsure": np.zeros(n, UINT8)}
+
+
+def candidates():
+    return {"out": np.zeros(9, INT32), "offsets": np.zeros(4, INT64)}
+
+
+def first_hits():
+    outputs = decided(3)
+    del outputs["unsure"]
+    found = {"candidates": np.array([0, 1, 0, 1], INT32), "offsets": np.array([0, 2, 3, 4])}
+    return {**found, **sets_of_five(), **outputs}
+
+
+def link(isa):
+    keys = np.random.default_rng(4).integers(0, 2**64, 9, UINT64)
+    keys[3:6] = keys[:3]
+    return _kernels.link, {
+        "keys": keys, "table": np.zeros(18, INT32), "later": np.zeros(9, INT32),
+        "earlier": np.zeros(9, INT32),
+    }  # fmt: skip
+
+
+PREVIOUS = np.array([-1, 0, -1, 1, 2, 3], INT32)
+
+
+def emit_pairs(isa):
+    return _kernels.emit_pairs, {
+        "signatures": np.ones((6, 8), UINT32), "rows": 3, "documents": np.arange(6),
+        "previous": np.stack([PREVIOUS, PREVIOUS]), "at": np.array([0, 0, -1]), "stop": 6,
+        "left": np.zeros(9, INT32), "right": np.zeros(9, INT32), "room": 0,
+    }  # fmt: skip
+
+
+def inverted():
+    return {
+        "numbers": np.array([3, 1, 0, 2, 1, 3, 3], UINT32), "begin": np.array([0, 2, 4, 7]),
+        "start": np.array([0, 2, 4, 7]), "threshold": 0.4, "lists": np.array([0, 1, 3, 4, 7]),
+        "postings": np.zeros(7, INT32), "elements": np.zeros(7, UINT32),
+    }  # fmt: skip
+
+
+def joined():
+    given = inverted()
+    _kernels.invert(**given)
+    kept = {n: given[n] for n in ("start", "elements", "lists", "threshold")}
+    return {
+        "size": np.array([2, 2, 3]),
+        **kept,
+        "postings": given["postings"][: given["lists"][-1]],
+    }
+
+
+def pairs(isa):
+    given = joined()
+    held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
+    return _kernels.SetJoin(**given).pairs, {
+        **held, "at": np.array([0]), "last": 3, "scratch": np.zeros((2, 3), INT32),
+        "left": np.zeros(5, INT32), "right": np.zeros(5, INT32), "similarity": np.zeros(5),
+    }  # fmt: skip
+
+
+def ids(isa):
+    data = np.frombuffer(b"oneonetwothree", UINT8).copy()
+    return {
+        "data": data,
+        "offsets": np.array([0, 3, 6, 9, 14]),
+        "n": 4,
+        "table": np.zeros(9, UINT64),
+    }
+
+
+def find_id(isa):
+    given = ids(isa)
+    _kernels.link_ids(**given)
+    return _kernels.find_id, {**given, "wanted": b"two"}
+
+
+def key_buckets():
+    buckets = _kernels.KeyBuckets(2, 3)
+    for key in range(40):
+        buckets.insert(key, np.arange(key // 2, key // 2 + 6, dtype=UINT64))
+    return buckets
+
+
+def method_of_keys(name, **arguments):
+    return lambda isa: (getattr(key_buckets(), name), dict(arguments))
+
+
+class Column:
+    """Speaks the Arrow protocol, as its arguments say."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.capsule
+
+
+def stream():
+    offsets = np.array([0, 3, 3, 5])
+    return _kernels.arrow_stream([("text", "U", [offsets, np.frombuffer(b"onetw", UINT8)])], 3)
+
+
+def column(name=None, **arguments):
+    def case(isa):
+        if name is None:
+            return lambda capsule: _kernels.ArrowColumn(Column(capsule)), {"capsule": stream()}
+        return getattr(_kernels.ArrowColumn(Column(stream())), name), dict(arguments)
+
+    return case
+
+
+def of_spans(name, **arguments):
+    return lambda isa: (getattr(spans(), name), dict(arguments))
+
+
+CASES = {
+    "signatures": signatures, "token_signatures": token_signatures,
+    "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
+    "shingle_sets/tokens": shingle_sets_of_tokens, "sketch_room": sketch_room,
+    "pack_sets": pack_sets, "set_jaccard": set_jaccard, "agreement": agreement,
+    "murmur_minima": murmur_minima,
+    "text_hashes": lambda isa: (isa.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
+    "token_hashes": lambda isa: (isa.token_hashes, {
+        "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
+        "first": 0, "ids": None,
+    }),
+    "sha1_hashes": lambda isa: (isa.sha1_hashes, {
+        "tokens": [b"a", b"b" * 70], "hashes": np.zeros(2, UINT32),
+    }),
+    "called_hashes": lambda isa: (isa.called_hashes, {
+        "hashfunc": hash, "elements": [1, 2, 3], "hashes": np.zeros(3, UINT64),
+    }),
+    "band_keys": lambda isa: (isa.band_keys, {
+        "signatures": np.ones((4, 8), UINT32), "first": 0, "rows": 3,
+        "out": np.zeros((2, 4), UINT64),
+    }),
+    "move_slots": lambda isa: (isa.move_slots, {
+        "old": np.arange(5, dtype=UINT64) << UINT64(32), "slots": np.zeros(9, UINT64),
+    }),
+    "Permutations": permutations, "Permutations.add_token": add_token,
+    "Permutations.add_hashes": add_hashes,
+    "BandTables": band_tables,
+    "BandTables.insert": method_of_tables("insert", lambda: {"count": 2}),
+    "BandTables.insert_unique": method_of_tables(
+        "insert_unique", lambda: {**asked(), "fresh": np.zeros(3, UINT8)}
+    ),
+    "BandTables.query": method_of_tables("query", query),
+    "BandTables.compact": method_of_tables("compact", dict),
+    "Keeper": keeper, "Keeper.candidates": method_of_keeper("candidates", candidates),
+    "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
+    "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),
+    "link": link, "emit_pairs": emit_pairs,
+    "chain_depths": lambda isa: (_kernels.chain_depths, {
+        "previous": PREVIOUS.copy(), "totals": np.zeros(3, INT64),
+    }),
+    "roots": lambda isa: (_kernels.roots, {
+        "previous": PREVIOUS.copy(), "root": np.zeros(6, INT32),
+    }),
+    "unite": lambda isa: (_kernels.unite, {
+        "parent": np.arange(6, dtype=INT32), "left": np.array([0, 3], INT32),
+        "right": np.array([2, 5], INT32),
+    }),
+    "families": lambda isa: (_kernels.families, {"parent": np.array([0, 0, 1, 3], INT32)}),
+    "numbers_of": lambda isa: (_kernels.numbers_of, {
+        "known": np.array([5, 2**63], UINT64), "number": np.array([1, 0], UINT32),
+        "directory": np.array([0, 1, 2]), "hashes": np.array([5, 6, 2**63], UINT64),
+        "out": np.zeros(3, UINT32),
+    }),
+    "invert": lambda isa: (_kernels.invert, inverted()),
+    "SetJoin": lambda isa: (_kernels.SetJoin, joined()), "SetJoin.pairs": pairs,
+    "link_ids": lambda isa: (_kernels.link_ids, ids(isa)), "find_id": find_id,
+    "answer_lists": lambda isa: (_kernels.answer_lists, {
+        "names": ["a", "b", "c"], "found": np.ones((3, 2)), "counts": np.array([2, 0, 1]),
+        "alike": None,
+    }),
+    "KeyRows": lambda isa: (_kernels.KeyBuckets.__base__, {"bands": 2, "rows": 3}),
+    "KeyRows.__len__": method_of_keys("__len__"), "KeyRows.kind": method_of_keys("kind"),
+    "KeyRows.__contains__": lambda isa: (lambda key: key in key_buckets(), {"key": 3}),
+    "KeyRows.width": method_of_keys("width"), "KeyRows.nbytes": method_of_keys("nbytes"),
+    "KeyRows.living": method_of_keys("living"), "KeyRows.rows_of": method_of_keys("rows_of", key=3),
+    "KeyRows.words": lambda isa: (key_buckets().words, {
+        "rows": np.array([3, 7], INT32), "band": 1, "out": np.zeros((2, 3), UINT32),
+    }),
+    "KeyRows.buckets": method_of_keys("buckets", band=1),
+    "KeyRows.bucket": lambda isa: (key_buckets().bucket, {
+        "band": 0, "words": np.array([3, 4, 5], UINT32),
+    }),
+    "KeyBuckets": lambda isa: (_kernels.KeyBuckets, {"bands": 2, "rows": 3}),
+    "KeyBuckets.insert": lambda isa: (key_buckets().insert, {
+        "key": "new", "hashvalues": np.arange(6, dtype=UINT64), "unique": True,
+    }),
+    "KeyBuckets.query": lambda isa: (key_buckets().query, {
+        "hashvalues": np.arange(6, dtype=UINT64), "bands": 2,
+    }),
+    "KeyBuckets.remove": method_of_keys("remove", key=3),
+    "mt19937": lambda isa: (_kernels.mt19937, {"seed": 7, "out": np.zeros(700, UINT32)}),
+    "ArrowColumn": column(), "ArrowColumn.__len__": column("__len__"),
+    "ArrowColumn.spans": column("spans", start=0, stop=3, as_bytes=False),
+    "ArrowColumn.take": lambda isa: (_kernels.ArrowColumn(Column(stream())).take, {
+        "documents": np.array([2, 0]), "as_bytes": False,
+    }),
+    "arrow_stream": lambda isa: (_kernels.arrow_stream, {
+        "columns": [("n", "l", [np.arange(3)]), ("b", "b", [np.zeros(1, UINT8)])], "length": 3,
+    }),
+    "Spans": lambda isa: (_kernels.Spans, {}), "Spans.__len__": of_spans("__len__"),
+    "Spans.strings": of_spans("strings"),
+    "Spans.lengths": lambda isa: (spans().lengths, {"out": np.zeros(4, INT64)}),
+    "Spans.equal": lambda isa: (spans().equal, {"other": spans(), "out": np.zeros(4, UINT8)}),
+    "spans_of_list": lambda isa: (spans_of_list, {
+        "documents": ["a", b"b", None, "☃", b"\xe2\x98\x83"], "first": 0, "as_bytes": False,
+        "ids": None,
+    }),
+    "merged": lambda isa: (_kernels.merged, {
+        "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),
+        "choice": np.array([0, 1, 0], UINT8),
+    }),
+    "instruction_sets": lambda isa: (_kernels.instruction_sets, {}),
+}  # fmt: skip
