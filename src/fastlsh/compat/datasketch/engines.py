@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import KeyBuckets
+from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
 from fastlsh.compat.datasketch.storage import (
     DictSetStorage,
-    OrderedStorage,
-    UnorderedStorage,
     ordered_storage,
-    random_name,
     unordered_storage,
 )
 from fastlsh.compat.datasketch.tables import BucketView, KeyView, expanded, row_words, values_of

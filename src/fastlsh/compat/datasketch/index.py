@@ -6,9 +6,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage
 from fastlsh.compat.datasketch.engines import KNOWN, OTHER_KIND, Storages, Tables, band_key
 from fastlsh.compat.datasketch.params import Sketch, check_length, check_scheme
-from fastlsh.compat.datasketch.storage import DictListStorage, OrderedStorage, UnorderedStorage
+from fastlsh.compat.datasketch.storage import DictListStorage
 
 
 class Index:

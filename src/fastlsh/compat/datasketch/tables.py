@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import KeyBuckets
-from fastlsh.compat.datasketch.storage import OrderedStorage, UnorderedStorage
+from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage
 
 Kind = tuple[int, bool, int, bool]
 """Of the values in a table: bytes of one, signed, how many for each minimum, kept in 32 bits."""
