@@ -84,11 +84,18 @@ class Storage(ABC):
 
     def add_to_select_buffer(self, keys: Iterable[Hashable]) -> None:
         """Look keys up, and remember their values until they are collected."""
-        self.__dict__.setdefault("_select_buffer", []).extend(self.getmany(*keys))
+        self.selected.extend(self.getmany(*keys))
 
     def collect_select_buffer(self) -> list[Any]:
         """Return the remembered values, and forget them."""
-        buffer: list[Any] = self.__dict__.pop("_select_buffer", [])
+        buffer = list(self.selected)
+        self.selected.clear()
+        return buffer
+
+    @property
+    def selected(self) -> list[Any]:
+        """What was looked up and not collected; of this name in datasketch's pickles."""
+        buffer: list[Any] = self.__dict__.setdefault("_select_buffer", [])
         return buffer
 
 
