@@ -32,7 +32,12 @@ class GrowingSketch(Sketch):
             What `hashfunc` takes; bytes by default.
         """
         if self.hashfunc is not DEFAULT_HASHFUNC[self.scheme] or type(b) is not bytes:
-            self._add(elements.hash_set(self.hashfunc, [b], self.scheme))
+            hashes = elements.hash_set(self.hashfunc, [b], self.scheme)
+            if isinstance(hashes, list):
+                values = elements.permuted_one(hashes[0], self._functions(), self.scheme)
+                self.hashvalues = np.minimum(values, self.hashvalues)
+            else:
+                self._add(hashes)
             return
         row = self._row()
         self._functions().add_token(b, row)
@@ -58,7 +63,11 @@ class GrowingSketch(Sketch):
             return
         if self._gpu_mode == "always":
             raise RuntimeError("gpu_mode='always', but there is no GPU code: use 'detect'")
-        self._add(hashes)
+        if isinstance(hashes, list):
+            values = elements.permuted(hashes, self._functions(), self.scheme)
+            self.hashvalues = np.minimum(self.hashvalues, values.min(axis=0))
+        else:
+            self._add(hashes)
 
     def _add(self, hashes: NDArray[Any]) -> None:
         row = self._row()

@@ -101,7 +101,7 @@ class MinHash(GrowingSketch):
             self.permutations = self._compiled.coefficients
         else:
             self.permutations = state.permutations(permutations, scheme)
-        if len(self.permutations[0]) != num_perm:
+        if len(self.permutations[0]) != len(self.hashvalues):
             raise ValueError(
                 f"permutations must be as many as hashvalues, {num_perm}, "
                 f"got {len(self.permutations[0])}"
@@ -164,9 +164,7 @@ class MinHash(GrowingSketch):
         """Yield the MinHash of each set, taking one at a time; parameters as in `bulk`."""
         empty = cls(**minhash_kwargs)
         for one in b:
-            sketch = empty.copy()
-            sketch.update_batch(one)
-            yield sketch
+            yield empty._updated(one)
 
     # ---- pickle
 
@@ -194,9 +192,18 @@ class MinHash(GrowingSketch):
         result._compiled = functions
         return result
 
+    def _updated(self, elements: Iterable[Any]) -> "MinHash":
+        """Return a copy with elements added."""
+        result = self.copy()
+        result.update_batch(elements)
+        return result
+
     def _each(self, sets: list[Any]) -> list["MinHash"]:
         """Return a copy of this MinHash for each set, with its elements added."""
-        hashes, offsets = elements.hash_sets(self.hashfunc, sets, self.scheme)
+        hashed = elements.hash_sets(self.hashfunc, sets, self.scheme)
+        if hashed is None:
+            return [self._updated(one) for one in sets]
+        hashes, offsets = hashed
         rows = np.tile(self._row(), (len(sets), 1))
         functions = self._functions()
         functions.add_hashes(hashes, rows.ravel(), offsets)
