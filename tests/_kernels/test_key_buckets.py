@@ -277,6 +277,33 @@ def test_a_comparison_that_changes_the_table():
     assert first not in table
 
 
+class Vanishing:
+    """Removes itself when it is compared."""
+
+    def __init__(self, remove=None):
+        self.remove = remove
+
+    def __hash__(self):
+        return 7
+
+    def __eq__(self, other):
+        self.remove(self)
+        return True
+
+
+def test_a_key_that_its_comparison_removes_is_not_there():
+    values = np.zeros(4, np.uint32)
+    table, model = KeyBuckets(2, 2), {}
+    table.insert(Vanishing(table.remove), values)
+    model[Vanishing(model.pop)] = values
+    assert Vanishing() not in model
+    assert Vanishing() not in table
+    assert len(table) == 0
+    table.insert(Vanishing(table.remove), values)
+    assert table.insert(Vanishing(), values) == INSERTED
+    assert len(table) == 1
+
+
 def test_a_comparison_that_raises():
     class Broken:
         def __hash__(self):

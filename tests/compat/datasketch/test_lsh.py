@@ -1,5 +1,6 @@
 """MinHashLSH of fastlsh.compat.datasketch, against sets in dicts."""
 
+import copy
 import json
 import pickle
 from collections import defaultdict
@@ -187,6 +188,31 @@ class TestEveryEngine:
             index.query(rows[1])
         )
         assert index.collect_query_buffer() == []
+
+    def test_a_buffered_query_follows_the_buckets_that_it_found(self, options):
+        index, _, rows = filled(**options)
+        (new,) = sketches(1, 13, values=1000, seed=9)
+        index.add_to_query_buffer(new)  # found nothing
+        index.insert("new", new)
+        assert index.query(new) == ["new"]
+        assert index.collect_query_buffer() == []
+
+        index.add_to_query_buffer(rows[0])
+        before = set(index.query(rows[0]))
+        index.insert("later", rows[0])
+        index.remove("key 0")
+        again = pickle.loads(pickle.dumps(index))
+        for one in (index, again, copy.deepcopy(index)):
+            one.insert("last", rows[0])
+            assert set(one.collect_query_buffer()) == before - {"key 0"} | {"later", "last"}
+            one.remove("last")
+
+        index.add_to_query_buffer(rows[0])
+        for key in index.query(rows[0]):
+            index.remove(key)
+        index.insert("later", rows[0])  # into new buckets
+        assert index.collect_query_buffer() == []
+        assert index.query(rows[0]) == ["later"]
 
     def test_sessions(self, options):
         rows = sketches(20, 13)

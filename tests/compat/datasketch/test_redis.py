@@ -117,6 +117,14 @@ def test_answers(config, prepickle):
     ]
 
 
+def test_a_buffered_query_keeps_what_it_found(config):
+    index, model, rows = filled(config)
+    index.add_to_query_buffer(rows[0])
+    index.insert(b"later", rows[0])
+    index.remove(b"key 0")
+    assert set(index.collect_query_buffer()) == model.query(rows[0])
+
+
 def test_keys_must_be_bytes_unless_pickled(config):
     sketch = sketches(1, 12)[0]
     index = MinHashLSH(num_perm=12, params=(4, 3), storage_config=config, prepickle=False)

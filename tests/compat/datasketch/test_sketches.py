@@ -80,9 +80,11 @@ def test_lean_state(scheme):
     assert type(united) is LeanMinHash
     lean.merge(other)
     assert lean == united
-    for update in (lean.update, lean.update_batch):
-        with pytest.raises(TypeError, match="cannot be updated"):
-            update(b"a")
+    with pytest.raises(TypeError, match="cannot be updated"):
+        lean.update(b"a")
+    with pytest.raises(AttributeError, match="update a MinHash"):
+        lean.update_batch([b"a"])
+    lean.update_batch([])
 
 
 def test_lean_arguments():

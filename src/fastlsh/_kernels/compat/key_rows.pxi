@@ -165,10 +165,11 @@ cdef class KeyRows:
                     and mark_of(&self.t, row)[0] != DEAD
                     and equal(self.keys[row], key)
                 ):
-                    if rows is None:
-                        return 1
-                    rows.append(row)
                     count += 1
+                    if rows is not None:
+                        rows.append(row)
+                    elif changes == self.changes:
+                        return count
                 slot = (slot + 1) & mask
         return count
 

@@ -99,6 +99,8 @@ class bBitMinHash:  # noqa: N801  (datasketch's name)
 
     def _slot(self) -> int:
         """Return the bits that a hash value takes: b rounded up to a power of 2, but 3 and 0."""
+        if self.b > 32:
+            raise ValueError(f"b must be between 0 and 32, got {self.b}")
         return next(slot for slot in (1, 2, 4, 8, 16, 32) if self.b <= slot) if self.b else 4
 
     def _blocks(self, count: int) -> int:
@@ -121,12 +123,13 @@ class bBitMinHash:  # noqa: N801  (datasketch's name)
         return bytearray(head + (bytes([code]) if code else b"") + blocks.astype("<u8").tobytes())
 
     def __setstate__(self, buf: Any) -> None:
-        view = memoryview(buf)
-        self.seed, self.b, self.r, count = struct.unpack_from(HEAD, view)
-        code = view.cast("B")[struct.calcsize(HEAD)] if count < 0 else 0
-        self.scheme = scheme_of_code(code) if count < 0 else "legacy"
-        count = abs(count)
-        blocks = np.frombuffer(view, "<u8", self._blocks(count), self._head_size())
+        self.seed, self.b, self.r, count = struct.unpack_from(HEAD, buf)
+        self.scheme = "legacy"
+        if count < 0:
+            count = -count
+            (code,) = struct.unpack_from("B", buf, struct.calcsize(HEAD))
+            self.scheme = scheme_of_code(code)
+        blocks = np.frombuffer(buf, "<u8", self._blocks(count), self._head_size())
         slots = blocks.astype(np.uint64)[:, None] >> self._shifts()
         mask = np.uint64((1 << self._slot()) - 1)
         self.hashvalues = (slots & mask).ravel()[:count].astype(np.uint32)

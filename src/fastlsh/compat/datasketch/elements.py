@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import called_hashes, sha1_hashes
-from fastlsh.compat.datasketch.hashfunc import HashFunction, sha1_hash32, sha1_hash64
+from fastlsh._kernels import Permutations, called_hashes, sha1_hashes
+from fastlsh.compat.datasketch.hashfunc import HashFunction, fmix, sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch.schemes import SCHEMES
 from fastlsh.compat.datasketch.state import numbers
 
@@ -37,7 +37,9 @@ def is_identity(hashfunc: HashFunction) -> bool:
     )
 
 
-def hash_set(hashfunc: HashFunction, elements: Iterable[Any], scheme: str) -> NDArray[Any]:
+def hash_set(
+    hashfunc: HashFunction, elements: Iterable[Any], scheme: str
+) -> NDArray[Any] | list[Any]:
     """Hash the elements of one set.
 
     Parameters
@@ -47,70 +49,101 @@ def hash_set(hashfunc: HashFunction, elements: Iterable[Any], scheme: str) -> ND
     elements
         The set; an array of integers is taken as it is if `hashfunc` is the identity.
     scheme
-        The integers must fit its width.
+        Its width decides which integers are in range.
 
     Returns
     -------
     ndarray of the scheme's type, (n,)
-
-    Raises
-    ------
-    ValueError
-        A hash does not fit the scheme (OverflowError with "legacy", as in datasketch).
+        A list instead, of the hashes as they are, if not all are integers in range: for `permuted`.
     """
     if isinstance(elements, np.ndarray) and _are_hashes([elements]) and is_identity(hashfunc):
         return np.ascontiguousarray(elements, SCHEMES[scheme].dtype)
-    return _hash_list(hashfunc, elements, scheme)
+    hashes, odd = _hash_list(hashfunc, elements, scheme)
+    return hashes if odd is None else [*hashes.tolist(), odd[0], *map(hashfunc, odd[1])]
 
 
 def hash_sets(
     hashfunc: HashFunction, sets: Sequence[Any], scheme: str
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
     """Hash the elements of many sets, each with a length.
 
     Returns
     -------
     hashes, offsets
-        Set d has hashes[offsets[d]:offsets[d + 1]].
+        Set d has hashes[offsets[d]:offsets[d + 1]]. None if not all are integers in range.
     """
     offsets = np.zeros(len(sets) + 1, np.int64)
     offsets[1:] = list(map(len, sets))
     np.cumsum(offsets, out=offsets)
     if set(map(type, sets)) == {np.ndarray} and _are_hashes(sets) and is_identity(hashfunc):
         return np.concatenate(sets, dtype=SCHEMES[scheme].dtype, casting="unsafe"), offsets
-    return _hash_list(hashfunc, chain.from_iterable(sets), scheme), offsets
+    hashes, odd = _hash_list(hashfunc, chain.from_iterable(sets), scheme)
+    return (hashes, offsets) if odd is None else None
 
 
 def _are_hashes(arrays: Sequence[NDArray[Any]]) -> bool:
     return {array.ndim for array in arrays} == {1} and {a.dtype.kind for a in arrays} <= {"i", "u"}
 
 
-def _hash_list(hashfunc: HashFunction, elements: Iterable[Any], scheme: str) -> NDArray[Any]:
+def _hash_list(
+    hashfunc: HashFunction, elements: Iterable[Any], scheme: str
+) -> tuple[NDArray[Any], tuple[Any, list[Any]] | None]:
+    """Return the hashes up to one that is no integer in range; that one, the elements after it."""
     dtype = SCHEMES[scheme].dtype
     if hashfunc is sha1_hash32 or (hashfunc is sha1_hash64 and scheme == "affine64"):
         tokens = list(elements)  # a list of our own: other threads cannot change it
         hashes = np.empty(len(tokens), np.uint32 if hashfunc is sha1_hash32 else np.uint64)
         if sha1_hashes(tokens, hashes):
-            return hashes.astype(dtype, copy=False)
+            return hashes.astype(dtype, copy=False), None
         elements = tokens
     values = elements if type(elements) is list else list(elements)
     hashes = np.empty(len(values), dtype)
     call = None if is_identity(hashfunc) else hashfunc
     done, value = called_hashes(call, values, hashes)
     if done == len(values):
-        return hashes
-    rest = values[done + 1 :]
-    return _converted([*hashes[:done].tolist(), value, *map(hashfunc, rest)], scheme)
+        return hashes, None
+    return hashes[:done], (value, values[done + 1 :])
+
+
+def permuted(values: list[Any], functions: Permutations, scheme: str) -> NDArray[Any]:
+    """Permute the hashes of a batch that are not all integers in range: (n, num_perm).
+
+    By datasketch's own formulas, so that numpy makes the same of them, or raises the same.
+
+    Raises
+    ------
+    ValueError
+        A hash does not fit the scheme (OverflowError with "legacy").
+    """
+    a, b = functions.coefficients
+    if scheme == "legacy":
+        hashes = np.array(numbers(values, SCHEMES[scheme].dtype), ndmin=2).T
+        return _legacy(hashes * a + b)
+    sums: NDArray[Any] = fmix(_converted(values, scheme), 8 * a.itemsize).reshape(-1, 1) * a + b
+    return sums
+
+
+def permuted_one(value: Any, functions: Permutations, scheme: str) -> NDArray[Any]:
+    """Permute one hash that is no integer in range; see `permuted`."""
+    a, b = functions.coefficients
+    if scheme == "legacy":
+        if isinstance(value, int):
+            numbers([value], SCHEMES[scheme].dtype)
+        return _legacy(a * value + b)
+    sums: NDArray[Any] = a * fmix(_converted([value], scheme), 8 * a.itemsize) + b
+    return sums
+
+
+def _legacy(sums: NDArray[Any]) -> NDArray[Any]:
+    values: NDArray[Any] = np.bitwise_and(sums % np.uint64(2**61 - 1), np.uint64(2**32 - 1))
+    return values
 
 
 def _converted(values: list[Any], scheme: str) -> NDArray[Any]:
-    """Return hashes that are not all integers in range, as numpy converts them."""
     dtype = SCHEMES[scheme].dtype
     try:
-        return numbers(values, dtype).ravel()
+        return numbers(values, dtype)
     except OverflowError as error:
-        if scheme == "legacy":
-            raise
         bits = 8 * dtype.itemsize
         raise ValueError(
             f"hashfunc must return integers of {bits} bits with scheme {scheme!r}: {error}; "

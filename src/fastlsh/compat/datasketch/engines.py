@@ -11,23 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import KeyBuckets
+from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
+from fastlsh.compat.datasketch.followed import Followed
 from fastlsh.compat.datasketch.storage import (
     DictSetStorage,
-    OrderedStorage,
-    UnorderedStorage,
     ordered_storage,
-    random_name,
     unordered_storage,
 )
-from fastlsh.compat.datasketch.tables import BucketView, KeyView, expanded, row_words, values_of
-
-INSERTED, KNOWN, OTHER_KIND = 0, 1, 2
-"""What insert answers; Tables refuse values of another kind than those they have."""
-
-
-def band_key(hashvalues: NDArray[Any]) -> bytes:
-    """Return datasketch's key of a band: the bytes of its values, swapped."""
-    return bytes(hashvalues.byteswap().data)
+from fastlsh.compat.datasketch.tables import (
+    INSERTED,
+    KNOWN,
+    OTHER_KIND,
+    BucketView,
+    KeyView,
+    band_keys_of_sketch,
+    expanded,
+    row_words,
+    values_of,
+)
 
 
 class Tables:
@@ -45,9 +46,13 @@ class Tables:
         self.keys: OrderedStorage = KeyView(self._table, b)
         self.hashtables: list[UnorderedStorage] = [BucketView(self._table, i) for i in range(b)]
         # No layer between: a call takes as long as the work.
-        self.insert = self.insert_buffered = self._table.insert
         self.query = self._table.query
-        self.remove = self.remove_buffered = self._table.remove
+        self._followed: Followed | None = None
+        self._change(self._table)
+
+    def _change(self, through: KeyBuckets | Followed) -> None:
+        self.insert = self.insert_buffered = through.insert
+        self.remove = self.remove_buffered = through.remove
 
     def insert_bands(self, key: Hashable, band_keys: Collection[Any]) -> int:
         """Insert a key by the keys of its bands, maybe those of several sketches."""
@@ -65,6 +70,31 @@ class Tables:
         """Return whether no key is there."""
         return len(self._table) == 0
 
+    def _follow(self) -> Followed:
+        if self._followed is None:
+            self._followed = Followed(self._table, self._r, self.keys, self.hashtables)
+            self._change(self._followed)
+        return self._followed
+
+    def add_to_query_buffer(self, hashvalues: NDArray[Any]) -> None:
+        """Look up a bucket of each band, and go along with its changes."""
+        self._follow().query(hashvalues)
+
+    def collect_query_buffer(self) -> list[list[set[Any]]]:
+        """Return the buckets of each buffered query, and forget them."""
+        followed, self._followed = self._followed, None
+        self._change(self._table)
+        return followed.queries if followed else []
+
+    def as_dicts(self) -> "Storages":
+        """Return the same in dicts."""
+        storages = Storages(self._b, self._r, {"type": "dict"}, None)
+        for key in self.keys:
+            storages.insert_bands(key, self.keys.get(key))
+        if self._followed:
+            storages.take_over(self._followed)
+        return storages
+
     def __getstate__(self) -> dict[str, Any]:
         keys, rows = self._table.living()
         kind = self._table.kind()
@@ -74,6 +104,7 @@ class Tables:
             "keys": keys,
             "kind": kind,
             "words": np.concatenate(parts, axis=1) if parts else None,
+            "followed": self._followed and (self._followed.buckets, self._followed.queries),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -83,6 +114,9 @@ class Tables:
             for key, words in zip(state["keys"], state["words"], strict=True):
                 values = expanded(words, state["kind"])
                 self.insert(key, values.reshape(-1, columns) if columns > 1 else values, False)
+        if state.get("followed"):
+            followed = self._follow()
+            followed.buckets, followed.queries = state["followed"]
 
 
 class Storages:
@@ -115,10 +149,9 @@ class Storages:
         self.keys = ordered_storage(config, name=base + b"_keys")
 
     def band_keys(self, hashvalues: NDArray[Any], bands: int) -> Iterable[Any]:
-        """Yield the keys of the first bands."""
-        for i in range(0, bands * self._r, self._r):
-            key = band_key(hashvalues[i : i + self._r])
-            yield self._hashfunc(key) if self._hashfunc else key
+        """Return the keys of the first bands."""
+        keys = band_keys_of_sketch(hashvalues, bands, self._r)
+        return map(self._hashfunc, keys) if self._hashfunc else keys
 
     def insert(
         self, key: Hashable, hashvalues: NDArray[Any], unique: bool = True, buffer: bool = False
@@ -167,3 +200,23 @@ class Storages:
     def is_empty(self) -> bool:
         """Return whether no key is there."""
         return any(table.size() == 0 for table in self.hashtables)
+
+    def add_to_query_buffer(self, hashvalues: NDArray[Any]) -> None:
+        """Look up a bucket of each band: in dicts the very set, which goes on changing."""
+        for table, one in zip(self.hashtables, self.band_keys(hashvalues, self._b), strict=True):
+            table.add_to_select_buffer([one])
+
+    def collect_query_buffer(self) -> list[tuple[Collection[Any], ...]]:
+        """Return the buckets of each buffered query, and forget them."""
+        selected = [table.collect_select_buffer() for table in self.hashtables]
+        return list(zip(*selected, strict=False))
+
+    def take_over(self, followed: Followed) -> None:
+        """Go on with the buffered queries of tables that had the same keys."""
+        for (band, one), bucket in followed.buckets.items():
+            table = self.hashtables[band]
+            assert isinstance(table, DictSetStorage)
+            table.replace(one, bucket)
+        for query in followed.queries:
+            for table, bucket in zip(self.hashtables, query, strict=True):
+                table.selected.append(bucket)

@@ -6,9 +6,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fastlsh.compat.datasketch.engines import KNOWN, OTHER_KIND, Storages, Tables, band_key
+from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage
+from fastlsh.compat.datasketch.engines import Storages, Tables
 from fastlsh.compat.datasketch.params import Sketch, check_length, check_scheme
-from fastlsh.compat.datasketch.storage import DictListStorage, OrderedStorage, UnorderedStorage
+from fastlsh.compat.datasketch.storage import DictListStorage
+from fastlsh.compat.datasketch.tables import KNOWN, OTHER_KIND, band_key
 
 
 class Index:
@@ -23,7 +25,6 @@ class Index:
     _buffer_size: int
     _minhash_scheme: str | None = None  # learned from the first insertion
     _engine: Tables | Storages
-    _found: list[set[Any]]  # by buffered queries
 
     @property
     def keys(self) -> OrderedStorage:
@@ -104,11 +105,9 @@ class Index:
 
     def _leave_tables(self) -> Storages:
         # Dicts hold what the tables cannot: sketches of several kinds beside each other.
-        storages = Storages(self.b, self.r, {"type": "dict"}, None)
-        for key in self.keys:
-            storages.insert_bands(key, self.keys.get(key))
-        self._engine = storages
-        return storages
+        assert isinstance(self._engine, Tables)
+        self._engine = self._engine.as_dicts()
+        return self._engine
 
     def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
         self._check(minhash)
@@ -139,11 +138,11 @@ class Index:
         """Restore an index that fastlsh pickled, or datasketch."""
         hashtables = state.pop("hashtables", None)
         keys = state.pop("keys", None)
-        state.pop("_H", None)
+        for name in ("_H", "_found"):
+            state.pop(name, None)
         self.__dict__.update(state)
         if hashtables is None:
             return
-        self._found = []
         if self.hashfunc is None and isinstance(keys, DictListStorage):
             self._engine = Tables(self.b, self.r)
             for key in keys:

@@ -1,6 +1,7 @@
 """MinHash that only keeps its hash values."""
 
 import struct
+from collections.abc import Iterable
 from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
@@ -63,7 +64,7 @@ class LeanMinHash(MinHash):
         self.scheme = check_scheme(scheme)
         self.seed = seed
         self.hashvalues = state.hash_values(hashvalues, scheme)
-        if not len(self.hashvalues) and scheme != "legacy":
+        if scheme != "legacy" and not len(self.hashvalues):
             raise ValueError("hashvalues must not be empty")  # 0 marks the format of legacy
 
     @classmethod
@@ -76,9 +77,10 @@ class LeanMinHash(MinHash):
         """Raise TypeError: there are no permutations to update with."""
         raise TypeError("a LeanMinHash cannot be updated: update a MinHash")
 
-    def update_batch(self, b: Any) -> NoReturn:
-        """Raise TypeError: there are no permutations to update with."""
-        self.update(b)
+    def update_batch(self, b: Iterable[Any]) -> None:
+        """Raise AttributeError, as in datasketch, unless there is nothing to add."""
+        for _ in b:
+            raise AttributeError("a LeanMinHash has no hashfunc: update a MinHash")
 
     def copy(self) -> "LeanMinHash":
         """Return a LeanMinHash with a copy of the hash values."""
@@ -148,13 +150,13 @@ def _layout(byteorder: str, scheme: str, count: int) -> str:
 
 
 def _read(buf: Any, byteorder: str) -> tuple[int, NDArray[Any], str]:
-    view = memoryview(buf)
-    seed, count = struct.unpack_from(byteorder + HEAD, view)
+    seed, count = struct.unpack_from(byteorder + HEAD, buf)
     scheme = "legacy"
     if count < 0:
         count = -count
-        scheme = scheme_of_code(view.cast("B")[struct.calcsize(byteorder + HEAD)])
+        (code,) = struct.unpack_from("B", buf, struct.calcsize(byteorder + HEAD))
+        scheme = scheme_of_code(code)
     # No values take no room, but the padding before them does.
     offset = struct.calcsize(_layout(byteorder, scheme, 0))
-    values = struct.unpack_from(f"{byteorder}{count}{SCHEMES[scheme].letter}", view, offset)
+    values = struct.unpack_from(f"{byteorder}{count}{SCHEMES[scheme].letter}", buf, offset)
     return seed, np.array(values, SCHEMES[scheme].dtype), scheme

@@ -86,7 +86,6 @@ class MinHashLSH(Index):
         self.hashfunc = hashfunc
         self.hashranges = [(i * self.r, (i + 1) * self.r) for i in range(self.b)]
         self._buffer_size = 50000
-        self._found: list[set[Any]] = []  # by buffered queries
         if config["type"] == "dict" and hashfunc is None:
             self._engine = Tables(self.b, self.r)
         else:
@@ -120,13 +119,17 @@ class MinHashLSH(Index):
         return self._loaded(self._engine.query(minhash.hashvalues, self.b))
 
     def add_to_query_buffer(self, minhash: Sketch) -> None:
-        """Query now, for `collect_query_buffer` to answer."""
+        """Look up the buckets of a sketch, for `collect_query_buffer` to answer.
+
+        In memory, a bucket that has keys by now is followed until it has none: what is collected
+        are the keys that it has then. Redis answers now.
+        """
         self._check(minhash)
-        self._found.append(set(self._engine.query(minhash.hashvalues, self.b)))
+        self._engine.add_to_query_buffer(minhash.hashvalues)
 
     def collect_query_buffer(self) -> list[Any]:
         """Return the keys that all buffered queries found, and forget these queries."""
-        found, self._found = self._found, []
+        found = [set().union(*buckets) for buckets in self._engine.collect_query_buffer()]
         return self._loaded(set.intersection(*found)) if found else []
 
     def remove(self, key: Hashable) -> None:

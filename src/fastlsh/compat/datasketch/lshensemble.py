@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastlsh.compat.datasketch.containers import random_name
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.lshensemble_partition import optimal_partitions
 from fastlsh.compat.datasketch.params import (
@@ -16,7 +17,6 @@ from fastlsh.compat.datasketch.params import (
     check_weights,
     optimal_containment_param,
 )
-from fastlsh.compat.datasketch.storage import random_name
 
 
 class MinHashLSHEnsemble:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.compat.datasketch.engines import band_key
 from fastlsh.compat.datasketch.params import Sketch, check_scheme
+from fastlsh.compat.datasketch.tables import band_key
 
 
 class MinHashLSHForest:
@@ -53,7 +53,7 @@ class MinHashLSHForest:
         if l > num_perm:
             raise ValueError(f"l cannot be greater than num_perm, got {l} and {num_perm}")
         self.l = l
-        self.k = num_perm // l
+        self.k = int(num_perm / l)
         self.hashtables: list[defaultdict[bytes, list[Any]]] = [defaultdict(list) for _ in range(l)]
         self.hashranges = [(i * self.k, (i + 1) * self.k) for i in range(l)]
         self.keys: dict[Any, list[bytes]] = {}
@@ -129,12 +129,12 @@ class MinHashLSHForest:
         return key in self.keys
 
     def _query(self, minhash: Sketch, r: int, b: int) -> Iterator[Any]:
-        """Yield the keys that agree in the first `r` minima of one of the first `b` parts."""
+        """Yield the keys that agree in the first `r` minima of a part; `b` is only checked."""
         if not 0 < r <= self.k or not 0 < b <= self.l:
             raise ValueError(
                 f"parameter outside range: r={r} of {self.k} minima, b={b} of {self.l} parts"
             )
-        tables = zip(self.hashranges[:b], self.sorted_hashtables, self.hashtables, strict=False)
+        tables = zip(self.hashranges, self.sorted_hashtables, self.hashtables, strict=True)
         for (start, _), parts, hashtable in tables:
             prefix = band_key(minhash.hashvalues[start : start + r])
             i = bisect_left(parts, prefix)

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels import Permutations
 from fastlsh.compat.datasketch import elements, state
+from fastlsh.compat.datasketch.growing import GrowingSketch
 from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction
 from fastlsh.compat.datasketch.hashfunc import fmix as _fmix  # noqa: F401  (as it is there)
-from fastlsh.compat.datasketch.schemes import SCHEMES, check_scheme, draw
-from fastlsh.compat.datasketch.sketch import Sketch, no_hash_values
+from fastlsh.compat.datasketch.schemes import check_scheme, draw
+from fastlsh.compat.datasketch.sketch import no_hash_values
 
 GpuMode = Literal["disable", "detect", "always"]
 SchemeName = Literal["affine32", "affine64", "legacy"]
@@ -22,7 +23,7 @@ BATCH_SETS = 1024
 BATCH_ELEMENTS = 1 << 16
 
 
-class MinHash(Sketch):
+class MinHash(GrowingSketch):
     """The minima of `num_perm` hash functions over a set: datasketch.MinHash, to the bit.
 
     Parameters
@@ -59,13 +60,7 @@ class MinHash(Sketch):
     [625790555, 194865109, 1355773502, 1324736089]
     """
 
-    __slots__ = ("_compiled",)  # not part of the pickled state
-
     num_perm: int
-    hashfunc: HashFunction
-    permutations: Any
-    _gpu_mode: str
-    _compiled: Permutations
 
     def __init__(
         self,
@@ -106,51 +101,12 @@ class MinHash(Sketch):
             self.permutations = self._compiled.coefficients
         else:
             self.permutations = state.permutations(permutations, scheme)
-        if len(self.permutations[0]) != num_perm:
+        if len(self.permutations[0]) != len(self.hashvalues):
             raise ValueError(
                 f"permutations must be as many as hashvalues, {num_perm}, "
                 f"got {len(self.permutations[0])}"
             )
         self._gpu_mode = gpu_mode
-
-    # ---- the set grows
-
-    def update(self, b: Any) -> None:
-        """Add one element.
-
-        Parameters
-        ----------
-        b
-            What `hashfunc` takes; bytes by default.
-        """
-        if self.hashfunc is not DEFAULT_HASHFUNC[self.scheme] or type(b) is not bytes:
-            self._add(elements.hash_set(self.hashfunc, [b], self.scheme))
-            return
-        row = self._row()
-        self._functions().add_token(b, row)
-        self.hashvalues = row
-
-    def update_batch(self, b: Iterable[Any]) -> None:
-        """Add many elements: as `update` for each, many times faster.
-
-        Parameters
-        ----------
-        b
-            What `hashfunc` takes, each; with ``hashfunc=lambda x: x`` also an array of integers.
-
-        Raises
-        ------
-        ValueError
-            A hash does not fit the scheme.
-        RuntimeError
-            `gpu_mode` is "always".
-        """
-        hashes = elements.hash_set(self.hashfunc, b, self.scheme)
-        if not len(hashes):
-            return
-        if self._gpu_mode == "always":
-            raise RuntimeError("gpu_mode='always', but there is no GPU code: use 'detect'")
-        self._add(hashes)
 
     # ---- others are made of it
 
@@ -208,9 +164,7 @@ class MinHash(Sketch):
         """Yield the MinHash of each set, taking one at a time; parameters as in `bulk`."""
         empty = cls(**minhash_kwargs)
         for one in b:
-            sketch = empty.copy()
-            sketch.update_batch(one)
-            yield sketch
+            yield empty._updated(one)
 
     # ---- pickle
 
@@ -225,27 +179,6 @@ class MinHash(Sketch):
 
     # ---- inside
 
-    def _add(self, hashes: NDArray[Any]) -> None:
-        row = self._row()
-        self._functions().add_hashes(hashes, row)
-        self.hashvalues = row
-
-    def _row(self) -> NDArray[Any]:
-        """Return a copy of the hash values that a kernel may write."""
-        dtype = SCHEMES[self.scheme].dtype
-        values = self.hashvalues
-        return values.copy() if values.dtype is dtype else np.array(values, dtype)
-
-    def _functions(self) -> Permutations:
-        """Return the permutations for the kernels, made again if the attribute was changed."""
-        try:
-            if self._compiled.coefficients is self.permutations:
-                return self._compiled
-        except AttributeError:  # unpickled
-            pass
-        self._compiled = Permutations(SCHEMES[self.scheme].kernel, self.permutations)
-        return self._compiled
-
     def _with(self, hashvalues: NDArray[Any], functions: Permutations) -> "MinHash":
         """Return a MinHash like this one with other hash values, which it keeps."""
         result = object.__new__(MinHash)
@@ -259,9 +192,18 @@ class MinHash(Sketch):
         result._compiled = functions
         return result
 
+    def _updated(self, elements: Iterable[Any]) -> "MinHash":
+        """Return a copy with elements added."""
+        result = self.copy()
+        result.update_batch(elements)
+        return result
+
     def _each(self, sets: list[Any]) -> list["MinHash"]:
         """Return a copy of this MinHash for each set, with its elements added."""
-        hashes, offsets = elements.hash_sets(self.hashfunc, sets, self.scheme)
+        hashed = elements.hash_sets(self.hashfunc, sets, self.scheme)
+        if hashed is None:
+            return [self._updated(one) for one in sets]
+        hashes, offsets = hashed
         rows = np.tile(self._row(), (len(sets), 1))
         functions = self._functions()
         functions.add_hashes(hashes, rows.ravel(), offsets)

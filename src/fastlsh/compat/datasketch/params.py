@@ -1,5 +1,6 @@
 """The choice of bands and rows, and the checks that the indexes share."""
 
+import operator
 from collections.abc import Sized
 from typing import Any, Protocol
 
@@ -73,7 +74,8 @@ def choose_bands(
     check_threshold(threshold, num_perm)
     check_weights(weights)
     if params is None:
-        b, r = optimal_param(threshold, num_perm, *weights)
+        false_positive_weight, false_negative_weight = weights
+        b, r = optimal_param(threshold, num_perm, false_positive_weight, false_negative_weight)
     else:
         b, r = params
         if b * r > num_perm:
@@ -94,7 +96,10 @@ def optimal_param(
 ) -> tuple[int, int]:
     """Return the (b, r) of least weighted false positives and negatives by Jaccard similarity."""
     return least_weighted_area(
-        float(threshold), int(num_perm), float(false_positive_weight), float(false_negative_weight)
+        float(threshold),
+        operator.index(num_perm),
+        float(false_positive_weight),
+        float(false_negative_weight),
     )
 
 

@@ -73,7 +73,7 @@ def draw(scheme: str, num_perm: int, seed: SupportsIndex | None) -> Permutations
     num_perm
         How many functions.
     seed
-        0 to 2**32 - 1; None: a different one each time.
+        0 to 2**32 - 1; None: a different one each time; otherwise what RandomState takes.
 
     Returns
     -------
@@ -81,14 +81,17 @@ def draw(scheme: str, num_perm: int, seed: SupportsIndex | None) -> Permutations
         `coefficients`, (2, num_perm), are a and b of the functions, read-only. Draws of usual
         size are kept and shared.
     """
-    number = int.from_bytes(os.urandom(4), "little") if seed is None else operator.index(seed)
+    try:
+        number = int.from_bytes(os.urandom(4), "little") if seed is None else operator.index(seed)
+    except TypeError:
+        return _make(scheme, num_perm, seed)
     if not 0 <= number < 2**32:
         raise ValueError(f"Seed must be between 0 and 2**32 - 1, got {number}")
     make = _kept if num_perm <= CACHED_NUM_PERM and seed is not None else _make
     return make(scheme, num_perm, number)
 
 
-def _make(scheme: str, num_perm: int, seed: int) -> Permutations:
+def _make(scheme: str, num_perm: int, seed: Any) -> Permutations:
     kind = SCHEMES[scheme]
     coefficients: NDArray[Any]
     if scheme == "legacy":
@@ -123,14 +126,16 @@ def _interleaved(num_perm: int, stream: Callable[[int], NDArray[np.uint64]]) -> 
     return pairs
 
 
-def words32(seed: int, count: int) -> NDArray[np.uint32]:
+def words32(seed: Any, count: int) -> NDArray[np.uint32]:
     """Return the first 32-bit numbers of MT19937."""
+    if not isinstance(seed, int):
+        return np.random.RandomState(seed).randint(0, 2**32, count, np.uint32)
     words = np.empty(count, np.uint32)
     mt19937(seed, words)
     return words
 
 
-def words64(seed: int, count: int) -> NDArray[np.uint64]:
+def words64(seed: Any, count: int) -> NDArray[np.uint64]:
     """Return the first 64-bit numbers of MT19937: of two 32-bit numbers the first is the high."""
     words = words32(seed, 2 * count).astype(np.uint64)
     return words[0::2] << np.uint64(32) | words[1::2]

@@ -1,12 +1,10 @@
 """Context managers that insert or remove many keys."""
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from fastlsh.compat.datasketch.index import Index
 from fastlsh.compat.datasketch.params import Sketch
-
-if TYPE_CHECKING:
-    from fastlsh.compat.datasketch.lsh import MinHashLSH
 
 S = TypeVar("S", bound="_Session")
 
@@ -14,7 +12,7 @@ S = TypeVar("S", bound="_Session")
 class _Session:
     """Gathers the commands of an index, sent when there are `buffer_size` and at the end."""
 
-    def __init__(self, lsh: "MinHashLSH", buffer_size: int) -> None:
+    def __init__(self, lsh: Index, buffer_size: int) -> None:
         self.lsh = lsh
         self.lsh.buffer_size = buffer_size
 

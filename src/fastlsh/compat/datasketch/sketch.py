@@ -64,23 +64,39 @@ class Sketch:
         self.hashvalues = no_hash_values(self.scheme, len(self))
 
     def _check_same(self, other: "Sketch", verb: str) -> None:
-        for name, ours, theirs in (
-            ("permutation schemes", self.scheme, getattr(other, "scheme", None)),
-            ("seeds", self.seed, other.seed),
-            ("numbers of permutation functions", len(self), len(other)),
+        if (
+            getattr(other, "scheme", None) != self.scheme
+            or other.seed != self.seed
+            or len(self) != len(other)
         ):
-            if ours != theirs:
-                raise ValueError(f"cannot {verb} MinHash with different {name}: {ours}, {theirs}")
+            raise different(verb, self, other)
 
     @staticmethod
     def _united(sketches: Sequence["Sketch"]) -> NDArray[Any]:
         """Return the hash values of the union of at least two sets."""
         if len(sketches) < 2:
             raise ValueError(f"union needs at least 2 MinHash, got {len(sketches)}")
-        for other in sketches[1:]:
-            sketches[0]._check_same(other, "unite")
+        first = sketches[0]
+        length, seed, scheme = len(first), first.seed, first.scheme
+        for one in sketches[1:]:
+            if one.seed != seed or len(one) != length or one.scheme != scheme:
+                raise different("unite", first, one)
         values: NDArray[Any] = np.minimum.reduce([one.hashvalues for one in sketches])
         return values
+
+
+def different(verb: str, one: Sketch, other: Sketch) -> ValueError:
+    """Return an error that names what two sketches differ in."""
+    for name, ours, theirs in (
+        ("permutation schemes", one.scheme, getattr(other, "scheme", None)),
+        ("seeds", one.seed, getattr(other, "seed", None)),
+    ):
+        if ours != theirs:
+            return ValueError(f"cannot {verb} MinHash with different {name}: {ours}, {theirs}")
+    return ValueError(
+        f"cannot {verb} MinHash with different numbers of permutation functions: "
+        f"{len(one)}, {len(other)}"
+    )
 
 
 def no_hash_values(scheme: str, num_perm: int) -> NDArray[Any]:

@@ -32,10 +32,11 @@ def permutations(coefficients: Any, scheme: str) -> Any:
     if scheme == "legacy":
         return coefficients
     dtype = SCHEMES[scheme].dtype
-    if isinstance(coefficients, np.ndarray) and coefficients.dtype == dtype:
+    ready = isinstance(coefficients, np.ndarray) and coefficients.dtype == dtype
+    if ready and coefficients.ndim == 2 and len(coefficients) == 2:
         result = coefficients
     else:
-        result = np.array([_converted(c, scheme, "permutations") for c in coefficients[:2]])
+        result = np.array([_converted(coefficients[i], scheme, "permutations") for i in (0, 1)])
     if not (result[0] & dtype.type(1)).all():
         raise ValueError(f"permutations need odd a (the first row) with scheme {scheme!r}")
     return result

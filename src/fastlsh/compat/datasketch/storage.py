@@ -1,106 +1,33 @@
 """Where an index keeps its keys and buckets: in memory or in Redis.
 
-A storage maps keys to several values, in order (`OrderedStorage`) or each once
-(`UnorderedStorage`). MinHashLSH needs one ordered storage, from each key to its band keys, and for
-each band an unordered one, from band keys to keys.
+MinHashLSH needs one ordered storage, from each key to its band keys, and for each band an unordered
+one, from band keys to keys.
 """
 
-import random
-import string
-from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable
 from typing import Any
 
+from fastlsh.compat.datasketch.containers import (
+    OrderedStorage,
+    Storage,
+    UnorderedStorage,
+    random_name,
+)
+from fastlsh.compat.datasketch.redis_storage import RedisListStorage, RedisSetStorage
 
-class Storage(ABC):
-    """A container of several values under each key."""
-
-    _buffer_size = 50000
-
-    def __getitem__(self, key: Hashable) -> Collection[Any]:
-        return self.get(key)
-
-    def __delitem__(self, key: Hashable) -> None:
-        self.remove(key)
-
-    def __len__(self) -> int:
-        return self.size()
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from self.keys()
-
-    def __contains__(self, key: Hashable) -> bool:
-        return self.has_key(key)
-
-    @abstractmethod
-    def keys(self) -> Iterable[Any]:
-        """Return the keys."""
-
-    @abstractmethod
-    def get(self, key: Hashable) -> Collection[Any]:
-        """Return the values of a key; none if it is unknown."""
-
-    def getmany(self, *keys: Hashable) -> list[Any]:
-        """Return the values of each key."""
-        return [self.get(key) for key in keys]
-
-    @abstractmethod
-    def insert(self, key: Hashable, *vals: Any, **kwargs: Any) -> None:
-        """Add values to a key."""
-
-    @abstractmethod
-    def remove(self, *keys: Hashable, **kwargs: Any) -> None:
-        """Remove keys with all their values."""
-
-    @abstractmethod
-    def remove_val(self, key: Hashable, val: Any, **kwargs: Any) -> None:
-        """Remove one value of a key."""
-
-    @abstractmethod
-    def size(self) -> int:
-        """Return the number of keys."""
-
-    @abstractmethod
-    def itemcounts(self, **kwargs: Any) -> dict[Any, int]:
-        """Return the number of values of each key."""
-
-    @abstractmethod
-    def has_key(self, key: Hashable) -> bool:
-        """Return whether the key is there."""
-
-    @property
-    def buffer_size(self) -> int:
-        """How many commands a session gathers before it sends them."""
-        return self._buffer_size
-
-    @buffer_size.setter
-    def buffer_size(self, value: int) -> None:
-        self._buffer_size = value
-
-    def status(self) -> dict[str, Any]:
-        """Return what is known of the storage."""
-        return {"keyspace_size": len(self)}
-
-    def empty_buffer(self) -> None:  # noqa: B027 - most have none
-        """Carry out what is buffered."""
-
-    def add_to_select_buffer(self, keys: Iterable[Hashable]) -> None:
-        """Look keys up, and remember their values until they are collected."""
-        self.__dict__.setdefault("_select_buffer", []).extend(self.getmany(*keys))
-
-    def collect_select_buffer(self) -> list[Any]:
-        """Return the remembered values, and forget them."""
-        buffer: list[Any] = self.__dict__.pop("_select_buffer", [])
-        return buffer
-
-
-class OrderedStorage(Storage):
-    """A storage that keeps the values of a key in order, repeated ones too."""
-
-
-class UnorderedStorage(Storage):
-    """A storage that keeps each value of a key once."""
+__all__ = [
+    "DictListStorage",
+    "DictSetStorage",
+    "OrderedStorage",
+    "RedisListStorage",
+    "RedisSetStorage",
+    "Storage",
+    "UnorderedStorage",
+    "ordered_storage",
+    "random_name",
+    "unordered_storage",
+]
 
 
 class DictListStorage(OrderedStorage):
@@ -159,6 +86,10 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
         """Add values to a key."""
         self._dict[key].update(vals)
 
+    def replace(self, key: Hashable, vals: set[Any]) -> None:
+        """Let a set be the values of a key."""
+        self._dict[key] = vals
+
 
 def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> OrderedStorage:
     """Return an ordered storage of the type that `config` names.
@@ -180,8 +111,6 @@ def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Ordere
     """
     if _type_of(config) == "dict":
         return DictListStorage(config)
-    from fastlsh.compat.datasketch.redis_storage import RedisListStorage
-
     return RedisListStorage(config, name=name)
 
 
@@ -189,8 +118,6 @@ def unordered_storage(config: dict[str, Any], name: bytes | None = None) -> Unor
     """Return an unordered storage of the type that `config` names; see `ordered_storage`."""
     if _type_of(config) == "dict":
         return DictSetStorage(config)
-    from fastlsh.compat.datasketch.redis_storage import RedisSetStorage
-
     return RedisSetStorage(config, name=name)
 
 
@@ -203,8 +130,3 @@ def _type_of(config: dict[str, Any]) -> str:
     if kind not in ("dict", "redis"):
         raise ValueError(f"Unknown storage type: {kind}; expected 'dict' or 'redis'")
     return kind
-
-
-def random_name(length: int) -> bytes:
-    """Return random lower-case letters: the prefix of an index that was given none."""
-    return "".join(random.choices(string.ascii_lowercase, k=length)).encode()

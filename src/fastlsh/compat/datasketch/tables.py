@@ -1,18 +1,33 @@
 """The tables in memory, seen as datasketch's storages: to look into, not to change."""
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import KeyBuckets
-from fastlsh.compat.datasketch.storage import OrderedStorage, UnorderedStorage
+from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage
 
 Kind = tuple[int, bool, int, bool]
 """Of the values in a table: bytes of one, signed, how many for each minimum, kept in 32 bits."""
 
 READ_ONLY = "this is a view of the index: use the index's insert, remove and merge"
+
+
+INSERTED, KNOWN, OTHER_KIND = 0, 1, 2
+"""What insert answers; tables refuse values of another kind than those they have."""
+
+
+def band_key(hashvalues: NDArray[Any]) -> bytes:
+    """Return datasketch's key of a band: the bytes of its values, swapped."""
+    return bytes(hashvalues.byteswap().data)
+
+
+def band_keys_of_sketch(hashvalues: NDArray[Any], bands: int, rows: int) -> Iterator[bytes]:
+    """Yield the keys of the first bands."""
+    for i in range(0, bands * rows, rows):
+        yield band_key(hashvalues[i : i + rows])
 
 
 def expanded(words: NDArray[np.uint32], kind: Kind) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """MinHash of weighted sets: consistent weighted sampling (Ioffe 2010)."""
 
+import copy
 from collections.abc import Sequence, Sized
 from itertools import pairwise
 from typing import Any
@@ -40,12 +41,17 @@ class WeightedMinHash:
                 "cannot compare WeightedMinHash with different numbers of hash values: "
                 f"{len(self)}, {len(other)}"
             )
-        same = np.asarray(self.hashvalues) == np.asarray(other.hashvalues)
-        return float(np.count_nonzero(same.all(axis=1))) / float(len(self))
+        ours, theirs = np.asarray(self.hashvalues), np.asarray(other.hashvalues)
+        if ours.shape == theirs.shape and ours.ndim == 2:
+            equal = int(np.count_nonzero((ours == theirs).all(axis=1)))
+        else:  # a MinHash, or what no generator made
+            pairs = zip(self.hashvalues, other.hashvalues, strict=True)
+            equal = sum(np.array_equal(one, two) for one, two in pairs)
+        return float(equal) / float(len(self))
 
     def digest(self) -> NDArray[Any]:
         """Return a copy of the hash values."""
-        return self.hashvalues.copy()
+        return copy.copy(self.hashvalues)
 
     def copy(self) -> "WeightedMinHash":
         """Return a WeightedMinHash with a copy of the hash values."""
@@ -94,9 +100,11 @@ class WeightedMinHashGenerator:
         Raises
         ------
         TypeError
-            `v` has no length.
+            `v` has no length, or more than one dimension.
         ValueError
             It has another length, or no weight.
+        OverflowError
+            A weight is infinite, or beyond the range of float32.
         """
         if not isinstance(v, Sized):
             raise TypeError(f"v must be a sized vector, got {type(v).__name__}")
@@ -106,6 +114,10 @@ class WeightedMinHashGenerator:
         at = np.flatnonzero(weights)
         if not len(at):
             raise ValueError("v must have a weight that is not zero")
+        if weights.ndim != 1:
+            raise TypeError(f"v must have one dimension, got {weights.ndim}")
+        if not weights.max() < np.inf and np.isposinf(weights).any():  # or not a number
+            raise OverflowError("v must have weights in the range of float32")
         return self._sample(at, weights[at], many=False)
 
     def minhash_many(self, X: Any) -> Sequence[WeightedMinHash | None]:  # noqa: N803
@@ -128,6 +140,8 @@ class WeightedMinHashGenerator:
         sparse = hasattr(X, "tocsr")
         if not sparse and not isinstance(X, np.ndarray):
             raise TypeError(f"X must be an array or a sparse matrix, got {type(X).__name__}")
+        if not sparse:
+            X = np.asarray(X)  # noqa: N806 - a matrix, too
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, got {X.ndim}")
         if X.shape[1] != self.dim:
