@@ -11,7 +11,7 @@ from fastlsh.cli.options import (
     read_inputs,
     search_keywords,
 )
-from fastlsh.io import Lookup, replacing, table_format, write_table
+from fastlsh.io import Lookup, table_format, write_table, write_text
 
 HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
 
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
     result = evaluate(collection.texts, **keywords)
-    print(result)
+    print(result, flush=True)  # before what else may go to the same place
     if arguments.missed is not None:
         columns = {
             "id_a": Lookup(collection.ids, result.missed.left),
@@ -73,9 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
         }
         write_table(arguments.missed, columns)
     if arguments.json is not None:
-        with replacing(arguments.json) as name, open(name, "w", encoding="utf-8") as file:
-            json.dump(result.to_dict(), file, indent=1, allow_nan=False)
-            file.write("\n")
+        write_text(arguments.json, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
     if arguments.plot is not None:
         from fastlsh.plots import plot_evaluation, save
 

@@ -16,7 +16,7 @@ from fastlsh.cli.options import (
     read_inputs,
     search_keywords,
 )
-from fastlsh.io import replacing
+from fastlsh.io import write_text
 
 HELP = "Compare two documents: why they are found or not, and where their texts agree."
 
@@ -48,10 +48,10 @@ def run(arguments: argparse.Namespace) -> None:
     a, b = (_text(collection.texts, find(collection.ids, name)) for name in names)
     result = explain(a, b, **keywords)
     if arguments.html is not None:
-        _write(arguments.html, result.to_html(names))
+        write_text(arguments.html, result.to_html(names))
     if arguments.json is not None:
         figures = {"id_a": names[0], "id_b": names[1], **result.to_dict()}
-        _write(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
+        write_text(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
     colour = wants_colour()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print(result.to_terminal(colour, width, names))
@@ -82,11 +82,6 @@ def wants_colour() -> bool:
 def _text(texts: Any, number: int) -> str | None:
     text = texts[number]
     return text.as_py() if hasattr(text, "as_py") else text  # type: ignore[no-any-return]
-
-
-def _write(path: str, text: str) -> None:
-    with replacing(path) as name, open(name, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
 
 
 def _print(text: str) -> None:

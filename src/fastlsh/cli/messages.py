@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh.io import Collection, one_line
+from fastlsh.errors import one_line
+from fastlsh.io import Collection
 
 
 def say(message: str) -> None:

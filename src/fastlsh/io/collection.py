@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from fastlsh.errors import InputError
 from fastlsh.io.columnar import Columnar, join
 from fastlsh.io.delimited import Delimited
-from fastlsh.io.errors import InputError
 from fastlsh.io.files import COLUMNAR, Options, Source, expand
 from fastlsh.io.jsonl import JsonLines
 from fastlsh.io.plain import PlainText

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fastlsh.io.errors import InputError, pyarrow, reading
+from fastlsh.errors import InputError
+from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.files import Source
 
 _TEXT = ("string", "large_string", "string_view")
