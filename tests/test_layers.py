@@ -12,7 +12,7 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # A module imports only lower floors, names to its left on its own floor, and its own package.
 FLOORS = [
-    ["_version", "errors"],
+    ["_version", "_startup", "errors"],
     ["_kernels", "io"],
     ["arguments", "parallel", "banding", "results", "texts", "textbook", "html"],
     ["parameters", "presets", "signatures", "candidates", "sets"],

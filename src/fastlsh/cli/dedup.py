@@ -13,6 +13,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     check_outputs,
+    integer,
     read_inputs,
     search_keywords,
 )
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="a page about the run (.html)")
     add_search_options(parser)
     parser.add_argument(
-        "--max-candidates", metavar="N", type=int, help="verified a document (default: 1000)"
+        "--max-candidates", metavar="N", type=integer, help="verified a document (default: 1000)"
     )
 
 

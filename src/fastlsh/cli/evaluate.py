@@ -8,6 +8,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     check_outputs,
+    integer,
     read_inputs,
     search_keywords,
 )
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample",
         metavar="N",
-        type=int,
+        type=integer,
         help="evaluate N documents, drawn by --seed (default: all, of more than 20000 so many)",
     )
     parser.add_argument(
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="find all pairs from this similarity on (default: three quarters of the threshold)",
     )
     parser.add_argument(
-        "--max-pairs", metavar="N", type=int, help="refuse to compare more (default: 100000000)"
+        "--max-pairs", metavar="N", type=integer, help="refuse to compare more (default: 100000000)"
     )
     parser.add_argument(
         "--missed",
