@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.columnar import Columnar, join
+from fastlsh.io.arrays import join
+from fastlsh.io.columnar import Columnar
 from fastlsh.io.delimited import Delimited
 from fastlsh.io.files import COLUMNAR, Options, Source, expand
 from fastlsh.io.jsonl import JsonLines

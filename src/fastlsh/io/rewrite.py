@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fastlsh.io.arrays import select
 from fastlsh.io.collection import Collection
-from fastlsh.io.columnar import select
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.streams import BOM
