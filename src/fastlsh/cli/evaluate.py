@@ -7,12 +7,11 @@ from fastlsh.cli.messages import warn_about
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
-    check_outputs,
     integer,
     read_inputs,
     search_keywords,
 )
-from fastlsh.io import Lookup, table_format, write_table, write_text
+from fastlsh.io import check_targets, pair_columns, table_format, write_table, write_text
 
 HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
 
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     keywords = search_keywords(arguments, "max_pairs", "sample", "lowest")
     outputs = {name: getattr(arguments, name[2:]) for name in ("--json", "--missed", "--plot")}
-    check_outputs(arguments.inputs, outputs)
+    check_targets(outputs, arguments.inputs)
     if arguments.missed is not None:
         table_format(arguments.missed)
     if arguments.plot is not None:
@@ -67,11 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
     result = evaluate(collection.texts, **keywords)
     print(result, flush=True)  # before what else may go to the same place
     if arguments.missed is not None:
-        columns = {
-            "id_a": Lookup(collection.ids, result.missed.left),
-            "id_b": Lookup(collection.ids, result.missed.right),
-            "jaccard": result.missed.similarity,
-        }
+        missed = result.missed
+        columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)
         write_table(arguments.missed, columns)
     if arguments.json is not None:
         write_text(arguments.json, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")

@@ -1,14 +1,12 @@
 """The options that commands share, and what they are in terms of the API."""
 
 import argparse
-import os
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fastlsh import Shingler, preset
-from fastlsh.io import Collection, InputError, check_target, read
+from fastlsh.io import Collection, read
 from fastlsh.presets import PRESETS
 
 
@@ -131,30 +129,6 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
         "shingler": replace(keywords["shingler"], **shingling),
         "progress": sys.stderr.isatty() and not arguments.quiet,
     }
-
-
-def check_outputs(inputs: Sequence[str], outputs: Mapping[str, str | None]) -> None:
-    """Check that files can be written, before the work: none is an input, nor two of them one.
-
-    Parameters
-    ----------
-    inputs : sequence of str
-        Files that are read.
-    outputs : mapping of str to str or None
-        Those that are asked for, by option.
-
-    Raises
-    ------
-    InputError
-        Otherwise.
-    """
-    written: dict[str, str] = {}
-    for option, name in outputs.items():
-        if name is None:
-            continue
-        check_target(name, inputs)
-        if (other := written.setdefault(os.path.realpath(name), option)) != option:
-            raise InputError(name, f"{option} is the file of {other}")
 
 
 def integer(text: str) -> int:

@@ -10,7 +10,7 @@ from fastlsh.cli.options import (
     read_inputs,
     search_keywords,
 )
-from fastlsh.io import Lookup, check_target, table_format, write_table
+from fastlsh.io import check_target, pair_columns, table_format, write_table
 
 HELP = "Find all pairs of near-duplicates and print id_a, id_b and their Jaccard similarity."
 
@@ -43,10 +43,6 @@ def run(arguments: argparse.Namespace) -> None:
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
     found = near_duplicates(collection.texts, **keywords)
-    columns = {
-        "id_a": Lookup(collection.ids, found.left),
-        "id_b": Lookup(collection.ids, found.right),
-        "jaccard": found.similarity,
-    }
+    columns = pair_columns(collection.ids, found.left, found.right, found.similarity)
     write_table(arguments.output, columns)
     summarise(arguments, keywords["threshold"], collection, found, f"{len(found)} pairs")

@@ -6,9 +6,9 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection, read
-from fastlsh.io.outputs import check_target, replacing, write_text
+from fastlsh.io.outputs import check_target, check_targets, replacing, write_text
 from fastlsh.io.rows import check_rows_output, write_rows
-from fastlsh.io.tables import Lookup, table_format, write_table
+from fastlsh.io.tables import Lookup, pair_columns, proof_columns, table_format, write_table
 
 __all__ = [
     "Collection",
@@ -16,6 +16,9 @@ __all__ = [
     "Lookup",
     "check_rows_output",
     "check_target",
+    "check_targets",
+    "pair_columns",
+    "proof_columns",
     "read",
     "replacing",
     "table_format",

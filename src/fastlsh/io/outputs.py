@@ -4,7 +4,7 @@ import io
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -46,6 +46,34 @@ def check_target(
         for given in inputs:
             if os.path.exists(name) and os.path.exists(given) and os.path.samefile(name, given):
                 raise InputError(name, "the output is one of the inputs")
+
+
+def check_targets(
+    outputs: Mapping[str, str | os.PathLike[str] | None],
+    inputs: Iterable[str | os.PathLike[str]] = (),
+) -> None:
+    """Check several outputs, of which no two may be one file.
+
+    Parameters
+    ----------
+    outputs : mapping of str to path or None
+        Those that are asked for, by the name of the option.
+    inputs : iterable of paths
+        Files that they must not replace.
+
+    Raises
+    ------
+    InputError
+        As `check_target`, or if two outputs are one file.
+    """
+    inputs = list(inputs)
+    written: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        check_target(path, inputs)
+        if (other := written.setdefault(os.path.realpath(path), option)) != option:
+            raise InputError(path, f"{option} is the file of {other}")
 
 
 def _descriptor(name: str) -> int | None:

@@ -48,6 +48,26 @@ class Lookup(Sequence[Any]):
         return self.values[self.positions[key]]
 
 
+def pair_columns(
+    ids: Sequence[Any],
+    left: npt.NDArray[np.int64],
+    right: npt.NDArray[np.int64],
+    similarity: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return the table of pairs: the ids of both documents, and how similar these are."""
+    return {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), "jaccard": similarity}
+
+
+def proof_columns(
+    ids: Sequence[Any],
+    removed: npt.NDArray[np.int64],
+    reason: npt.NDArray[np.int64],
+    similarity: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return the table of proofs: each removed document, the kept one, how similar they are."""
+    return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), "jaccard": similarity}
+
+
 def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     """Return the format and the compression of a table by its name.
 
