@@ -104,8 +104,8 @@ def test_arrow_with_invalid_utf8(call):
 
 def test_arrow_with_offsets_that_go_back(call):
     pa = pytest.importorskip("pyarrow")
-    offsets = pa.py_buffer(np.array([0, 3, 1], np.int32))
-    column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"abc")])
+    offsets = pa.py_buffer(np.array([0, 3, 1, 3], np.int32))
+    column = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
     with pytest.raises(ValueError, match="document 1: negative length"):
         call(column)
 

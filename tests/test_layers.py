@@ -12,9 +12,9 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # A module imports only lower floors, names to its left on its own floor, and its own package.
 FLOORS = [
-    ["_version"],
+    ["_version", "_startup", "errors"],
     ["_kernels", "io"],
-    ["errors", "arguments", "parallel", "banding", "results", "texts", "textbook", "html"],
+    ["arguments", "parallel", "banding", "results", "texts", "textbook", "html"],
     ["parameters", "presets", "signatures", "candidates", "sets"],
     ["stages", "index", "search"],
     ["evaluation", "explanation", "compat"],

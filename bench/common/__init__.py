@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -103,6 +104,8 @@ def commit() -> str:
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(HERE), *words]
+        if shutil.which("git") is None:
+            return ""
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
     changed = git("status", "--porcelain", "--", "../src", "../setup.py")

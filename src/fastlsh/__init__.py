@@ -8,6 +8,7 @@
 import importlib
 import sys
 
+from fastlsh import _startup  # noqa: F401  (first, for Ctrl-C during the other imports)
 from fastlsh._version import __version__
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import band_keys, candidate_pairs

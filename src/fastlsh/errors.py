@@ -1,11 +1,57 @@
 """What fastlsh raises and warns of, besides TypeError and ValueError."""
 
+import os
 import sys
 import warnings
 
-from fastlsh.io import InputError
 
-__all__ = ["InputError", "RecallWarning", "TooManyPairsError"]
+def one_line(text: str) -> str:
+    """Return `text` with control characters, line ends and surrogates escaped.
+
+    Parameters
+    ----------
+    text : str
+        Anything: a file name, a message of another library.
+
+    Returns
+    -------
+    str
+        The same text if it was printable; always a single line.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+
+
+class InputError(ValueError):
+    """A file, or a row of it, that cannot be taken.
+
+    ``str()`` of it is one line, ``FILE: row N: reason`` or ``FILE: reason``.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    reason : str
+        What is wrong with it.
+    row : int, optional
+        Where, counted from 1: the physical line on which the record starts (JSONL, CSV, TSV; a
+        header and blank lines count), or the row of the table (Parquet, Arrow).
+    """
+
+    def __init__(self, path: str | os.PathLike[str], reason: str, row: int | None = None) -> None:
+        # All three go to args, so that the error survives pickling between processes.
+        super().__init__(path, reason, row)
+        self.path = os.fspath(path)
+        self.reason = reason
+        self.row = row
+
+    def __str__(self) -> str:
+        """Return the one line."""
+        where = "" if self.row is None else f"row {self.row}: "
+        return one_line(f"{self.path}: {where}{self.reason}")
 
 
 class TooManyPairsError(ValueError):

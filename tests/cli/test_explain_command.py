@@ -10,6 +10,7 @@ import pytest
 
 from fastlsh import Shingler, explain, preset
 from files import put_rows as put
+from required import missing
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
 NEAR = ONE.replace("away", "off")
@@ -124,8 +125,12 @@ def test_an_id_that_several_documents_have(run):
 
 def in_a_terminal(*arguments, **environment):
     """Run the command in a terminal; return what it shows."""
-    pty = pytest.importorskip("pty")
-    primary, secondary = pty.openpty()
+    try:
+        import pty
+
+        primary, secondary = pty.openpty()
+    except (ImportError, OSError) as error:
+        missing("pty", str(error))
     clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
     try:
         with subprocess.Popen(

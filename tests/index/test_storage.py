@@ -3,6 +3,7 @@
 import json
 import random
 import struct
+import sys
 import zlib
 from contextlib import suppress
 
@@ -11,6 +12,10 @@ import pytest
 
 from fastlsh import Index, Shingler
 from fastlsh.index import storage
+
+pytestmark = pytest.mark.skipif(
+    sys.byteorder != "little", reason="index files are little-endian, this machine is not"
+)
 
 KINDS = {
     "str": lambda d: ["", "\0", "ü", "\ud800", "id"][d] if d < 5 else f"document {d}",

@@ -1,8 +1,6 @@
 """Files and inputs: compression, encodings, names, several of them."""
 
-import bz2
-import gzip
-import lzma
+import importlib
 import os
 import pickle
 import sys
@@ -10,30 +8,70 @@ import sys
 import pytest
 
 from fastlsh.io import InputError, read
-from files import refusal
+from files import put, refusal
+from required import missing
 
-COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+COMPRESS = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.fixture(params=COMPRESS)
+def suffix(request):
+    return request.param
+
+
+@pytest.fixture
+def compress(suffix):
+    """The function that compresses, where this Python was built with it."""
+    try:
+        return importlib.import_module(COMPRESS[suffix]).compress
+    except ImportError as error:
+        missing(COMPRESS[suffix], str(error))
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "txt"])
-def test_compressed(write, suffix, kind):
+def test_compressed(write, suffix, compress, kind):
     data = {"jsonl": b'{"text": "a"}\n', "csv": b"text\na\n", "txt": b"a"}[kind]
-    name = write(f"a.{kind}.{suffix}", COMPRESS[suffix](data))
+    name = write(f"a.{kind}.{suffix}", compress(data))
     assert read(name).texts == ["a"]
-    twice = write(f"b.{kind}.{suffix}", COMPRESS[suffix](data[:1]) + COMPRESS[suffix](data[1:]))
+    twice = write(f"b.{kind}.{suffix}", compress(data[:1]) + compress(data[1:]))
     assert read(twice).texts == ["a"]
-    assert read(write("unnamed", COMPRESS[suffix](data)), format=f"{kind}.{suffix}").texts == ["a"]
+    assert read(write("unnamed", compress(data)), format=f"{kind}.{suffix}").texts == ["a"]
 
 
 @pytest.mark.parametrize("on_error", ["fail", "skip"])
-@pytest.mark.parametrize("suffix", COMPRESS)
-def test_broken_compression(write, suffix, on_error):
-    whole = COMPRESS[suffix](b'{"text": "a"}\n' * 1000)
+def test_broken_compression(write, suffix, compress, on_error):
+    whole = compress(b'{"text": "a"}\n' * 1000)
     name = f"a.jsonl.{suffix}"
     assert "truncated" in refusal(write(name, whole[:-9]), on_error=on_error)
     assert "truncated" in refusal(write(name, b""), on_error=on_error)
     assert refusal(write(name, b'{"text": "a"}\n'), on_error=on_error).startswith(name)
+
+
+@pytest.mark.parametrize("absent", ["_bz2", "_lzma", "_ctypes"])
+def test_a_python_without(run_python, here, absent):
+    """Nothing is imported before a file needs it, and then the file is named, and the module."""
+    put("a.jsonl", '{"text": "a"}\n')
+    for suffix in COMPRESS:
+        put(f"a.jsonl.{suffix}", "x")
+    code = f"""
+import sys
+sys.modules[{absent!r}] = None
+from fastlsh.cli import main
+for suffix in ("", ".gz", ".bz2", ".xz"):
+    print(main(["dedup", "a.jsonl" + suffix, "-o", "b.jsonl", "-q"]))
+print(main(["dedup", "a.jsonl", "-o", "b.jsonl.bz2", "-q"]))
+print(main(["dedup", "a.jsonl", "-o", "b.jsonl.xz", "-q"]))
+"""
+    done = run_python(code)
+    without = {"_bz2": "bz2", "_lzma": "xz"}.get(absent)
+    wrong = [2 if suffix == without else 0 for suffix in ("bz2", "xz")]
+    expected = [str(status) for status in (0, 2, 2, 2, *wrong)]
+    assert done.stdout.split() == expected, done.stderr
+    assert "Traceback" not in done.stderr
+    if without:
+        reason = f".{without} needs the module {absent}, which this Python was built without"
+        assert f"fastlsh: a.jsonl.{without}: {reason}\n" in done.stderr
+        assert done.stderr.count(reason) == 2
 
 
 @pytest.mark.parametrize(

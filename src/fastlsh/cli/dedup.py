@@ -12,14 +12,15 @@ from fastlsh.cli.messages import summarise, warn_about
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
-    check_outputs,
+    integer,
     read_inputs,
     search_keywords,
 )
 from fastlsh.io import (
     Collection,
-    Lookup,
     check_rows_output,
+    check_targets,
+    proof_columns,
     table_format,
     write_rows,
     write_table,
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="a page about the run (.html)")
     add_search_options(parser)
     parser.add_argument(
-        "--max-candidates", metavar="N", type=int, help="verified a document (default: 1000)"
+        "--max-candidates", metavar="N", type=integer, help="verified a document (default: 1000)"
     )
 
 
@@ -105,11 +106,7 @@ def _proofs(result: Deduplication, collection: Collection, against: Collection) 
     # Where a document of --against is the reason, its id comes behind those of the inputs.
     outside = result.against_index[gone]
     reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
-    return {
-        "id": Lookup(collection.ids, gone),
-        "kept_id": Lookup(collection.ids + against.ids, reason),
-        "jaccard": result.similarity[gone],
-    }
+    return proof_columns(collection.ids + against.ids, gone, reason, result.similarity[gone])
 
 
 def _write_report(
@@ -149,4 +146,4 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.report is not None:
         check_report(arguments.report)
     outputs = {"-o": arguments.output, "--removed": arguments.removed, "--report": arguments.report}
-    check_outputs(arguments.inputs + arguments.against, outputs)
+    check_targets(outputs, arguments.inputs + arguments.against)

@@ -7,11 +7,11 @@ from fastlsh.cli.messages import warn_about
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
-    check_outputs,
+    integer,
     read_inputs,
     search_keywords,
 )
-from fastlsh.io import Lookup, replacing, table_format, write_table
+from fastlsh.io import check_targets, pair_columns, table_format, write_table, write_text
 
 HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sample",
         metavar="N",
-        type=int,
+        type=integer,
         help="evaluate N documents, drawn by --seed (default: all, of more than 20000 so many)",
     )
     parser.add_argument(
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="find all pairs from this similarity on (default: three quarters of the threshold)",
     )
     parser.add_argument(
-        "--max-pairs", metavar="N", type=int, help="refuse to compare more (default: 100000000)"
+        "--max-pairs", metavar="N", type=integer, help="refuse to compare more (default: 100000000)"
     )
     parser.add_argument(
         "--missed",
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     keywords = search_keywords(arguments, "max_pairs", "sample", "lowest")
     outputs = {name: getattr(arguments, name[2:]) for name in ("--json", "--missed", "--plot")}
-    check_outputs(arguments.inputs, outputs)
+    check_targets(outputs, arguments.inputs)
     if arguments.missed is not None:
         table_format(arguments.missed)
     if arguments.plot is not None:
@@ -64,18 +64,13 @@ def run(arguments: argparse.Namespace) -> None:
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
     result = evaluate(collection.texts, **keywords)
-    print(result)
+    print(result, flush=True)  # before what else may go to the same place
     if arguments.missed is not None:
-        columns = {
-            "id_a": Lookup(collection.ids, result.missed.left),
-            "id_b": Lookup(collection.ids, result.missed.right),
-            "jaccard": result.missed.similarity,
-        }
+        missed = result.missed
+        columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)
         write_table(arguments.missed, columns)
     if arguments.json is not None:
-        with replacing(arguments.json) as name, open(name, "w", encoding="utf-8") as file:
-            json.dump(result.to_dict(), file, indent=1, allow_nan=False)
-            file.write("\n")
+        write_text(arguments.json, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
     if arguments.plot is not None:
         from fastlsh.plots import plot_evaluation, save
 

@@ -5,18 +5,15 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
-from typing import Any
 
 from fastlsh.cli.messages import warn_about
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
-    check_outputs,
     read_inputs,
     search_keywords,
 )
-from fastlsh.io import replacing
+from fastlsh.io import check_targets, write_text
 
 HELP = "Compare two documents: why they are found or not, and where their texts agree."
 
@@ -39,36 +36,22 @@ def run(arguments: argparse.Namespace) -> None:
     keywords = search_keywords(arguments)
     for name in ("verify", "threads", "progress"):
         keywords.pop(name, None)
-    check_outputs(arguments.inputs, {"--html": arguments.html, "--json": arguments.json})
+    check_targets({"--html": arguments.html, "--json": arguments.json}, arguments.inputs)
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
     names = (arguments.id_a, arguments.id_b)
-    a, b = (_text(collection.texts, find(collection.ids, name)) for name in names)
+    a, b = (collection.text(collection.find(name)) for name in names)
     result = explain(a, b, **keywords)
     if arguments.html is not None:
-        _write(arguments.html, result.to_html(names))
+        write_text(arguments.html, result.to_html(names))
     if arguments.json is not None:
         figures = {"id_a": names[0], "id_b": names[1], **result.to_dict()}
-        _write(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
+        write_text(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
     colour = wants_colour()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print(result.to_terminal(colour, width, names))
-
-
-def find(ids: Sequence[Any], wanted: str) -> int:
-    """Return the only document with an id, as `pairs` prints it; ValueError if there is none."""
-    found = [number for number, each in enumerate(ids) if str(each) == wanted]
-    if not found:
-        example = f": ids are like {ids[0]!s}" if ids else ": there are no documents"
-        raise ValueError(f"no document has the id {wanted}{example}")
-    if len(found) > 1:
-        raise ValueError(
-            f"{len(found)} documents have the id {wanted}: "
-            "give the column of other ids (--id), or fewer inputs"
-        )
-    return found[0]
 
 
 def wants_colour() -> bool:
@@ -77,16 +60,6 @@ def wants_colour() -> bool:
     return (
         sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     )
-
-
-def _text(texts: Any, number: int) -> str | None:
-    text = texts[number]
-    return text.as_py() if hasattr(text, "as_py") else text  # type: ignore[no-any-return]
-
-
-def _write(path: str, text: str) -> None:
-    with replacing(path) as name, open(name, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
 
 
 def _print(text: str) -> None:

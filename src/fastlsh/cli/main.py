@@ -1,7 +1,6 @@
 """Choosing the command, and what its end means to the shell."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -9,6 +8,14 @@ from typing import NoReturn
 from fastlsh._version import __version__
 from fastlsh.cli import dedup, evaluate, explain, pairs, tune
 from fastlsh.cli.messages import say, warnings_as_lines
+from fastlsh.cli.process import (
+    Ended,
+    die_by,
+    discard,
+    ending_raised,
+    interrupts_raised,
+    open_standard_streams,
+)
 
 COMMANDS = (pairs, dedup, tune, evaluate, explain)
 
@@ -48,25 +55,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all is well; 1 if the system failed (a full disk); 2 if an input or a parameter is
-        wrong, which one line on the standard error tells; 130 if interrupted; 141 if the reader
-        of the standard output went away. Anything else that is raised is an error of fastlsh.
+        0 if all is well; 1 if the system failed (a full disk, too little memory); 2 if an input or
+        a parameter is wrong, which one line on the standard error tells; 130 if interrupted; 141
+        if the reader of the standard output went away. A signal that ends the process does so once
+        temporary files are removed. Anything else that is raised is an error of fastlsh.
     """
-    with warnings_as_lines():
+    open_standard_streams()
+    try:
+        with ending_raised(), warnings_as_lines():
+            return _run(argv)
+    except Ended as ended:
+        return die_by(ended.number)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        interrupts_raised()
         try:
             arguments = parser().parse_args(argv)
             arguments.run(arguments)
-        except (ValueError, TypeError) as error:
-            say(str(error))
-            return BAD_INPUT
-        except KeyboardInterrupt:
-            say("interrupted")
-            return INTERRUPTED
-        except BrokenPipeError:
-            # Nothing may be flushed into the closed pipe at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return BROKEN_PIPE
-        except OSError as error:
-            say(str(error))
-            return FAILED
+        finally:  # here, and not at exit, where a failure cannot be told
+            sys.stdout.flush()
+    except (ValueError, TypeError) as error:
+        say(str(error))
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        discard(sys.stdout)
+        return BROKEN_PIPE
+    except OSError as error:
+        say(f"standard output: {error}" if discard(sys.stdout) else str(error))
+        return FAILED
+    except MemoryError as error:
+        say(f"out of memory: {error}" if str(error) else "out of memory")
+        return FAILED
+    except RuntimeError as error:
+        if "start new thread" not in str(error):  # Python has no class for this
+            raise
+        say(f"{error}: give fewer --threads")
+        return FAILED
     return OK

@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh.io import Collection, one_line
+from fastlsh.cli.process import discard
+from fastlsh.errors import one_line
+from fastlsh.io import Collection
 
 
 def say(message: str) -> None:
     """Print one line, whatever the message has in it."""
-    print(f"fastlsh: {one_line(message)}", file=sys.stderr, flush=True)
+    try:
+        print(f"fastlsh: {one_line(message)}", file=sys.stderr, flush=True)
+    except OSError:  # nobody is there to be told
+        discard(sys.stderr)
 
 
 @contextmanager

@@ -1,14 +1,12 @@
 """The options that commands share, and what they are in terms of the API."""
 
 import argparse
-import os
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fastlsh import Shingler, preset
-from fastlsh.io import Collection, InputError, check_target, read
+from fastlsh.io import Collection, read
 from fastlsh.presets import PRESETS
 
 
@@ -54,24 +52,26 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--threshold", metavar="T", type=float, help="Jaccard (default: 0.8)")
     group.add_argument("--unit", choices=["char", "word", "byte"], help="(default: char)")
-    group.add_argument("--size", metavar="N", type=int, help="units a shingle (default: 9)")
+    group.add_argument("--size", metavar="N", type=integer, help="units a shingle (default: 9)")
     group.add_argument("--lowercase", action="store_const", const=True)
     group.add_argument("--remove-whitespace", action="store_const", const=True)
     group = parser.add_argument_group("search")
     group.add_argument(
-        "--num-perm", metavar="K", type=int, help="minima a signature (default: 128)"
+        "--num-perm", metavar="K", type=integer, help="minima a signature (default: 128)"
     )
     group.add_argument(
         "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"
     )
-    group.add_argument("--bands", metavar="B", type=int, help="with --rows, instead of --recall")
-    group.add_argument("--rows", metavar="R", type=int)
-    group.add_argument("--seed", metavar="S", type=int)
+    group.add_argument(
+        "--bands", metavar="B", type=integer, help="with --rows, instead of --recall"
+    )
+    group.add_argument("--rows", metavar="R", type=integer)
+    group.add_argument("--seed", metavar="S", type=integer)
     group.add_argument(
         "--scheme", choices=["affine32", "fss"], help="fss: faster for long documents"
     )
     group.add_argument("--verify", choices=["exact", "signature", "none"])
-    group.add_argument("--threads", metavar="N", type=int, help="(default: all processors)")
+    group.add_argument("--threads", metavar="N", type=integer, help="(default: all processors)")
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="no progress, no summary; warnings remain"
     )
@@ -131,28 +131,12 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
     }
 
 
-def check_outputs(inputs: Sequence[str], outputs: Mapping[str, str | None]) -> None:
-    """Check that files can be written, before the work: none is an input, nor two of them one.
-
-    Parameters
-    ----------
-    inputs : sequence of str
-        Files that are read.
-    outputs : mapping of str to str or None
-        Those that are asked for, by option.
-
-    Raises
-    ------
-    InputError
-        Otherwise.
-    """
-    written: dict[str, str] = {}
-    for option, name in outputs.items():
-        if name is None:
-            continue
-        check_target(name, inputs)
-        if (other := written.setdefault(os.path.realpath(name), option)) != option:
-            raise InputError(name, f"{option} is the file of {other}")
+def integer(text: str) -> int:
+    """Return an option's number, or raise what argparse tells with the option's name."""
+    number = int(text)
+    if abs(number) >= 2**63:
+        raise argparse.ArgumentTypeError(f"{text} is too large")
+    return number
 
 
 def _delimiter(text: str) -> str:

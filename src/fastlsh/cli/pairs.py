@@ -3,8 +3,14 @@
 import argparse
 
 from fastlsh.cli.messages import summarise, warn_about
-from fastlsh.cli.options import add_input_options, add_search_options, read_inputs, search_keywords
-from fastlsh.io import Lookup, check_target, table_format, write_table
+from fastlsh.cli.options import (
+    add_input_options,
+    add_search_options,
+    integer,
+    read_inputs,
+    search_keywords,
+)
+from fastlsh.io import check_target, pair_columns, table_format, write_table
 
 HELP = "Find all pairs of near-duplicates and print id_a, id_b and their Jaccard similarity."
 
@@ -20,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_search_options(parser)
     parser.add_argument(
-        "--max-pairs", metavar="N", type=int, help="refuse to find more (default: 100000000)"
+        "--max-pairs", metavar="N", type=integer, help="refuse to find more (default: 100000000)"
     )
 
 
@@ -37,10 +43,6 @@ def run(arguments: argparse.Namespace) -> None:
     collection = read_inputs(arguments, arguments.inputs)
     warn_about(collection)
     found = near_duplicates(collection.texts, **keywords)
-    columns = {
-        "id_a": Lookup(collection.ids, found.left),
-        "id_b": Lookup(collection.ids, found.right),
-        "jaccard": found.similarity,
-    }
+    columns = pair_columns(collection.ids, found.left, found.right, found.similarity)
     write_table(arguments.output, columns)
     summarise(arguments, keywords["threshold"], collection, found, f"{len(found)} pairs")

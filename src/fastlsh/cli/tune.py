@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from fastlsh import preset
 from fastlsh.arguments import check_integer
 from fastlsh.banding import probability_text
+from fastlsh.cli.options import integer
 from fastlsh.io import check_target
 from fastlsh.presets import PRESETS
 
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of a pipeline, which other options change: {', '.join(PRESETS)}",
     )
     parser.add_argument(
-        "--num-perm", metavar="K", type=int, help="minima a signature (default: 128)"
+        "--num-perm", metavar="K", type=integer, help="minima a signature (default: 128)"
     )
     parser.add_argument(
         "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"
@@ -46,8 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of --recall: the curve that is steepest at the threshold, (1/b)^(b/K) = T,"
         " b rounded up or down",
     )
-    parser.add_argument("--bands", metavar="B", type=int, help="with --rows, instead of a rule")
-    parser.add_argument("--rows", metavar="R", type=int)
+    parser.add_argument("--bands", metavar="B", type=integer, help="with --rows, instead of a rule")
+    parser.add_argument("--rows", metavar="R", type=integer)
     parser.add_argument(
         "--compare", action="store_true", help="all rules, and every division of K, side by side"
     )

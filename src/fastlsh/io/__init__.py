@@ -4,11 +4,11 @@ JSON lines, CSV, TSV and plain text need the standard library only; Parquet, Arr
 need pyarrow (``pip install "fastlsh[io]"``).
 """
 
+from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection, read
-from fastlsh.io.errors import InputError, one_line
-from fastlsh.io.outputs import check_target, replacing
+from fastlsh.io.outputs import check_target, check_targets, replacing, write_text
 from fastlsh.io.rows import check_rows_output, write_rows
-from fastlsh.io.tables import Lookup, table_format, write_table
+from fastlsh.io.tables import Lookup, pair_columns, proof_columns, table_format, write_table
 
 __all__ = [
     "Collection",
@@ -16,10 +16,13 @@ __all__ = [
     "Lookup",
     "check_rows_output",
     "check_target",
-    "one_line",
+    "check_targets",
+    "pair_columns",
+    "proof_columns",
     "read",
     "replacing",
     "table_format",
     "write_rows",
     "write_table",
+    "write_text",
 ]

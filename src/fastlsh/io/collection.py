@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from fastlsh.io.columnar import Columnar, join
+from fastlsh.errors import InputError
+from fastlsh.io.arrays import join
+from fastlsh.io.columnar import Columnar
 from fastlsh.io.delimited import Delimited
-from fastlsh.io.errors import InputError
 from fastlsh.io.files import COLUMNAR, Options, Source, expand
 from fastlsh.io.jsonl import JsonLines
 from fastlsh.io.plain import PlainText
@@ -95,6 +96,24 @@ class Collection:
     def repeated_ids(self) -> int:
         """The number of documents whose id an earlier one has."""
         return len(self.ids) - len(set(self.ids))
+
+    def find(self, wanted: str) -> int:
+        """Return the only document whose id is written so; ValueError if there is none."""
+        found = [number for number, each in enumerate(self.ids) if str(each) == wanted]
+        if not found:
+            example = f": ids are like {self.ids[0]!s}" if self.ids else ": there are no documents"
+            raise ValueError(f"no document has the id {wanted}{example}")
+        if len(found) > 1:
+            raise ValueError(
+                f"{len(found)} documents have the id {wanted}: "
+                "give the column of other ids (--id), or fewer inputs"
+            )
+        return found[0]
+
+    def text(self, number: int) -> str | None:
+        """Return one text as Python has it."""
+        text = self.texts[number]
+        return text.as_py() if hasattr(text, "as_py") else text  # type: ignore[no-any-return]
 
     def _refuse(self, part: Part, error: InputError) -> None:
         if self._strict:

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from fastlsh.io.errors import InputError, pyarrow, reading
+from fastlsh.errors import InputError
+from fastlsh.io.arrays import as_binary, check_structure, not_utf8, select
+from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.files import Source
 
 _TEXT = ("string", "large_string", "string_view")
@@ -43,7 +44,9 @@ class Columnar:
         """Yield the row groups or batches as tables of the text and id columns, or of all."""
         read = self._parquet if self.source.format == "parquet" else self._arrow
         with reading(self.source.path):
-            yield from read(whole)
+            for table in read(whole):
+                check_structure(table)
+                yield table
 
     def documents(
         self, table: Any, start: int, refuse: Callable[[InputError], None]
@@ -66,10 +69,16 @@ class Columnar:
         ids : list
             ``FILE:ROW`` where there is none.
         """
+        with reading(self.source.path):
+            return self._documents(table, start, refuse)
+
+    def _documents(
+        self, table: Any, start: int, refuse: Callable[[InputError], None]
+    ) -> tuple[Any, list[Any]]:
         options = self.source.options
         key = self._id_column(table.schema)
-        ids = [None] * len(table) if key is None else table.column(key).to_pylist()
-        bad = self._undecodable(self.texts(table))
+        ids, bad = self._ids(table, key)
+        bad |= self._undecodable(self.texts(table))
         if options.id is not None:
             bad |= {i: f"{key!r} is null, not an id" for i, v in enumerate(ids) if v is None}
         for i in sorted(bad):
@@ -166,56 +175,23 @@ class Columnar:
             else:
                 texts.cast(target)
         except self._pa.ArrowInvalid:
-            if self._pa.types.is_dictionary(texts.type):
-                texts = self._pa.chunked_array([c.dictionary_decode() for c in texts.chunks])
-            values = texts.cast(self._pa.large_binary()).to_pylist()
-            bad = {i: reason for i, value in enumerate(values) if (reason := _not_utf8(value))}
+            bad = not_utf8(texts)
             if not bad:
                 raise
             return bad
         return {}
 
-
-def _not_utf8(value: bytes | None) -> str | None:
-    try:
-        (value or b"").decode()
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        return f"not utf-8: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
-    return None
+    def _ids(self, table: Any, key: str | None) -> tuple[list[Any], dict[int, str]]:
+        """Return the values of the column of the ids, and the rows where they are not UTF-8."""
+        if key is None:
+            return [None] * len(table), {}
+        column = table.column(key)
+        try:
+            return column.to_pylist(), {}
+        except UnicodeDecodeError:
+            bad = {i: f"{key!r} is {reason}" for i, reason in not_utf8(column).items()}
+            return as_binary(column).to_pylist(), bad
 
 
 def _plain(value: Any) -> Any:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
-
-
-def select(table: Any, flags: npt.NDArray[np.bool_]) -> Any:
-    """Return the rows of a table that are flagged."""
-    try:
-        return table.filter(flags)
-    except NotImplementedError:  # pyarrow cannot filter every type, views for example
-        edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
-        runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
-        slices = [table.slice(start, stop - start) for start, stop in runs]
-        return pyarrow("").concat_tables([table.slice(0, 0), *slices]).combine_chunks()
-
-
-def join(arrays: list[Any], path: str) -> Any:
-    """Make one chunked array of those of several tables.
-
-    Parameters
-    ----------
-    arrays : list of pyarrow.ChunkedArray
-        Of strings of any kind; different kinds become ``large_string``.
-    path : str
-        A file, for the message if pyarrow is absent.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-    """
-    pa = pyarrow(path)
-    if len({array.type for array in arrays}) > 1:
-        arrays = [array.cast(pa.large_string()) for array in arrays]
-    chunks = [chunk for array in arrays for chunk in array.chunks]
-    return pa.chunked_array(chunks, arrays[0].type if arrays else pa.string())

@@ -1,61 +1,17 @@
-"""The error of bad input, what becomes one, and the one way to reach pyarrow."""
+"""What becomes the error of bad input, and the one way to reach modules that may be missing."""
 
-import lzma
 import os
-import zlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+from fastlsh.errors import InputError
 
-def one_line(text: str) -> str:
-    """Return `text` with control characters, line ends and surrogates escaped.
-
-    Parameters
-    ----------
-    text : str
-        Anything: a file name, a message of another library.
-
-    Returns
-    -------
-    str
-        The same text if it was printable; always a single line.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
-
-
-class InputError(ValueError):
-    """A file, or a row of it, that cannot be taken.
-
-    ``str()`` of it is one line, ``FILE: row N: reason`` or ``FILE: reason``.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file.
-    reason : str
-        What is wrong with it.
-    row : int, optional
-        Where, counted from 1: the physical line on which the record starts (JSONL, CSV, TSV; a
-        header and blank lines count), or the row of the table (Parquet, Arrow).
-    """
-
-    def __init__(self, path: str | os.PathLike[str], reason: str, row: int | None = None) -> None:
-        # All three go to args, so that the error survives pickling between processes.
-        super().__init__(path, reason, row)
-        self.path = os.fspath(path)
-        self.reason = reason
-        self.row = row
-
-    def __str__(self) -> str:
-        """Return the one line."""
-        where = "" if self.row is None else f"row {self.row}: "
-        return one_line(f"{self.path}: {where}{self.reason}")
+_CODECS = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}
+# Errors that are neither OSError nor ValueError, in modules that a run need not have imported.
+_FOREIGN = (("zlib", "error"), ("lzma", "LZMAError"), ("pyarrow.lib", "ArrowException"))
 
 
 def pyarrow(path: str, module: str = "pyarrow") -> Any:
@@ -85,8 +41,36 @@ def pyarrow(path: str, module: str = "pyarrow") -> Any:
         ) from error
 
 
+def codec(path: str, compression: str) -> Any:
+    """Import the module of the standard library for ``gz``, ``bz2`` or ``xz``.
+
+    Parameters
+    ----------
+    path : str
+        The file, for the error message.
+    compression : {"gz", "bz2", "xz"}
+        How it is compressed.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    InputError
+        If this Python was built without the library that the module needs.
+    """
+    try:
+        return import_module(_CODECS[compression])
+    except ImportError as error:
+        missing = error.name or _CODECS[compression]
+        raise InputError(
+            path, f".{compression} needs the module {missing}, which this Python was built without"
+        ) from error
+
+
 @contextmanager
-def reading(path: str) -> Iterator[None]:
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what goes wrong in opening, reading and decompressing into an `InputError`."""
     try:
         yield
@@ -94,7 +78,11 @@ def reading(path: str) -> Iterator[None]:
         raise
     except EOFError as error:
         raise InputError(path, f"truncated: {error}") from error
-    # pyarrow's errors are OSError and ValueError; so is a codec's.
-    except (OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+    except _errors() as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(path, reason) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    foreign = [getattr(sys.modules[m], name) for m, name in _FOREIGN if m in sys.modules]
+    return (OSError, ValueError, OverflowError, *foreign)

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from fastlsh.io.errors import InputError, reading
+from fastlsh.errors import InputError
+from fastlsh.io.errors import reading
 
 COMPRESSIONS = ("gz", "bz2", "xz", "zst")
 COLUMNAR = ("parquet", "arrow")
@@ -57,6 +58,11 @@ def split_suffix(name: str) -> tuple[str | None, str | None]:
     suffixes = [suffix[1:].lower() for suffix in PurePath(name).suffixes]
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
     return _SUFFIXES.get(suffixes[-1]) if suffixes else None, compression
+
+
+def is_special(name: str) -> bool:
+    """Whether this is a device or a pipe."""
+    return os.path.exists(name) and not os.path.isfile(name)
 
 
 def expand(
@@ -133,4 +139,6 @@ def _kind_of_file(path: str, forced: tuple[str | None, str | None]) -> tuple[str
         raise InputError(path, f"{reason}: read are {known}; --format names it for other files")
     if compression and found in COLUMNAR:
         raise InputError(path, f"{found} is not read through .{compression}")
+    if found in COLUMNAR and is_special(path):
+        raise InputError(path, f"{found} is not read from a pipe or device: give a regular file")
     return found, compression

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from fastlsh.io.errors import InputError
+from fastlsh.errors import InputError
 from fastlsh.io.streams import Record, TextReader
 
 

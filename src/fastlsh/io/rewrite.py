@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fastlsh.io.arrays import select
 from fastlsh.io.collection import Collection
-from fastlsh.io.columnar import select
 from fastlsh.io.errors import pyarrow
+from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.streams import BOM
 
 Flags = npt.NDArray[np.bool_]
@@ -58,10 +59,8 @@ def _raw(collection: Collection, kept: Flags) -> Iterator[str]:
 
 def write_parquet(collection: Collection, kept: Flags, path: str) -> None:
     """Write the rows of Parquet files, one row group for each of theirs."""
-    compression = "zstd" if pyarrow(path).Codec.is_available("zstd") else "snappy"
     schema = collection.parts[0].reader.layout
-    parquet = pyarrow(path, "pyarrow.parquet")
-    with parquet.ParquetWriter(path, schema, compression=compression) as writer:
+    with parquet_writer(path, schema) as writer:
         for table in _tables(collection, kept):
             writer.write_table(table)
 
@@ -76,7 +75,7 @@ def write_arrow(collection: Collection, kept: Flags, path: str) -> None:
         # A file has one dictionary a column, and tables may differ in theirs.
         whole = pa.concat_tables([schema.empty_table(), *tables])
         tables = iter([whole.unify_dictionaries()])
-    with pa.OSFile(path, "wb") as file, ipc.new_file(file, schema) as writer:
+    with open_output(path, None) as file, ipc.new_file(file, schema) as writer:
         for table in tables:
             writer.write_table(table)
 

@@ -6,10 +6,15 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection
-from fastlsh.io.errors import InputError
-from fastlsh.io.files import COLUMNAR, Source, expand, split_suffix
-from fastlsh.io.outputs import check_target, is_special, open_output, replacing
+from fastlsh.io.files import COLUMNAR, Source, expand, is_special, split_suffix
+from fastlsh.io.outputs import (
+    check_target,
+    is_written_in_place,
+    open_output,
+    replacing,
+)
 from fastlsh.io.rewrite import documents, lines, write_arrow, write_parquet
 
 
@@ -89,7 +94,7 @@ def _kind(sources: list[Source], path: str) -> str:
         raise InputError(path, f"rows of {' and '.join(kinds)} do not go into one file")
     wanted = "jsonl" if kinds[0] == "txt" else kinds[0]
     found, compression = split_suffix(path)
-    if found != wanted and not (found is None and is_special(path)):
+    if found != wanted and not (found is None and is_written_in_place(path)):
         raise InputError(path, f"the inputs are .{kinds[0]}, so the output must be .{wanted}")
     if compression and wanted in COLUMNAR:
         raise InputError(path, f"{wanted} is not written as .{compression}")

@@ -1,16 +1,13 @@
 """The bytes and the lines of a file, without its compression and its byte order mark."""
 
-import bz2
 import codecs
-import gzip
 import io
-import lzma
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
-from fastlsh.io.errors import pyarrow, reading
+from fastlsh.io.errors import codec, pyarrow, reading
 from fastlsh.io.files import Source
 
 BOM = "\ufeff"
@@ -28,14 +25,10 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
         # gzip alone takes a file of no bytes for a whole one.
         if source.compression and os.path.isfile(source.path) and not raw.peek(1):
             raise source.error(f"truncated: an empty file is no .{source.compression}")
-        if source.compression == "gz":
-            raw = gzip.GzipFile(fileobj=raw)
-        elif source.compression == "bz2":
-            raw = bz2.BZ2File(raw)
-        elif source.compression == "xz":
-            raw = lzma.LZMAFile(raw)  # noqa: SIM115
-        elif source.compression == "zst":
+        if source.compression == "zst":
             raw = pyarrow(source.path).CompressedInputStream(raw, "zstd")
+        elif source.compression:
+            raw = codec(source.path, source.compression).open(raw)
         yield stack.enter_context(io.BufferedReader(raw, 1 << 17))
 
 

@@ -6,15 +6,17 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from fastlsh.io.errors import InputError, pyarrow
+from fastlsh.errors import InputError
+from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import split_suffix
-from fastlsh.io.outputs import is_special, open_output, replacing
+from fastlsh.io.outputs import is_written_in_place, open_output, parquet_writer, replacing
 
 _BLOCK = 1 << 17
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -46,6 +48,26 @@ class Lookup(Sequence[Any]):
         return self.values[self.positions[key]]
 
 
+def pair_columns(
+    ids: Sequence[Any],
+    left: npt.NDArray[np.int64],
+    right: npt.NDArray[np.int64],
+    similarity: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return the table of pairs: the ids of both documents, and how similar these are."""
+    return {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), "jaccard": similarity}
+
+
+def proof_columns(
+    ids: Sequence[Any],
+    removed: npt.NDArray[np.int64],
+    reason: npt.NDArray[np.int64],
+    similarity: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return the table of proofs: each removed document, the kept one, how similar they are."""
+    return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), "jaccard": similarity}
+
+
 def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     """Return the format and the compression of a table by its name.
 
@@ -66,7 +88,7 @@ def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     """
     name = os.fspath(path)
     kind, compression = split_suffix(name)
-    if kind is None and is_special(name):
+    if kind is None and is_written_in_place(name):
         return "tsv", None
     if kind == "parquet" and compression is None:
         pyarrow(name, "pyarrow.parquet")
@@ -96,8 +118,8 @@ def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any])
         If the suffix is unknown.
     """
     if path is None:
-        sys.stdout.buffer.writelines(_encoded("tsv", columns))
-        sys.stdout.buffer.flush()
+        with _standard_output() as stream:
+            stream.writelines(_encoded("tsv", columns))
         return
     kind, compression = table_format(path)
     with replacing(path) as temporary:
@@ -106,6 +128,17 @@ def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any])
             return
         with open_output(temporary, compression) as stream:
             stream.writelines(_encoded(kind, columns))
+
+
+@contextmanager
+def _standard_output() -> Iterator[BinaryIO]:
+    stream = sys.stdout.buffer
+    if isinstance(stream, io.RawIOBase):  # python -u; one write need not take all it is given
+        with open(os.dup(stream.fileno()), "wb") as buffered:
+            yield buffered
+    else:
+        yield stream
+        stream.flush()
 
 
 Block = list[Any]  # a slice of each column: a list, or an array of numbers
@@ -160,9 +193,7 @@ def _write_parquet(path: str, columns: Mapping[str, Any]) -> None:
     pa = pyarrow(path)
     sliced = [_arrow_slices(pa, column) for column in columns.values()]
     schema = pa.schema([(n, f(0, 0).type) for n, f in zip(columns, sliced, strict=True)])
-    compression = "zstd" if pa.Codec.is_available("zstd") else "snappy"
-    parquet = pyarrow(path, "pyarrow.parquet")
-    with parquet.ParquetWriter(path, schema, compression=compression) as writer:
+    with parquet_writer(path, schema) as writer:
         for start in range(0, len(next(iter(columns.values()))), _BLOCK):
             arrays = [piece(start, start + _BLOCK) for piece in sliced]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))

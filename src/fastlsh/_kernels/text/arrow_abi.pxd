@@ -54,3 +54,21 @@ cdef extern from *:
         const char* (*get_last_error)(ArrowArrayStream*) noexcept
         void (*release)(ArrowArrayStream*) noexcept
         void* private_data
+
+
+cdef inline str text_of(const char* text):
+    return "" if text == NULL else (<bytes> text).decode("utf-8", "replace")
+
+
+cdef inline ArrowSchema* only_child(ArrowSchema* schema) except NULL:
+    cdef int64_t i
+    for i in range(schema.n_children):
+        if schema.children == NULL or schema.children[i] == NULL:
+            raise ValueError(f"the Arrow schema lacks column {i}")
+    if schema.n_children != 1:
+        names = ", ".join([text_of(schema.children[i].name) for i in range(schema.n_children)])
+        raise TypeError(
+            f"the table has {schema.n_children} columns ({names}), expected exactly one: "
+            "select the text column"
+        )
+    return schema.children[0]

@@ -4,15 +4,20 @@
 # With spans.pxi and utf8.pxi.
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from fastlsh._kernels.common.checks cimport memory_of
-from fastlsh._kernels.text.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
-from fastlsh._kernels.text._texts cimport Spans, check_utf8, new_spans, put_utf8
+from bisect import bisect_right
 
-cdef enum:
-    NOTHING, OFFSETS32, OFFSETS64, VIEWS
+from fastlsh._kernels.common.checks cimport memory_of
+from fastlsh._kernels.text.arrow_abi cimport (
+    ArrowArray, ArrowArrayStream, ArrowSchema, only_child, text_of,
+)
+from fastlsh._kernels.text.arrow_values cimport (
+    NOTHING, OFFSETS32, OFFSETS64, VIEWS, Layout, Values, check_array, check_values, find,
+    load_index, valid,
+)
+from fastlsh._kernels.text._texts cimport Spans, check_utf8, new_spans, put_utf8
 
 LAYOUTS = {
     "n": NOTHING, "u": OFFSETS32, "z": OFFSETS32, "U": OFFSETS64, "Z": OFFSETS64,
@@ -25,34 +30,37 @@ cdef class _Chunk:
     """One array of the column, owned."""
 
     cdef ArrowArray array           # the root: released with this object
-    cdef ArrowArray* column         # the string column in it
     cdef const uint8_t* outer       # validity of the struct around the column, or NULL
     cdef int64_t outer_offset
+    cdef const uint8_t* validity    # of the column; with its offset, a dictionary's indices
+    cdef const char* indices
+    cdef int64_t offset
+    cdef Values values              # of the column, or of its dictionary
 
     def __cinit__(self):
         memset(&self.array, 0, sizeof(ArrowArray))
+        memset(&self.values, 0, sizeof(Values))
 
     def __dealloc__(self):
         if self.array.release != NULL:
             self.array.release(&self.array)
 
 
-cdef inline bint valid(const uint8_t* bits, int64_t i) noexcept nogil:
-    return bits == NULL or (bits[i >> 3] >> (i & 7)) & 1
-
-
 cdef class ArrowColumn:
     """The texts of an object with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
 
     Accepts the formats u, U, vu, z, Z, vz and dictionaries of them; a table must have exactly
-    one column. Nulls are empty documents. Raises TypeError for anything else.
+    one column. Nulls are empty documents; of another format a dictionary may be that has no
+    values, so that all are null. Raises TypeError for anything else, and ValueError where the
+    structures contradict themselves.
     """
 
     cdef list chunks
     cdef list starts                # first document of each chunk
     cdef readonly Py_ssize_t n
-    cdef int layout                 # of the texts
-    cdef int index                  # format letter of the dictionary's indices, or 0
+    cdef Layout layout              # of the texts
+    cdef char index                 # format letter of the dictionary's indices, or 0
+    cdef str other                  # format of a dictionary that must have no values, or None
     cdef bint table
 
     def __cinit__(self, source):
@@ -60,26 +68,26 @@ cdef class ArrowColumn:
         self.starts = []
         self.n = 0
         if hasattr(source, "__arrow_c_stream__"):
-            self._read_stream(source.__arrow_c_stream__())
+            capsule = source.__arrow_c_stream__()
+            self._read_stream(
+                <ArrowArrayStream*> PyCapsule_GetPointer(capsule, "arrow_array_stream")
+            )
         else:
             schema, array = source.__arrow_c_array__()
-            self._read_schema(
-                <ArrowSchema*> PyCapsule_GetPointer(schema, "arrow_schema")
-            )
-            self._take((<ArrowArray*> PyCapsule_GetPointer(array, "arrow_array")))
+            self._read_schema(<ArrowSchema*> PyCapsule_GetPointer(schema, "arrow_schema"))
+            self._take(<ArrowArray*> PyCapsule_GetPointer(array, "arrow_array"))
 
     def __len__(self):
         return self.n
 
-    cdef int _read_stream(self, capsule) except -1:
-        cdef ArrowArrayStream* stream = <ArrowArrayStream*> PyCapsule_GetPointer(
-            capsule, "arrow_array_stream"
-        )
+    cdef int _read_stream(self, ArrowArrayStream* stream) except -1:
         cdef ArrowSchema schema
         cdef ArrowArray array
         memset(&schema, 0, sizeof(ArrowSchema))
         if stream.release == NULL:
             raise ValueError("the Arrow stream has been read already")
+        if stream.get_schema == NULL or stream.get_next == NULL:
+            raise ValueError("the Arrow stream has no functions to read it with")
         self._check(stream, stream.get_schema(stream, &schema))
         try:
             self._read_schema(&schema)
@@ -94,52 +102,68 @@ cdef class ArrowColumn:
             self._take(&array)
 
     cdef int _check(self, ArrowArrayStream* stream, int status) except -1:
-        cdef const char* message
+        cdef const char* message = NULL
         if status == 0:
             return 0
-        message = stream.get_last_error(stream)
-        reason = (<bytes> message).decode("utf-8", "replace") if message != NULL else str(status)
-        raise ValueError(f"reading the Arrow stream failed: {reason}")
+        if stream.get_last_error != NULL:
+            message = stream.get_last_error(stream)
+        raise ValueError(f"reading the Arrow stream failed: {text_of(message) or status}")
 
     cdef int _read_schema(self, ArrowSchema* schema) except -1:
-        cdef str format = (<bytes> schema.format).decode("ascii", "replace")
+        cdef str format
+        if schema.release == NULL:
+            raise ValueError("the Arrow schema has been read already")
+        format = text_of(schema.format)
         self.table = format == "+s"
         if self.table:
-            if schema.n_children != 1:
-                names = ", ".join(
-                    (<bytes> schema.children[i].name).decode("utf-8", "replace")
-                    for i in range(schema.n_children)
-                )
-                raise TypeError(
-                    f"the table has {schema.n_children} columns ({names}), expected exactly one: "
-                    "select the text column"
-                )
-            schema = schema.children[0]
-            format = (<bytes> schema.format).decode("ascii", "replace")
+            schema = only_child(schema)
+            format = text_of(schema.format)
         self.index = 0
-        if schema.dictionary != NULL:
-            if format in INDEX_FORMATS:
-                self.index = ord(format)
-                format = (<bytes> schema.dictionary.format).decode("ascii", "replace")
-        if format not in LAYOUTS:
-            raise TypeError(
-                f"the Arrow column has format {format!r}, expected strings or binary "
-                "(string, large_string, string_view, binary, or a dictionary of them)"
-            )
+        self.other = None
+        if schema.dictionary != NULL and format in INDEX_FORMATS:
+            self.index = ord(format)
+            schema = schema.dictionary
+            format = text_of(schema.format)
+            if format not in LAYOUTS and format:
+                self.other = format
+                format = "n"
+        if format not in LAYOUTS or schema.dictionary != NULL:
+            raise unreadable(format)
         self.layout = LAYOUTS[format]
         return 0
 
     cdef int _take(self, ArrowArray* array) except -1:
         cdef _Chunk chunk = _Chunk.__new__(_Chunk)
+        cdef ArrowArray* column = &chunk.array
         if array.release == NULL:
             raise ValueError("the Arrow array has been read already")
         memcpy(&chunk.array, array, sizeof(ArrowArray))
         array.release = NULL
-        chunk.column = &chunk.array
         if self.table:
-            chunk.column = chunk.array.children[0]
+            check_array(column, 1)
+            if column.n_children != 1 or column.children == NULL:
+                raise ValueError(f"the Arrow table has {column.n_children} columns, expected one")
+            column = column.children[0]
+            check_array(column, 0)
             chunk.outer = <const uint8_t*> chunk.array.buffers[0]
-            chunk.outer_offset = chunk.array.offset
+            chunk.outer_offset = chunk.array.offset     # applies to the column, too
+            if chunk.outer_offset + chunk.array.length > column.length:
+                raise ValueError("the Arrow table is longer than its column")
+        if self.index:
+            check_array(column, 2)
+            if column.length and column.buffers[1] == NULL:
+                raise ValueError("the Arrow dictionary has no indices")
+            chunk.indices = <const char*> column.buffers[1]
+            chunk.validity = <const uint8_t*> column.buffers[0]
+            check_values(&chunk.values, column.dictionary, self.layout)
+            if self.other is not None and chunk.values.length:
+                raise unreadable(self.other)
+        else:
+            check_values(&chunk.values, column, self.layout)
+            chunk.validity = chunk.values.validity
+        chunk.offset = column.offset
+        if chunk.array.length > INT64_MAX - 1 - self.n:
+            raise ValueError("the Arrow stream has too many rows")
         self.chunks.append(chunk)
         self.starts.append(self.n)
         self.n += chunk.array.length
@@ -147,40 +171,50 @@ cdef class ArrowColumn:
 
     def spans(self, Py_ssize_t start, Py_ssize_t stop, bint as_bytes=False):
         """Return the `Spans` of the documents start ... stop - 1."""
-        cdef Py_ssize_t c, i, first, last
-        cdef Spans spans
         if not 0 <= start <= stop <= self.n:
             raise IndexError(f"documents {start} to {stop} of {self.n}")
-        spans = new_spans(stop - start)
+        return self._spans(start, stop, as_bytes)
+
+    cdef Spans _spans(self, Py_ssize_t start, Py_ssize_t stop, bint as_bytes):
+        cdef Py_ssize_t first
+        cdef Py_ssize_t i = start
+        cdef Py_ssize_t c = bisect_right(self.starts, start) - 1
+        cdef _Chunk chunk
+        cdef Spans spans = new_spans(stop - start)
         spans.owners.append(self)
-        for c in range(len(self.chunks)):
+        while i < stop:
+            chunk = self.chunks[c]
             first = self.starts[c]
-            last = first + (<_Chunk> self.chunks[c]).array.length
-            for i in range(max(first, start), min(last, stop)):
-                self._put(spans, i - start, <_Chunk> self.chunks[c], i - first, as_bytes, i)
+            for i in range(i, min(first + chunk.array.length, stop)):
+                self._put(spans, i - start, chunk, i - first, as_bytes, i)
+            i = min(first + chunk.array.length, stop)
+            c += 1
         check_utf8(spans, start, None)
         return spans
 
     def take(self, const int64_t[::1] documents not None, bint as_bytes=False):
         """Return the `Spans` of any documents, int64 (m,)."""
-        from bisect import bisect_right
         cdef Py_ssize_t i
-        cdef Py_ssize_t c = 0
-        cdef Py_ssize_t first = 0
-        cdef Py_ssize_t last = -1
-        cdef Spans spans = new_spans(documents.shape[0])
         memory_of(documents, "documents")
-        spans.owners.append(self)
-        for i in range(spans.n):
+        for i in range(documents.shape[0]):
             if not 0 <= documents[i] < self.n:
                 raise IndexError(f"document {documents[i]} of {self.n}")
+        return self._taken(documents, as_bytes)
+
+    cdef Spans _taken(self, const int64_t[::1] documents, bint as_bytes):
+        cdef Py_ssize_t i, c
+        cdef Py_ssize_t first = 0
+        cdef Py_ssize_t last = -1
+        cdef _Chunk chunk = None
+        cdef Spans spans = new_spans(documents.shape[0])
+        spans.owners.append(self)
+        for i in range(spans.n):
             if not first <= documents[i] < last:
                 c = bisect_right(self.starts, documents[i]) - 1
+                chunk = self.chunks[c]
                 first = self.starts[c]
-                last = first + (<_Chunk> self.chunks[c]).array.length
-            self._put(
-                spans, i, <_Chunk> self.chunks[c], documents[i] - first, as_bytes, documents[i]
-            )
+                last = first + chunk.array.length
+            self._put(spans, i, chunk, documents[i] - first, as_bytes, documents[i])
         check_utf8(spans, 0, documents)
         return spans
 
@@ -188,71 +222,26 @@ cdef class ArrowColumn:
         self, Spans spans, Py_ssize_t at, _Chunk chunk, int64_t i, bint as_bytes,
         Py_ssize_t document,
     ) except -1:
-        cdef ArrowArray* column = chunk.column
+        cdef const Values* values = &chunk.values
         cdef const char* data = NULL
         cdef int64_t n = 0
         cdef bint present = self.layout != NOTHING and valid(chunk.outer, chunk.outer_offset + i)
-        if self.table:
-            i += chunk.outer_offset     # a struct's offset applies to its children too
-        i += column.offset
-        present = present and valid(<const uint8_t*> column.buffers[0], i)
-        if present and self.index != 0:
-            i = self._index(column.buffers[1], i)
-            column = column.dictionary
-            if not 0 <= i < column.length:
+        i += chunk.outer_offset + chunk.offset
+        present = present and valid(chunk.validity, i)
+        if present and self.index:
+            i = load_index(chunk.indices, self.index, i)
+            if not 0 <= i < values.length:
                 raise ValueError(f"document {document}: dictionary index {i} out of range")
-            i += column.offset
-            present = valid(<const uint8_t*> column.buffers[0], i)
-        if present:
-            if self.layout == OFFSETS32:
-                read_offsets32(column.buffers, i, &data, &n)
-            elif self.layout == OFFSETS64:
-                read_offsets64(column.buffers, i, &data, &n)
-            else:
-                read_view(column, i, &data, &n)
-            if n < 0:
-                raise ValueError(f"document {document}: negative length in the Arrow array")
+            i += values.offset
+            present = valid(values.validity, i)
+        if present and not find(values, i, &data, &n):
+            reason = "negative length" if n < 0 else "a text outside of the buffers"
+            raise ValueError(f"document {document}: {reason} in the Arrow array")
         return put_utf8(spans, at, data, n, 0, as_bytes)
 
-    cdef int64_t _index(self, const void* buffer, int64_t i) except? -1:
-        if self.index == c'c':
-            return (<const int8_t*> buffer)[i]
-        if self.index == c'C':
-            return (<const uint8_t*> buffer)[i]
-        if self.index == c's':
-            return (<const int16_t*> buffer)[i]
-        if self.index == c'S':
-            return (<const uint16_t*> buffer)[i]
-        if self.index == c'i':
-            return (<const int32_t*> buffer)[i]
-        if self.index == c'I':
-            return (<const uint32_t*> buffer)[i]
-        return (<const int64_t*> buffer)[i]
 
-
-cdef void read_offsets32(
-    const void** buffers, int64_t i, const char** data, int64_t* n
-) noexcept nogil:
-    cdef const int32_t* offsets = <const int32_t*> buffers[1]
-    data[0] = (<const char*> buffers[2]) + offsets[i]
-    n[0] = offsets[i + 1] - offsets[i]
-
-
-cdef void read_offsets64(
-    const void** buffers, int64_t i, const char** data, int64_t* n
-) noexcept nogil:
-    cdef const int64_t* offsets = <const int64_t*> buffers[1]
-    data[0] = (<const char*> buffers[2]) + offsets[i]
-    n[0] = offsets[i + 1] - offsets[i]
-
-
-cdef void read_view(
-    const ArrowArray* column, int64_t i, const char** data, int64_t* n
-) noexcept nogil:
-    # 16 bytes: length, then 12 bytes of text or prefix, buffer and offset.
-    cdef const int32_t* view = (<const int32_t*> column.buffers[1]) + 4 * i
-    n[0] = view[0]
-    if view[0] <= 12:
-        data[0] = <const char*> (view + 1)
-    else:
-        data[0] = (<const char*> column.buffers[2 + view[2]]) + view[3]
+cdef object unreadable(str format):
+    return TypeError(
+        f"the Arrow column has format {format!r}, expected strings or binary "
+        "(string, large_string, string_view, binary, or a dictionary of them)"
+    )

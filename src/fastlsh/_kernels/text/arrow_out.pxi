@@ -111,7 +111,11 @@ cdef int fill_table(ArrowArray* array, _Table table) except -1:
             raise MemoryError()
         array.children[i] = child
         array.n_children = i + 1
-        fill_array(child, table, table.columns[i])
+        try:
+            fill_array(child, table, table.columns[i])
+        except MemoryError:
+            release_array(array)
+            raise
     return 0
 
 

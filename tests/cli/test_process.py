@@ -1,0 +1,336 @@
+"""The command as a process: what the shell gives it, and what ends it."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from files import get, put, put_rows
+
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+COMMAND = [sys.executable, "-m", "fastlsh"]
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell and signals")
+
+
+@pytest.fixture
+def three(here):
+    return put_rows("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, ONE, "other"])))
+
+
+def shell(line, *arguments):
+    """Run ``fastlsh ARGUMENTS`` with the shell's redirections in `line`."""
+    command = ["sh", "-c", f'exec "$@" {line}', "sh", *COMMAND, *arguments]
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+
+
+def limited(code, *arguments):
+    """Run a command after `code`, in a process of which the address space can be limited."""
+    if sys.platform != "linux":
+        pytest.skip("needs limits that Linux enforces")
+    lines = """
+import resource, sys, threading
+from fastlsh.cli import main
+def leave(megabytes):
+    pages = int(open("/proc/self/statm").read().split()[0])
+    limit = pages * resource.getpagesize() + megabytes * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+"""
+    command = [sys.executable, "-c", f"{lines}{code}\nsys.exit(main(sys.argv[1:]))", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+# ---- numbers
+
+
+@pytest.mark.parametrize("number", ["99999999999999999999", "-99999999999999999999", "9" * 5000])
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        *[("pairs", f"--{name}") for name in
+          ("size", "num-perm", "bands", "rows", "seed", "threads", "max-pairs")],
+        ("dedup", "--max-candidates"),
+        ("evaluate", "--sample"),
+        ("evaluate", "--max-pairs"),
+        *[("tune", f"--{name}") for name in ("num-perm", "bands", "rows")],
+    ],
+)  # fmt: skip
+def test_numbers_that_are_too_large(run, three, command, option, number):
+    inputs = [] if command == "tune" else [three]
+    status, out, err = run(command, *inputs, *["-o", "b.jsonl"][: 2 * (command == "dedup")],
+                           f"{option}={number}")  # fmt: skip
+    assert (status, out, len(err)) == (2, "", 1)
+    assert err[0].startswith(f"fastlsh: argument {option}: ")
+    assert os.listdir() == [three]
+
+
+def test_the_largest_numbers(run, three):
+    largest = str(2**63 - 1)
+    for option in ("--threads", "--max-pairs"):
+        assert run("pairs", three, option, largest)[0] == 0
+    assert run("dedup", three, "-o", "b.jsonl", "--max-candidates", largest)[0] == 0
+    assert run("evaluate", three, "--sample", largest)[0] == 0
+
+
+# ---- standard streams
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["pairs"], ["explain"], ["evaluate"]])
+def test_a_closed_standard_output(three, arguments):
+    ids = ["0", "1"] if arguments == ["explain"] else []
+    found = shell(">&-", *arguments, three, *ids)
+    assert (found.returncode, found.stdout) == (1, "")
+    lines = [line for line in found.stderr.splitlines() if "warning" not in line]
+    assert lines == ["fastlsh: standard output: [Errno 9] Bad file descriptor"]
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_help_where_the_standard_output_is_closed(here, arguments):
+    found = shell(">&-", *arguments)
+    assert found.returncode in (0, 1)  # Python before 3.11 writes the help elsewhere
+    assert "Traceback" not in found.stderr
+    assert "Exception ignored" not in found.stderr
+
+
+@posix
+def test_a_closed_standard_output_that_is_not_needed(three):
+    for line in (">&-", "<&- >&-", "<&- >&- 2>&-"):
+        assert shell(line, "dedup", three, "-o", "b.jsonl").returncode == 0
+        assert len(get("b.jsonl").splitlines()) == 2
+
+
+@posix
+@pytest.mark.parametrize("line", ["2>&-", "<&- 2>&-", "2>/dev/full"])
+def test_messages_that_nobody_can_read(three, line):
+    put_rows("a.jsonl", {"id": 1, "text": ONE}, {"id": 1, "text": ONE})  # a warning, too
+    found = shell(line, "pairs", "a.jsonl")
+    assert (found.returncode, found.stdout) == (0, "id_a\tid_b\tjaccard\n1\t1\t1.000000\n")
+    found = shell(line, "pairs", "no.jsonl")
+    assert (found.returncode, found.stdout) == (2, "")
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["pairs", "a.jsonl", "-q"], ["tune", "--threshold", "0.8"]])
+def test_a_full_standard_output(three, arguments):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    found = shell(">/dev/full", *arguments)
+    assert found.returncode == 1
+    assert found.stderr == "fastlsh: standard output: [Errno 28] No space left on device\n"
+
+
+# ---- too little of what the system has
+
+
+def test_too_little_memory(here):
+    gzip = pytest.importorskip("gzip")
+    put("a.jsonl.gz", gzip.compress(b'{"text": "' + b"x" * 300_000_000 + b'"}\n', 1))
+    found = limited("leave(200)", "pairs", "a.jsonl.gz")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr.startswith("fastlsh: out of memory")
+    assert found.stderr.count("\n") == 1
+
+
+def test_a_thread_that_cannot_start(here):
+    put_rows("a.jsonl", *({"text": f"{ONE} {i}"} for i in range(20_000)))
+    limit = "threading.stack_size(2**30)\nleave(800)"
+    found = limited(limit, "dedup", "a.jsonl", "-o", "b.jsonl", "--threads", "2", "-q")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr == "fastlsh: can't start new thread: give fewer --threads\n"
+    assert os.listdir() == ["a.jsonl"]
+
+
+# ---- signals
+
+
+STALLED = """
+import os, sys, time
+from fastlsh.cli import main
+def fsync(_):
+    print("here", flush=True)
+    time.sleep(60)
+os.fsync = fsync
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_leaves_no_temporary_file(three, name):
+    put("b.jsonl", "old")
+    with subprocess.Popen(
+        [sys.executable, "-c", STALLED, "dedup", three, "-o", "b.jsonl", "-q"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "here\n"  # all is written, nothing is renamed
+        assert len(os.listdir()) == 3
+        process.send_signal(getattr(signal, name))
+        _, err = process.communicate(timeout=60)
+    expected = (130, "fastlsh: interrupted\n") if name == "SIGINT" else (-getattr(signal, name), "")
+    assert (process.returncode, err) == expected
+    assert sorted(os.listdir()) == [three, "b.jsonl"]
+    assert get("b.jsonl") == b"old"
+
+
+@posix
+def test_a_signal_that_is_ignored_stays_so(here):
+    os.mkfifo("a.jsonl")
+    command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *COMMAND, "pairs", "a.jsonl", "-q"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with open("a.jsonl", "w") as pipe:  # opens when the command does
+            process.send_signal(signal.SIGHUP)
+            pipe.write(json.dumps({"text": ONE}) + "\n")
+        assert process.communicate(timeout=60)[0] == "id_a\tid_b\tjaccard\n"
+    assert process.returncode == 0
+
+
+@posix
+@pytest.mark.parametrize("start", [COMMAND, "script"])
+def test_ctrl_c_while_the_command_is_imported(here, start):
+    # What it imports first says so, and waits.
+    put("numpy.py", "import time\nprint('here', flush=True)\ntime.sleep(60)\n")
+    if start == "script":
+        start = [sys.executable, put("fastlsh", "from fastlsh.cli import main\nmain()\n")]
+    environment = {**os.environ, "PYTHONPATH": str(here)}
+    with subprocess.Popen(
+        [*start, "pairs", "a.jsonl"], env=environment,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "here\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "fastlsh: interrupted\n")
+
+
+@posix
+def test_ctrl_c_while_others_import_the_package(here):
+    put("numpy.py", "import time\nprint('here', flush=True)\ntime.sleep(60)\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", "import fastlsh"], env={**os.environ, "PYTHONPATH": str(here)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1].endswith("KeyboardInterrupt\n")
+
+
+# ---- outputs
+
+
+def mode(name):
+    return stat.S_IMODE(os.stat(name).st_mode)
+
+
+@posix
+@pytest.mark.parametrize("before", [0o600, 0o444, 0o666])
+def test_the_mode_of_an_output_stays(three, before):
+    put("b.jsonl", "")
+    os.chmod("b.jsonl", before)
+    command = ["dedup", three, "-o", "b.jsonl", "--removed", "c.tsv"]
+    found = shell("", *command)
+    assert (found.returncode, mode("b.jsonl")) == (0, before)
+    usual = mode(put("new", ""))
+    assert mode("c.tsv") == usual
+    assert len(get("b.jsonl").splitlines()) == 2
+
+
+@posix
+def test_a_new_output_has_the_mode_of_the_umask(three):
+    command = ["sh", "-c", 'umask 027; exec "$@"', "sh", *COMMAND, "pairs", three, "-o", "b.tsv"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert mode("b.tsv") == 0o640
+
+
+INPUTS = ["a.jsonl", "a.parquet", "a.arrow"]
+
+
+@pytest.fixture(params=INPUTS)
+def rows_of(request, here):
+    """An input of three rows, of which the second is the first again."""
+    texts, name = [ONE, ONE, "other"], request.param
+    if name == "a.jsonl":
+        return put_rows(name, *({"text": text} for text in texts))
+    pa = pytest.importorskip("pyarrow")
+    feather, parquet = (
+        pytest.importorskip("pyarrow.feather"),
+        pytest.importorskip("pyarrow.parquet"),
+    )
+    write = parquet.write_table if name == "a.parquet" else feather.write_feather
+    write(pa.table({"text": texts}), name)
+    return name
+
+
+@posix
+@pytest.mark.parametrize("line", ["| cat > {}", "> {}", ">> {}"])
+def test_rows_to_the_standard_output(rows_of, line):
+    if not os.path.exists("/dev/stdout"):
+        pytest.skip("no /dev/stdout")
+    out = f"out.{rows_of.partition('.')[2]}"
+    command = ["sh", "-c", f'"$@" {line.format(out)}', "sh", *COMMAND]
+    subprocess.run([*command, "dedup", rows_of, "-o", "/dev/stdout", "-q"], check=True)
+    from fastlsh.io import read
+
+    assert list(map(str, read(out).texts)) == [ONE, "other"]
+
+
+@posix
+def test_the_standard_output_is_appended_to(three):
+    put("out", "before\n")
+    assert shell(">> out", "dedup", three, "-o", "/dev/stdout", "-q").returncode == 0
+    assert shell(">> out", "pairs", three, "-o", "/dev/fd/1", "-q").returncode == 0
+    assert shell("> both", "explain", three, "0", "1", "--json", "/dev/stdout").returncode == 0
+    lines = get("out").decode().splitlines()
+    assert lines[0] == "before"
+    assert lines[3:] == ["id_a\tid_b\tjaccard", "0\t1\t1.000000"]
+    assert json.loads(lines[2])["text"] == "other"
+    text = get("both").decode()
+    figures, end = json.JSONDecoder().raw_decode(text)
+    assert figures["id_a"] == "0"
+    assert text[end:].strip()
+
+
+@posix
+def test_rows_to_a_named_pipe(rows_of):
+    out = f"out.{rows_of.partition('.')[2]}"
+    os.mkfifo(out)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(get(out)))
+    reader.start()
+    done = shell("", "dedup", rows_of, "-o", out, "-q")
+    reader.join()
+    assert (done.returncode, done.stderr) == (0, "")
+    from fastlsh.io import read
+
+    assert list(map(str, read(put(f"b{out}", found[0])).texts)) == [ONE, "other"]
+
+
+@posix
+def test_rows_to_a_device(rows_of):
+    assert shell("", "dedup", rows_of, "-o", "/dev/null", "-q").stderr == ""
+    closed = shell(">&-", "dedup", rows_of, "-o", "/dev/fd/77", "-q")
+    assert closed.returncode == 2
+    assert closed.stderr == "fastlsh: /dev/fd/77: Bad file descriptor\n"
+
+
+@posix
+def test_tables_are_not_read_from_a_pipe(rows_of):
+    if rows_of == "a.jsonl":
+        pytest.skip("lines are")
+    kind = rows_of.partition(".")[2]
+    piped = subprocess.run(
+        ["sh", "-c", 'cat "$0" | "$@"', rows_of, *COMMAND, "pairs", "/dev/stdin", "--format", kind],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert piped.returncode == 2
+    assert piped.stderr == (
+        f"fastlsh: /dev/stdin: {kind} is not read from a pipe or device: give a regular file\n"
+    )
+    assert shell(f"< {rows_of}", "pairs", "/dev/stdin", "--format", kind, "-q").returncode == 0
