@@ -1,11 +1,9 @@
-"""The small job whose instructions are counted: python -m bench.kernels.workload NAME few|many.
+"""The small jobs whose instructions are counted.
 
-Both make the same inputs; "few" works on a part of them, so that the difference of two counts is
-the kernel's alone. On one processor, so on one thread; nothing depends on time, load or chance.
+Few or many items are of the same inputs, so that the difference of two counts is the kernel's
+alone. On one processor, so on one thread; nothing depends on time, load or chance.
 """
 
-import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -50,14 +48,6 @@ JOBS = {
 }
 
 
-def main() -> None:
-    """Run one."""
-    name, size = sys.argv[1:]
-    allowed = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {allowed[os.getpid() % len(allowed)]})
-    job = JOBS[name]
-    job.work(job.few if size == "few" else job.many)
-
-
-if __name__ == "__main__":
-    main()
+def work(name: str, items: int) -> None:
+    """Do one job on so many items."""
+    JOBS[name].work(items)
