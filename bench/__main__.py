@@ -26,7 +26,9 @@ BENCHMARKS = {
     "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
-OTHERS = {"compat_lsh": "peers", "instructions": "kernels", "report": "report"}
+OTHERS = {
+    "compat_lsh": "peers", "instructions": "kernels", "paired": "pipelines", "report": "report",
+}  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS
 WITH_TEXTS = ("peers", "end_to_end")

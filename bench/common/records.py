@@ -43,12 +43,18 @@ def write(name: str, options: argparse.Namespace, results: dict[str, Any]) -> No
 
     A quick run writes only where --out or --results says: its numbers are not worth keeping.
     """
-    folder = options.results or (None if options.quick else RESULTS)
-    target = options.out or (folder / f"{name}.json" if folder else None)
-    if target:
-        save(target, name, options, results)
+    path = target(name, options, None if options.quick else RESULTS)
+    if path:
+        save(path, name, options, results)
     show(results)
-    print(f"{name}: {target or 'nothing written (quick)'}", file=sys.stderr)
+    print(f"{name}: {path or 'nothing written (quick)'}", file=sys.stderr)
+
+
+def target(name: str, options: argparse.Namespace, usual: Path | None) -> Path | None:
+    """Return the JSON file, in the usual folder if the options name none; None for no file."""
+    folder: Path | None = options.results or usual
+    path: Path | None = options.out
+    return path or (folder / f"{name}.json" if folder else None)
 
 
 def save(path: Path, name: str, options: argparse.Namespace, results: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import fastlsh
 from bench.common.corpus import Writer
@@ -34,11 +35,16 @@ def sign(scheme: str, documents: int) -> None:
 
 
 def find_candidates(documents: int) -> None:
-    """Hash and link the bands of random signatures, of which every tenth repeats another."""
+    """Hash and link the bands of signatures."""
+    fastlsh.candidate_pairs(repeating_signatures(60_000)[:documents], BANDS)
+
+
+def repeating_signatures(count: int) -> NDArray[np.uint32]:
+    """Return random signatures, of which every tenth repeats another."""
     rng = np.random.default_rng(2)
-    rows = rng.integers(0, 2**32, (60_000, 128), np.uint32)
+    rows = rng.integers(0, 2**32, (count, 128), np.uint32)
     rows[::10] = rows[rng.integers(0, len(rows), len(rows[::10]))]
-    fastlsh.candidate_pairs(rows[:documents], BANDS)
+    return rows
 
 
 JOBS = {
