@@ -1,36 +1,49 @@
-"""Runs all benchmarks, then makes the tables and figures: python -m bench [--quick].
+"""Runs benchmarks: all, those that are named, or one with its own options.
 
-Each runs in a process of its own and writes bench/results/NAME.json; the report is made of these
-files. --quick runs everything small, and its results and report go to a temporary folder.
+    python -m bench [--quick] [NAME ...]   these (default: all), then tables and figures
+    python -m bench NAME [OPTION ...]      one; --help says which options it has
+
+Each writes bench/results/NAME.json, of which the report is made. With --quick everything is small,
+and results and report go to a temporary folder.
 """
 
 import argparse
-import os
+import importlib
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from time import perf_counter
 
-from bench import common
+from bench import ROOT
 
-ROOMS = {
+BENCHMARKS = {
     "kernels": "kernels", "throughput": "peers", "ways": "peers", "estimates": "peers",
     "peers": "peers", "candidates": "kernels", "index": "pipelines", "end_to_end": "pipelines",
     "accuracy": "pipelines", "exact": "pipelines", "explain": "pipelines",
     "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",
 }  # fmt: skip
-"""Where each benchmark is."""
-BENCHMARKS = tuple(ROOMS)
+"""What a full run consists of, and the room where each is."""
+OTHERS = {
+    "compat_lsh": "peers", "instructions": "kernels", "paired": "pipelines", "report": "report",
+}  # fmt: skip
+"""What is only run by its name."""
+ROOMS = BENCHMARKS | OTHERS
 WITH_TEXTS = ("peers", "end_to_end")
 """Those that also take real texts."""
+REAL = {
+    "peers": ["--documents=50000", "--repeats=3", "--only", "fastlsh, fss", "datasketch", "rensa",
+              "rensa, from lists", "FastSketchLSH", "gaoya"],
+}  # fmt: skip
+"""Further arguments with real texts: what would take minutes is left out."""
 Run = tuple[str, list[str]]
 
 
 def runs(options: argparse.Namespace) -> Iterator[Run]:
-    """Yield the module and the arguments of each run."""
-    names = options.only or BENCHMARKS
-    for name in names:
+    """Yield the name and the arguments of each run."""
+    for name in options.names or BENCHMARKS:
         yield name, []
         if options.corpus and name in WITH_TEXTS:
             yield name, ["--corpus", str(options.corpus.resolve()), *REAL.get(name, [])]
@@ -40,20 +53,30 @@ def runs(options: argparse.Namespace) -> Iterator[Run]:
                 yield name, [f"--corpus={texts}", f"--truth={truth}", "--size=5"]
 
 
-REAL = {
-    "peers": ["--documents=50000", "--repeats=3", "--only", "fastlsh, fss", "datasketch", "rensa",
-              "rensa, from lists", "FastSketchLSH", "gaoya"],
-}  # fmt: skip
-"""Further arguments with real texts: what would take minutes is left out."""
+def main(arguments: Sequence[str]) -> None:
+    """Run one in this process, or several in processes of their own."""
+    named = list(takewhile(ROOMS.__contains__, arguments))
+    if len(named) == 1:
+        one(named[0], arguments[1:])
+    else:
+        several(arguments)
 
 
-def main() -> None:
-    """Run all; a failure does not keep the others from running."""
+def one(name: str, arguments: Sequence[str]) -> None:
+    """Run one with its own options."""
+    importlib.import_module(f"bench.{ROOMS[name]}.{name}").main(arguments)
+
+
+def several(arguments: Sequence[str]) -> None:
+    """Run them one after the other; a failure does not keep the others from running."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        "python -m bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME",
+        help=f"of {', '.join(BENCHMARKS)}; only alone: {', '.join(OTHERS)}",
+    )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="everything small, in two minutes")
-    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, help="these benchmarks")
     parser.add_argument(
         "--corpus", type=Path, metavar="FILE", help="JSON lines of real texts, measured as well"
     )
@@ -61,7 +84,10 @@ def main() -> None:
         "--truth", type=Path, metavar="FOLDER",
         help="NAME.jsonl.zst and NAME.truth-char5-*.tsv.gz, for accuracy and exact",
     )  # fmt: skip
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in BENCHMARKS:
+            parser.error(f"{name} is none of {', '.join(BENCHMARKS)}")
     with tempfile.TemporaryDirectory() as folder:
         more = ["--quick", f"--results={folder}"] if options.quick else []
         planned = [(name, [*arguments, *more]) for name, arguments in runs(options)]
@@ -71,16 +97,15 @@ def main() -> None:
         raise SystemExit(f"failed: {', '.join(failed)}")
 
 
-def run_all(planned: list[Run]) -> list[str]:
+def run_all(planned: Sequence[Run]) -> list[str]:
     """Run one after the other, with a line of progress each; return the names that failed."""
     begin = perf_counter()
     failed = []
     for number, (name, arguments) in enumerate(planned, 1):
         print(f"[{number}/{len(planned)}] {' '.join([name, *arguments])}", flush=True)
         start = perf_counter()
-        place = f"{ROOMS[name]}.{name}" if name in ROOMS else name
-        command = common.module_command(place, *arguments)
-        if subprocess.run(command, cwd=common.ROOT, env=os.environ, check=False).returncode:
+        command = [sys.executable, "-m", "bench", name, *arguments]
+        if subprocess.run(command, cwd=ROOT, check=False).returncode:
             failed.append(name)
         now = perf_counter()
         print(f"{name}: {now - start:.0f} s, so far {now - begin:.0f} s", flush=True)
@@ -88,4 +113,4 @@ def run_all(planned: list[Run]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -4,7 +4,7 @@ import argparse
 import gzip
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +128,9 @@ def read(
         if wanted is None or wanted(text):
             result.append(text)
     return result
+
+
+def save(path: Path, texts: Iterable[str]) -> None:
+    """Write texts so that `read` reads them."""
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps({"text": text}) + "\n" for text in texts)

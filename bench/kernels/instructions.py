@@ -8,17 +8,17 @@ reported. --update records them.
 
 import argparse
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import common
+from bench.common import children
+from bench.kernels import workload
 from bench.kernels.workload import JOBS
 
 EXPECTED = Path(__file__).with_name("instructions.json")
@@ -63,32 +63,38 @@ def major(compiler: str | None) -> str:
     return (compiler or "").partition(".")[0]
 
 
-def instructions(name: str, job: str, size: str) -> int:
+def instructions(name: str, job: str, items: int, processor: int, python: str) -> int:
     """Run one job under callgrind; return the instructions of the whole process."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    done = subprocess.run(
-        [*command, *common.module_command("kernels.workload", job, size)],
-        env={**os.environ, **SETTLED, "FASTLSH_ISA": name}, cwd=common.ROOT,
-        capture_output=True, text=True, check=False,
+    done = children.run(
+        workload.work, job, items, python=python, processor=processor,
+        environment={**SETTLED, "FASTLSH_ISA": name},
+        under=["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"],
     )  # fmt: skip
     found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode or not found:
+    if not found:
         raise SystemExit(f"{job} under valgrind, {name}: {done.stderr.strip()[-2000:]}")
     return int(found[1])
 
 
-def per_unit(name: str, job: str) -> float:
+def per_unit(name: str, job: str, processor: int, python: str = sys.executable) -> float:
     """Return the instructions per unit of a job."""
-    few, many = (instructions(name, job, size) for size in ("few", "many"))
     work = JOBS[job]
+    few, many = (
+        instructions(name, job, items, processor, python) for items in (work.few, work.many)
+    )
     return common.significant((many - few) / ((work.many - work.few) * work.units))
 
 
-def counted() -> Counts:
+def counted(python: str = sys.executable) -> Counts:
     """Count all jobs for all instruction sets, on all processors."""
     tasks = [(name, job) for name in SETS for job in JOBS]
-    with ThreadPoolExecutor(common.cores()) as pool:
-        counts = list(pool.map(lambda task: per_unit(*task), tasks))
+    free = common.processors()
+    with ThreadPoolExecutor(len(free)) as pool:
+        counts = list(
+            pool.map(
+                lambda at: per_unit(*tasks[at], free[at % len(free)], python), range(len(tasks))
+            )
+        )
     result: Counts = {name: {} for name in SETS}
     for (name, job), count in zip(tasks, counts, strict=True):
         result[name][job] = count
@@ -103,11 +109,11 @@ def load(path: Path = EXPECTED) -> dict[str, Any]:
     return record
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Count and compare, or record."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--update", action="store_true", help="record what is counted")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not shutil.which("valgrind"):
         raise SystemExit("valgrind is not installed: nothing counted")
     compiler, counts = common.kernels_compiler(), counted()
@@ -124,7 +130,3 @@ def main() -> None:
     elif any(verdict.slower for verdict in found):
         print(f"slower than recorded by more than {TOLERANCE:.0%}", file=sys.stderr)
         raise SystemExit(1)
-
-
-if __name__ == "__main__":
-    main()

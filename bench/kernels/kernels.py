@@ -4,12 +4,9 @@ The limit is the bare minimum loop over ready hashes, as many as the texts have 
 timed in the same rounds, one thread; the limit's minima must equal the signatures.
 """
 
-import json
-import os
-import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -22,6 +19,8 @@ import fastlsh
 from bench import common
 from bench.common.corpus import Writer, in_script
 from bench.kernels.limit import Limit, available, fold
+from bench.kernels.ready_sets import ready_sets
+from bench.peers import pure
 from fastlsh import _kernels
 
 LENGTHS = (50, 1_100, 12_000)
@@ -43,17 +42,21 @@ def window_hashes(texts: list[str]) -> tuple[NDArray[np.uint64], NDArray[np.int6
     return hashes, offsets
 
 
-def corpora(options: Namespace) -> dict[int, list[str]]:
-    """Return texts of each length, about as many characters of each."""
-    total = 200_000 if options.quick else 5_000_000
-    return {n: Writer(n).texts(max(total // n, 2), n) for n in LENGTHS}
+def texts_of(length: int, quick: bool) -> list[str]:
+    """Return texts of a length; of each length there are about as many characters."""
+    return Writer(length).texts(max((40_000 if quick else 5_000_000) // length, 2), length)
+
+
+def coefficients() -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return a and b of all hash functions."""
+    a, b = zip(*pure.FUNCTIONS, strict=True)
+    return np.array(a, np.uint32), np.array(b, np.uint32)
 
 
 def against_limit(texts: list[str], count: int) -> dict[str, Any]:
     """Time raw texts, ready hashes and the limit in the same rounds."""
     hasher = fastlsh.MinHasher(threads=1)
-    _, a, b = hasher._functions
-    limit = Limit(_kernels.isa, a, b)
+    limit = Limit(_kernels.isa, *coefficients())
     hashes, offsets = window_hashes(texts)
     x = fold(hashes)
     fss = fastlsh.MinHasher(scheme="fss", threads=1)
@@ -131,7 +134,7 @@ def threads(texts: list[str], count: int) -> dict[str, Any]:
         "two": lambda: two.signatures(texts, out),
     }
     if available():
-        limit = Limit(_kernels.isa, *one._functions[1:])
+        limit = Limit(_kernels.isa, *coefficients())
         hashes, offsets = window_hashes(texts[: len(texts) // 4])
         x = fold(hashes)
         once = partial(limit.run, x, offsets)
@@ -163,60 +166,33 @@ def other_kernels(quick: bool, count: int) -> dict[str, Any]:
     items = dict.fromkeys(work, n)
     for similarity in (0.05, 0.8):
         name = f"exact Jaccard {similarity}, per element"
-        work[name], items[name] = ready_sets(rng, similarity, 20 if quick else 1000)
+        pairs = 20 if quick else 1000
+        work[name] = ready_sets(rng, similarity, pairs, size=1000)
+        items[name] = 2 * pairs * 1000
     times = common.interleave(work, count)
     return {name: per_item(times[name], items[name]) for name in work}
 
 
-def ready_sets(
-    rng: np.random.Generator, similarity: float, pairs: int, size: int = 1000
-) -> tuple[Callable[[], Any], int]:
-    """Return the work on pairs of sets of this similarity, and their elements."""
-    common_part = round(2 * size * similarity / (1 + similarity))
-    sets = []
-    for _ in range(pairs):
-        drawn = rng.integers(1, 2**64, 2 * size - common_part, np.uint64)
-        sets += [np.sort(drawn[:size]), np.sort(drawn[size - common_part :])]
-    hashes = np.concatenate(sets)
-    start = np.arange(0, len(hashes), size)
-    sizes = np.full(len(sets), size)
-    left = np.arange(0, len(sets), 2)
-    out = np.empty(pairs)
-
-    def work() -> None:
-        _kernels.set_jaccard(hashes, start, sizes, left, left + 1, 0.0, out)
-
-    work()
-    assert (out == common_part / (2 * size - common_part)).all()
-    return work, len(hashes)
+def one_set(quick: bool, count: int) -> dict[str, Any]:
+    """Compare with the limit on the instruction set of this process."""
+    return against_limit(texts_of(1_100, quick), count)
 
 
 def instruction_sets(options: Namespace) -> dict[str, Any]:
     """Run the comparison with the limit once for each, in a process of its own."""
-    results = {}
-    for name in _kernels.instruction_sets():
-        command = common.module_command(
-            "kernels.kernels", "--one-set", f"--repeats={common.rounds(options)}"
+    return {
+        name: common.call(
+            one_set, options.quick, common.rounds(options), environment={"FASTLSH_ISA": name}
         )
-        child = subprocess.run(
-            [*command, *(["--quick"] if options.quick else [])],
-            env={**os.environ, "FASTLSH_ISA": name}, cwd=common.ROOT,
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        results[name] = json.loads(child.stdout)
-    return results
+        for name in _kernels.instruction_sets()
+    }
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and write results/kernels.json."""
-    parser = common.parser(__doc__)
-    parser.add_argument("--one-set", action="store_true", help="only the limit, JSON on stdout")
-    options = parser.parse_args()
+    options = common.parser(__doc__).parse_args(arguments)
     count = common.rounds(options)
-    collections = corpora(options)
-    if options.one_set:
-        print(json.dumps(against_limit(collections[1_100], count)))
-        return
+    collections = {length: texts_of(length, options.quick) for length in LENGTHS}
     start = perf_counter()
     results: dict[str, Any] = {}
     if available():
@@ -232,7 +208,3 @@ def main() -> None:
     results["nanoseconds"] = other_kernels(options.quick, count)
     common.write("kernels", options, results)
     print(f"{perf_counter() - start:.0f} s", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 
@@ -28,6 +29,16 @@ def available() -> bool:
 def compiler() -> str | None:
     """Return the C compiler."""
     return os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+
+
+@cache
+def built() -> ctypes.CDLL:
+    """Build limit.c."""
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "limit.so"
+        command = [compiler() or "cc", "-O3", "-shared", "-fPIC"]
+        subprocess.run([*command, "-o", str(library), str(SOURCE)], check=True)
+        return ctypes.CDLL(str(library))
 
 
 def fold(hashes: NDArray[np.uint64]) -> NDArray[np.uint32]:
@@ -58,11 +69,7 @@ class Limit:
         if len(a) != 128 or len(b) != 128:
             raise ValueError("the limit is written for num_perm=128")
         self.a, self.b = a, b
-        with tempfile.TemporaryDirectory() as folder:
-            library = Path(folder) / "limit.so"
-            command = [compiler() or "cc", "-O3", "-shared", "-fPIC"]
-            subprocess.run([*command, "-o", str(library), str(SOURCE)], check=True)
-            self._library = ctypes.CDLL(str(library))
+        self._library = built()
         self.name = min(KERNELS[instruction_set], key=self._seconds)
 
     def _seconds(self, name: str) -> float:

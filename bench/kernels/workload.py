@@ -1,16 +1,15 @@
-"""The small job whose instructions are counted: python -m bench.kernels.workload NAME few|many.
+"""The small jobs whose instructions are counted.
 
-Both make the same inputs; "few" works on a part of them, so that the difference of two counts is
-the kernel's alone. On one processor, so on one thread; nothing depends on time, load or chance.
+Few or many items are of the same inputs, so that the difference of two counts is the kernel's
+alone. On one processor, so on one thread; nothing depends on time, load or chance.
 """
 
-import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import fastlsh
 from bench.common.corpus import Writer
@@ -36,11 +35,16 @@ def sign(scheme: str, documents: int) -> None:
 
 
 def find_candidates(documents: int) -> None:
-    """Hash and link the bands of random signatures, of which every tenth repeats another."""
+    """Hash and link the bands of signatures."""
+    fastlsh.candidate_pairs(repeating_signatures(60_000)[:documents], BANDS)
+
+
+def repeating_signatures(count: int) -> NDArray[np.uint32]:
+    """Return random signatures, of which every tenth repeats another."""
     rng = np.random.default_rng(2)
-    rows = rng.integers(0, 2**32, (60_000, 128), np.uint32)
+    rows = rng.integers(0, 2**32, (count, 128), np.uint32)
     rows[::10] = rows[rng.integers(0, len(rows), len(rows[::10]))]
-    fastlsh.candidate_pairs(rows[:documents], BANDS)
+    return rows
 
 
 JOBS = {
@@ -50,14 +54,6 @@ JOBS = {
 }
 
 
-def main() -> None:
-    """Run one."""
-    name, size = sys.argv[1:]
-    allowed = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {allowed[os.getpid() % len(allowed)]})
-    job = JOBS[name]
-    job.work(job.few if size == "few" else job.many)
-
-
-if __name__ == "__main__":
-    main()
+def work(name: str, items: int) -> None:
+    """Do one job on so many items."""
+    JOBS[name].work(items)

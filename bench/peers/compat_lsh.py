@@ -6,6 +6,7 @@ asserted.
 """
 
 from argparse import Namespace
+from collections.abc import Sequence
 from functools import partial
 from time import process_time
 from typing import Any
@@ -112,6 +113,7 @@ def measured(options: Namespace) -> dict[str, Any]:
     }
 
 
-if __name__ == "__main__":
-    options = common.parser(__doc__).parse_args()
+def main(arguments: Sequence[str]) -> None:
+    """Measure and write results/compat_lsh.json."""
+    options = common.parser(__doc__).parse_args(arguments)
     common.write("compat_lsh", options, measured(options))

@@ -5,18 +5,16 @@ the same answers. Times are of the processor; memory is what Python's allocators
 of n keys, and what the process grew by.
 """
 
-import argparse
 import gc
-import subprocess
 import time
 import tracemalloc
+from collections.abc import Sequence
 from typing import Any
 
 import datasketch
 import numpy as np
 
 from bench import common
-from fastlsh.banding import least
 from fastlsh.compat.datasketch import lsh
 
 K, THRESHOLD = 128, 0.8
@@ -59,20 +57,18 @@ def assert_equal_answers(sketches: list[Any]) -> None:
 def timed(sketches: list[Any], count: int) -> Times:
     """Return seconds of insertion, query and both, by library, in interleaved rounds."""
     times: Times = {step: {name: [] for name in LIBRARIES} for step in ("insert", "query", "both")}
-    for number in range(count):
-        names = list(LIBRARIES)
-        for name in names if number % 2 == 0 else reversed(names):
-            start = time.process_time()
-            index = filled(name, sketches)
-            middle = time.process_time()
-            for sketch in sketches:
-                index.query(sketch)
-            end = time.process_time()
-            times["insert"][name].append(middle - start)
-            times["query"][name].append(end - middle)
-            times["both"][name].append(end - start)
-            del index
-            gc.collect()
+    for name in common.alternating(LIBRARIES, count):
+        start = time.process_time()
+        index = filled(name, sketches)
+        middle = time.process_time()
+        for sketch in sketches:
+            index.query(sketch)
+        end = time.process_time()
+        times["insert"][name].append(middle - start)
+        times["query"][name].append(end - middle)
+        times["both"][name].append(end - start)
+        del index
+        gc.collect()
     return times
 
 
@@ -93,11 +89,11 @@ def speed(sketches: list[Any], count: int) -> dict[str, Any]:
 def construction(count: int) -> dict[str, Any]:
     """Return the same for MinHashLSH(threshold=0.8): the first with these parameters, and more."""
     times: dict[str, list[float]] = {"datasketch": [], "first": [], "again": []}
-    for _ in range(count + 1):
-        least.least_weighted_area.cache_clear()
+    for number in range(count + 1):
+        threshold = THRESHOLD + number * 1e-9  # what was chosen for it before is remembered
         for name, library in (("first", "fastlsh"), ("again", "fastlsh"), ("datasketch",) * 2):
             start = time.process_time()
-            LIBRARIES[library](threshold=THRESHOLD)
+            LIBRARIES[library](threshold=threshold)
             times[name].append(time.process_time() - start)
     for name in times:
         del times[name][0]  # warms up
@@ -107,20 +103,14 @@ def construction(count: int) -> dict[str, Any]:
     } | {f"{name}, milliseconds": common.summary(t * 1e3 for t in times[name]) for name in times}
 
 
-def resident() -> int:
-    """Return the bytes of this process that lie in memory (Linux)."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
-
-
-def held(library: str, n: int, scheme: str) -> tuple[float, float]:
+def held(library: str, n: int, scheme: str) -> list[float]:
     """Return bytes for each key: by Python's allocators, and of the process. Once a process."""
     sketches = minhashes(n, scheme)
     filled(library, sketches[:100])
     gc.collect()
-    before = resident()
+    before = common.resident()
     index = filled(library, sketches)
-    grown = resident() - before
+    grown = common.resident() - before
     del index
     gc.collect()
     tracemalloc.start(1)
@@ -128,22 +118,14 @@ def held(library: str, n: int, scheme: str) -> tuple[float, float]:
     index = filled(library, sketches)
     traced = tracemalloc.get_traced_memory()[0] - before
     assert len(index.keys) == n
-    return traced / n, grown / n
+    return [traced / n, grown / n]
 
 
-def memory(n: int) -> dict[str, Any]:
+def memory(n: int, schemes: Sequence[str]) -> dict[str, Any]:
     """Return bytes for each key, and the share of datasketch's, each from a fresh process."""
     results: dict[str, Any] = {}
-    for scheme in SCHEMES:
-        bytes_of: dict[str, list[float]] = {}
-        for library in LIBRARIES:
-            command = common.module_command(
-                "peers.datasketch_lsh", "--held", library, str(n), scheme
-            )
-            done = subprocess.run(
-                command, check=True, capture_output=True, text=True, cwd=common.ROOT
-            )
-            bytes_of[library] = [float(word) for word in done.stdout.split()]
+    for scheme in schemes:
+        bytes_of = {library: common.call(held, library, n, scheme) for library in LIBRARIES}
         for i, how in enumerate(("allocated", "resident")):
             ours, theirs = bytes_of["fastlsh"][i], bytes_of["datasketch"][i]
             results[f"{scheme}, {how}"] = {
@@ -154,16 +136,10 @@ def memory(n: int) -> dict[str, Any]:
     return results
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and write results/datasketch_lsh.json."""
-    parser = common.parser(__doc__)
-    parser.add_argument("--held", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.held:
-        library, n, scheme = options.held
-        print(*held(library, int(n), scheme))
-        return
-    n = 1_000 if options.quick else 50_000
+    options = common.parser(__doc__).parse_args(arguments)
+    n = 300 if options.quick else 50_000
     count = common.rounds(options)
     results: dict[str, Any] = {"keys": n, "insert and query": {}}
     for scheme in SCHEMES:
@@ -172,9 +148,5 @@ def main() -> None:
         rounds = count if scheme == "affine32" else min(count, 3)
         results["insert and query"][scheme] = speed(sketches, rounds)
     results["construction"] = construction(2 * count)
-    results["bytes for each key"] = memory(n)
+    results["bytes for each key"] = memory(n, SCHEMES[:1] if options.quick else SCHEMES)
     common.write("datasketch_lsh", options, results)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ own standard error (z). Slow libraries get the first part of the pairs.
 
 import math
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -144,17 +144,13 @@ def compared(options: Namespace) -> dict[str, Any]:
     names = {name: c for name, c in everyone().items() if name not in SAME_AS_OTHERS}
     results = {}
     for size in SIZES:
-        trials = max(100_000 // size, 5) if options.quick else TRIALS
+        trials = max(20_000 // size, 5) if options.quick else TRIALS
         results[f"{size:,}"] = measured(names, size, min(trials, TRIALS))
         print(f"sets of {size:,} elements: done", flush=True)
     return results
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and write results/estimates.json."""
-    options = common.parser(__doc__).parse_args()
+    options = common.parser(__doc__).parse_args(arguments)
     common.write("estimates", options, compared(options))
-
-
-if __name__ == "__main__":
-    main()

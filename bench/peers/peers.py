@@ -6,7 +6,7 @@ right the answers are is part of the result. See contenders/ for who does what.
 """
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from bench.peers.contenders.datasketch import byte_sets
 
 def texts_of(options: Namespace) -> tuple[list[str], list[str]]:
     """Return the texts for signatures (all of 1,100 characters) and those for the whole job."""
-    count = 100 if options.quick else 4_000
+    count = 40 if options.quick else 4_000
     alike = corpus.Writer(1).texts(count, 1_100)
     if options.corpus:
         return alike, corpus.read(options.corpus, options.key, first=options.documents or count)
@@ -121,13 +121,13 @@ def accuracy(names: dict[str, Contender], texts: list[str]) -> dict[str, Any]:
     return {"truth": how, **results}
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and write results/peers.json."""
     parser = common.parser(__doc__)
     corpus.add_options(parser)
     parser.add_argument("--documents", type=int, help="of the whole job (default 4,000)")
     parser.add_argument("--only", nargs="*", help="names of contenders; fastlsh is always one")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     count = common.rounds(options)
     names = everyone()
     if options.only:
@@ -146,7 +146,3 @@ def main() -> None:
         "accuracy": accuracy(names, mixed),
     }
     common.write("peers-file" if options.corpus else "peers", options, results)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,6 +8,7 @@ import csv
 import gzip
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastlsh
-from bench import common
+from bench import ROOT, common
 from bench.common.corpus import lines
 
 THRESHOLDS = (0.6, 0.7, 0.8, 0.9)
 BINS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.01)
-EXAMPLES = common.HERE.parent / "examples"
+EXAMPLES = ROOT / "examples"
 Truth = dict[frozenset[str], float]
 
 
@@ -86,16 +87,12 @@ def measured(options: Namespace) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure one collection."""
     parser = common.parser(__doc__)
     parser.add_argument("--corpus", type=Path, default=EXAMPLES / "notices.jsonl")
     parser.add_argument("--truth", type=Path, default=EXAMPLES / "notices.truth.tsv")
     parser.add_argument("--size", type=int, default=9, help="characters of a shingle (default 9)")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     name = options.corpus.name.partition(".")[0]
     common.write(f"accuracy-{name}", options, measured(options))
-
-
-if __name__ == "__main__":
-    main()

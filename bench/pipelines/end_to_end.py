@@ -7,7 +7,7 @@ the first 50,000 of a file.
 """
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -64,8 +64,8 @@ def measured(texts: list[str], count: int) -> dict[str, Any]:
         totals = [run[0] for run in found]
         signed = [run[1]["signatures"] for run in found]
         results[f"{name}, {number} thread{'s' * (number > 1)}"] = {
-            "everything else / signatures": common.summary(
-                (total - part) / part for total, part in zip(totals, signed, strict=True)
+            "everything else / signatures": common.ratio(
+                [total - part for total, part in zip(totals, signed, strict=True)], signed
             ),
             "signatures, s": common.summary(signed),
             "total, s": common.summary(totals),
@@ -91,15 +91,13 @@ def collections(options: Namespace) -> dict[str, list[str]]:
     }
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and write results/end_to_end.json."""
     parser = common.parser(__doc__)
     corpus.add_options(parser)
-    options = parser.parse_args()
-    count = options.repeats or (2 if options.quick else 5)
-    results = {name: measured(texts, count) for name, texts in collections(options).items()}
+    options = parser.parse_args(arguments)
+    count = common.rounds(options, usual=5)
+    results = {
+        name: measured(texts, count) for name, texts in collections(options).items() if texts
+    }
     common.write("end_to_end-file" if options.corpus else "end_to_end", options, results)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,9 +8,8 @@ the process grows by at most beyond the texts, measured in a process of its own.
 import argparse
 import json
 import statistics
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -21,48 +20,24 @@ from bench.common import corpus
 from bench.pipelines.accuracy import EXAMPLES, read_truth
 
 THRESHOLDS = (0.5, 0.8)
-MEMORY = """
-import json, sys
-from pathlib import Path
-import fastlsh
-from bench.common import corpus
-
-def high():
-    with open("/proc/self/status") as lines:
-        fields = dict(line.split(":", 1) for line in lines)
-    return int(fields["VmHWM"].split()[0]) * 1024
-
-file, threshold, size = json.loads(sys.argv[1])
-how = fastlsh.Shingler(size=size)
-texts = [json.loads(line)["text"] for line in corpus.lines(Path(file))]
-fastlsh.exact_pairs(texts[:100], threshold, shingler=how, threads=1)
-before = high()
-fastlsh.exact_pairs(texts, threshold, shingler=how, threads=1)
-elements = sum(len(how.hashes(text)) for text in texts)
-print(json.dumps([high() - before, elements]))
-"""
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    """Return the processor time of a call."""
-    start = process_time()
-    work()
-    return process_time() - start
+def grown(file: str, threshold: float, size: int) -> tuple[int, int]:
+    """Return by how many bytes a join lets this process grow, and the elements of all sets."""
+    how = fastlsh.Shingler(size=size)
+    texts = corpus.read(Path(file))
+    fastlsh.exact_pairs(texts[:100], threshold, shingler=how, threads=1)
+    before = common.peak()
+    fastlsh.exact_pairs(texts, threshold, shingler=how, threads=1)
+    return common.peak() - before, sum(len(how.hashes(text)) for text in texts)
 
 
 def memory(options: argparse.Namespace, threshold: float) -> dict[str, Any]:
-    """Return the growth in a fresh process; nothing where the system does not tell."""
-    if not Path("/proc/self/status").exists():
-        return {}
-    asked = json.dumps([str(options.corpus), threshold, options.size])
-    run = subprocess.run(
-        [sys.executable, "-c", MEMORY, asked],
-        capture_output=True, text=True, check=True, cwd=common.ROOT,
-    )  # fmt: skip
-    grown, elements = json.loads(run.stdout)
+    """Return the growth in a fresh process."""
+    more, elements = common.call(grown, str(options.corpus), threshold, options.size)
     return {
-        "memory, MB": common.significant(grown / 1e6),
-        "bytes a distinct shingle of each document": common.significant(grown / elements),
+        "memory, MB": common.significant(more / 1e6),
+        "bytes a distinct shingle of each document": common.significant(more / elements),
     }
 
 
@@ -86,36 +61,32 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         check(options, ids, texts)
     how = fastlsh.Shingler(size=options.size)
     hasher = fastlsh.MinHasher(shingler=how, threads=1)
-    hasher.signatures(texts)  # warm-up
     result: dict[str, Any] = {"documents": len(texts), "compared with truth": bool(options.truth)}
     for threshold in THRESHOLDS:
-        pairs = fastlsh.exact_pairs(texts, threshold, shingler=how)
-        signed, joined = [], []
-        for _ in range(common.rounds(options)):
-            signed.append(seconds(lambda: hasher.signatures(texts)))
-            joined.append(
-                seconds(lambda: fastlsh.exact_pairs(texts, threshold, shingler=how, threads=1))  # noqa: B023
-            )
+        join = partial(fastlsh.exact_pairs, texts, threshold, shingler=how, threads=1)
+        pairs = join()
+        times = common.interleave(
+            {"signatures": partial(hasher.signatures, texts), "join": join},
+            common.rounds(options),
+            process_time,
+        )
+        joined = times["join"]
         result[f"threshold {threshold}"] = {
             "pairs": len(pairs),
-            "exact_pairs / signatures": common.ratio(joined, signed),
+            "exact_pairs / signatures": common.ratio(joined, times["signatures"]),
             "exact_pairs, s": common.significant(statistics.median(joined)),
             **memory(options, threshold),
         }
     return result
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure one collection."""
     parser = common.parser(__doc__)
     parser.add_argument("--corpus", type=Path, default=EXAMPLES / "notices.jsonl")
     parser.add_argument("--truth", type=Path, help="of this collection, from 0.5 on")
     parser.add_argument("--size", type=int, default=5, help="characters of a shingle (default 5)")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.corpus = options.corpus.resolve()
     name = options.corpus.name.partition(".")[0]
     common.write(f"exact-{name}", options, measured(options))
-
-
-if __name__ == "__main__":
-    main()

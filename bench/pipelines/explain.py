@@ -7,7 +7,7 @@ time for each character must stay about the same.
 """
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import process_time
 from typing import Any
 
@@ -95,9 +95,9 @@ def by_length(lengths: list[int], count: int) -> dict[str, Any]:
     return result
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure."""
-    options = common.parser(__doc__).parse_args()
+    options = common.parser(__doc__).parse_args(arguments)
     count = common.rounds(options)
     length = LENGTH // 10 if options.quick else LENGTH
     lengths = [1_000, 10_000] if options.quick else [1_000, 10_000, 100_000, 1_000_000]
@@ -106,7 +106,3 @@ def main() -> None:
         "ns a character of both": by_length(lengths, count),
     }
     common.write("explain", options, results)
-
-
-if __name__ == "__main__":
-    main()

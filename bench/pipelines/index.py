@@ -11,11 +11,10 @@ Opening: a file of 1,000,000 documents and one of 1,000, with ``mmap=True``.
 """
 
 import argparse
-import json
 import os
-import subprocess
 import tempfile
 import tracemalloc
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -167,44 +166,25 @@ def peak_of_index(bands: int, rows: int, n: int) -> dict[str, Any]:
     parts = [random_signatures(n // 10, part) for part in range(10)]
     index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, threads=1)
     index.insert("warm up", signature=parts[0][0])
-    before = high_water()
+    before = common.peak()
     for number, part in enumerate(parts):
         index.insert_many(range(number * n // 10, (number + 1) * n // 10), signatures=part)
-    grown = (high_water() - before) * 1024
+    grown = common.peak() - before
     return {
         "bytes per document, resident peak": round(grown / n),
         "bytes per band and document, without the signature": round((grown / n - 4 * K) / bands, 1),
     }
 
 
-def high_water() -> int:
-    """Return the greatest resident size of this process so far, in KB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1])
-    raise OSError("no VmHWM")
-
-
-CHILDREN = {"traced": traced, "resident": peak_of_index}
-
-
 def memory(options: argparse.Namespace) -> dict[str, Any]:
-    """Run each measurement in a process of its own."""
+    """Take each measurement in a process of its own."""
     n = 20_000 if options.quick else 1_000_000
     results: dict[str, Any] = {"documents": n}
     for bands, rows in ((17, 7), (9, 13)):
-        found: dict[str, Any] = {}
-        for child in CHILDREN:
-            if child == "resident" and not os.path.exists("/proc/self/status"):
-                continue
-            words = common.module_command(
-                "pipelines.index", "--child", child, *map(str, (bands, rows, n))
-            )
-            done = subprocess.run(
-                words, cwd=common.ROOT, capture_output=True, text=True, check=True
-            )
-            found.update(json.loads(done.stdout))
-        results[f"{bands} x {rows}"] = found
+        results[f"{bands} x {rows}"] = {
+            **common.call(traced, bands, rows, n),
+            **common.call(peak_of_index, bands, rows, n),
+        }
     return results
 
 
@@ -235,15 +215,9 @@ def opening(options: argparse.Namespace, count: int) -> dict[str, Any]:
         }
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and write results/index.json."""
-    parser = common.parser(__doc__)
-    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        name, *numbers = options.child
-        print(json.dumps(CHILDREN[name](*map(int, numbers))))
-        return
+    options = common.parser(__doc__).parse_args(arguments)
     count = common.rounds(options)
     results = {
         "insert and query all": speed(options, count),
@@ -252,7 +226,3 @@ def main() -> None:
         "opening with mmap=True": opening(options, count),
     }
     common.write("index", options, results)
-
-
-if __name__ == "__main__":
-    main()

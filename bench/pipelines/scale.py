@@ -13,12 +13,9 @@ process of its own; a size and its double take turns.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
+from collections.abc import Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -60,7 +57,7 @@ def linear(options: argparse.Namespace) -> dict[str, Any]:
         def work(name: str, documents: list[str], found: dict[str, Any] = found) -> None:
             found[name] = fastlsh.deduplicate(documents, THRESHOLD, threads=1)
 
-        count = options.repeats or (2 if options.quick else 5)
+        count = common.rounds(options, usual=5)
         times = common.interleave(
             {"few": partial(work, "few", few), "all": partial(work, "all", texts)}, count
         )
@@ -92,34 +89,12 @@ def refusal(texts: list[str], max_pairs: int) -> str:
 # ---- memory
 
 
-def peak_bytes() -> int:
-    """Return the most memory that this process has had in use."""
-    status = Path("/proc/self/status")
-    if status.exists():  # getrusage counts what the parent had before exec
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM"):
-                return int(line.split()[1]) * 1024
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def in_child(*arguments: str) -> dict[str, Any]:
-    """Run this module in a process of its own; return what it printed."""
-    command = common.module_command("pipelines.scale", *arguments)
-    done = subprocess.run(command, cwd=common.ROOT, capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-def child(options: argparse.Namespace) -> None:
-    """Hold the texts, and with --job find the pairs; print what it took."""
-    texts = corpus.read(options.child, first=options.documents)
+def held(file: str, count: int, job: bool) -> dict[str, int]:
+    """Hold the texts and, if that is the job, find the pairs; return what it took."""
+    texts = corpus.read(Path(file), first=count)
     fastlsh.near_duplicates(texts[:100], THRESHOLD)  # loads what is loaded late
-    before = peak_bytes()
-    pairs = len(fastlsh.near_duplicates(texts, THRESHOLD)) if options.job else 0
-    print(json.dumps({"before": before, "peak": peak_bytes(), "pairs": pairs}))
+    pairs = len(fastlsh.near_duplicates(texts, THRESHOLD)) if job else 0
+    return {"peak": common.peak(), "pairs": pairs}
 
 
 def lean(options: argparse.Namespace) -> dict[str, Any]:
@@ -132,27 +107,25 @@ def lean(options: argparse.Namespace) -> dict[str, Any]:
             if options.corpus
             else corpus.Writer(8).collection(count, 400)
         )
-        with path.open("w", encoding="utf-8") as stream:
-            stream.writelines(json.dumps({"text": text}) + "\n" for text in texts)
+        corpus.save(path, texts)
         del texts
-
-        def run(*job: str) -> dict[str, Any]:
-            return in_child(f"--child={path}", f"--documents={count}", *job)
-
-        rounds = [(run(), run("--job")) for _ in range(2 if options.quick else 5)]
-    held = [job["peak"] - holder["peak"] for holder, job in rounds]
+        rounds = [
+            tuple(common.call(held, str(path), count, job) for job in (False, True))
+            for _ in range(common.rounds(options, usual=5))
+        ]
+    more = [job["peak"] - holder["peak"] for holder, job in rounds]
     pairs = rounds[0][1]["pairs"]
     assert all(job["pairs"] == pairs for _, job in rounds)
     fixed = 64 * 2**20
     return {
         "documents": count,
         "pairs": pairs,
-        "MB above the texts": common.summary(value / 1e6 for value in held),
+        "MB above the texts": common.summary(value / 1e6 for value in more),
         "bytes a document besides signatures and 24 a pair": common.summary(
-            (value - 24 * pairs) / count - 512 for value in held
+            (value - 24 * pairs) / count - 512 for value in more
         ),
         "the same less 64 MiB of fixed scratch": common.summary(
-            (value - 24 * pairs - fixed) / count - 512 for value in held
+            (value - 24 * pairs - fixed) / count - 512 for value in more
         ),
         "100,000 x 100 signatures, bytes": np.empty((100_000, 100), np.uint32).nbytes,
     }
@@ -163,41 +136,32 @@ def lean(options: argparse.Namespace) -> dict[str, Any]:
 JOBS = ("near_duplicates", "deduplicate")
 
 
-def write_lines(path: Path, count: int) -> None:
-    """Write so many texts, one in a line."""
-    texts = corpus.Writer(9).collection(count, 300)
-    path.write_text("\n".join(texts), encoding="utf-8")
-
-
-def timed(options: argparse.Namespace) -> None:
-    """Do one job on the first documents of a file of lines; print what it took."""
-    with options.child.open(encoding="utf-8") as stream:
-        texts = [line.rstrip("\n") for line in islice(stream, options.documents)]
-    function = getattr(fastlsh, options.timed)
+def timed(job: str, file: str, count: int, threads: int) -> dict[str, float]:
+    """Do one job on the first documents of a file; return what it took."""
+    texts = corpus.read(Path(file), first=count)
+    function = getattr(fastlsh, job)
     function(texts[:200], THRESHOLD)
-    before = peak_bytes()
+    before = common.peak()
     wall, processor = perf_counter(), process_time()
-    found = function(texts, THRESHOLD, threads=options.threads)
+    found = function(texts, THRESHOLD, threads=threads)
     result = {"wall": perf_counter() - wall, "processor": process_time() - processor}
-    result["peak"] = peak_bytes() - before
-    result["found"] = len(found) if options.timed == JOBS[0] else int((~found.kept).sum())
-    print(json.dumps(result))
+    result["peak"] = common.peak() - before
+    result["found"] = len(found) if job == JOBS[0] else int((~found.kept).sum())
+    return result
 
 
 def doubling(options: argparse.Namespace) -> dict[str, Any]:
     """Time each size; and the time of each as a multiple of that of half as many."""
-    sizes = [1_000 << i for i in range(3)] if options.quick else [10_000 << i for i in range(7)]
+    sizes = [1_000, 2_000] if options.quick else [10_000 << i for i in range(7)]
     if not options.quick:
         sizes.append(1_000_000)
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "texts.txt"
-        write_lines(path, sizes[-1])
+        path = Path(folder) / "texts.jsonl"
+        corpus.save(path, corpus.Writer(9).collection(sizes[-1], 300))
 
-        def run(job: str, count: int, threads: int) -> dict[str, float]:
-            return in_child(
-                f"--child={path}", f"--timed={job}", f"--documents={count}", f"--threads={threads}"
-            )
+        def run(job: str, count: int, threads: int) -> Any:
+            return common.call(timed, job, str(path), count, threads)
 
         for job in JOBS:
             results[job] = {}
@@ -209,7 +173,7 @@ def doubling(options: argparse.Namespace) -> dict[str, Any]:
                         run(job, size, 1),
                         run(job, size, 2),
                     )
-                    for _ in range(options.repeats or (1 if options.quick else 3))
+                    for _ in range(common.rounds(options, usual=3, quick=1))
                 ]
                 results[job][f"{size:,} documents"] = of_size(size, smaller, rounds)
                 smaller = size
@@ -236,26 +200,14 @@ def of_size(
     return result
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Measure and write results/scale.json."""
     parser = common.parser(__doc__)
     corpus.add_options(parser)
     parser.add_argument("--part", choices=("linear", "lean", "doubling"), help="only this one")
-    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--job", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--documents", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--timed", choices=JOBS, help=argparse.SUPPRESS)
-    parser.add_argument("--threads", type=int, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        (timed if options.timed else child)(options)
-        return
+    options = parser.parse_args(arguments)
     results: dict[str, Any] = {}
     for name, part in (("linear", linear), ("lean", lean), ("doubling", doubling)):
         if options.part in (None, name):
             results[name] = part(options)
     common.write("scale", options, results)
-
-
-if __name__ == "__main__":
-    main()

@@ -3,15 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from bench.report.records import (
-    ACCURACY,
-    Records,
-    named,
-    number,
-    results,
-    spread,
-    table,
-)  # fmt: skip
+from bench.common.timing import number, spread
+from bench.report.records import ACCURACY, Records, named, results, table
 
 
 def estimates(records: Records) -> Iterator[str]:

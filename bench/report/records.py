@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bench.common.timing import number, spread
+
 Records = Mapping[str, dict[str, Any]]
 """What each benchmark wrote, by the name of its file."""
 
@@ -28,16 +30,6 @@ def results(records: Records, name: str, *keys: str) -> dict[str, Any]:
     for key in keys:
         found = found.get(key, {})
     return found
-
-
-def number(value: float) -> str:
-    """Return a number with two or three digits that say something."""
-    return f"{value:,.0f}" if abs(value) >= 20 else f"{value:.3g}"
-
-
-def spread(value: dict[str, Any], unit: str = "") -> str:
-    """Return the median and the range."""
-    return f"{number(value['median'])}{unit} ({number(value['min'])} to {number(value['max'])})"
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from bench.report.records import Records, is_ours, medians, named, number, results, spread, table
+from bench.common.timing import number, spread
+from bench.report.records import Records, is_ours, medians, named, results, table
 from bench.report.shown import OF_LIMIT, PEAK
 
 INPUTS = {

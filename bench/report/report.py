@@ -1,4 +1,4 @@
-"""Writes the tables and figures from the results: python -m bench.report [--check].
+"""Writes the tables and figures from the results: python -m bench report [--check].
 
 A table stands in README.md or docs/benchmarks.md between <!-- bench NAME --> and <!-- /bench -->;
 what is outside of such lines is written by hand.
@@ -7,17 +7,17 @@ what is outside of such lines is written by hand.
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import common
+from bench import RESULTS, ROOT
 from bench.report import answers, figures, speed
 from bench.report.records import Records, load
 
-README = common.ROOT / "README.md"
-PAGE = common.ROOT / "docs" / "benchmarks.md"
+README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -56,7 +56,7 @@ def machine(records: Records) -> Iterator[str]:
     yield "| command | commit | date | load before |"
     yield "| --- | --- | --- | ---: |"
     for name, record in records.items():
-        command = record.get("command", name)
+        command = record.get("command", name).replace("-m bench.", "-m bench ")
         load = record["machine"]["load before"]
         yield f"| `{command}` | {record['commit']} | {record['date']} | {load} |"
     yield ""
@@ -115,7 +115,7 @@ def filled(text: str, records: Records) -> str:
     return BLOCK.sub(made, text)
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
     """Write or check."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -125,15 +125,15 @@ def main() -> None:
         "--results", type=Path, help="other results, also of quick runs (default bench/results)"
     )
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="write there, not in place")
-    options = parser.parse_args()
-    records = load(options.results or common.RESULTS, quick=options.results is not None)
+    options = parser.parse_args(arguments)
+    records = load(options.results or RESULTS, quick=options.results is not None)
     pages = {path: filled(path.read_text(encoding="utf-8"), records) for path in (README, PAGE)}
     folder = (options.to or PAGE.parent) / "figures"
     if options.check:
         old = [p.name for p, new in pages.items() if p.read_text(encoding="utf-8") != new]
         old += figures.outdated(records, folder)
         if old:
-            print(f"not of bench/results: {', '.join(old)}; run python -m bench.report",
+            print(f"not of bench/results: {', '.join(old)}; run python -m bench report",
                   file=sys.stderr)  # fmt: skip
             raise SystemExit(1)
         return
@@ -143,7 +143,3 @@ def main() -> None:
         figures.draw_all(records, folder)
     except ImportError:
         print("matplotlib is not installed: no figures", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

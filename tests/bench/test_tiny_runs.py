@@ -1,0 +1,53 @@
+"""Every benchmark runs, small, and the report takes what it writes."""
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+from bench import ROOT
+from bench.__main__ import BENCHMARKS
+from bench.report.records import load
+from bench.report.report import BLOCKS
+
+NEEDED = {"compat_datasketch": "datasketch", "datasketch_lsh": "datasketch", "compat_lsh": "lsh"}
+
+
+def run(name, *arguments):
+    command = [sys.executable, "-m", "bench", name, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh"])
+def test_it_runs_small(name, tmp_path):
+    library = NEEDED.get(name)
+    if library and not importlib.util.find_spec(library):
+        pytest.skip(f"{library} is not installed")
+    done = run(name, "--quick", "--repeats=1", f"--results={tmp_path}")
+    assert done.returncode == 0, done.stderr
+    records = load(tmp_path, quick=True)
+    (stem,) = records
+    assert stem.startswith(name)
+    assert records[stem]["command"].startswith(f"python -m bench {name} --quick")
+    assert records[stem]["results"]
+    for block in BLOCKS.values():
+        list(block(records))
+
+
+@pytest.mark.parametrize("name", ["end_to_end", "peers"])
+def test_it_runs_on_the_texts_of_a_file(name, tmp_path):
+    texts = ROOT / "examples" / "notices.jsonl"
+    more = ["--documents=200"] if name == "peers" else []
+    done = run(name, "--quick", "--repeats=1", f"--results={tmp_path}", f"--corpus={texts}", *more)
+    assert done.returncode == 0, done.stderr
+    assert list(load(tmp_path, quick=True)) == [f"{name}-file"]
+
+
+def test_exact_agrees_with_the_truth_of_the_examples(tmp_path):
+    truth = ROOT / "examples" / "notices.truth.tsv"
+    more = [f"--truth={truth}", "--size=9"]
+    done = run("exact", "--quick", "--repeats=1", f"--results={tmp_path}", *more)
+    assert done.returncode == 0, done.stderr
+    (record,) = load(tmp_path, quick=True).values()
+    assert record["results"]["compared with truth"]
