@@ -134,8 +134,7 @@ def identical(options: argparse.Namespace, count: int) -> dict[str, Any]:
 
 def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
     """Let n documents come, 1,000 at a time; bytes per band and document."""
-    from fastlsh.index.documents import Documents
-    from fastlsh.index.tables import USED_WHEN_COMPACT
+    from fastlsh.index.memory import USED_WHEN_COMPACT, Documents
 
     step = 1_000
     index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, threads=1)

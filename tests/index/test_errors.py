@@ -163,8 +163,8 @@ def test_whatever_happens_half_way_is_taken_back(monkeypatch, what, error):
 
     def undone(call, *arguments, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(f"fastlsh.index.{what}", fail)
-            patch.setattr("fastlsh.index.tables.Tables.append_unique", fail)
+            patch.setattr(f"fastlsh.index.memory.{what}", fail)
+            patch.setattr("fastlsh.index.memory.tables.Tables.append_unique", fail)
             with pytest.raises(error):
                 call(*arguments, **options)
         assert state(index)[:2] == before

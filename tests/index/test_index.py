@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import oracle
 import strategies
 from fastlsh import Index, LSHParams, MinHasher, Shingler
-from fastlsh.index import tables
+from fastlsh.index.memory import tables
 from index_model import M32, Model, same
 
 VERIFY = ["signature", "exact", "none"]
@@ -54,8 +54,8 @@ def test_queries_of_many_sizes(n, num_perm, bands, rows):
 
 
 def test_every_instruction_set_gives_the_same(isa, monkeypatch):
-    monkeypatch.setattr("fastlsh.index.tables.BandTables", isa.BandTables)
-    monkeypatch.setattr("fastlsh.index.tables.move_slots", isa.move_slots)
+    monkeypatch.setattr("fastlsh.index.memory.tables.BandTables", isa.BandTables)
+    monkeypatch.setattr("fastlsh.index.memory.tables.move_slots", isa.move_slots)
     for k in (15, 16, 17, 128, 129):
         signatures = signatures_alike(150, k, 4)
         index = Index(0.4, num_perm=k, bands=k // 3, rows=3)

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, NOT_VERIFIED, answer_lists
 from fastlsh.banding import LSHParams
-from fastlsh.index.documents import Documents, read_documents
-from fastlsh.index.ids import Ids, StoredIds
+from fastlsh.index.memory import Documents, Ids, StoredIds, Tables, read_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
-from fastlsh.index.tables import Tables
 
 
 class Asking:

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
 from fastlsh.index.asking import Asking
-from fastlsh.index.documents import Documents, read_documents
-from fastlsh.index.ids import Ids
+from fastlsh.index.memory import Documents, Ids, read_documents
 
 BLOCK = 4096
 """Documents that `insert_unique` makes room for at a time."""

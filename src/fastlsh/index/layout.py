@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fastlsh._kernels import BY_SETS
 from fastlsh.candidates import MAX_DOCUMENTS
-from fastlsh.index.ids import KINDS
+from fastlsh.index.memory import KINDS
 from fastlsh.index.settings import Settings
 from fastlsh.texts import Shingler
 

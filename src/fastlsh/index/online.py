@@ -3,10 +3,9 @@
 import os
 
 from fastlsh.index.changing import Changing
-from fastlsh.index.ids import Ids
+from fastlsh.index.memory import USED_WHEN_COMPACT, Ids, Tables
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import read_index
-from fastlsh.index.tables import USED_WHEN_COMPACT, Tables
 from fastlsh.texts import Shingler
 
 

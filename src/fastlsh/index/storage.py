@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
-from fastlsh.index.ids import StoredIds
 from fastlsh.index.layout import (
     ALIGNED,
     Entry,
@@ -23,7 +22,7 @@ from fastlsh.index.layout import (
     settings_of,
     sizes_of,
 )
-from fastlsh.index.tables import Tables
+from fastlsh.index.memory import StoredIds, Tables
 from fastlsh.io.outputs import replacing
 
 MAGIC = b"\x89fastlsh"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, BandTables, move_slots
 from fastlsh.candidates import MAX_DOCUMENTS
-from fastlsh.index.documents import Documents, check_sets
+from fastlsh.index.memory.documents import Documents, check_sets
 from fastlsh.index.settings import Settings
 from fastlsh.parallel import batches, run
 

@@ -1,0 +1,16 @@
+"""An index in memory: documents by number, their tables, and their ids."""
+
+from fastlsh.index.memory.documents import Documents, read_documents
+from fastlsh.index.memory.ids import Ids
+from fastlsh.index.memory.stored_ids import KINDS, StoredIds
+from fastlsh.index.memory.tables import USED_WHEN_COMPACT, Tables
+
+__all__ = [
+    "KINDS",
+    "USED_WHEN_COMPACT",
+    "Documents",
+    "Ids",
+    "StoredIds",
+    "Tables",
+    "read_documents",
+]
