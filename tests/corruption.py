@@ -104,7 +104,7 @@ def run(folder, first, stop):
     """Damage files and try them; yield each failure, and at last how often what happened."""
     os.chdir(folder)
     os.fsync = lambda _: None  # what is written here need not last
-    command = sys.modules["fastlsh.cli.main"]
+    command = sys.modules["fastlsh.cli.command"]
     command.parser = functools.cache(command.parser)  # half of the time
     whole = list(files())
     counts = Counter()

@@ -5,24 +5,28 @@
 [True, False, True]
 """
 
-import importlib
 import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from fastlsh import _startup  # noqa: F401  (first, for Ctrl-C during the other imports)
 from fastlsh._version import __version__
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import band_keys, candidate_pairs
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
-from fastlsh.evaluation import Evaluation, evaluate
-from fastlsh.explanation import Explanation, explain
 from fastlsh.index import Index
 from fastlsh.presets import Preset, preset
-from fastlsh.reporting import report
 from fastlsh.results import Deduplication, Pairs
 from fastlsh.search import deduplicate, exact_pairs, near_duplicates
 from fastlsh.sets import estimate_jaccard, exact_jaccard, jaccard
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import Shingler
+
+if TYPE_CHECKING:
+    from fastlsh.evaluation import Evaluation, evaluate
+    from fastlsh.explanation import Explanation, explain
+    from fastlsh.reporting import report
 
 __all__ = [
     "Deduplication",
@@ -52,11 +56,43 @@ __all__ = [
     "report",
 ]
 
-# Where classes lay before they had rooms: pickles name them there.
-for _old, _new in {
+_ROOM_OF = {
+    "Evaluation": "evaluation",
+    "Explanation": "explanation",
+    "evaluate": "evaluation",
+    "explain": "explanation",
+    "report": "reporting",
+}
+"""What many programs never use is imported when it is asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOM_OF:
+        value = getattr(import_module(f"fastlsh.{_ROOM_OF[name]}"), name)
+    elif name in _ROOM_OF.values():
+        value = import_module(f"fastlsh.{name}")
+    else:
+        raise AttributeError(f"module 'fastlsh' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Moved(ModuleType):
+    """A module by the name that it had before there were rooms: pickles know it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(_MOVED[self.__name__]), name)
+
+
+_MOVED = {
     "fastlsh.explain.result": "fastlsh.explanation",
-    "fastlsh.minhash": "fastlsh.signatures.minhasher",
+    "fastlsh.minhash": "fastlsh.signatures",
+    "fastlsh.presets.preset": "fastlsh.presets",
     "fastlsh.schemes": "fastlsh.signatures.schemes",
-    "fastlsh.shingling": "fastlsh.texts.shingler",
-}.items():
-    sys.modules[_old] = importlib.import_module(_new)
+    "fastlsh.shingling": "fastlsh.texts",
+}
+sys.modules.update((name, _Moved(name)) for name in _MOVED)

@@ -22,9 +22,6 @@ RISKIQ_MODULUS = 999_999_999_989
 """The prime of its hash functions. Sums that have wrapped to 32 bits never reach it."""
 
 
-# ---- sets
-
-
 def shingles(units: Sequence[T], size: int) -> set[tuple[T, ...]]:
     """Return the set of windows of `size` consecutive units, as tuples; none if there are fewer.
 
@@ -49,9 +46,6 @@ def all_pairs(sets: Sequence[set[T]], threshold: float) -> dict[tuple[int, int],
         if similarity >= threshold:
             found[i, j] = similarity
     return found
-
-
-# ---- signatures by permutations of the rows
 
 
 def characteristic_matrix(sets: Sequence[set[T]]) -> tuple[list[T], list[list[int]]]:
@@ -88,9 +82,6 @@ def signatures_by_permutation(
             ones = (place for place, row in enumerate(order) if matrix[row][column])
             signature.append(next(ones, len(matrix)))
     return result
-
-
-# ---- signatures by hash functions
 
 
 def signatures_by_hashing(
@@ -158,9 +149,6 @@ def candidates(signatures: Sequence[Sequence[int]], bands: int) -> set[tuple[int
     return found
 
 
-# ---- RiskIQ's functions
-
-
 def int32(number: int) -> int:
     """Return the number as a signed 32-bit integer, as Java's int wraps."""
     return (number + 2**31) % 2**32 - 2**31
@@ -211,9 +199,6 @@ def hash_collection(count: int, seed: int = 1337) -> list[Callable[[int], int]]:
         return lambda x: int(math.fmod(int32(a * x + b), RISKIQ_MODULUS))
 
     return [function(a, b) for a, b in java_coefficients(count, seed)]
-
-
-# ---- how many bands
 
 
 def _goal(threshold: float, num_perm: int) -> float:

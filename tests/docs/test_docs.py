@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 import fastlsh
-from fastlsh.cli.main import parser
+from fastlsh.cli.command import parser
 from pages import ROOT, run_here, run_page
 
 DOCS = ROOT / "docs"

@@ -1,11 +1,16 @@
 """Bands and rows: the chance that a pair becomes a candidate, and choosing it."""
 
 from fastlsh.banding.choice import steepest_bands
+from fastlsh.banding.curve import quadrature
+from fastlsh.banding.least import least_error, least_weighted_area
 from fastlsh.banding.params import LSHParams
 from fastlsh.banding.text import probability_text
 
 __all__ = [
     "LSHParams",
+    "least_error",
+    "least_weighted_area",
     "probability_text",
+    "quadrature",
     "steepest_bands",
 ]

@@ -1,5 +1,5 @@
 """The command ``fastlsh``: arguments, messages and exit statuses; the work is done elsewhere."""
 
-from fastlsh.cli.main import main
+from fastlsh.cli.command import main
 
 __all__ = ["main"]

@@ -23,7 +23,7 @@ from fastlsh.index.layout import (
     sizes_of,
 )
 from fastlsh.index.memory import StoredIds, Tables
-from fastlsh.io.outputs import replacing
+from fastlsh.io import replacing
 
 MAGIC = b"\x89fastlsh"
 VERSION = 1

@@ -2,7 +2,7 @@
 
 from fastlsh.parallel.options import RunOptions
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
-from fastlsh.parallel.run import Batch, batches, run, thread_count
+from fastlsh.parallel.threads import Batch, batches, run, thread_count
 
 __all__ = [
     "Batch",

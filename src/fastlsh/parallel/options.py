@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fastlsh.parallel.progress import Progress, ProgressOption
-from fastlsh.parallel.run import thread_count
+from fastlsh.parallel.threads import thread_count
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Parameters of well-known pipelines, each with its source and what differs here."""
 
+from fastlsh.presets.definition import Preset
 from fastlsh.presets.named import PRESETS, about, preset
-from fastlsh.presets.preset import Preset
 from fastlsh.presets.sources import (
     course,
     datasketch,

@@ -6,7 +6,7 @@ from inspect import cleandoc
 from typing import Any
 
 from fastlsh.presets import sources
-from fastlsh.presets.preset import FIELDS, Preset
+from fastlsh.presets.definition import FIELDS, Preset
 
 PRESETS: dict[str, Callable[[], Preset]] = {
     each.__name__: each

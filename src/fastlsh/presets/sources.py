@@ -1,6 +1,6 @@
 """Each preset with its source, and what differs here."""
 
-from fastlsh.presets.preset import Preset
+from fastlsh.presets.definition import Preset
 from fastlsh.presets.texts import code_words, simplified
 from fastlsh.texts import Shingler
 

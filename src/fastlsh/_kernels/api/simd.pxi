@@ -3,6 +3,7 @@
 
 include "api/call_arrays.pxi"
 include "api/call_compare.pxi"
+include "api/call_hashes.pxi"
 include "api/call_keep.pxi"
 include "api/call_murmur.pxi"
 include "api/call_permute.pxi"

@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from fastlsh.banding.curve import quadrature
-from fastlsh.banding.least import least_error, least_weighted_area
+from fastlsh.banding import least_error, least_weighted_area, quadrature
 
 
 class Sketch(Sized, Protocol):
