@@ -1,9 +1,12 @@
 """Collections in which much is alike, for hypothesis."""
 
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from hypothesis import strategies as st
+
+from fastlsh import _kernels
 
 # One letter of each internal width, what splits words, and what breaks careless code.
 LETTERS = "ab \té\u0100я中\ud800\0\u3000😀"
@@ -51,4 +54,36 @@ def little_room(batch, words=None):
         patch.setattr("fastlsh.stages.decisions.BLOCK", batch)
         patch.setattr("fastlsh.sets.shingle_sets.ROOM", words or 2 * batch)
         patch.setattr("fastlsh.stages.copies.BLOCK", batch)
+        _little_steps(patch, batch)
         yield
+
+
+def _little_steps(patch, size):
+    """Cut everything into steps as if it took long; kernels return as soon as they may."""
+    for name in (
+        "candidates.sorting.PART", "candidates.sorting.CHUNK", "signatures.steps.STEP",
+        "stages.copies.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.shingle_sets.HASHED",
+        "sets.similarity.VALUES_BATCH", "candidates.keys.VALUES_BATCH", "stages.decisions.COMPARED",
+        "search.ranked_sets.HASHES",
+    ):  # fmt: skip
+        patch.setattr(f"fastlsh.{name}", size)
+    patch.setattr(_kernels, "emit_pairs", partial(_kernels.emit_pairs, steps=1))
+    patch.setattr(_kernels, "Keeper", HastyKeeper)
+    patch.setattr("fastlsh.search.exact_join.SetJoin", HastyJoin)
+
+
+class HastyKeeper(_kernels.Keeper):
+    """Returns after each document."""
+
+    def candidates(self, *arguments):
+        return super().candidates(*arguments, steps=1)
+
+    def settle(self, *arguments):
+        return super().settle(*arguments, steps=1)
+
+
+class HastyJoin(_kernels.SetJoin):
+    """Returns after each set."""
+
+    def pairs(self, *arguments):
+        return super().pairs(*arguments, steps=1)

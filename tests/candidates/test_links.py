@@ -195,3 +195,48 @@ def test_bad_links(previous):
         _kernels.roots(int32(*previous), np.empty(len(previous), np.int32))
     with pytest.raises(ValueError, match="earlier"):
         _kernels.chain_depths(int32(*previous), np.empty(3, np.int64))
+
+
+@pytest.mark.parametrize("room", [1, 5, 1000])
+@pytest.mark.parametrize("steps", [1, 2, 7, 100])
+def test_pairs_go_on_where_they_were_left(steps, room):
+    rng = np.random.default_rng(steps)
+    signatures = rng.integers(0, 2, (30, 12), np.uint32)
+    params = LSHParams(4, 3)
+    families = find_families(signatures, params)
+    stop = len(families.documents)
+
+    def pairs(steps, room):
+        at = np.array([0, 0, -1])
+        found, calls = [], 0
+        while at[0] < stop:
+            left, right = np.empty(room, np.int32), np.empty(room, np.int32)
+            end = _kernels.emit_pairs(
+                signatures, 3, families.documents, families.previous, at, stop, left, right, 0,
+                steps,
+            )  # fmt: skip
+            found += zip(left[:end].tolist(), right[:end].tolist(), strict=True)
+            calls += 1
+        return found, calls
+
+    expected, once = pairs(10**9, 1000)
+    assert once == 1
+    found, calls = pairs(steps, room)
+    assert found == expected
+    assert len(found) > 100
+    assert calls > len(expected) // room or steps > 7
+
+
+def test_a_call_that_finds_nothing_new_returns():
+    signatures = np.zeros((400, 64), np.uint32)  # each pair is found in the first band
+    families = find_families(signatures, LSHParams(64, 1))
+    left, right = np.empty(1 << 20, np.int32), np.empty(1 << 20, np.int32)
+    at = np.array([0, 0, -1])
+    calls = 0
+    while at[0] < 400:
+        _kernels.emit_pairs(
+            signatures, 1, families.documents, families.previous, at, 400, left, right, 0, 10_000
+        )
+        calls += 1
+    visited = 400 * 399 // 2 * 64 * 65 // 2
+    assert 0.9 * visited / 10_000 < calls < 1.1 * visited / 10_000

@@ -4,7 +4,6 @@ from fastlsh.candidates.codes import (
     CodedPairs,
     join_blocks,
     pair_codes,
-    sort_codes,
     split_codes,
 )
 from fastlsh.candidates.families import Families, find_families
@@ -17,6 +16,7 @@ from fastlsh.candidates.keys import (
 )
 from fastlsh.candidates.links import Linker, Links, link_bands, repeated
 from fastlsh.candidates.pairs import candidate_blocks, candidate_pairs
+from fastlsh.candidates.sorting import sort_blocks
 
 __all__ = [
     "MAX_DOCUMENTS",
@@ -35,6 +35,6 @@ __all__ = [
     "link_bands",
     "pair_codes",
     "repeated",
-    "sort_codes",
+    "sort_blocks",
     "split_codes",
 ]

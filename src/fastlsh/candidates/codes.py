@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.candidates.sorting import sort_blocks
+
 CodedPairs = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Pairs as numbers, and their similarity."""
 
@@ -19,14 +21,5 @@ def split_codes(code: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
 def join_blocks(found: list[CodedPairs]) -> CodedPairs:
     """Join the blocks and sort by (left, right); empties the list."""
-    code = np.concatenate([block[0] for block in found] or [np.empty(0, np.int64)])
-    similarity = np.concatenate([block[1] for block in found] or [np.empty(0)])
-    found.clear()
-    return sort_codes(code, similarity)
-
-
-def sort_codes(code: NDArray[np.int64], similarity: NDArray[np.float64]) -> CodedPairs:
-    """Sort by (left, right); `code` in place, for a pair is to take 24 bytes, not many more."""
-    similarity = similarity[np.argsort(code)]
-    code.sort()
+    code, similarity = sort_blocks(found, np.int64, np.float64)
     return code, similarity

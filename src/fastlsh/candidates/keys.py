@@ -10,7 +10,10 @@ from fastlsh.banding import LSHParams
 from fastlsh.parallel import batches, run, thread_count
 
 KEYS_BATCH = 1 << 15
-"""Documents whose keys are made at a time."""
+"""At most so many documents' keys are made at a time ..."""
+
+VALUES_BATCH = 1 << 26
+"""... of so many values: about a tenth of a second."""
 
 MAX_DOCUMENTS = 2**31 - 1
 
@@ -34,6 +37,11 @@ def check_bands(signatures: NDArray[np.uint32], params: LSHParams) -> None:
             f"{params.bands} bands of {params.rows} rows need {params.bands * params.rows} values, "
             f"signatures have {signatures.shape[1]}"
         )
+
+
+def keys_batch(values: int) -> int:
+    """Return how many documents' keys to make at a time, each of so many values."""
+    return min(KEYS_BATCH, max(VALUES_BATCH // values, 1))
 
 
 def band_keys(
@@ -68,7 +76,8 @@ def band_keys(
     def work(start: int, stop: int) -> None:
         _kernels.band_keys(signatures[start:stop], 0, params.rows, keys[:, start:stop])
 
-    run(work, batches(len(signatures), KEYS_BATCH), thread_count(threads))
+    size = keys_batch(params.bands * params.rows)
+    run(work, batches(len(signatures), size), thread_count(threads))
     return keys
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
+from fastlsh.candidates.keys import keys_batch
 from fastlsh.parallel import batches, run
 
 BANDS_AT_A_TIME = 4
@@ -15,9 +16,6 @@ not make a pass much shorter. No more threads than this link bands."""
 
 FEW = 1 << 15
 """Fewer documents are linked sooner than another thread has begun."""
-
-KEYS_BATCH = 1 << 15
-"""Documents whose keys are made at a time."""
 
 Links = tuple[NDArray[np.int32], NDArray[np.int32]]
 """(later, earlier), int32: later ones ascending, each with the latest earlier one of its bucket."""
@@ -148,5 +146,6 @@ def _key_blocks(
         ) -> None:
             _kernels.band_keys(signatures[start:stop], first, params.rows, block[:, start:stop])
 
-        run(work, batches(len(signatures), KEYS_BATCH), threads)
+        size = keys_batch(len(block) * params.rows)
+        run(work, batches(len(signatures), size), threads)
         yield first, block

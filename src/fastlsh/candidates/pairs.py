@@ -10,6 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.candidates.codes import pair_codes, split_codes
 from fastlsh.candidates.families import Families, find_families
 from fastlsh.candidates.keys import check_bands, check_signatures
+from fastlsh.candidates.sorting import sort_blocks
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
@@ -82,10 +83,12 @@ def _check_count(
         return
     if totals[:, 0].max() <= max_pairs:
         at = np.array([0, 0, -1], np.int64)
-        found = _kernels.emit_pairs(
-            signatures, params.rows, families.documents, families.previous, at,
-            len(families.documents), None, None, max_pairs + 1,
-        )  # fmt: skip
+        stop, found = len(families.documents), 0
+        while at[0] < stop and found <= max_pairs:
+            found += _kernels.emit_pairs(
+                signatures, params.rows, families.documents, families.previous, at, stop, None,
+                None, max_pairs + 1 - found,
+            )  # fmt: skip
         if found <= max_pairs:
             return
     _, size, place = totals[np.argmax(totals[:, 1])]
@@ -124,16 +127,15 @@ def candidate_pairs(
     check_bands(signatures, params)
     threads = thread_count(threads)
     families = find_families(signatures, params, threads=threads)
-    found: list[NDArray[np.int64]] = []
+    found: list[tuple[NDArray[np.int64]]] = []
 
-    def work(start: int, stop: int) -> None:
+    def work(start: int, stop: int) -> Iterator[None]:
         for left, right in _emitted(signatures, params, families, start, stop, 1 << 14):
-            found.append(pair_codes(families.documents[left], families.documents[right]))
+            found.append((pair_codes(families.documents[left], families.documents[right]),))
+            yield
 
     run(work, batches(len(families.documents), DOCUMENTS_AT_A_TIME), threads)
-    code = np.concatenate(found) if found else np.empty(0, np.int64)
-    found.clear()
-    code.sort()
+    (code,) = sort_blocks(found, np.int64)
     return Pairs(
         *split_codes(code),
         np.full(len(code), np.nan),

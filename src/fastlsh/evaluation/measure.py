@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fastlsh.arguments import check_ids, check_integer, check_number
-from fastlsh.candidates import empty_documents, split_codes
+from fastlsh.candidates import empty_documents, sort_blocks, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.evaluation.count import Answer, Truth, counted
 from fastlsh.evaluation.result import Evaluation
@@ -154,12 +154,7 @@ def _answer(
     with clock("candidates"):
         part = part_of(texts, signed, None, params, options)
     blocks = list(verified_pairs(part, params, options, max_pairs=max_pairs, clock=clock))
-    code = np.concatenate([block.code for block in blocks] or [np.empty(0, np.int64)])
-    order = np.argsort(code)
-    code = code[order]
-    passes = np.concatenate([block.passes for block in blocks] or [np.empty(0, np.bool_)])[order]
+    code, reported, passes = sort_blocks(blocks, np.int64, np.float64, np.bool_)
     if params.verify == "none":
         reported = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
-    else:
-        reported = np.concatenate([block.similarity for block in blocks] or [np.empty(0)])[order]
     return Answer(code, reported, passes)

@@ -2,7 +2,7 @@
 
 from fastlsh.parallel.options import RunOptions
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
-from fastlsh.parallel.threads import Batch, batches, run, thread_count
+from fastlsh.parallel.threads import Batch, batches, batches_by_work, run, thread_count
 
 __all__ = [
     "Batch",
@@ -11,6 +11,7 @@ __all__ = [
     "RunOptions",
     "Stopwatch",
     "batches",
+    "batches_by_work",
     "run",
     "thread_count",
 ]

@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from threading import Lock, Thread
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastlsh.arguments import check_integer
 
 Batch = tuple[int, int]
 """First document of a batch, and the one after its last."""
+
+Work = Callable[[int, int], Iterator[None] | None]
+"""What is done for a batch; an iterator does it step by step."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -31,8 +37,26 @@ def batches(n: int, size: int) -> Iterator[Batch]:
     return ((start, min(start + size, n)) for start in range(0, n, size))
 
 
+def batches_by_work(work: NDArray[np.int64], most: int, longest: int) -> Iterator[Batch]:
+    """Cut items into batches of at most `longest`, whose work together is at most `most`.
+
+    Parameters
+    ----------
+    work
+        int64 (n,): of each item, at least 0; one of more than `most` is a batch of its own.
+    """
+    done = np.cumsum(work)
+    start = 0
+    while start < len(work):
+        before = done[start - 1] if start else 0
+        stop = int(np.searchsorted(done, before + most, "right"))
+        stop = min(max(stop, start + 1), start + longest)
+        yield start, min(stop, len(work))
+        start = stop
+
+
 def run(
-    work: Callable[[int, int], None],
+    work: Work,
     parts: Iterable[Batch],
     threads: int,
     advance: Callable[[int], None] | None = None,
@@ -40,7 +64,8 @@ def run(
     """Call work(start, stop) for each batch, on `threads` threads; the calling one is one of them.
 
     Batches must not depend on each other. An exception, Ctrl-C included, stops the run once the
-    batches under way are done, and is raised. `advance` is called in the calling thread.
+    batches under way are done, or the steps where `work` returns an iterator, and is raised. So a
+    step should take a third of a second at most. `advance` is called in the calling thread.
     """
     parts = iter(parts)
     first = list(islice(parts, threads))  # fewer batches need fewer threads
@@ -52,11 +77,14 @@ def run(
         while shared.work_on_next():
             if advance:
                 advance(shared.newly_done())
-    finally:
+        for helper in helpers:
+            helper.join()  # hears Ctrl-C, too
+    except BaseException:
         shared.stop = True
         for helper in helpers:
             if helper.ident is not None:
                 helper.join()
+        raise
     if shared.error is not None:
         raise shared.error
     done = shared.newly_done()  # by the others, at last
@@ -67,7 +95,7 @@ def run(
 class _Run:
     """What the threads of a run share."""
 
-    def __init__(self, work: Callable[[int, int], None], parts: Iterator[Batch]) -> None:
+    def __init__(self, work: Work, parts: Iterator[Batch]) -> None:
         self.stop = False
         self.error: BaseException | None = None
         self._work = work
@@ -76,12 +104,14 @@ class _Run:
         self._done = 0
 
     def work_on_next(self) -> bool:
-        """Work on the next batch; return whether there was one."""
+        """Work on the next batch; return whether there was one, and it was done."""
         with self._lock:
             part = None if self.stop else next(self._parts, None)
         if part is None:
             return False
-        self._work(*part)
+        for _ in self._work(*part) or ():
+            if self.stop:
+                return False
         with self._lock:
             self._done += part[1] - part[0]
         return True

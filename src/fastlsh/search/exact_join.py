@@ -1,6 +1,6 @@
 """All pairs that reach a threshold, none missed: the truth that LSH is measured against."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -140,7 +140,7 @@ def _join(
                     "raise one of the two"
                 )
 
-    def work(first: int, last: int) -> None:
+    def work(first: int, last: int) -> Iterator[None]:
         scratch = np.empty((2, n), np.int32)
         left, right = np.empty(room, np.int32), np.empty(room, np.int32)
         similarity = np.empty(room)
@@ -148,6 +148,7 @@ def _join(
         while at[0] < last:
             end = join.pairs(at, last, scratch, left, right, similarity)
             add(left[:end], right[:end], similarity[:end])
+            yield
 
     advance = options.progress.stage("joined", n)
     run(work, batches(n, max(n // PROBES, 64)), options.threads, advance)

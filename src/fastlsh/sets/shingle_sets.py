@@ -7,12 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts
 
 ROOM = 7 << 20
 """Words for the sets that are held at a time: 56 MB, more only if two documents need it."""
+
+COMPARED = 1 << 27
+"""Elements of sets that are compared at a time: about a tenth of a second."""
+
+HASHED = 1 << 22
+"""Characters that are made sets at a time: about a tenth of a second."""
 
 
 class ShingleSets:
@@ -49,6 +55,7 @@ class ShingleSets:
         self._documents = documents
         self._threads = threads
         self._words = self._words_for(lengths)
+        self._longest = int(self._words.max(initial=0))
         self._tile = ((np.cumsum(self._words) - 1) // (ROOM // 2)).astype(np.int32)
         self._end = 0
         self._uses = np.zeros(len(documents), np.int32)  # since room was made
@@ -98,8 +105,8 @@ class ShingleSets:
                 sketched=True,
             )
 
-        size = 1 + len(missing) * (1 << 17) // needed  # 2^17 words a batch
-        run(work, batches(len(missing), min(size, 4096)), self._threads)
+        parts = batches_by_work(self._words[missing], 1 << 17, 4096)
+        run(work, parts, self._threads)
         self.start[missing] = bounds[:-1]
         self.count[missing] = counts
         # Repeated shingles left gaps.
@@ -161,8 +168,14 @@ class ShingleSets:
                 found[first:last], sketched=True,
             )  # fmt: skip
 
-        run(work, batches(len(a), 4096), self._threads)
+        run(work, self._comparisons(a, b), self._threads)
         return found
+
+    def _comparisons(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Iterator[Batch]:
+        """Cut pairs into batches."""
+        if 2 * 4096 * self._longest <= COMPARED:  # most are compared in less than that
+            return batches(len(a), 4096)
+        return batches_by_work(self.count[a] + self.count[b], COMPARED, 4096)
 
 
 def _distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -190,21 +203,28 @@ def all_sets(
     size = np.empty(n, np.int64)
     parts: dict[int, NDArray[np.uint64]] = {}
 
-    def work(first: int, last: int) -> None:
+    def work(first: int, last: int) -> Iterator[None]:
         gathered = shingler.gather(texts, first, last)
-        start = offsets_of(np.maximum(gathered.lengths(), 1))  # no more shingles than units
-        hashes = np.empty(start[-1], np.uint64)
-        count = size[first:last]
-        _kernels.shingle_sets(
-            gathered.units, gathered.offsets, shingler.kernel_unit, shingler.size, hashes, start,
-            count,
-        )  # fmt: skip
-        parts[first] = hashes[places_of(start[:-1], count)]
+        lengths = gathered.lengths()
+        for begin, end in batches_by_work(lengths, HASHED, last - first):
+            start = offsets_of(np.maximum(lengths[begin:end], 1))  # no more shingles than units
+            hashes = np.empty(start[-1], np.uint64)
+            count = size[first + begin : first + end]
+            some = gathered.part(begin, end)
+            _kernels.shingle_sets(
+                some.units, some.offsets, shingler.kernel_unit, shingler.size, hashes, start, count
+            )
+            parts[first + begin] = hashes[places_of(start[:-1], count)]
+            yield
 
     advance = options.progress.stage("sets", n)
     run(work, batches(n, batch_size(texts)), options.threads, advance)
-    hashes = [parts.pop(first) for first in sorted(parts)]
-    return np.concatenate(hashes or [np.empty(0, np.uint64)]), size
+    hashes, end = np.empty(int(size.sum()), np.uint64), 0
+    for first in sorted(parts):  # one by one, for Ctrl-C
+        part = parts.pop(first)
+        start, end = end, end + len(part)
+        hashes[start:end] = part
+    return hashes, size
 
 
 def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:

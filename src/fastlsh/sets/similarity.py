@@ -14,7 +14,10 @@ from fastlsh.sets.shingle_sets import ShingleSets
 from fastlsh.texts import Shingler, as_texts, check_shingler
 
 ESTIMATES_BATCH = 1 << 18
-"""Pairs whose signatures are compared at a time."""
+"""At most so many pairs are compared at a time by their signatures ..."""
+
+VALUES_BATCH = 1 << 28
+"""... and so many values: a few hundredths of a second."""
 
 
 def jaccard(a: str | bytes, b: str | bytes, shingler: Shingler | None = None) -> float:
@@ -56,7 +59,8 @@ def estimate_jaccard(
     def work(start: int, stop: int) -> None:
         _kernels.agreement(signatures, left[start:stop], right[start:stop], out[start:stop])
 
-    run(work, batches(len(left), ESTIMATES_BATCH), thread_count(threads))
+    most = min(ESTIMATES_BATCH, max(VALUES_BATCH // signatures.shape[1], 1))
+    run(work, batches(len(left), most), thread_count(threads))
     return out
 
 

@@ -1,14 +1,14 @@
 """Signatures: the minima of k hash functions over each document's shingles."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastlsh import _kernels
 from fastlsh.parallel import Progress, batches, run, thread_count
 from fastlsh.signatures.schemes import draw_scheme
+from fastlsh.signatures.steps import of_hashes, of_texts, of_tokens, signing_steps
 from fastlsh.texts import (
     Gathered,
     Shingler,
@@ -130,9 +130,11 @@ class MinHasher:
         documents = list(token_lists)
         result = self._result(out, len(documents))
 
-        def work(start: int, stop: int) -> None:
+        def work(start: int, stop: int) -> Iterator[None]:
             gathered = gather_tokens(documents[start:stop], start)
-            self._sign_tokens(gathered, 1, result[start:stop])
+            return signing_steps(
+                of_tokens(1), gathered, gathered.lengths(), self._functions, result[start:stop]
+            )
 
         run(work, batches(len(documents), tokens_batch(documents)), self.threads)
         return result
@@ -167,9 +169,10 @@ class MinHasher:
         places = np.require(places, np.int64, ["C", "A"])
         result = self._result(out, len(places) - 1)
 
-        def work(start: int, stop: int) -> None:
-            _kernels.hash_signatures(
-                values, places[start : stop + 1], *self._functions, result[start:stop]
+        def work(start: int, stop: int) -> Iterator[None]:
+            gathered = Gathered(values, places[start : stop + 1])
+            return signing_steps(
+                of_hashes(), gathered, gathered.lengths(), self._functions, result[start:stop]
             )
 
         run(work, batches(len(places) - 1, 1024), self.threads)
@@ -194,34 +197,25 @@ class MinHasher:
         n = len(texts)
         result = self._result(out, n)
 
-        def work(start: int, stop: int) -> None:
+        def work(start: int, stop: int) -> Iterator[None]:
             gathered = self.shingler.gather(texts, start, stop)
+            counted = gathered.lengths()
             if lengths is not None:
-                lengths[start:stop] = gathered.lengths()
+                lengths[start:stop] = counted
             wanted = (keys.rows, keys.keys[:, start:stop]) if keys else ()
-            if gathered.offsets is not None:
-                self._sign_tokens(gathered, self.shingler.size, result[start:stop], *wanted)
-            else:
-                _kernels.signatures(
-                    gathered.units,
-                    self.shingler.kernel_unit,
-                    self.shingler.size,
-                    *self._functions,
-                    result[start:stop],
-                    *wanted,
-                )
+            shingler = self.shingler
+            kernel = (
+                of_texts(shingler.kernel_unit, shingler.size)
+                if gathered.offsets is None
+                else of_tokens(shingler.size)
+            )
+            return signing_steps(
+                kernel, gathered, counted, self._functions, result[start:stop], *wanted
+            )
 
         advance = progress.stage("signatures", n) if progress else None
         run(work, batches(n, batch_size(texts)), self.threads, advance)
         return result
-
-    def _sign_tokens(
-        self, gathered: Gathered, size: int, out: NDArray[np.uint32], *wanted: Any
-    ) -> None:
-        assert gathered.offsets is not None
-        _kernels.token_signatures(
-            gathered.units, gathered.offsets, size, *self._functions, out, *wanted
-        )
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:
         if out is None:

@@ -7,15 +7,26 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
-from fastlsh.candidates import CodedPairs, Links, link_bands, repeated, sort_codes, split_codes
+from fastlsh.candidates import (
+    CodedPairs,
+    Links,
+    join_blocks,
+    link_bands,
+    pair_codes,
+    repeated,
+    split_codes,
+)
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Texts
 
 BLOCK = 1 << 18
 """Pairs that are worked on at a time."""
+
+CHARACTERS = 1 << 26
+"""Characters that are hashed or compared at a time: a few hundredths of a second."""
 
 
 def first_copies(
@@ -61,23 +72,36 @@ def first_copies(
     hashes = np.empty(len(documents), np.uint64)
     size = batch_size(texts)
 
-    def hash_texts(start: int, stop: int) -> None:
+    def hash_texts(start: int, stop: int) -> Iterator[None]:
         spans = shingler.take_texts(texts, documents[start:stop])
-        _kernels.text_hashes(spans, hashes[start:stop])
+        for first, last in _short_parts(spans):
+            _kernels.text_hashes(spans.part(first, last), hashes[start + first : start + last])
+            yield
 
     run(hash_texts, batches(len(documents), size), threads)
     copies, originals = repeated(hashes)
     same = np.empty(len(copies), np.uint8)
 
-    def compare(start: int, stop: int) -> None:
+    def compare(start: int, stop: int) -> Iterator[None]:
         ours = shingler.take_texts(texts, documents[copies[start:stop]])
         theirs = shingler.take_texts(texts, documents[originals[start:stop]])
-        ours.equal(theirs, same[start:stop])
+        for first, last in _short_parts(ours):
+            ours.part(first, last).equal(
+                theirs.part(first, last), same[start + first : start + last]
+            )
+            yield
 
     run(compare, batches(len(copies), size), threads)
     equal = same.astype(bool)
     first[documents[copies[equal]]] = documents[originals[equal]]
     return first
+
+
+def _short_parts(spans: _kernels.Spans) -> Iterator[Batch]:
+    """Cut texts into parts that are hashed or compared quickly."""
+    lengths = np.empty(len(spans), np.int64)
+    spans.lengths(lengths)
+    return batches_by_work(lengths, CHARACTERS, len(spans))
 
 
 def with_copies(
@@ -114,22 +138,17 @@ def with_copies(
     start = np.zeros(len(first) + 1, np.int64)
     np.cumsum(copies, out=start[1:])
     before = np.arange(len(first)) - start[first[members]]
-    out_code, out_similarity = np.empty(total, np.int64), np.empty(total)
-    end = 0
+    blocks: list[CodedPairs] = []
     # Every copy of the left one with every copy of the right one.
     for pair, nth in _counted(between):
         width = copies[right[pair]]
         a, b = members[start[left[pair]] + nth // width], members[start[right[pair]] + nth % width]
-        part = slice(end, end := end + len(pair))
-        out_code[part] = (np.minimum(a, b) << 32) | np.maximum(a, b)
-        out_similarity[part] = similarity[pair]
+        blocks.append((pair_codes(a, b), similarity[pair]))
     # Every copy with the ones before it in its group.
-    out_similarity[end:] = identical
     for later, nth in _counted(before):
         a, b = members[start[first[members[later]]] + nth], members[later]
-        part = slice(end, end := end + len(later))
-        out_code[part] = (np.minimum(a, b) << 32) | np.maximum(a, b)
-    return sort_codes(out_code, out_similarity)
+        blocks.append((pair_codes(a, b), np.full(len(later), identical)))
+    return join_blocks(blocks)
 
 
 def _counted(sizes: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import RunOptions, batches_by_work, run
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import ShingleSets
 from fastlsh.stages.parts import Part
 
 BLOCK = 1024
 """Documents whose candidates are looked up and compared in parallel, before the next decisions."""
+
+COMPARED = 1 << 26
+"""Elements of sets, or 16 values of signatures each, that are compared at a time; 0.1 s."""
 
 
 class Decisions(NamedTuple):
@@ -113,11 +116,16 @@ def _decide_block(
             sets.hashes, sets.start, sets.count, hit[start:stop], found[start:stop],
         )  # fmt: skip
 
-    run(compare, batches(end - first, 128), options.threads)
-    keeper.settle(
-        first, end, sets.hashes, sets.start, sets.count, hit, found,
-        decisions.unsure[first:end].view(np.uint8),
-    )  # fmt: skip
+    # Only sets of about the same size are compared.
+    each = 2 * sets.count[first:end] if exact else np.int64(1 + params.num_perm // 16)
+    parts = batches_by_work(np.diff(offsets) * each, COMPARED, 128)
+    run(compare, parts, options.threads)
+    done = 0
+    while done < end - first:
+        done = keeper.settle(
+            first, end, sets.hashes, sets.start, sets.count, hit, found,
+            decisions.unsure[first:end].view(np.uint8), done,
+        )  # fmt: skip
     dropped = np.flatnonzero(hit >= 0)
     decisions.proof[first + dropped] = decisions.documents[hit[dropped]]
     decisions.similarity[first + dropped] = np.nan if params.verify == "none" else found[dropped]

@@ -28,6 +28,21 @@ class Gathered(NamedTuple):
     def __len__(self) -> int:
         return len(self.units) if self.offsets is None else len(self.offsets) - 1
 
+    def part(self, first: int, last: int) -> "Gathered":
+        """Return the documents first ... last - 1, read in place."""
+        if self.offsets is None:
+            return Gathered(self.units.part(first, last), None)
+        return Gathered(self.units, self.offsets[first : last + 1])
+
+    def window(self, document: int, begin: int, end: int) -> "Gathered":
+        """Return the code points (bytes, tokens) begin ... end - 1 of a document as the only one.
+
+        Not for words that are not cut yet.
+        """
+        if self.offsets is None:
+            return Gathered(self.units.window(document, begin, end), None)
+        return Gathered(self.units, self.offsets[document] + np.array([begin, end]))
+
     def lengths(self) -> NDArray[np.int64]:
         """Return the code points (bytes, tokens) of each document, int64 (n,)."""
         if self.offsets is not None:

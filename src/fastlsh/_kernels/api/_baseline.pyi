@@ -74,7 +74,12 @@ class Keeper:
         limit: int,
     ) -> Self: ...
     def candidates(
-        self, first: int, last: int, out: NDArray[np.int32], offsets: NDArray[np.int64]
+        self,
+        first: int,
+        last: int,
+        out: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        steps: int = ...,
     ) -> int: ...
     def first_hits(
         self,
@@ -98,7 +103,9 @@ class Keeper:
         hit: NDArray[np.int32],
         similarity: NDArray[np.float64],
         unsure: NDArray[np.uint8],
-    ) -> None: ...
+        done: int = 0,
+        steps: int = ...,
+    ) -> int: ...
 
 @disjoint_base
 class Permutations:

@@ -70,8 +70,12 @@ cdef class SetJoin:
     def pairs(
         self, int64_t[::1] at not None, Py_ssize_t last, int32_t[:, ::1] scratch not None,
         int32_t[::1] left not None, int32_t[::1] right not None, double[::1] similarity not None,
+        Py_ssize_t steps=JOIN_STEPS,
     ):
         """Write the pairs of the sets at[0] ... last - 1 with earlier ones; return how many.
+
+        Returns when there might be no room for those of the next set, and after about `steps`,
+        for Ctrl-C.
 
         Parameters
         ----------
@@ -115,6 +119,7 @@ cdef class SetJoin:
         j.numbers = self.lists.shape[0] - 1
         j.total = self.postings.shape[0]
         j.changed = False
+        j.steps = steps
         with nogil:
             found = join_sets(
                 &j, &at[0], <int32_t> last, &left[0], &right[0], &similarity[0], room

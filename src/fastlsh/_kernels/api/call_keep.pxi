@@ -10,7 +10,7 @@ import numpy as np
 from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
 )
-from fastlsh._kernels.greedy.keeper cimport REMEMBERED, Buckets
+from fastlsh._kernels.greedy.keeper cimport KEEP_STEPS, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Rank
 from fastlsh._kernels.sets.modes cimport BY_SETS
 from fastlsh._kernels.sets.sets cimport Sets
@@ -132,11 +132,12 @@ cdef class Keeper:
 
     def candidates(
         self, Py_ssize_t first, Py_ssize_t last,
-        int32_t[::1] out not None, int64_t[::1] offsets not None,
+        int32_t[::1] out not None, int64_t[::1] offsets not None, Py_ssize_t steps=KEEP_STEPS,
     ):
         """Collect the candidates of documents first ... as they stand now, by priority.
 
-        Stops before a document whose candidates might not fit; returns the first not done.
+        Stops before a document whose candidates might not fit, and after about `steps`, for
+        Ctrl-C; returns the first not done.
 
         Parameters
         ----------
@@ -156,6 +157,7 @@ cdef class Keeper:
         check_apart(parts, 2, 2, "out and offsets")
         self.check_held(parts[0], "out")
         self.check_held(parts[1], "offsets")
+        self.s.steps = steps
         with nogil:
             done = put_candidates(
                 &self.s, first, last, &out[0] if out.shape[0] else NULL, out.shape[0], most,
@@ -216,9 +218,11 @@ cdef class Keeper:
         const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
         const int64_t[::1] count not None,
         int32_t[::1] hit not None, double[::1] similarity not None,
-        uint8_t[::1] unsure not None,
+        uint8_t[::1] unsure not None, Py_ssize_t done=0, Py_ssize_t steps=KEEP_STEPS,
     ):
-        """Decide on documents first ... last - 1 in order.
+        """Decide on documents first ... last - 1 in order; return on how many.
+
+        Not on all after about `steps`, for Ctrl-C: `done` tells on how many it was before.
 
         `hit` and `similarity` come from `first_hits`, made when none of these documents was
         decided on; here they become final: -1 = kept. `unsure`, uint8 (last - first,), is
@@ -239,8 +243,14 @@ cdef class Keeper:
         for i in range(3):
             self.check_held(parts[i], "hit, similarity, unsure")
         cdef Sets sets = self.sets(hashes, start, count)
-        if first == last:
-            return
+        if not 0 <= done <= last - first:
+            raise ValueError(f"done must lie between 0 and {last - first}, got {done}")
+        if done == last - first:
+            return done
+        self.s.steps = steps
         with nogil:
-            decide(&self.s, first, last, &sets, &hit[0], &similarity[0], &unsure[0])
+            done = decide(
+                &self.s, first, last, done, &sets, &hit[0], &similarity[0], &unsure[0]
+            )
         self.check_outcome()
+        return done

@@ -10,6 +10,7 @@ from fastlsh._kernels.common.prefetch cimport prefetch
 
 cdef enum:
     PAIRS_AHEAD = 16
+    EMIT_STEPS = 1 << 26        # bands compared in one call: about a tenth of a second
 
 cdef bint meets_here_first(
     const uint32_t* a, const uint32_t* b, Py_ssize_t rows, Py_ssize_t band
@@ -51,10 +52,12 @@ cdef inline void prefetch_row(const Bands* linked, Py_ssize_t i) noexcept nogil:
 
 
 cdef Py_ssize_t walk(
-    const Bands* linked, int64_t* at, int32_t* left, int32_t* right, Py_ssize_t room
+    const Bands* linked, int64_t* at, int32_t* left, int32_t* right, Py_ssize_t room,
+    Py_ssize_t steps
 ) noexcept nogil:
     # Resumes at (right, band, left) = at; without `left` it only counts. Returns -1 if a link
-    # does not point to an earlier document, or a document to no signature.
+    # does not point to an earlier document, or a document to no signature. Every call gets
+    # further, for `steps` is looked at before anything is taken from it.
     cdef Py_ssize_t n = linked.n
     cdef Py_ssize_t i = at[0]
     cdef Py_ssize_t b = at[1]
@@ -63,7 +66,7 @@ cdef Py_ssize_t walk(
     cdef Py_ssize_t found = 0
     cdef const uint32_t* ours
     cdef const uint32_t* theirs
-    while i < linked.stop:
+    while i < linked.stop and steps > 0:
         if i + PAIRS_AHEAD < n:
             prefetch_row(linked, i + PAIRS_AHEAD)   # each is soon compared with one before it
         while b < linked.bands:
@@ -73,6 +76,12 @@ cdef Py_ssize_t walk(
             while j >= 0:
                 if j >= before:
                     return -1
+                if steps <= 0:
+                    at[0] = i
+                    at[1] = b
+                    at[2] = j
+                    return found
+                steps -= b + 1
                 ours = row_of(linked, i)
                 theirs = row_of(linked, j)
                 if ours == NULL or theirs == NULL:
@@ -94,6 +103,7 @@ cdef Py_ssize_t walk(
             b += 1
         b = 0
         i += 1
+        steps -= linked.bands
     at[0] = i
     at[1] = 0
     at[2] = -1
@@ -104,9 +114,12 @@ def emit_pairs(
     const uint32_t[:, ::1] signatures not None, Py_ssize_t rows,
     const int64_t[::1] documents not None, const int32_t[:, ::1] previous not None,
     int64_t[::1] at not None, Py_ssize_t stop, int32_t[::1] left, int32_t[::1] right,
-    Py_ssize_t room=0,
+    Py_ssize_t room=0, Py_ssize_t steps=EMIT_STEPS,
 ):
     """Write the pairs that share a band, each once; return how many.
+
+    Where documents share many bands, most of the time goes into pairs that were given before. So
+    this returns when there is no room, and also after about `steps` comparisons, for Ctrl-C.
 
     Parameters
     ----------
@@ -124,6 +137,8 @@ def emit_pairs(
         Only the pairs whose right one is before this place.
     left, right
         int32 arrays to fill with places, left < right, by right; None counts only, up to `room`.
+    steps
+        At least 1.
     """
     cdef Bands linked
     cdef Memory parts[4]
@@ -157,6 +172,8 @@ def emit_pairs(
         if room:
             to_left = &left[0]
             to_right = &right[0]
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, got {steps}")
     if at[0] == stop or room == 0:
         return 0
     if linked.signed == 0:
@@ -165,7 +182,7 @@ def emit_pairs(
     linked.previous = &previous[0, 0]
     linked.documents = &documents[0]
     with nogil:
-        found = walk(&linked, &at[0], to_left, to_right, room)
+        found = walk(&linked, &at[0], to_left, to_right, room, steps)
     if found < 0:
         raise ValueError(
             "previous must point to earlier documents, documents to rows of the signatures"

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport qsort
 
 from fastlsh._kernels.common.debug cimport check
-from fastlsh._kernels.greedy.keeper cimport REMEMBERED, Buckets
+from fastlsh._kernels.greedy.keeper cimport PER_CANDIDATE, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Rank, compare_int32, compare_ranks
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
 from fastlsh._kernels.sets.sets cimport Sets
@@ -45,6 +45,7 @@ cdef Py_ssize_t gather(Buckets* s, Py_ssize_t d) noexcept nogil:
             s.clipped = True
             left = REMEMBERED
         c = s.chain[root * s.bands + b]
+        s.steps -= PER_CANDIDATE * left
         while left and c >= 0:
             if s.position[c] < 0:
                 s.position[c] = <int32_t> n
@@ -76,6 +77,7 @@ cdef Py_ssize_t choose(Buckets* s, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i, equal
     cdef Rank* rank
     if n > s.limit:
+        s.steps -= n * (s.k // 16 + 8 * PER_CANDIDATE)
         for i in range(n):
             rank = s.ranks + i
             rank.candidate = s.found[i]
@@ -136,7 +138,7 @@ cdef Py_ssize_t put_candidates(
     cdef Py_ssize_t end = 0
     cdef Py_ssize_t i, n
     offsets[0] = 0
-    while d < last and most <= room - end:
+    while d < last and most <= room - end and (s.steps > 0 or d == first):
         n = 0 if s.fixed[d] else choose(s, d, gather(s, d))
         check(n <= most)
         for i in range(n):
@@ -164,17 +166,28 @@ cdef void find_hits(
                 break
 
 
-cdef void decide(
-    Buckets* s, Py_ssize_t first, Py_ssize_t last, const Sets* sets, int32_t* hit,
-    double* similarity, uint8_t* unsure
+cdef inline Py_ssize_t steps_to_compare(
+    const Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets
 ) noexcept nogil:
-    cdef Py_ssize_t d, i, n
+    if s.mode == BY_SETS:
+        return sets.count[d] + sets.count[c]
+    return s.k // 16 + 1
+
+
+cdef Py_ssize_t decide(
+    Buckets* s, Py_ssize_t first, Py_ssize_t last, Py_ssize_t done, const Sets* sets,
+    int32_t* hit, double* similarity, uint8_t* unsure
+) noexcept nogil:
+    # Returns on how many, `done` included: at least on one more.
+    cdef Py_ssize_t d = first + done
+    cdef Py_ssize_t i, n
     cdef double found
     cdef bint cut, over
-    for d in range(first, last):
+    while d < last and (s.steps > 0 or d == first + done):
         unsure[d - first] = 0
         if s.fixed[d]:
             remember(s, d)
+            d += 1
             continue
         n = gather(s, d)
         cut = s.clipped
@@ -186,6 +199,7 @@ cdef void decide(
             for i in range(n):
                 if s.found[i] < first and not over:
                     continue            # compared before, in vain
+                s.steps -= steps_to_compare(s, d, s.found[i], sets)
                 found = compare(s, d, s.found[i], sets)
                 if found >= 0.0:
                     hit[d - first] = s.found[i]
@@ -194,3 +208,5 @@ cdef void decide(
         if hit[d - first] < 0:
             remember(s, d)
             unsure[d - first] = cut
+        d += 1
+    return d - first

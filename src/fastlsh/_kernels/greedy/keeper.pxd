@@ -6,6 +6,8 @@ from fastlsh._kernels.greedy.ranks cimport Rank
 
 cdef enum:
     REMEMBERED = 64             # kept documents that a bucket offers
+    KEEP_STEPS = 1 << 27        # of one call, about a nanosecond each
+    PER_CANDIDATE = 16          # steps to gather, count or sort one
 
 cdef struct Buckets:
     # Rows of `bands` numbers, one row for each document: all that is asked about one lies together,
@@ -27,6 +29,7 @@ cdef struct Buckets:
     Py_ssize_t limit
     double threshold
     int mode
+    Py_ssize_t steps            # left to the call under way; not for first_hits, on many threads
     bint clipped                # a bucket, or the limit, left candidates out
     bint changed                # root or document no longer hold what was checked
     bint incomplete             # a set was needed that is not there

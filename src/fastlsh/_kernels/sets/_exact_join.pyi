@@ -21,6 +21,7 @@ class SetJoin:
         left: NDArray[np.int32],
         right: NDArray[np.int32],
         similarity: NDArray[np.float64],
+        steps: int = ...,
     ) -> int: ...
 
 def numbers_of(

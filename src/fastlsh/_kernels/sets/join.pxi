@@ -13,6 +13,10 @@ from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.sets.overlap cimport least_overlap, least_size, prefix_length, quotient
 
 
+cdef enum:
+    JOIN_STEPS = 1 << 26        # of one call, some nanoseconds each
+
+
 cdef struct Join:
     const int64_t* size         # of the whole sets, ascending
     const int64_t* start
@@ -24,6 +28,7 @@ cdef struct Join:
     int32_t* candidates
     Py_ssize_t numbers          # lists
     Py_ssize_t total            # of the postings
+    Py_ssize_t steps            # left to the call under way
     bint changed                # what the caller holds is no longer what was checked
 
 
@@ -65,6 +70,7 @@ cdef Py_ssize_t collect_candidates(Join* j, int32_t x) noexcept nogil:
                 at = middle + 1
             else:
                 low = middle
+        j.steps -= stop - at
         while at < stop:
             y = j.postings[at]
             if <uint32_t> y >= <uint32_t> x:
@@ -136,6 +142,7 @@ cdef Py_ssize_t overlap(Join* j, int32_t x, int32_t y, Py_ssize_t met) noexcept 
         i = upper_bound(a, i, b[k - 1])
     if met + min(na - i, nb - k) < needed:
         return -1
+    j.steps -= na - i + nb - k
     more = common_elements(a + i, na - i, b + k, nb - k, needed - met)
     return -1 if more < 0 else met + more
 
@@ -149,8 +156,9 @@ cdef Py_ssize_t join_sets(
     cdef int32_t x = <int32_t> at[0]
     cdef int32_t y
     memset(j.met, 0, last * sizeof(int32_t))
-    while x < last and total + x <= room:
+    while x < last and total + x <= room and (j.steps > 0 or x == at[0]):
         found = collect_candidates(j, x)
+        j.steps -= 8 * found
         for i in range(found):
             y = j.candidates[i]
             common = overlap(j, x, y, j.met[y])

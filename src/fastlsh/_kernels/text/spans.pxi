@@ -7,7 +7,7 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy
 
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans
@@ -46,6 +46,34 @@ cdef class Spans:
             PyUnicode_FromKindAndData(self.at[i].kind, self.at[i].text, self.at[i].length)
             for i in range(self.n)
         ]
+
+    def part(self, Py_ssize_t first, Py_ssize_t last):
+        """Return the texts first ... last - 1."""
+        if not 0 <= first <= last <= self.n:
+            raise IndexError(f"texts {first} to {last} of {self.n}")
+        if last - first == self.n:
+            return self
+        cdef Spans spans = new_spans(last - first)
+        spans.owners.append(self)
+        memcpy(spans.at, self.at + first, (last - first) * sizeof(Span))
+        return spans
+
+    def window(self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end):
+        """Return the code points (or bytes) begin ... end - 1 of a text, as a text."""
+        if not 0 <= i < self.n:
+            raise IndexError(f"text {i} of {self.n}")
+        if not 0 <= begin <= end <= self.at[i].length:
+            raise IndexError(f"code points {begin} to {end} of {self.at[i].length}")
+        cdef Spans spans = new_spans(1)
+        cdef const char* text = <const char*> self.at[i].text
+        cdef int kind = self.at[i].kind
+        spans.owners.append(self)
+        if begin < end:
+            before = min(self.at[i].before + begin * kind, <Py_ssize_t> ROOM)
+            put(spans, 0, text + begin * kind, end - begin, kind, <int> before)
+        else:
+            put(spans, 0, NULL, 0, kind, 0)
+        return spans
 
     def equal(self, Spans other not None, uint8_t[::1] out not None):
         """Write into `out`, uint8 (n,), whether text i here is text i there, in full."""

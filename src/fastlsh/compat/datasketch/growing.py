@@ -11,6 +11,10 @@ from fastlsh.compat.datasketch import elements
 from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction
 from fastlsh.compat.datasketch.schemes import SCHEMES
 from fastlsh.compat.datasketch.sketch import Sketch
+from fastlsh.parallel import batches
+
+STEP = 1 << 26
+"""Permutations computed in one call, for Ctrl-C: about a tenth of a second."""
 
 
 class GrowingSketch(Sketch):
@@ -71,7 +75,9 @@ class GrowingSketch(Sketch):
 
     def _add(self, hashes: NDArray[Any]) -> None:
         row = self._row()
-        self._functions().add_hashes(hashes, row)
+        functions = self._functions()
+        for start, stop in batches(len(hashes), max(STEP // len(row), 1)):
+            functions.add_hashes(hashes[start:stop], row)
         self.hashvalues = row
 
     def _row(self) -> NDArray[Any]:

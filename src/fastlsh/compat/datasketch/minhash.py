@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh._kernels import Permutations
 from fastlsh.compat.datasketch import elements, state
-from fastlsh.compat.datasketch.growing import GrowingSketch
+from fastlsh.compat.datasketch.growing import STEP, GrowingSketch
 from fastlsh.compat.datasketch.hashfunc import DEFAULT_HASHFUNC, HashFunction
 from fastlsh.compat.datasketch.hashfunc import fmix as _fmix  # noqa: F401  (as it is there)
 from fastlsh.compat.datasketch.schemes import check_scheme, draw
@@ -150,11 +150,11 @@ class MinHash(GrowingSketch):
             return list(cls.generator(b, **minhash_kwargs))
         result: list[MinHash] = []
         batch: list[Any] = []
-        size = 0
+        size, most = 0, min(BATCH_ELEMENTS, STEP // len(empty) + 1)
         for one in b:
             batch.append(one if isinstance(one, (list, tuple, np.ndarray)) else list(one))
             size += len(batch[-1])
-            if size >= BATCH_ELEMENTS or len(batch) == BATCH_SETS:
+            if size >= most or len(batch) == BATCH_SETS:
                 result += empty._each(batch)
                 batch, size = [], 0
         return result + empty._each(batch)
@@ -200,7 +200,8 @@ class MinHash(GrowingSketch):
 
     def _each(self, sets: list[Any]) -> list["MinHash"]:
         """Return a copy of this MinHash for each set, with its elements added."""
-        hashed = elements.hash_sets(self.hashfunc, sets, self.scheme)
+        # One set may be large, and is then added step by step.
+        hashed = elements.hash_sets(self.hashfunc, sets, self.scheme) if len(sets) > 1 else None
         if hashed is None:
             return [self._updated(one) for one in sets]
         hashes, offsets = hashed

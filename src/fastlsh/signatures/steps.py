@@ -1,0 +1,151 @@
+"""Signing in steps: each call of a kernel is short enough for Ctrl-C, however long a text is."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.parallel import batches, batches_by_work
+from fastlsh.signatures.schemes import Scheme
+from fastlsh.texts import Gathered
+
+STEP = 1 << 31
+"""Functions evaluated in one call: 0.1 s with AVX-512, 0.3 s with SSE4.2."""
+
+VALUE = 128
+"""What each value of a signature costs in such evaluations, besides."""
+
+FSS_VALUE = 256
+"""And with "fss" ..."""
+
+FSS_UNIT = 350
+"""... where so many stand for each shingle, at worst."""
+
+SLICE = 1024
+"""Values that are made at a time where a long text is read once for each slice of a signature."""
+
+
+class Kernel(NamedTuple):
+    """A kernel that signs a batch in one call."""
+
+    sign: Callable[..., None]
+    """Called with a batch, a scheme, where to write signatures, and, for keys: rows, and where."""
+    overlap: int | None
+    """Units that two windows of a text must share; None: it cannot be cut into windows."""
+
+
+def of_texts(unit: int, size: int) -> Kernel:
+    """Sign texts by their shingles."""
+
+    def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
+        _kernels.signatures(gathered.units, unit, size, *functions, out, *keys)
+
+    return Kernel(sign, None if unit == _kernels.WORDS else size - 1)
+
+
+def of_tokens(size: int) -> Kernel:
+    """Sign tokens by their shingles."""
+
+    def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
+        assert gathered.offsets is not None
+        _kernels.token_signatures(gathered.units, gathered.offsets, size, *functions, out, *keys)
+
+    return Kernel(sign, size - 1)
+
+
+def of_hashes() -> Kernel:
+    """Sign ready hashes."""
+
+    def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32]) -> None:
+        assert gathered.offsets is not None
+        _kernels.hash_signatures(gathered.units, gathered.offsets, *functions, out)
+
+    return Kernel(sign, 0)
+
+
+def signing_steps(
+    kernel: Kernel,
+    gathered: Gathered,
+    lengths: NDArray[np.int64],
+    functions: Scheme,
+    out: NDArray[np.uint32],
+    rows: int = 0,
+    keys: NDArray[np.uint64] | None = None,
+) -> Iterator[None]:
+    """Sign a batch, step by step.
+
+    Parameters
+    ----------
+    kernel
+        Signs a batch.
+    gathered, lengths
+        The batch, and the code points (bytes, tokens) of each document, int64 (n,).
+    functions, out
+        The scheme; uint32 (n, num_perm), written.
+    rows, keys
+        Band keys to write as well, uint64 (bands, n), or None.
+    """
+    wanted: tuple[Any, ...] = () if keys is None else (rows, keys)
+    work = _work(functions, lengths, out.shape[1])
+    for first, last in batches_by_work(work, STEP, len(work)):
+        signed = out[first:last]
+        if keys is not None:
+            wanted = rows, keys[:, first:last]
+        if work[first] <= STEP:
+            kernel.sign(gathered.part(first, last), functions, signed, *wanted)
+            yield
+            continue
+        if kernel.overlap is None:
+            yield from _by_slices(kernel, gathered.part(first, last), functions, signed)
+        else:
+            length = int(lengths[first])
+            yield from _by_windows(kernel, gathered, first, length, functions, signed)
+        if keys is not None:
+            _kernels.band_keys(signed, 0, rows, keys[:, first:last])
+
+
+def _work(functions: Scheme, lengths: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Return how many evaluations signing each document costs."""
+    if functions.kernel == _kernels.AFFINE32:
+        return np.asarray((lengths + VALUE) * k)
+    # What few shingles leave empty is filled by a function for each value.
+    fills = np.minimum(lengths, k // 8) // 2
+    return np.asarray(lengths * FSS_UNIT + (FSS_VALUE + fills) * k)
+
+
+def _by_windows(
+    kernel: Kernel,
+    gathered: Gathered,
+    document: int,
+    length: int,
+    functions: Scheme,
+    out: NDArray[np.uint32],
+) -> Iterator[None]:
+    """Sign a long document: the signature of a union is the elementwise minimum."""
+    per_unit = out.shape[1] if functions.kernel == _kernels.AFFINE32 else FSS_UNIT
+    overlap = kernel.overlap or 0
+    room = max(STEP // per_unit, 64 * overlap, 1)  # what is read twice is to be little
+    row = np.empty_like(out)
+    out.fill(0xFFFFFFFF)
+    for begin, end in batches(max(length - overlap, 1), room):
+        kernel.sign(gathered.window(document, begin, min(end + overlap, length)), functions, row)
+        np.minimum(out, row, out=out)
+        yield
+
+
+def _by_slices(
+    kernel: Kernel, document: Gathered, functions: Scheme, out: NDArray[np.uint32]
+) -> Iterator[None]:
+    """Sign a long document of words, which is cut into words anew for each slice of values."""
+    k = out.shape[1]
+    if functions.kernel != _kernels.AFFINE32 or k < 2 * SLICE:
+        kernel.sign(document, functions, out)
+        return
+    for first, last in batches(k, SLICE):
+        row = np.empty((1, last - first), np.uint32)
+        some = functions._replace(a=functions.a[first:last], b=functions.b[first:last])
+        kernel.sign(document, some, row)
+        out[:, first:last] = row
+        yield

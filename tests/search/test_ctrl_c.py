@@ -1,0 +1,277 @@
+"""Ctrl-C is answered soon, whatever the texts: what one step holds, and real signals."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+
+import fastlsh
+from fastlsh import LSHParams, MinHasher, _kernels
+from fastlsh.candidates import keys
+from fastlsh.parallel import batches, batches_by_work, run
+from fastlsh.search import ranked_sets
+from fastlsh.sets import shingle_sets, similarity
+from fastlsh.stages import decisions
+from strategies import few_letters
+
+pytestmark = few_letters
+
+
+def letters(count, seed=0):
+    return np.random.default_rng(seed).integers(97, 123, count, np.uint8).tobytes().decode()
+
+
+def beginning(n, same, own):
+    """Return texts with the same beginning."""
+    ends = letters(n * own)
+    return [letters(same) + ends[i * own : (i + 1) * own] for i in range(n)]
+
+
+@pytest.mark.parametrize("longest", [1, 3, 100])
+@pytest.mark.parametrize("most", [0, 5, 1000])
+def test_batches_by_work(most, longest):
+    work = np.random.default_rng(0).integers(0, 9, 200) ** 2
+    parts = list(batches_by_work(work, most, longest))
+    assert [i for start, stop in parts for i in range(start, stop)] == list(range(200))
+    for start, stop in parts:
+        assert 1 <= stop - start <= longest
+        assert work[start:stop].sum() <= most or stop - start == 1
+        assert stop == 200 or stop - start == longest or work[start : stop + 1].sum() > most
+    assert list(batches_by_work(work[:0], most, longest)) == []
+
+
+@pytest.mark.parametrize("helpers", [1, 3])
+def test_helpers_stop_after_the_step_under_way(helpers):
+    ready = threading.Barrier(helpers + 1)
+    stopped = threading.Event()
+    steps = []
+
+    def work(start, stop):
+        ready.wait()
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        for number in range(1000):
+            steps.append((start, number))
+            yield
+            stopped.wait(0.02)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(work, batches(helpers + 1, 1), helpers + 1)
+    stopped.set()
+    assert len(steps) < 100 * helpers
+    assert threading.active_count() == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="joins hear no Ctrl-C there")
+def test_ctrl_c_while_waiting_for_the_others():
+    steps = []
+
+    def work(start, stop):
+        if threading.current_thread() is not threading.main_thread():
+            for number in range(1000):
+                if number == 3:
+                    os.kill(os.getpid(), signal.SIGINT)
+                steps.append(number)
+                yield
+                time.sleep(0.02)
+        else:  # done before the others
+            while not steps:
+                time.sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(work, batches(2, 1), 2)
+    assert 3 < len(steps) < 100
+
+
+# ---- what one call of a kernel holds
+
+
+@pytest.fixture
+def record(monkeypatch):
+    """Let a kernel note what `size` returns for its arguments; return the notes."""
+
+    def note(name, size, result=None):
+        notes = []
+        kernel = getattr(_kernels, name)
+
+        def noted(*arguments, **named):
+            notes.append(size(*arguments))
+            return kernel(*arguments, **named)
+
+        monkeypatch.setattr(_kernels, name, noted)
+        return notes
+
+    return note
+
+
+def test_values_compared_at_a_time(record, monkeypatch):
+    monkeypatch.setattr(similarity, "VALUES_BATCH", 50_000)
+    calls = record(
+        "agreement", lambda signatures, left, right, out: signatures.shape[1] * len(left)
+    )
+    signatures = np.ones((2, 2000), np.uint32)
+    fastlsh.estimate_jaccard(signatures, np.zeros((1000, 2), int))
+    assert len(calls) == 40
+    assert max(calls) == 50_000
+
+
+@pytest.mark.parametrize("function", [fastlsh.band_keys, fastlsh.candidate_pairs])
+def test_values_made_keys_at_a_time(record, function, monkeypatch):
+    monkeypatch.setattr(keys, "VALUES_BATCH", 50_000)
+    calls = record("band_keys", lambda signatures, first, rows, out: rows * out.size)
+    signatures = np.random.default_rng(0).integers(0, 2**32, (1000, 2000), np.uint32)
+    function(signatures, LSHParams(4, 500))
+    assert sum(calls) == 2_000_000
+    assert max(calls) == 50_000
+
+
+def test_elements_compared_at_a_time(record, monkeypatch):
+    monkeypatch.setattr(shingle_sets, "COMPARED", 100_000)
+    calls = record(
+        "set_jaccard",
+        lambda hashes, start, count, left, right, *_: count[left].sum() + count[right].sum(),
+    )
+    texts = ["".join(map(chr, range(100, 5000))), "".join(map(chr, range(200, 5000))), "short text"]
+    found = fastlsh.exact_jaccard(texts, np.tile([[0, 1], [2, 2]], (500, 1)))
+    assert found[::2].min() == found[::2].max() > 0.9
+    assert len(calls) > 45
+    assert max(calls) <= 100_000
+
+
+@pytest.mark.parametrize("verify", ["exact", "signature"])
+def test_candidates_compared_at_a_time(verify, monkeypatch):
+    monkeypatch.setattr(decisions, "COMPARED", 40_000)
+    calls = []
+
+    class Keeper(_kernels.Keeper):
+        def first_hits(self, first, last, candidates, offsets, hashes, start, count, *rest):
+            size = 2 * count[first:last] if verify == "exact" else 1 + 128 // 16
+            work = np.diff(offsets) * size
+            calls.append((int(work.sum()), int(work.max())))
+            return super().first_hits(first, last, candidates, offsets, hashes, start, count, *rest)
+
+    monkeypatch.setattr(_kernels, "Keeper", Keeper)
+    texts = beginning(2000, 60, 60)
+    fastlsh.deduplicate(texts, 0.8, bands=64, rows=1, verify=verify)
+    assert len(calls) > 20
+    assert all(work <= max(40_000, most) for work, most in calls)
+
+
+# ---- real signals
+
+
+ALIKE = np.tile(np.arange(64, dtype=np.uint32), (20_000, 1))
+PAIRS = np.zeros((1_000_000, 2), np.int64)
+HASHES = np.arange(4_000_000, dtype=np.uint64)
+ONE_ROW = {"threshold": 0.8, "bands": 128, "rows": 1}
+
+
+def calls():
+    """Yield calls that take long, and in which kernel."""
+    yield (
+        "emit_pairs",
+        "candidate_pairs",
+        lambda t: partial(fastlsh.candidate_pairs, ALIKE, LSHParams(64, 1), threads=t),
+    )
+    yield (
+        "emit_pairs",
+        "near_duplicates",
+        lambda t: partial(
+            fastlsh.near_duplicates, beginning(14_000, 90, 9), **ONE_ROW, verify="none", threads=t
+        ),
+    )
+    yield (
+        "Keeper",
+        "deduplicate",
+        lambda t: partial(fastlsh.deduplicate, beginning(1200, 20_000, 9000), **ONE_ROW, threads=t),
+    )
+    yield (
+        "invert",
+        "exact_pairs",
+        lambda t: partial(fastlsh.exact_pairs, beginning(20_000, 90, 20), 0.5, threads=t),
+    )
+    yield (
+        "emit_pairs",
+        "evaluate",
+        lambda t: partial(fastlsh.evaluate, beginning(9000, 90, 12), **ONE_ROW, threads=t),
+    )
+    yield (
+        "signatures",
+        "signatures",
+        lambda t: partial(MinHasher(65_535, threads=t).signatures, [letters(3_000_000)] * 2),
+    )
+    yield (
+        "token_signatures",
+        "from_tokens",
+        lambda t: partial(MinHasher(65_535, threads=t).from_tokens, [["a", "b"]] * 20_000),
+    )
+    yield (
+        "hash_signatures",
+        "from_hashes",
+        lambda t: partial(MinHasher(65_535, threads=t).from_hashes, HASHES, [0, len(HASHES)]),
+    )
+    yield (
+        "agreement",
+        "estimate_jaccard",
+        lambda t: partial(
+            fastlsh.estimate_jaccard, np.ones((2, 65_535), np.uint32), PAIRS, threads=t
+        ),
+    )
+    yield (
+        "set_jaccard",
+        "exact_jaccard",
+        lambda t: partial(fastlsh.exact_jaccard, [letters(300_000)] * 2, PAIRS, threads=t),
+    )
+
+
+CALLS = {name: (kernel, prepare) for kernel, name, prepare in calls()}
+
+
+def loops():
+    """Return the processor time of a million steps of Python: a measure of the machine."""
+    start = time.process_time()
+    for _ in range(1_000_000):
+        pass
+    return time.process_time() - start
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no os.kill with SIGINT")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
+    kernel, prepare = CALLS[name]
+    call, original = prepare(threads), getattr(_kernels, kernel)
+    sent, once = [], threading.Lock()
+
+    def send():
+        sent.append(time.process_time())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def called(*arguments, **named):
+        if once.acquire(blocking=False):
+            timer.start()
+        return original(*arguments, **named)
+
+    timer = threading.Timer(0.2, send)
+    where = ranked_sets if kernel == "invert" else _kernels
+    monkeypatch.setattr(where, kernel, called)
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):  # before it is done
+            call()
+        answered = time.process_time()
+    finally:
+        timer.cancel()
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert threading.active_count() == 1
+    # Less than a second of one processor; what is not cut into steps takes several.
+    assert answered - sent[0] < 60 * min(loops() for _ in range(3))
