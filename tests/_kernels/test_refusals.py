@@ -117,3 +117,14 @@ def test_documents_that_shrink_while_they_are_read(isa):
     documents = [Tokens() for _ in range(4)]
     with pytest.raises(RuntimeError, match="changed while"):
         isa.token_hashes(documents, np.zeros(5, np.int64))
+
+
+@pytest.mark.parametrize("ids", [(), [], [3]])
+@pytest.mark.parametrize("wrong", [7, b"\xff"])
+def test_ids_that_are_too_few_for_the_message(isa, ids, wrong):
+    with pytest.raises(IndexError):
+        _kernels.spans_of_list(["a", wrong], ids=ids)
+    with pytest.raises(IndexError):
+        isa.token_hashes([["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
+    with pytest.raises((TypeError, ValueError), match=f"document {2**63} "):
+        _kernels.spans_of_list(["a", wrong], 2**63 - 1)

@@ -1,5 +1,5 @@
 # Called from Python: the sketches of datasketch. The loops run without the GIL.
-# With permute.pxi.
+# With permute.pxi and sha1.pxi.
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE

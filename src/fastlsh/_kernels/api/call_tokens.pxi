@@ -13,6 +13,7 @@ import numpy as np
 
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.prefetch cimport prefetch
+from fastlsh._kernels.text._texts cimport number_of
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
     PyUnicode_IS_COMPACT, PyUnicode_KIND, fastlsh_ready,
@@ -112,7 +113,7 @@ def token_hashes(
         tokens = documents[d]
         if isinstance(tokens, (str, bytes)):
             raise TypeError(
-                f"document {first + d if ids is None else ids[d]} is one "
+                f"document {number_of(first, ids, d)} is one "
                 f"{type(tokens).__name__}, expected a list of tokens"
             )
         if not (STABLE_LISTS and PyList_CheckExact(tokens)):
@@ -127,12 +128,12 @@ def token_hashes(
                 good = read_document(tokens, n, &view[total])
             except UnicodeDecodeError as error:
                 raise ValueError(
-                    f"document {first + d if ids is None else ids[d]} is not valid UTF-8: "
+                    f"document {number_of(first, ids, d)} is not valid UTF-8: "
                     f"{error.reason} at byte {error.start}"
                 ) from None
             if good < n:
                 raise TypeError(
-                    f"document {first + d if ids is None else ids[d]} has a token of type "
+                    f"document {number_of(first, ids, d)} has a token of type "
                     f"{type(tokens[good]).__name__}, expected str or bytes (UTF-8)"
                 )
         total += n

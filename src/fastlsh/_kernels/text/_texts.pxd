@@ -28,3 +28,10 @@ cdef int put_utf8(
     Spans spans, Py_ssize_t i, const char* data, Py_ssize_t n, int before, bint as_bytes
 ) except -1
 cdef int check_utf8(Spans spans, Py_ssize_t first, object ids) except -1
+
+
+cdef inline object number_of(Py_ssize_t first, object ids, Py_ssize_t i):
+    # Of a document, for messages. With objects: a C index is not checked, a C sum may overflow.
+    cdef object place = i
+    cdef object start = first
+    return start + place if ids is None else ids[place]

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp, memcpy
 
 from fastlsh._kernels.common.checks cimport memory_of
-from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans
+from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans, number_of
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_GET_LENGTH, PyUnicode_IS_ASCII,
     PyUnicode_IS_COMPACT, PyUnicode_KIND, fastlsh_ready,
@@ -176,7 +176,7 @@ def spans_of_list(list documents not None, Py_ssize_t first=0, bint as_bytes=Fal
             put(spans, i, NULL, 0, 1, 0)
         else:
             raise TypeError(
-                f"document {first + i if ids is None else ids[i]} is of type "
+                f"document {number_of(first, ids, i)} is of type "
                 f"{type(document).__name__}, expected str, bytes (UTF-8) or None"
             )
     check_utf8(spans, first, ids)

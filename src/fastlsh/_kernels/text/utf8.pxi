@@ -4,7 +4,7 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans, code_unit
+from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans, code_unit, number_of
 from fastlsh._kernels.text.unicode cimport PyUnicode_DecodeUTF8
 
 
@@ -133,5 +133,5 @@ cdef int refuse_utf8(Spans spans, Py_ssize_t bad, object document) except -1:
 cdef int check_utf8(Spans spans, Py_ssize_t first, object ids) except -1:
     cdef Py_ssize_t bad = settle_utf8(spans)
     if bad >= 0:
-        refuse_utf8(spans, bad, first + bad if ids is None else ids[bad])
+        refuse_utf8(spans, bad, number_of(first, ids, bad))
     return 0
