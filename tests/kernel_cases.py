@@ -51,7 +51,7 @@ def shingle_sets(isa):
     return isa.shingle_sets, {
         "units": spans(), "offsets": None, "unit": 0, "size": 5,
         "out": np.zeros(400, UINT64), "start": np.arange(0, 401, 100),
-        "count": np.zeros(4, INT64), "unique": True, "sketched": True,
+        "count": np.zeros(4, INT64), "unique": True, "thinned": False,
     }  # fmt: skip
 
 
@@ -71,19 +71,25 @@ def made_sets(isa):
     }
 
 
-def sketch_room(isa):
-    return isa.sketch_room, {"sizes": np.arange(5), "out": np.zeros(5, INT64)}
-
-
-def pack_sets(isa):
-    return isa.pack_sets, {**made_sets(isa), "places": np.arange(1, 4), "end": 3}
-
-
 def set_jaccard(isa):
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 3])}
-    return isa.set_jaccard, {
-        **made_sets(isa), **pairs, "threshold": 0.1, "out": np.zeros(3), "sketched": True
-    }  # fmt: skip
+    return isa.set_jaccard, {**made_sets(isa), **pairs, "threshold": 0.1, "out": np.zeros(3)}
+
+
+def number_jaccard(isa):
+    pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 4])}
+    return isa.number_jaccard, {**sets_of_five(), **pairs, "threshold": 0.1, "out": np.zeros(3)}
+
+
+def lists():
+    """Return five lists of numbers, as `Numbers.replace` takes and leaves them."""
+    values = np.random.default_rng(3).integers(0, 500, 200).astype(UINT64)
+    return {"lists": values, "start": np.arange(0, 200, 40), "count": np.full(5, 20)}
+
+
+def pack_numbers(_isa):
+    outputs = {"place": np.zeros(5, INT64), "size": np.zeros(5, INT64)}
+    return _kernels.pack_numbers, {**lists(), "out": np.zeros(205, UINT64), **outputs}
 
 
 def agreement(isa):
@@ -181,8 +187,10 @@ def method_of_keeper(name, more):
 
 
 def sets_of_five():
-    hashes = np.sort(np.random.default_rng(3).integers(0, 2**64, 200, UINT64))
-    return {"hashes": hashes, "start": np.arange(0, 200, 40), "count": np.full(5, 20)}
+    _, arguments = pack_numbers(None)
+    end = _kernels.pack_numbers(**arguments)
+    words = arguments["out"][:end].copy()
+    return {"words": words, "start": arguments["place"], "count": arguments["size"]}
 
 
 def decided(n):
@@ -306,8 +314,11 @@ def of_spans(name, **arguments):
 CASES = {
     "signatures": signatures, "token_signatures": token_signatures,
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
-    "shingle_sets/tokens": shingle_sets_of_tokens, "sketch_room": sketch_room,
-    "pack_sets": pack_sets, "set_jaccard": set_jaccard, "agreement": agreement,
+    "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,
+    "number_jaccard": number_jaccard, "pack_numbers": pack_numbers, "agreement": agreement,
+    "Numbers": lambda isa: (_kernels.Numbers, {}),
+    "Numbers.clear": lambda isa: (_kernels.Numbers().clear, {}),
+    "Numbers.replace": lambda isa: (_kernels.Numbers().replace, lists()),
     "murmur_minima": murmur_minima,
     "text_hashes": lambda isa: (isa.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
     "token_hashes": lambda isa: (isa.token_hashes, {

@@ -47,12 +47,15 @@ def collections(draw, texts=narrow, max_size=24):
 
 
 @contextmanager
-def little_room(batch, words=None):
+def little_room(batch, shingles=None):
     """Run with tiny batches, blocks and set storage: what is never met in small tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fastlsh.signatures.minhasher.MAX_BATCH", batch)
         patch.setattr("fastlsh.stages.decisions.BLOCK", batch)
-        patch.setattr("fastlsh.sets.shingle_sets.ROOM", words or 2 * batch)
+        patch.setattr("fastlsh.sets.shingle_sets.ROOM", shingles or 2 * batch)
+        patch.setattr("fastlsh.sets.shingle_sets.BATCH", batch)
+        patch.setattr("fastlsh.sets.sorted_sets.ROOM", shingles or 2 * batch)
+        patch.setattr("fastlsh.sets.sorted_sets.BATCH", batch)
         patch.setattr("fastlsh.stages.copies.BLOCK", batch)
         _little_steps(patch, batch)
         yield
@@ -62,7 +65,7 @@ def _little_steps(patch, size):
     """Cut everything into steps as if it took long; kernels return as soon as they may."""
     for name in (
         "candidates.sorting.PART", "candidates.sorting.CHUNK", "signatures.steps.STEP",
-        "stages.copies.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.shingle_sets.HASHED",
+        "stages.copies.CHARACTERS", "sets.shingle_sets.COMPARED", "sets.all_at_once.HASHED",
         "sets.similarity.VALUES_BATCH", "candidates.keys.VALUES_BATCH", "stages.decisions.COMPARED",
         "search.ranked_sets.HASHES",
     ):  # fmt: skip

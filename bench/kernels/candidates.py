@@ -83,9 +83,9 @@ def similarities(quick: bool, count: int) -> dict[str, Any]:
     pairs = dict.fromkeys(work, m)
     for similarity in (0.05, 0.8):
         for threshold in (0.0, 0.8):
-            for sketched in (False, True):
+            for numbered in (False, True):
                 name = f"exact, J = {similarity}, threshold {threshold}"
-                name += ", sketched" if sketched else ""
+                name += ", numbered" if numbered else ""
                 pairs[name] = 40 if quick else 400
                 work[name] = ready_sets(
                     rng,
@@ -93,7 +93,7 @@ def similarities(quick: bool, count: int) -> dict[str, Any]:
                     pairs[name],
                     times=ROUNDS,
                     threshold=threshold,
-                    sketched=sketched,
+                    numbered=numbered,
                 )
                 pairs[name] *= ROUNDS
     times = common.interleave(work, count)

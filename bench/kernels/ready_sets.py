@@ -17,7 +17,7 @@ def ready_sets(
     size: int = 500,
     times: int = 1,
     threshold: float = 0.0,
-    sketched: bool = False,
+    numbered: bool = False,
 ) -> Callable[[], Any]:
     """Return the comparison, so many times over, of pairs of sets of 64-bit hashes."""
     shared = round(2 * size * similarity / (1 + similarity))
@@ -26,21 +26,29 @@ def ready_sets(
         drawn = [chr(c) for c in rng.choice(0x100000, 2 * size - shared, replace=False) + 0x10000]
         texts += ["".join(drawn[:size]), "".join(drawn[size - shared :])]
     sizes = np.full(2 * pairs, size)
-    room = np.empty_like(sizes)
-    _kernels.sketch_room(sizes, room)
-    start = np.concatenate([[0], np.cumsum(sizes + room)])
+    start = np.arange(0, 2 * pairs * size + 1, size)
     hashes = np.zeros(start[-1], np.uint64)
     _kernels.shingle_sets(
-        _kernels.spans_of_list(texts), None, _kernels.CHARACTERS, 1, hashes, start, sizes,
-        sketched=sketched,
-    )  # fmt: skip
+        _kernels.spans_of_list(texts), None, _kernels.CHARACTERS, 1, hashes, start, sizes
+    )
+    start = start[:-1]
     left = np.tile(np.arange(0, 2 * pairs, 2), times)
     out = np.empty(len(left))
-    call = partial(
-        _kernels.set_jaccard, hashes, start[:-1], sizes, left, left + 1, threshold, out,
-        sketched=sketched,
-    )  # fmt: skip
+    if numbered:
+        hashes, start = numbered_pairs(hashes, start, sizes)
+    compare = _kernels.number_jaccard if numbered else _kernels.set_jaccard
+    call = partial(compare, hashes, start, sizes, left, left + 1, threshold, out)
     call()
     exact = shared / (2 * size - shared)
     assert (out == (exact if exact >= threshold else -1.0)).all()
     return call
+
+
+def numbered_pairs(hashes: Any, start: Any, sizes: Any) -> tuple[Any, Any]:
+    """Return the sets as words, and where each begins; every two are a family."""
+    for first in range(0, len(sizes), 2):
+        _kernels.Numbers().replace(hashes, start[first : first + 2], sizes[first : first + 2])
+    words = np.empty(len(sizes) + 2 * len(hashes), np.uint64)
+    place = np.empty_like(sizes)
+    end = _kernels.pack_numbers(hashes, start, sizes, words, place, np.empty_like(sizes))
+    return words[:end], place

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fastlsh import _kernels
-from kernel_cases import CASES
+from kernel_cases import CASES, sets_of_five
 
 
 def called(isa, name, **changes):
@@ -21,8 +21,11 @@ def read_only(array):
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("pack_sets", {"end": -5}, "end must lie between"),
-        ("pack_sets", {"end": -(2**63)}, "end must lie between"),
+        ("pack_numbers", {"start": np.full(5, 2**63 - 2)}, "list 0 lies outside"),
+        ("Numbers.replace", {"count": np.full(5, 2**60)}, "list 0 lies outside"),
+        ("number_jaccard", {"count": np.full(5, -1)}, "is not there, or lies outside"),
+        ("number_jaccard", {"start": np.full(5, 2**63 - 2)}, "is not there, or lies outside"),
+        ("number_jaccard", {"words": np.full(210, 2**64 - 1, np.uint64)}, "or lies outside"),
         ("set_jaccard", {"count": np.full(4, 2**60)}, "lies outside the hashes"),
         ("set_jaccard", {"start": np.full(4, 2**63 - 2)}, "lies outside the hashes"),
         ("set_jaccard", {"threshold": float("nan")}, "threshold must be"),
@@ -80,8 +83,7 @@ def test_a_root_that_changes_is_not_followed(isa):
     call, arguments = CASES["Keeper"](isa)
     keeper = call(**arguments)
     decided = np.full(5, -1, np.int32), np.zeros(5), np.zeros(5, np.uint8)
-    hashes, start = np.arange(1000, dtype=np.uint64), np.arange(0, 1000, 200)
-    sets = hashes, start, np.full(5, 20)
+    sets = tuple(sets_of_five().values())
     for root in (4, 7, 2**31 - 1, -(2**31)):
         arguments["root"][:] = root
         keeper.settle(0, 5, *sets, *decided)

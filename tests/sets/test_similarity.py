@@ -45,6 +45,18 @@ def test_in_little_room(room, threads):
     assert found.tolist() == [truth.similarity(a, b) for a, b in zip(left, right, strict=True)]
 
 
+@pytest.mark.parametrize("room", [20, 60, 200, 1 << 22])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_pairs_of_more_documents_than_there_is_room_for(room, threads):
+    draw = np.random.default_rng(room)
+    texts = ["".join(draw.choice(list("abcd"), draw.integers(0, 40))) for _ in range(60)]
+    left, right = draw.integers(0, 20, (2, 400)) + 20 * draw.integers(0, 3, 400)
+    with little_room(7, room):
+        found = exact_jaccard(texts, (left, right), Shingler(size=3), threads=threads)
+    truth = oracle.Oracle(texts, size=3, num_perm=1)
+    assert found.tolist() == [truth.similarity(a, b) for a, b in zip(left, right, strict=True)]
+
+
 @given(collections(), st.randoms(use_true_random=False))
 def test_pairs_in_any_order_and_form(texts, draw):
     pairs = [(draw.randrange(len(texts)), draw.randrange(len(texts))) for _ in texts]

@@ -21,6 +21,7 @@ from fastlsh._kernels.common._cpu import instruction_sets
 from fastlsh._kernels.compat._datasketch import KeyBuckets, mt19937
 from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
+from fastlsh._kernels.sets._numbers import Numbers, pack_numbers
 from fastlsh._kernels.text._texts import ArrowColumn, Spans, arrow_stream, merged, spans_of_list
 
 
@@ -65,12 +66,11 @@ called_hashes = _best.called_hashes
 hash_signatures = _best.hash_signatures
 move_slots = _best.move_slots
 murmur_minima = _best.murmur_minima
-pack_sets = _best.pack_sets
+number_jaccard = _best.number_jaccard
 set_jaccard = _best.set_jaccard
 sha1_hashes = _best.sha1_hashes
 shingle_sets = _best.shingle_sets
 signatures = _best.signatures
-sketch_room = _best.sketch_room
 text_hashes = _best.text_hashes
 token_hashes = _best.token_hashes
 token_signatures = _best.token_signatures
@@ -91,6 +91,7 @@ __all__ = [
     "BandTables",
     "Keeper",
     "KeyBuckets",
+    "Numbers",
     "Permutations",
     "SetJoin",
     "Spans",
@@ -113,14 +114,14 @@ __all__ = [
     "move_slots",
     "mt19937",
     "murmur_minima",
+    "number_jaccard",
     "numbers_of",
-    "pack_sets",
+    "pack_numbers",
     "roots",
     "set_jaccard",
     "sha1_hashes",
     "shingle_sets",
     "signatures",
-    "sketch_room",
     "spans_of_list",
     "text_hashes",
     "token_hashes",

@@ -20,6 +20,8 @@ class Families(NamedTuple):
 
     documents: NDArray[np.int64]
     """int64 (m,): families one after the other, in each the given order."""
+    starts: NDArray[np.int64]
+    """int64: the place where each family begins."""
     previous: NDArray[np.int32]
     """int32 (bands, m): place of the latest earlier one in the same bucket, -1: none."""
     empty: int
@@ -49,6 +51,7 @@ def find_families(
     empty = link_bands(signatures, params, use, order, keys=keys, threads=threads)
     del keys
     places = _by_family(family)
+    starts = np.flatnonzero(np.diff(family[places], prepend=-1))
     place = family  # of no further use
     place[places] = np.arange(len(places), dtype=np.int32)
     previous = np.full((params.bands, len(places)), -1, np.int32)
@@ -56,7 +59,8 @@ def find_families(
         later, earlier = links[band]
         links[band] = none, none
         previous[band, place[later]] = place[earlier]
-    return Families(places if order is None else order[places], previous, empty)
+    documents = places if order is None else order[places]
+    return Families(documents, starts, previous, empty)
 
 
 def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:

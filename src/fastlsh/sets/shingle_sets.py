@@ -1,36 +1,41 @@
-"""The shingle sets of documents: those to be compared, within bounded memory, or all at once."""
+"""The shingle sets of documents that are to be compared, within bounded memory."""
 
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run
-from fastlsh.signatures import batch_size
+from fastlsh.parallel import Batch, batches, batches_by_work, run
+from fastlsh.sets.all_at_once import offsets_of
 from fastlsh.texts import Shingler, Texts
 
-ROOM = 7 << 20
-"""Words for the sets that are held at a time: 56 MB, more only if two documents need it."""
-
+ROOM = 1 << 22
+"""Shingles of the documents that are compared together: 34 to 68 MB for their numbers and sets."""
+BATCH = 1 << 17
+"""Shingles that are hashed at a time; smaller families share their numbers up to so many."""
 COMPARED = 1 << 27
-"""Elements of sets that are compared at a time: about a tenth of a second."""
-
-HASHED = 1 << 22
-"""Characters that are made sets at a time: about a tenth of a second."""
+"""Elements of sets that are compared at a time: at most a tenth of a second."""
 
 
 class ShingleSets:
     """The shingle sets of some documents, made when they are needed and held while there is room.
+
+    A set is one of numbers instead of hashes: each distinct hash of a family gets one, and as its
+    documents share most of them, a set is a few words of bits (`pack_numbers`), of which two are
+    compared a word at a time. Sets of different families cannot be compared.
 
     Parameters
     ----------
     texts, shingler
         The collection and what its sets are made of.
     documents
-        int64 (m,): which of its documents; those that are compared with each other close
-        together. All that follows counts places in this array.
+        int64 (m,): which of its documents, families one after the other. All that follows counts
+        places in this array.
+    families
+        int64: where each family begins.
     lengths
         int64 (m,): code points (bytes, tokens) of each.
     threads
@@ -38,8 +43,8 @@ class ShingleSets:
 
     Attributes
     ----------
-    hashes, start, count
-        For the kernels: uint64 sets with their sketches; int64 (m,) place and size of each.
+    words, start, count
+        For the kernels: uint64 sets; int64 (m,) place and size of each, -1: not there.
     """
 
     def __init__(
@@ -47,6 +52,7 @@ class ShingleSets:
         texts: Texts,
         shingler: Shingler,
         documents: NDArray[np.int64],
+        families: NDArray[np.int64],
         lengths: NDArray[np.int64],
         threads: int,
     ) -> None:
@@ -54,108 +60,107 @@ class ShingleSets:
         self._shingler = shingler
         self._documents = documents
         self._threads = threads
-        self._words = self._words_for(lengths)
-        self._longest = int(self._words.max(initial=0))
-        self._tile = ((np.cumsum(self._words) - 1) // (ROOM // 2)).astype(np.int32)
+        self._most = most_shingles(shingler, lengths)
+        self._tile = ((np.cumsum(self._most) - 1) // (ROOM // 2)).astype(np.int32)
+        self._groups, self._large = _groups(families, self._most)
+        self._numbered = -1  # the large group whose numbers these are
+        self._numbers = _kernels.Numbers()
+        self._spare: list[_kernels.Numbers] = []  # for small groups, one for each thread
+        self._appending = Lock()
         self._end = 0
-        self._uses = np.zeros(len(documents), np.int32)  # since room was made
-        self.hashes = np.empty(0, np.uint64)
+        self.words = np.empty(0, np.uint64)
         self.start = np.zeros(len(documents), np.int64)
         self.count = np.full(len(documents), -1, np.int64)
 
-    def _words_for(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return an upper bound of the words that each set and its sketch take."""
-        if self._shingler.unit == "word" and self._shingler.tokenizer is None:
-            lengths = (lengths + 1) // 2  # words of one character, and a space
-        shingles = np.maximum(lengths - self._shingler.size + 1, np.minimum(lengths, 1))
-        words = np.empty_like(shingles)
-        _kernels.sketch_room(shingles, words)
-        words += shingles
-        return words
-
     def fits(self, places: NDArray[np.int64]) -> bool:
         """Whether the sets of these documents can be held together."""
-        return int(self._words[places].sum()) <= ROOM
+        return int(self._most[places].sum()) <= ROOM
 
     def ensure(self, places: NDArray[np.int64]) -> None:
         """Make the sets of these documents (distinct, ascending) that are not there."""
-        self._uses[places] += 1
         missing = places[self.count[places] < 0]
         if not len(missing):
             return
-        needed = int(self._words[missing].sum())
-        if self._end + needed > len(self.hashes):
-            self._forget_all_but(places, needed)
-        bounds = np.empty(len(missing) + 1, np.int64)
-        bounds[0] = self._end
-        np.cumsum(self._words[missing], out=bounds[1:])
-        bounds[1:] += self._end
-        counts = np.empty(len(missing), np.int64)
+        if self._end > ROOM:
+            self.count.fill(-1)
+            self._end = 0
+            self._numbered = -1
+            missing = places
+        groups = np.unique(np.searchsorted(self._groups, missing, "right") - 1)
+        small = groups[~self._large[groups]]
 
-        def work(first: int, last: int) -> None:
-            gathered = self._shingler.take(self._texts, self._documents[missing[first:last]])
-            _kernels.shingle_sets(
-                gathered.units,
-                gathered.offsets,
-                self._shingler.kernel_unit,
-                self._shingler.size,
-                self.hashes,
-                bounds[first : last + 1],
-                counts[first:last],
-                sketched=True,
-            )
+        def make_groups(first: int, last: int) -> None:
+            for group in small[first:last].tolist():
+                numbers = self._spare.pop() if self._spare else _kernels.Numbers()
+                numbers.clear()
+                self._make(np.arange(*self._groups[group : group + 2]), numbers)
+                self._spare.append(numbers)
 
-        parts = batches_by_work(self._words[missing], 1 << 17, 4096)
-        run(work, parts, self._threads)
-        self.start[missing] = bounds[:-1]
-        self.count[missing] = counts
-        # Repeated shingles left gaps.
-        self._end = _kernels.pack_sets(self.hashes, self.start, self.count, missing, self._end)
+        run(make_groups, batches(len(small), 1), self._threads)
+        for group in groups[self._large[groups]].tolist():
+            first, last = np.searchsorted(places, self._groups[group : group + 2])
+            self._ensure_large(group, places[first:last])
 
-    def _forget_all_but(self, places: NDArray[np.int64], needed: int) -> None:
-        """Make room for `needed` words.
+    def _ensure_large(self, group: int, places: NDArray[np.int64]) -> None:
+        """Make sets of a family that is made in parts; its numbers are kept for the next part."""
+        missing = places[self.count[places] < 0]
+        if group != self._numbered or self._shingles(missing) + len(self._numbers) > ROOM:
+            self._numbers.clear()
+            self._numbered = group
+            self.count[slice(*self._groups[group : group + 2])] = -1
+            missing = places
 
-        Of the sets that are there, keep those of `places`, and those that were asked for more than
-        once if there is room: a document that is often a candidate soon is one again.
-        """
-        self._uses[places] += 1
-        kept = np.flatnonzero((self.count >= 0) & (self._uses > 1))
-        if int(self._words[kept].sum()) + needed > len(self.hashes):
-            kept = places[self.count[places] >= 0]
-        self._uses.fill(0)
-        kept = kept[np.argsort(self.start[kept])]
-        counts = self.count[kept]
-        self.count.fill(-1)
-        self.count[kept] = counts
-        self._end = _kernels.pack_sets(self.hashes, self.start, self.count, kept, 0)
-        if self._end + needed > len(self.hashes):
-            old = self.hashes[: self._end]
-            self.hashes = np.empty(max(self._end + needed, ROOM), np.uint64)
-            self.hashes[: self._end] = old
+        def make(first: int, last: int) -> None:
+            self._make(missing[first:last], self._numbers)
+
+        run(make, batches_by_work(self._most[missing], BATCH, 4096), self._threads)
+
+    def _shingles(self, places: NDArray[np.int64]) -> int:
+        return int(self._most[places].sum())
+
+    def _make(self, places: NDArray[np.int64], numbers: _kernels.Numbers) -> None:
+        """Make the sets of a batch of documents."""
+        shingler = self._shingler
+        gathered = shingler.take(self._texts, self._documents[places])
+        start = offsets_of(self._most[places])
+        lists = np.empty(start[-1], np.uint64)
+        count = np.empty(len(places), np.int64)
+        _kernels.shingle_sets(
+            gathered.units, gathered.offsets, shingler.kernel_unit, shingler.size, lists, start,
+            count, thinned=True,
+        )  # fmt: skip
+        numbers.replace(lists, start, count)
+        sets = np.empty(len(places) + 2 * int(count.sum()), np.uint64)
+        place = np.empty(len(places), np.int64)
+        size = np.empty(len(places), np.int64)
+        end = _kernels.pack_numbers(lists, start, count, sets, place, size)
+        with self._appending:
+            place += self._append(sets[:end])
+            self.start[places] = place
+            self.count[places] = size
+
+    def _append(self, sets: NDArray[np.uint64]) -> int:
+        """Append to `words`; return where they begin there."""
+        begin = self._end
+        self._end += len(sets)
+        if self._end > len(self.words):
+            old = self.words[:begin]
+            self.words = np.empty(max(self._end, 2 * begin), np.uint64)
+            self.words[:begin] = old
+        self.words[begin : self._end] = sets
+        return begin
 
     def similarities(
         self, left: NDArray[Any], right: NDArray[Any], threshold: float
     ) -> NDArray[np.float64]:
         """Return the exact similarity of each pair, float64 (m,); -1 where below `threshold`."""
         out = np.empty(len(left))
-        for chosen in self._tiled(left, right):
+        for chosen in tiled(self._tile[left], self._tile[right]):
             a = left[chosen].astype(np.int64)
             b = right[chosen].astype(np.int64)
-            self.ensure(_distinct(a, b))
+            self.ensure(distinct(a, b))
             out[chosen] = self._compared(a, b, threshold)
         return out
-
-    def _tiled(self, left: NDArray[Any], right: NDArray[Any]) -> Iterator[Any]:
-        """Cut the pairs into parts whose sets can be held together: two tiles of documents."""
-        a, b = self._tile[left], self._tile[right]
-        if not len(a):
-            return
-        key = np.maximum(a, b).astype(np.int64) << 32 | np.minimum(a, b)
-        if (key == key[0]).all():
-            yield slice(None)
-            return
-        order = np.argsort(key, kind="stable")
-        yield from np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
     def _compared(
         self, a: NDArray[np.int64], b: NDArray[np.int64], threshold: float
@@ -163,22 +168,40 @@ class ShingleSets:
         found = np.empty(len(a))
 
         def work(first: int, last: int) -> None:
-            _kernels.set_jaccard(
-                self.hashes, self.start, self.count, a[first:last], b[first:last], threshold,
-                found[first:last], sketched=True,
+            _kernels.number_jaccard(
+                self.words, self.start, self.count, a[first:last], b[first:last], threshold,
+                found[first:last],
             )  # fmt: skip
 
-        run(work, self._comparisons(a, b), self._threads)
+        run(work, comparisons(self.count, a, b), self._threads)
         return found
 
-    def _comparisons(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Iterator[Batch]:
-        """Cut pairs into batches."""
-        if 2 * 4096 * self._longest <= COMPARED:  # most are compared in less than that
-            return batches(len(a), 4096)
-        return batches_by_work(self.count[a] + self.count[b], COMPARED, 4096)
+
+def most_shingles(shingler: Shingler, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return an upper bound of the shingles of documents of these lengths."""
+    if shingler.unit == "word" and shingler.tokenizer is None:
+        lengths = (lengths + 1) // 2  # words of one character, and a space
+    return np.maximum(lengths - shingler.size + 1, np.minimum(lengths, 1))
 
 
-def _distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+def _groups(
+    families: NDArray[np.int64], most: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return where each group begins, the last one's end too, and which are large.
+
+    A group is one large family, or as many small ones as one batch takes.
+    """
+    if not len(families):
+        return np.zeros(1, np.int64), np.zeros(0, np.bool_)
+    size = np.add.reduceat(most, families)
+    large = size > BATCH
+    batch = (np.cumsum(size) - size) // BATCH
+    begins = np.ones(len(families), np.bool_)
+    begins[1:] = (batch[1:] != batch[:-1]) | large[1:] | large[:-1]
+    return np.append(families[begins], len(most)), large[begins]
+
+
+def distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the places that are in one of both, ascending; they lie close together."""
     low = min(int(a.min()), int(b.min()))
     mark = np.zeros(max(int(a.max()), int(b.max())) - low + 1, np.bool_)
@@ -187,54 +210,22 @@ def _distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(mark) + low
 
 
-def all_sets(
-    texts: Texts, shingler: Shingler, options: RunOptions
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return the sets of all documents.
-
-    Returns
-    -------
-    hashes
-        uint64: the sets one after the other, each ascending.
-    size
-        int64 (n,): of each; 0: an empty document.
-    """
-    n = len(texts)
-    size = np.empty(n, np.int64)
-    parts: dict[int, NDArray[np.uint64]] = {}
-
-    def work(first: int, last: int) -> Iterator[None]:
-        gathered = shingler.gather(texts, first, last)
-        lengths = gathered.lengths()
-        for begin, end in batches_by_work(lengths, HASHED, last - first):
-            start = offsets_of(np.maximum(lengths[begin:end], 1))  # no more shingles than units
-            hashes = np.empty(start[-1], np.uint64)
-            count = size[first + begin : first + end]
-            some = gathered.part(begin, end)
-            _kernels.shingle_sets(
-                some.units, some.offsets, shingler.kernel_unit, shingler.size, hashes, start, count
-            )
-            parts[first + begin] = hashes[places_of(start[:-1], count)]
-            yield
-
-    advance = options.progress.stage("sets", n)
-    run(work, batches(n, batch_size(texts)), options.threads, advance)
-    hashes, end = np.empty(int(size.sum()), np.uint64), 0
-    for first in sorted(parts):  # one by one, for Ctrl-C
-        part = parts.pop(first)
-        start, end = end, end + len(part)
-        hashes[start:end] = part
-    return hashes, size
+def tiled(a: NDArray[np.int32], b: NDArray[np.int32]) -> Iterator[Any]:
+    """Cut pairs by the tiles of their two documents, so that two tiles are needed at a time."""
+    if not len(a):
+        return
+    key = np.maximum(a, b).astype(np.int64) << 32 | np.minimum(a, b)
+    if (key == key[0]).all():
+        yield slice(None)
+        return
+    order = np.argsort(key, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
-def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each begins if they stand one after the other, and where the last ends."""
-    offsets = np.zeros(len(size) + 1, np.int64)
-    np.cumsum(size, out=offsets[1:])
-    return offsets
-
-
-def places_of(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return start[0], start[0] + 1, ... size[0] of them, then those of the next."""
-    before = np.cumsum(size) - size
-    return np.repeat(start - before, size) + np.arange(int(size.sum()))
+def comparisons(
+    count: NDArray[np.int64], a: NDArray[np.int64], b: NDArray[np.int64]
+) -> Iterator[Batch]:
+    """Cut pairs of sets of these sizes into batches."""
+    if 2 * 4096 * int(count.max(initial=0)) <= COMPARED:  # most are compared in less than that
+        return batches(len(a), 4096)
+    return batches_by_work(count[a] + count[b], COMPARED, 4096)

@@ -10,7 +10,7 @@ from fastlsh import _kernels
 from fastlsh.candidates import check_signatures
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
-from fastlsh.sets.shingle_sets import ShingleSets
+from fastlsh.sets.sorted_sets import SortedSets
 from fastlsh.texts import Shingler, as_texts, check_shingler
 
 ESTIMATES_BATCH = 1 << 18
@@ -99,8 +99,8 @@ def exact_jaccard(
     lengths = np.empty(len(order), np.int64)
     for start, stop in batches(len(order), 4096):
         lengths[start:stop] = shingler.take(collection, order[start:stop]).lengths()
-    sets = ShingleSets(collection, shingler, order, lengths, thread_count(threads))
-    return sets.similarities(left, right, 0.0)
+    sets = SortedSets(collection, shingler, order, lengths, thread_count(threads))
+    return sets.similarities(left, right)
 
 
 def _by_family(

@@ -113,7 +113,7 @@ def _decide_block(
     def compare(start: int, stop: int) -> None:
         keeper.first_hits(
             first + start, first + stop, room, offsets[start : stop + 1],
-            sets.hashes, sets.start, sets.count, hit[start:stop], found[start:stop],
+            sets.words, sets.start, sets.count, hit[start:stop], found[start:stop],
         )  # fmt: skip
 
     # Only sets of about the same size are compared.
@@ -123,7 +123,7 @@ def _decide_block(
     done = 0
     while done < end - first:
         done = keeper.settle(
-            first, end, sets.hashes, sets.start, sets.count, hit, found,
+            first, end, sets.words, sets.start, sets.count, hit, found,
             decisions.unsure[first:end].view(np.uint8), done,
         )  # fmt: skip
     dropped = np.flatnonzero(hit >= 0)

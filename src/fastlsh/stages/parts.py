@@ -28,7 +28,9 @@ class Part:
         """Return the shingle sets of the documents in families, by place; none is made yet."""
         documents = self.families.documents
         lengths = self.signed.lengths[documents]
-        return ShingleSets(self.texts, params.shingler, documents, lengths, options.threads)
+        return ShingleSets(
+            self.texts, params.shingler, documents, self.families.starts, lengths, options.threads
+        )
 
 
 def part_of(

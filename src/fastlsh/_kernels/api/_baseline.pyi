@@ -87,7 +87,7 @@ class Keeper:
         last: int,
         candidates: NDArray[np.int32],
         offsets: NDArray[np.int64],
-        hashes: NDArray[np.uint64],
+        words: NDArray[np.uint64],
         start: NDArray[np.int64],
         count: NDArray[np.int64],
         hit: NDArray[np.int32],
@@ -97,7 +97,7 @@ class Keeper:
         self,
         first: int,
         last: int,
-        hashes: NDArray[np.uint64],
+        words: NDArray[np.uint64],
         start: NDArray[np.int64],
         count: NDArray[np.int64],
         hit: NDArray[np.int32],
@@ -170,16 +170,8 @@ def shingle_sets(
     start: NDArray[np.int64],
     count: NDArray[np.int64],
     unique: bool = True,
-    sketched: bool = False,
+    thinned: bool = False,
 ) -> None: ...
-def sketch_room(sizes: NDArray[np.int64], out: NDArray[np.int64]) -> None: ...
-def pack_sets(
-    hashes: NDArray[np.uint64],
-    start: NDArray[np.int64],
-    count: NDArray[np.int64],
-    places: NDArray[np.int64],
-    end: int,
-) -> int: ...
 def text_hashes(spans: Spans, out: NDArray[np.uint64]) -> None: ...
 def band_keys(
     signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64]
@@ -198,7 +190,15 @@ def set_jaccard(
     right: NDArray[np.int64],
     threshold: float,
     out: NDArray[np.float64],
-    sketched: bool = False,
+) -> None: ...
+def number_jaccard(
+    words: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    count: NDArray[np.int64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    threshold: float,
+    out: NDArray[np.float64],
 ) -> None: ...
 def move_slots(old: NDArray[np.uint64], slots: NDArray[np.uint64]) -> int: ...
 def murmur_minima(

@@ -1,5 +1,5 @@
 # Called from Python: shingle sets and similarities. The loops run without the GIL.
-# With checks.pxi, sets.pxi, compare.pxi, sketch.pxi and hashes.pxi.
+# With checks.pxi, sets.pxi, compare.pxi, numbered.pxi and hashes.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -15,7 +15,7 @@ from fastlsh._kernels.text.source cimport WORDS, Plan, make_plan
 def shingle_sets(
     units, const int64_t[::1] offsets, int unit, Py_ssize_t size,
     uint64_t[::1] out not None, const int64_t[::1] start not None, int64_t[::1] count not None,
-    bint unique=True, bint sketched=False,
+    bint unique=True, bint thinned=False,
 ):
     """Write the 64-bit hashes of each document's shingles, sorted and without repetitions.
 
@@ -33,8 +33,8 @@ def shingle_sets(
         int64 (n,), written: how many hashes a document has.
     unique
         False leaves them as they come, one for each window.
-    sketched
-        Write the sketch of each set behind it; `sketch_room` tells the words to add.
+    thinned
+        Leave them as they come, but most of those that repeat out.
     """
     cdef Plan plan
     cdef Py_ssize_t n
@@ -44,7 +44,6 @@ def shingle_sets(
     cdef Memory parts[5]
     cdef Workbench* bench = NULL
     cdef uint64_t* base = NULL
-    cdef bint fits
     check_plan(unit, size)
     if units is None:
         raise TypeError("units must be Spans, or an array with offsets")
@@ -69,7 +68,7 @@ def shingle_sets(
     cdef uint64_t[::1] ring = new_ring(size, longest)
     if n == 0:
         return
-    if unique:
+    if unique or thinned:
         bench = <Workbench*> malloc(sizeof(Workbench))
         if bench == NULL:
             raise MemoryError()
@@ -78,79 +77,15 @@ def shingle_sets(
     with nogil:
         make_plan(&plan, unit, size)
         if spans is not None:
-            fits = sets_of_texts(
-                spans.at, n, &plan, &ring[0], base, &start[0], &count[0], sketched, bench
+            sets_of_texts(
+                spans.at, n, &plan, &ring[0], base, &start[0], &count[0], thinned, bench
             )
         else:
-            fits = sets_of_tokens(
+            sets_of_tokens(
                 &tokens[0] if longest else NULL, &offsets[0], n, &plan, &ring[0], base, &start[0],
-                &count[0], sketched, bench,
+                &count[0], thinned, bench,
             )
     free(bench)
-    if not fits:
-        raise ValueError("start leaves no room for a sketch")
-
-
-def sketch_room(const int64_t[::1] sizes not None, int64_t[::1] out not None):
-    """Write how many words the sketch of a set of each size takes into `out`, int64 (n,)."""
-    cdef Py_ssize_t n = sizes.shape[0]
-    cdef Py_ssize_t done
-    memory_of(sizes, "sizes")
-    memory_of(out, "out")
-    if out.shape[0] != n:
-        raise ValueError("sizes and out need the same length")
-    if n == 0:
-        return
-    with nogil:
-        done = sketch_sizes(&sizes[0], n, &out[0])
-    if done < n:
-        raise ValueError(f"size {sizes[done]} out of range")
-
-
-def pack_sets(
-    uint64_t[::1] hashes not None, int64_t[::1] start not None, const int64_t[::1] count not None,
-    const int64_t[::1] places not None, Py_ssize_t end,
-):
-    """Move sets and their sketches together in memory; return where the last one ends.
-
-    Parameters
-    ----------
-    hashes, start, count
-        As in `set_jaccard`; start is written.
-    places
-        int64 (m,): the sets to move, by ascending start; all begin at `end` or behind it.
-    end
-        Where the first one goes.
-    """
-    cdef Memory parts[4]
-    cdef Py_ssize_t n = start.shape[0]
-    cdef Py_ssize_t m = places.shape[0]
-    cdef Py_ssize_t moved
-    if end < 0 or end > hashes.shape[0]:
-        raise ValueError(f"end must lie between 0 and {hashes.shape[0]}, got {end}")
-    if count.shape[0] != n:
-        raise ValueError("start and count need the same length")
-    parts[0] = memory_of(hashes, "hashes")
-    parts[1] = memory_of(start, "start")
-    parts[2] = memory_of(count, "count")
-    parts[3] = memory_of(places, "places")
-    check_apart(parts, 4, 2, "hashes, start, count and places")
-    if m == 0:
-        return end
-    if n == 0 or hashes.shape[0] == 0:
-        raise IndexError(f"set {places[0]} of {n} in {hashes.shape[0]} hashes")
-    with nogil:
-        moved = move_sets(
-            &hashes[0], hashes.shape[0], &start[0], &count[0], n, &places[0], m, &end
-        )
-    if moved < m:
-        p = places[moved]
-        if not 0 <= p < n:
-            raise IndexError(f"set {p} of {n}")
-        if 0 <= start[p] < end:
-            raise ValueError(f"set {p} would be moved backwards")
-        raise IndexError(f"set {p} lies outside the hashes")
-    return end
 
 
 def text_hashes(Spans spans not None, uint64_t[::1] out not None):
@@ -210,7 +145,6 @@ def set_jaccard(
     const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
     const int64_t[::1] count not None, const int64_t[::1] left not None,
     const int64_t[::1] right not None, double threshold, double[::1] out not None,
-    bint sketched=False,
 ):
     """Write |A n B| / |A u B| of each pair of sets into `out`, float64 (m,); -1 below `threshold`.
 
@@ -222,13 +156,11 @@ def set_jaccard(
         int64 (n,): place and size of each set.
     left, right
         int64 (m,): the pairs.
-    sketched
-        Behind each set lies its sketch.
     """
     cdef Memory parts[4]
     cdef Py_ssize_t n = left.shape[0]
     cdef Py_ssize_t done
-    cdef Sets sets = sets_of(hashes, start, count, start.shape[0], sketched)
+    cdef Sets sets = sets_of(hashes, start, count, start.shape[0])
     check_threshold(threshold)
     check_pairs(left, right, out, start.shape[0])
     parts[0] = memory_of(out, "out")
@@ -243,4 +175,41 @@ def set_jaccard(
     if done < n:
         raise IndexError(
             f"a set of pair {done} ({left[done]}, {right[done]}) lies outside the hashes"
+        )
+
+
+def number_jaccard(
+    const uint64_t[::1] words not None, const int64_t[::1] start not None,
+    const int64_t[::1] count not None, const int64_t[::1] left not None,
+    const int64_t[::1] right not None, double threshold, double[::1] out not None,
+):
+    """Write |A n B| / |A u B| of each pair of sets into `out`, float64 (m,); -1 below `threshold`.
+
+    Parameters
+    ----------
+    words
+        uint64: sets of numbers, as `pack_numbers` writes them.
+    start, count
+        int64 (n,): place and size of each set; the size -1 stands for a set that is not there.
+    left, right
+        int64 (m,): the pairs.
+    """
+    cdef Memory parts[4]
+    cdef Py_ssize_t n = left.shape[0]
+    cdef Py_ssize_t done
+    cdef Sets sets = sets_of(words, start, count, start.shape[0])
+    check_threshold(threshold)
+    check_pairs(left, right, out, start.shape[0])
+    parts[0] = memory_of(out, "out")
+    parts[1] = memory_of(start, "start")
+    parts[2] = memory_of(count, "count")
+    parts[3] = memory_of(words, "words")
+    check_apart(parts, 4, 1, "out, words, start and count")
+    if n == 0:
+        return
+    with nogil:
+        done = compare_numbers(&sets, &left[0], &right[0], n, threshold, &out[0])
+    if done < n:
+        raise IndexError(
+            f"a set of pair {done} ({left[done]}, {right[done]}) is not there, or lies outside"
         )

@@ -122,13 +122,13 @@ cdef class Keeper:
         return 0
 
     cdef Sets sets(
-        self, const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count
+        self, const uint64_t[::1] words, const int64_t[::1] start, const int64_t[::1] count
     ) except *:
         cdef Sets none
         memset(&none, 0, sizeof(Sets))
         if self.s.n == 0 or self.s.mode != BY_SETS:
             return none
-        return sets_of(hashes, start, count, self.s.n, True)
+        return sets_of(words, start, count, self.s.n)
 
     def candidates(
         self, Py_ssize_t first, Py_ssize_t last,
@@ -169,7 +169,7 @@ cdef class Keeper:
     def first_hits(
         self, Py_ssize_t first, Py_ssize_t last,
         const int32_t[::1] candidates not None, const int64_t[::1] offsets not None,
-        const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
+        const uint64_t[::1] words not None, const int64_t[::1] start not None,
         const int64_t[::1] count not None,
         int32_t[::1] hit not None, double[::1] similarity not None,
     ):
@@ -179,8 +179,8 @@ cdef class Keeper:
         ----------
         candidates, offsets
             From `candidates`: int32 (total,), int64 (last - first + 1,).
-        hashes, start, count
-            The sets with their sketches: uint64 values, int64 place and size of each.
+        words, start, count
+            The sets, as in `number_jaccard`.
         hit, similarity
             int32 and float64 (last - first,), written.
         """
@@ -197,13 +197,13 @@ cdef class Keeper:
         parts[1] = memory_of(similarity, "similarity")
         parts[2] = memory_of(candidates, "candidates")
         parts[3] = memory_of(offsets, "offsets")
-        parts[4] = memory_of(hashes, "hashes")
+        parts[4] = memory_of(words, "words")
         parts[5] = memory_of(start, "start")
         parts[6] = memory_of(count, "count")
         check_apart(parts, 7, 2, "hit, similarity and what is read")
         self.check_held(parts[0], "hit")
         self.check_held(parts[1], "similarity")
-        cdef Sets sets = self.sets(hashes, start, count)
+        cdef Sets sets = self.sets(words, start, count)
         if first == last:
             return
         with nogil:
@@ -215,7 +215,7 @@ cdef class Keeper:
 
     def settle(
         self, Py_ssize_t first, Py_ssize_t last,
-        const uint64_t[::1] hashes not None, const int64_t[::1] start not None,
+        const uint64_t[::1] words not None, const int64_t[::1] start not None,
         const int64_t[::1] count not None,
         int32_t[::1] hit not None, double[::1] similarity not None,
         uint8_t[::1] unsure not None, Py_ssize_t done=0, Py_ssize_t steps=KEEP_STEPS,
@@ -236,13 +236,13 @@ cdef class Keeper:
         parts[0] = memory_of(hit, "hit")
         parts[1] = memory_of(similarity, "similarity")
         parts[2] = memory_of(unsure, "unsure")
-        parts[3] = memory_of(hashes, "hashes")
+        parts[3] = memory_of(words, "words")
         parts[4] = memory_of(start, "start")
         parts[5] = memory_of(count, "count")
         check_apart(parts, 6, 3, "hit, similarity, unsure and the sets")
         for i in range(3):
             self.check_held(parts[i], "hit, similarity, unsure")
-        cdef Sets sets = self.sets(hashes, start, count)
+        cdef Sets sets = self.sets(words, start, count)
         if not 0 <= done <= last - first:
             raise ValueError(f"done must lie between 0 and {last - first}, got {done}")
         if done == last - first:

@@ -1,5 +1,5 @@
 # The keep-or-drop step: documents in priority order against the kept documents of their buckets.
-# With compare.pxi.
+# With compare.pxi and numbered.pxi.
 #
 # `root` and `document` belong to the caller, who may have written to them since they were checked:
 # each number is compared with what it counts before it is used.
@@ -98,12 +98,12 @@ cdef double compare(Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets) no
     cdef Py_ssize_t equal
     cdef double similarity
     if s.mode == BY_SETS:
-        if not (has_set(sets, d) and has_set(sets, c)):
+        if not (has_numbers(sets, d) and has_numbers(sets, c)):
             s.incomplete = True
             return -1.0
-        return jaccard_of_sets(
-            sets.hashes + sets.start[d], sets.count[d],
-            sets.hashes + sets.start[c], sets.count[c], s.threshold, True,
+        return jaccard_of_numbers(
+            sets.words + sets.start[d], sets.count[d],
+            sets.words + sets.start[c], sets.count[c], s.threshold,
         )
     if s.mode == BY_SIGNATURE:
         count_equal(row_of(s, d), row_of(s, c), s.k, &equal)

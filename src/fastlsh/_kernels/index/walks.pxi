@@ -133,6 +133,6 @@ cdef inline double similarity_to(
         return jaccard_of_sets(
             question.hashes + question.offsets[d],
             question.offsets[d + 1] - question.offsets[d],
-            t.hashes + start, end - start, question.threshold, False,
+            t.hashes + start, end - start, question.threshold,
         )
     return 1.0

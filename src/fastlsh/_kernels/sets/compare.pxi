@@ -1,5 +1,5 @@
 # Comparing two signatures, and two sorted sets of shingle hashes.
-# With blocks.pxi and sketch.pxi.
+# With blocks.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -146,8 +146,7 @@ cdef Py_ssize_t intersect_strands(
 
 
 cdef double jaccard_of_sets(
-    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double threshold,
-    bint sketched,
+    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double threshold
 ) noexcept nogil:
     # |A n B| / |A u B|, or -1 where that is below the threshold; 0 if a set is empty.
     cdef Py_ssize_t needed, common
@@ -156,8 +155,6 @@ cdef double jaccard_of_sets(
     needed = least_overlap(na, nb, threshold)
     if needed > min(na, nb):
         return -1.0
-    if sketched and sketches_refuse(a, na, b, nb, needed):
-        return -1.0
     if IN_VECTOR:
         common = intersect_blocks(a, na, b, nb, needed)
     else:
@@ -165,17 +162,9 @@ cdef double jaccard_of_sets(
     return -1.0 if common < 0 else quotient(common, na, nb)
 
 
-cdef inline bint lies_within(
-    int64_t start, int64_t count, Py_ssize_t total, bint sketched
-) noexcept nogil:
-    return (
-        0 <= count <= total and 0 <= start <= total - count
-        and (not sketched or sketch_words(count) <= total - count - start)
-    )
-
-
 cdef inline bint has_set(const Sets* sets, Py_ssize_t d) noexcept nogil:
-    return lies_within(sets.start[d], sets.count[d], sets.total, sets.sketched)
+    cdef int64_t count = sets.count[d]
+    return 0 <= count <= sets.total and 0 <= sets.start[d] <= sets.total - count
 
 
 cdef Py_ssize_t compare_pairs(
@@ -191,8 +180,8 @@ cdef Py_ssize_t compare_pairs(
         if not (has_set(sets, a) and has_set(sets, b)):
             return i
         out[i] = jaccard_of_sets(
-            sets.hashes + sets.start[a], sets.count[a],
-            sets.hashes + sets.start[b], sets.count[b], threshold, sets.sketched,
+            sets.words + sets.start[a], sets.count[a],
+            sets.words + sets.start[b], sets.count[b], threshold,
         )
     return n
 
@@ -214,21 +203,19 @@ cdef void agree_pairs(
 
 
 cdef Sets sets_of(
-    const uint64_t[::1] hashes, const int64_t[::1] start, const int64_t[::1] count, Py_ssize_t n,
-    bint sketched,
+    const uint64_t[::1] words, const int64_t[::1] start, const int64_t[::1] count, Py_ssize_t n
 ) except *:
     cdef Sets sets
     if start.shape[0] != n or count.shape[0] != n:
         raise ValueError(f"start and count need {n} elements, one per set")
-    memory_of(hashes, "hashes")
+    memory_of(words, "the sets")
     memory_of(start, "start")
     memory_of(count, "count")
     memset(&sets, 0, sizeof(Sets))
-    sets.total = hashes.shape[0]
-    sets.sketched = sketched
+    sets.total = words.shape[0]
     if n:
         sets.start = &start[0]
         sets.count = &count[0]
     if sets.total:
-        sets.hashes = &hashes[0]
+        sets.words = &words[0]
     return sets

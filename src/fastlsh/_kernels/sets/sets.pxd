@@ -13,9 +13,8 @@ cdef struct Workbench:
 
 
 cdef struct Sets:
-    # Sets by number.
-    const uint64_t* hashes
+    # Sets by number: of hashes (compare.pxi), or of numbers (numbered.pxi).
+    const uint64_t* words
     const int64_t* start
-    const int64_t* count
-    Py_ssize_t total            # of the hashes
-    bint sketched               # the sketch of each lies behind it
+    const int64_t* count        # of elements; negative: there is no set
+    Py_ssize_t total            # of the words

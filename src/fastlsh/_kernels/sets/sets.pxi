@@ -1,5 +1,5 @@
 # The set of a document's shingle hashes, as a sorted array without repetitions.
-# With words.pxi, compare.pxi and sketch.pxi.
+# With words.pxi.
 
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
@@ -139,69 +139,34 @@ cdef Py_ssize_t collect(
 
 
 cdef Py_ssize_t write_set(
-    Source* s, uint64_t* out, Py_ssize_t room, bint sketched, Workbench* bench
+    Source* s, uint64_t* out, Py_ssize_t room, bint thinned, Workbench* bench
 ) noexcept nogil:
-    # Returns how many hashes there are, in the order of the windows without a workbench. -1: there
-    # is no room for the sketch.
+    # Returns how many hashes there are: sorted; in the order of the windows with `thinned`, or
+    # without a workbench, and then with all repetitions.
     cdef Py_ssize_t n
     if bench == NULL:
-        n = collect(s, out, room, NULL)
-    else:
-        n = sort_unique(out, collect(s, out, room, bench.recent), 0, bench)
-    if sketched:
-        if room < n + sketch_words(n):
-            return -1
-        make_sketch(out, n, out + n)
-    return n
+        return collect(s, out, room, NULL)
+    n = collect(s, out, room, bench.recent)
+    return n if thinned else sort_unique(out, n, 0, bench)
 
 
-cdef bint sets_of_texts(
+cdef void sets_of_texts(
     const Span* at, Py_ssize_t n, const Plan* plan, uint64_t* ring, uint64_t* out,
-    const int64_t* start, int64_t* count, bint sketched, Workbench* bench
+    const int64_t* start, int64_t* count, bint thinned, Workbench* bench
 ) noexcept nogil:
-    # False: `start` leaves no room for a sketch.
     cdef Source source
     cdef Py_ssize_t i
     for i in range(n):
         open_text(&source, plan, at + i, ring)
-        count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], sketched, bench)
-        if count[i] < 0:
-            return False
-    return True
+        count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], thinned, bench)
 
 
-cdef bint sets_of_tokens(
+cdef void sets_of_tokens(
     const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan, uint64_t* ring,
-    uint64_t* out, const int64_t* start, int64_t* count, bint sketched, Workbench* bench
+    uint64_t* out, const int64_t* start, int64_t* count, bint thinned, Workbench* bench
 ) noexcept nogil:
     cdef Source source
     cdef Py_ssize_t i
     for i in range(n):
         open_tokens(&source, plan, tokens + offsets[i], offsets[i + 1] - offsets[i], ring)
-        count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], sketched, bench)
-        if count[i] < 0:
-            return False
-    return True
-
-
-cdef Py_ssize_t move_sets(
-    uint64_t* hashes, Py_ssize_t total, int64_t* start, const int64_t* count, Py_ssize_t n,
-    const int64_t* places, Py_ssize_t m, Py_ssize_t* end
-) noexcept nogil:
-    # Returns how many were moved: all, or the place of the first that cannot be.
-    cdef Py_ssize_t i
-    cdef int64_t p, from_, words
-    for i in range(m):
-        p = places[i]
-        if not 0 <= p < n:
-            return i
-        from_ = start[p]
-        words = count[p]
-        if not lies_within(from_, words, total, True) or from_ < end[0]:
-            return i
-        words += sketch_words(words)
-        if words and from_ != end[0]:
-            memmove(hashes + end[0], hashes + from_, words * sizeof(uint64_t))
-        start[p] = end[0]
-        end[0] += words
-    return m
+        count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], thinned, bench)

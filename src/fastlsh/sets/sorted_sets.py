@@ -1,0 +1,113 @@
+"""The similarity of any pairs of documents, by sorted sets within bounded memory.
+
+Pairs that someone names need not be alike: numbering the hashes of such documents would cost more
+than sorting them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.parallel import batches_by_work, run
+from fastlsh.sets.shingle_sets import comparisons, distinct, most_shingles, tiled
+from fastlsh.texts import Shingler, Texts
+
+ROOM = 7 << 20
+"""Hashes that are held at a time: 56 MB, more only if two documents need it."""
+BATCH = 1 << 17
+"""Hashes that are made at a time."""
+
+
+class SortedSets:
+    """The sets of two tiles of documents, each in a half of the room.
+
+    Parameters
+    ----------
+    texts, shingler
+        The collection and what its sets are made of.
+    documents
+        int64 (m,): which of its documents. All that follows counts places in this array.
+    lengths
+        int64 (m,): code points (bytes, tokens) of each.
+    threads
+        How many make sets and compare them.
+    """
+
+    def __init__(
+        self,
+        texts: Texts,
+        shingler: Shingler,
+        documents: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        threads: int,
+    ) -> None:
+        self._texts = texts
+        self._shingler = shingler
+        self._documents = documents
+        self._threads = threads
+        self._most = most_shingles(shingler, lengths)
+        before = np.cumsum(self._most) - self._most
+        self._tile = (before // max(ROOM // 2, 1)).astype(np.int32)
+        self._half = int(np.bincount(self._tile, self._most).max(initial=0))
+        self._held = [-1, -1]  # the tile in each half
+        self._end = [0, self._half]
+        self._hashes = np.empty(2 * self._half, np.uint64)
+        self._start = np.zeros(len(documents), np.int64)
+        self._count = np.full(len(documents), -1, np.int64)
+
+    def similarities(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the exact similarity of each pair, float64 (m,)."""
+        out = np.empty(len(left))
+        for chosen in tiled(self._tile[left], self._tile[right]):
+            a, b = left[chosen], right[chosen]
+            places = distinct(a, b)
+            for tile, half in self._halves(sorted({int(t) for t in self._tile[[a[0], b[0]]]})):
+                self._make(places[self._tile[places] == tile], half)
+            out[chosen] = self._compared(a, b)
+        return out
+
+    def _halves(self, tiles: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield each tile with its half; what is held already stays where it is."""
+        for tile in tiles:
+            if tile not in self._held:
+                half = 0 if self._held[0] not in tiles else 1
+                self._count[self._tile == self._held[half]] = -1
+                self._held[half] = tile
+                self._end[half] = half * self._half
+            yield tile, self._held.index(tile)
+
+    def _make(self, places: NDArray[np.int64], half: int) -> None:
+        """Make the sets of these documents that are not there."""
+        missing = places[self._count[places] < 0]
+        if not len(missing):
+            return
+        bounds = np.full(len(missing) + 1, self._end[half])
+        bounds[1:] += np.cumsum(self._most[missing])
+        counts = np.empty(len(missing), np.int64)
+
+        def work(first: int, last: int) -> None:
+            gathered = self._shingler.take(self._texts, self._documents[missing[first:last]])
+            _kernels.shingle_sets(
+                gathered.units, gathered.offsets, self._shingler.kernel_unit, self._shingler.size,
+                self._hashes, bounds[first : last + 1], counts[first:last],
+            )  # fmt: skip
+
+        run(work, batches_by_work(self._most[missing], BATCH, 4096), self._threads)
+        self._start[missing] = bounds[:-1]
+        self._count[missing] = counts
+        self._end[half] = int(bounds[-1])
+
+    def _compared(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+        found = np.empty(len(a))
+
+        def work(first: int, last: int) -> None:
+            _kernels.set_jaccard(
+                self._hashes, self._start, self._count, a[first:last], b[first:last], 0.0,
+                found[first:last],
+            )  # fmt: skip
+
+        run(work, comparisons(self._count, a, b), self._threads)
+        return found

@@ -1,0 +1,212 @@
+"""Hashes as dense numbers, sets of them as words, and their similarity."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from fastlsh import _kernels
+from fastlsh._kernels import CHARACTERS, Numbers, pack_numbers, spans_of_list
+
+hashes = st.one_of(
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 20),  # crowded in the same slots
+    st.sampled_from([0, 2**32, 2**63, 2**64 - 1]),
+)
+
+
+def places(lists, gap=0):
+    """Return where lists of these begin and how long they are, with gaps between them."""
+    count = np.array([len(one) for one in lists], np.int64)
+    return np.cumsum(count + gap) - count, count
+
+
+def joined(lists, gap=0):
+    start, count = places(lists, gap)
+    values = np.full(int(count.sum()) + gap * len(lists), 77, np.uint64)
+    for one, first in zip(lists, start.tolist(), strict=True):
+        values[first : first + len(one)] = one
+    return values, start, count
+
+
+def packed(lists):
+    """Return sets of numbers as the kernels take them: words, start and count."""
+    values, start, count = joined(lists)
+    words = np.empty(len(lists) + 2 * len(values), np.uint64)
+    place, size = np.empty_like(count), np.empty_like(count)
+    end = pack_numbers(values, start, count, words, place, size)
+    return words[:end], place, size
+
+
+@given(st.lists(st.lists(st.lists(hashes), max_size=5), max_size=5), st.integers(0, 2))
+def test_numbers_are_dense_and_by_first_occurrence(batches, gap):
+    numbers = Numbers()
+    expected = {}
+    for lists in batches:
+        values, start, count = joined(lists, gap)
+        numbers.replace(values, start, count)
+        wanted = [[expected.setdefault(h, len(expected) + 1) for h in one] for one in lists]
+        assert values.tolist() == joined(wanted, gap)[0].tolist()
+        assert len(numbers) == len(expected)
+    numbers.clear()
+    assert len(numbers) == 0
+    again = np.array([5, 7, 5], np.uint64)
+    numbers.replace(again, np.array([0]), np.array([3]))
+    assert again.tolist() == [1, 2, 1]
+
+
+def test_many_numbers():
+    # Beyond the first room, several times over.
+    rng = np.random.default_rng(0)
+    numbers = Numbers()
+    drawn = rng.integers(0, 2**64, 200_000, np.uint64)
+    expected = {}
+    for batch in np.split(np.concatenate([drawn, drawn[::-1]]), 10):
+        wanted = [expected.setdefault(h, len(expected) + 1) for h in batch.tolist()]
+        found = batch.copy()
+        numbers.replace(found, np.array([0]), np.array([len(batch)]))
+        assert found.tolist() == wanted
+
+
+def test_numbers_given_on_threads():
+    rng = np.random.default_rng(1)
+    batches = [rng.integers(0, 3000, 5000).astype(np.uint64) << 40 for _ in range(16)]
+    numbers = Numbers()
+
+    def replaced(batch):
+        values = batch.copy()
+        numbers.replace(values, np.array([0]), np.array([len(values)]))
+        return values
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(replaced, batches))
+    pairs = {
+        pair
+        for batch, values in zip(batches, found, strict=True)
+        for pair in zip(batch.tolist(), values.tolist(), strict=True)
+    }
+    assert len(pairs) == len({h for h, _ in pairs}) == len({n for _, n in pairs}) == len(numbers)
+    assert max(n for _, n in pairs) == len(numbers)
+
+
+near = st.integers(0, 200)
+far = st.sampled_from([4095, 4096, 262_143, 262_144, 600_000])
+
+
+@given(st.lists(st.lists(st.one_of(near, near, far), max_size=150), max_size=5))
+def test_packed_sets(lists):
+    words, place, size = packed(lists)
+    at = 0
+    for one, first, members in zip(lists, place.tolist(), size.tolist(), strict=True):
+        assert first == at
+        assert members == len(set(one))
+        entries = words[at + 1 : at + 1 + 2 * int(words[at])].tolist()
+        at += 1 + len(entries)
+        assert entries[::2] == sorted({n // 64 for n in one})
+        found = {
+            64 * word + bit
+            for word, bits in zip(entries[::2], entries[1::2], strict=True)
+            for bit in range(64)
+            if bits >> bit & 1
+        }
+        assert found == set(one)
+    assert at == len(words)
+
+
+def awkward_sets():
+    """Return sets of numbers of every size around words and steps, of every overlap."""
+    draw = random.Random(0)
+    sets = [set(), {1}, {1}, {700_000}, set(range(1, 5000)), set(range(64, 128))]
+    for n in [1, 2, 63, 64, 65, 1000, 3000]:
+        for overlap in sorted({0, 1, n // 2, n * 4 // 5, n - 1, n}):
+            sets += [set(range(n)), set(range(overlap)) | set(range(5000, 5000 + n - overlap))]
+        sets.append(set(draw.sample(range(4 * n), n)))
+        sets.append({64 * i + draw.randrange(64) for i in range(n)})  # one in a word
+        sets.append({100_000 + i for i in range(n)})
+    return sets
+
+
+def test_similarity_of_awkward_sets(isa):
+    sets = awkward_sets()
+    words, start, count = packed([sorted(s) for s in sets])
+    left, right = (side.ravel().copy() for side in np.mgrid[: len(sets), : len(sets)])
+    exact = [oracle.jaccard(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
+    out = np.empty(len(left))
+    some = sorted(set(exact))[1:]
+    for threshold in [0.0, 1e-9, 0.5, 0.8, 1.0, *some[:: len(some) // 10 + 1]]:
+        isa.number_jaccard(words, start, count, left, right, threshold, out)
+        assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
+
+
+@given(st.lists(st.sets(st.integers(0, 400)), min_size=2, max_size=6), st.floats(0, 1))
+def test_similarity(sets, threshold):
+    words, start, count = packed([list(s) for s in sets])
+    left, right = (side.ravel().copy() for side in np.mgrid[: len(sets), : len(sets)])
+    exact = [oracle.jaccard(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
+    out = np.empty(len(left))
+    _kernels.number_jaccard(words, start, count, left, right, threshold, out)
+    assert out.tolist() == [j if j >= threshold else -1.0 for j in exact]
+
+
+def test_thinned_hashes_are_the_same_set_in_the_order_of_the_text(isa):
+    texts = ["", "abcabcabc", "a" * 500, "".join(map(chr, range(300))) * 3, "xyz" * 7000]
+    start = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
+    every, thin = np.zeros(start[-1], np.uint64), np.zeros(start[-1], np.uint64)
+    windows, left = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+    spans = spans_of_list(texts)
+    isa.shingle_sets(spans, None, CHARACTERS, 2, every, start, windows, unique=False)
+    isa.shingle_sets(spans, None, CHARACTERS, 2, thin, start, left, thinned=True)
+    for i, text in enumerate(texts):
+        all_of_them = every[start[i] : start[i] + windows[i]].tolist()
+        some = thin[start[i] : start[i] + left[i]].tolist()
+        assert set(some) == set(all_of_them)
+        remaining = iter(all_of_them)
+        assert all(h in remaining for h in some)  # a subsequence
+        assert len(some) < len(all_of_them) / 2 or len(text) < 10
+
+
+def test_a_set_that_is_not_there():
+    words, start, count = packed([[1, 2], [2, 3]])
+    pair = np.array([0]), np.array([1])
+    out = np.empty(1)
+    _kernels.number_jaccard(words, start, count, *pair, 0.0, out)
+    assert out.tolist() == [1 / 3]
+    for bad in [
+        (words, start, np.array([-1, 2])),
+        (words, np.array([-1, 3]), count),
+        (words, np.array([0, len(words)]), count),
+        (words, np.array([0, 2**62]), count),
+        (words[:-1], start, count),
+        (np.full_like(words, 2**64 - 1), start, count),
+    ]:
+        with pytest.raises(IndexError, match="is not there, or lies outside"):
+            _kernels.number_jaccard(*bad, *pair, 0.0, out)
+    with pytest.raises(ValueError, match="start and count need"):
+        _kernels.number_jaccard(words, start[:1], count, *pair, 0.0, out)
+    with pytest.raises(IndexError, match="points outside 2 documents"):
+        _kernels.number_jaccard(words, start, count, pair[0], np.array([2]), 0.0, out)
+
+
+def test_bad_lists_are_refused():
+    numbers = Numbers()
+    values = np.arange(10, dtype=np.uint64)
+    for start, count in [([-1], [1]), ([0], [-1]), ([0], [11]), ([10], [1]), ([1], [2**63 - 1])]:
+        with pytest.raises(IndexError, match="list 0 lies outside"):
+            numbers.replace(values, np.array(start), np.array(count))
+    with pytest.raises(ValueError, match="one element per list"):
+        numbers.replace(values, np.array([0]), np.array([1, 1]))
+    assert values.tolist() == list(range(10))
+    size = np.empty(1, np.int64)
+    one = np.array([0]), np.array([10])
+    with pytest.raises(ValueError, match="the sets need 3 words, out has 2"):
+        pack_numbers(values, *one, np.empty(2, np.uint64), size.copy(), size)
+    with pytest.raises(ValueError, match="the sets need 3 words, out has 0"):
+        pack_numbers(values, *one, np.empty(0, np.uint64), size.copy(), size)
+    with pytest.raises(ValueError, match="numbers must be below"):
+        pack_numbers(values + 2**32 - 9, *one, np.empty(21, np.uint64), size.copy(), size)
+    with pytest.raises(ValueError, match="place and size"):
+        pack_numbers(values, *one, np.empty(21, np.uint64), np.empty(2, np.int64), size)
