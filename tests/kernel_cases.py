@@ -405,6 +405,8 @@ CASES = {
     }),
     "Spans": lambda isa: (_kernels.Spans, {}), "Spans.__len__": of_spans("__len__"),
     "Spans.strings": of_spans("strings"),
+    "Spans.part": lambda isa: (spans().part, {"first": 1, "last": 3}),
+    "Spans.window": lambda isa: (spans().window, {"i": 1, "begin": 0, "end": 2}),
     "Spans.lengths": lambda isa: (spans().lengths, {"out": np.zeros(4, INT64)}),
     "Spans.equal": lambda isa: (spans().equal, {"other": spans(), "out": np.zeros(4, UINT8)}),
     "spans_of_list": lambda isa: (spans_of_list, {
