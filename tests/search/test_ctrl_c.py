@@ -127,7 +127,7 @@ def test_values_made_keys_at_a_time(record, function, monkeypatch):
     signatures = np.random.default_rng(0).integers(0, 2**32, (1000, 2000), np.uint32)
     function(signatures, LSHParams(4, 500))
     assert sum(calls) == 2_000_000
-    assert max(calls) == 50_000
+    assert 25_000 < max(calls) <= 50_000
 
 
 def test_elements_compared_at_a_time(record, monkeypatch):

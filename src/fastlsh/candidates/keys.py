@@ -39,8 +39,9 @@ def check_bands(signatures: NDArray[np.uint32], params: LSHParams) -> None:
         )
 
 
-def keys_batch(values: int) -> int:
-    """Return how many documents' keys to make at a time, each of so many values."""
+def keys_batch(bands: int, rows: int) -> int:
+    """Return how many documents' keys of so many bands to make at a time."""
+    values = bands * (rows + 32)  # where bands are many, each key is written to a page of its own
     return min(KEYS_BATCH, max(VALUES_BATCH // values, 1))
 
 
@@ -76,7 +77,7 @@ def band_keys(
     def work(start: int, stop: int) -> None:
         _kernels.band_keys(signatures[start:stop], 0, params.rows, keys[:, start:stop])
 
-    size = keys_batch(params.bands * params.rows)
+    size = keys_batch(params.bands, params.rows)
     run(work, batches(len(signatures), size), thread_count(threads))
     return keys
 

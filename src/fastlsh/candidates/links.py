@@ -146,6 +146,6 @@ def _key_blocks(
         ) -> None:
             _kernels.band_keys(signatures[start:stop], first, params.rows, block[:, start:stop])
 
-        size = keys_batch(len(block) * params.rows)
+        size = keys_batch(len(block), params.rows)
         run(work, batches(len(signatures), size), threads)
         yield first, block

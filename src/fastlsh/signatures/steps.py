@@ -88,7 +88,10 @@ def signing_steps(
         Band keys to write as well, uint64 (bands, n), or None.
     """
     wanted: tuple[Any, ...] = () if keys is None else (rows, keys)
-    work = _work(functions, lengths, out.shape[1])
+    if _work(functions, int(lengths.sum()), len(lengths), out.shape[1]) <= STEP:
+        kernel.sign(gathered, functions, out, *wanted)  # nearly always
+        return
+    work = np.asarray(_work(functions, lengths, 1, out.shape[1]))
     for first, last in batches_by_work(work, STEP, len(work)):
         signed = out[first:last]
         if keys is not None:
@@ -106,13 +109,12 @@ def signing_steps(
             _kernels.band_keys(signed, 0, rows, keys[:, first:last])
 
 
-def _work(functions: Scheme, lengths: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Return how many evaluations signing each document costs."""
+def _work(functions: Scheme, units: Any, documents: int, k: int) -> Any:
+    """Return how many evaluations it costs, at most, to sign documents of so many units."""
     if functions.kernel == _kernels.AFFINE32:
-        return np.asarray((lengths + VALUE) * k)
+        return (units + VALUE * documents) * k
     # What few shingles leave empty is filled by a function for each value.
-    fills = np.minimum(lengths, k // 8) // 2
-    return np.asarray(lengths * FSS_UNIT + (FSS_VALUE + fills) * k)
+    return units * FSS_UNIT + documents * (FSS_VALUE + k // 16) * k
 
 
 def _by_windows(
