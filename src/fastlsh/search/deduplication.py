@@ -11,9 +11,8 @@ from fastlsh.candidates import empty_documents
 from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Deduplication
-from fastlsh.search.priority import check_keep, priority_order
 from fastlsh.search.short_shingles import warn_of_short_shingles
-from fastlsh.stages import decide, sign
+from fastlsh.stages import check_keep, decide, priority_order, sign
 from fastlsh.texts import Shingler, as_texts, joined
 
 
