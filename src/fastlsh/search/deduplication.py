@@ -98,9 +98,10 @@ def deduplicate(
     with clock("signatures"):
         signed = sign(everything, params, options)
         warn_of_short_shingles(everything, signed.signatures, params, options)
-    order = priority_order(keep, everything, signed.lengths, len(known), params)
+    fixed = np.arange(len(everything)) < len(known)
+    order = priority_order(keep, everything, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
-        everything, signed, order, len(known), max_candidates, params, options, clock
+        everything, signed, order, fixed, max_candidates, params, options, clock
     )
     kept = kept[len(known) :]
     return Deduplication(
