@@ -21,6 +21,7 @@ INTEGERS = {
     "bands": Bounds(1),
     "rows": Bounds(1),
     "threads": Bounds(1),
+    "documents": Bounds(0, 2**31 - 1),
     "max_pairs": Bounds(0),
     "max_candidates": Bounds(1),
     "limit": Bounds(1),

@@ -1,6 +1,7 @@
 """What decides the answer of a search, checked once. How it is run: `parallel.RunOptions`."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from fastlsh._kernels import AFFINE32, BY_SETS, BY_SIGNATURE, FSS, NOT_VERIFIED
 from fastlsh.arguments import check_choice, check_integer, check_threshold
@@ -13,7 +14,17 @@ VERIFY = {"exact": BY_SETS, "signature": BY_SIGNATURE, "none": NOT_VERIFIED}
 
 @dataclass(frozen=True)
 class SearchParams:
-    """How a collection is signed, banded and verified."""
+    """What decides the answer of a search; `of` makes it. It can be pickled if the shingler can.
+
+    Attributes
+    ----------
+    threshold : float
+    shingler : Shingler
+    num_perm, seed : int
+    scheme, verify : str
+    lsh : LSHParams
+        Bands and rows.
+    """
 
     threshold: float
     shingler: Shingler
@@ -21,24 +32,34 @@ class SearchParams:
     seed: int
     scheme: str
     lsh: LSHParams
-    """Bands and rows."""
     verify: str
 
     @classmethod
     def of(
         cls,
-        threshold: float,
+        threshold: float = 0.8,
         *,
-        shingler: Shingler | None,
-        num_perm: int,
-        seed: int,
-        recall: float,
-        bands: int | None,
-        rows: int | None,
-        scheme: str,
-        verify: str,
+        shingler: Shingler | None = None,
+        num_perm: int = 128,
+        seed: int = 1,
+        recall: float = 0.98,
+        bands: int | None = None,
+        rows: int | None = None,
+        scheme: str = "affine32",
+        verify: str = "exact",
     ) -> "SearchParams":
-        """Check the arguments of a public function."""
+        """Check the parameters, and choose bands and rows where they are not given.
+
+        Parameters
+        ----------
+        threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify
+            As in `near_duplicates`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An unsuitable argument; the message names it.
+        """
         threshold = check_threshold(threshold)
         check_choice(verify, "verify")
         check_choice(scheme, "scheme")
@@ -62,3 +83,10 @@ class SearchParams:
     def verify_mode(self) -> int:
         """How to verify, by the number that the kernels have for it."""
         return VERIFY[self.verify]
+
+
+def check_params(params: Any) -> SearchParams:
+    """Return the parameters of a search; TypeError if they are something else."""
+    if not isinstance(params, SearchParams):
+        raise TypeError(f"params must be SearchParams, got {type(params).__name__}")
+    return params

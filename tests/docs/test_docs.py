@@ -19,7 +19,7 @@ from pages import ROOT, run_here, run_page
 
 DOCS = ROOT / "docs"
 PAGES = ["index", "tutorial", "parameters", "how-it-works", "guarantees", "command-line"]
-ELSEWHERE = {"migrating"}  # tests/docs/test_migrating.py
+ELSEWHERE = {"migrating", "engines"}  # tests/docs/test_migrating.py, test_engines.py
 WRITTEN = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md")), *ROOT.glob("examples/*.md")]
 NAME = re.compile(r"(?<![\w/.-])fastlsh(?:\.[A-Za-z_]\w*)+")
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
@@ -156,6 +156,14 @@ def test_the_reference_has_everything_public():
         if not name.startswith("_"):
             # preset is in a module of its own name, so it is found only by its full one
             assert re.search(rf"^::: fastlsh\.(presets\.named\.)?{name}$", text, flags=re.M), name
+
+
+def test_the_reference_has_every_stage():
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    public = re.findall(r"^::: (fastlsh\.(?:stages|parameters)\..+)$", text, flags=re.M)
+    assert sorted(name.split(".")[-1] for name in public) == sorted(fastlsh.stages.__all__)
+    for name in public:
+        assert reach(name) is getattr(fastlsh.stages, name.split(".")[-1])
 
 
 def reach(dotted):

@@ -11,9 +11,8 @@ from fastlsh.candidates import empty_documents
 from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Deduplication
-from fastlsh.search.priority import check_keep, priority_order
 from fastlsh.search.short_shingles import warn_of_short_shingles
-from fastlsh.stages import decide, sign
+from fastlsh.stages import check_keep, decide, priority_order, sign
 from fastlsh.texts import Shingler, as_texts, joined
 
 
@@ -99,9 +98,10 @@ def deduplicate(
     with clock("signatures"):
         signed = sign(everything, params, options)
         warn_of_short_shingles(everything, signed.signatures, params, options)
-    order = priority_order(keep, everything, signed.lengths, len(known), params)
+    fixed = np.arange(len(everything)) < len(known)
+    order = priority_order(keep, everything, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
-        everything, signed, order, len(known), max_candidates, params, options, clock
+        everything, signed, order, fixed, max_candidates, params, options, clock
     )
     kept = kept[len(known) :]
     return Deduplication(

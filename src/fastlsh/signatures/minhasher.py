@@ -202,20 +202,27 @@ class MinHasher:
             counted = gathered.lengths()
             if lengths is not None:
                 lengths[start:stop] = counted
-            wanted = (keys.rows, keys.keys[:, start:stop]) if keys else ()
-            shingler = self.shingler
-            kernel = (
-                of_texts(shingler.kernel_unit, shingler.size)
-                if gathered.offsets is None
-                else of_tokens(shingler.size)
-            )
-            return signing_steps(
-                kernel, gathered, counted, self._functions, result[start:stop], *wanted
-            )
+            part = BandKeys(keys.rows, keys.keys[:, start:stop]) if keys else None
+            return self.sign_gathered(gathered, counted, result[start:stop], part)
 
         advance = progress.stage("signatures", n) if progress else None
         run(work, batches(n, batch_size(texts)), self.threads, advance)
         return result
+
+    def sign_gathered(
+        self,
+        gathered: Gathered,
+        lengths: NDArray[np.int64],
+        out: NDArray[np.uint32],
+        keys: BandKeys | None = None,
+    ) -> Iterator[None]:
+        """Write the signatures of a batch that the shingler has gathered, and its keys, in steps.
+
+        `lengths` are those of the batch.
+        """
+        unit, size = self.shingler.kernel_unit, self.shingler.size
+        kernel = of_texts(unit, size) if gathered.offsets is None else of_tokens(size)
+        return signing_steps(kernel, gathered, lengths, self._functions, out, *(keys or ()))
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:
         if out is None:

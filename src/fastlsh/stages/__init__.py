@@ -1,25 +1,50 @@
-"""The stages of every search: sign, link documents into families, then verify or decide.
+"""The stages of every search, for those who bring their own engine.
 
-Functions of arrays, which know nothing of where texts come from and where answers go. Every
-decision is made inside one family, so a collection's answer is the union of the answers for its
-parts (`Part`), whatever an engine takes as a part.
+Functions of columns and arrays, which know nothing of where texts come from and where answers go:
+
+    sign_batch -> (sort) -> link_sorted -> UnionFind -> (gather) -> decide_part, find_pairs_of_part
+
+Every decision is made inside one family, so the answer for a collection is the union of the
+answers for its parts, however an engine cuts it: to the bit what `deduplicate` and
+`near_duplicates` answer, which call the same code. What an engine adds is the sort and the gather;
+docs/engines.md shows one. Nothing here keeps a Python object for each document, and what goes from
+stage to stage are integers.
+
+Other rooms of fastlsh also take from here what is not in ``__all__``; that may change at any time.
 """
 
-from fastlsh.stages.answers import Decided, decide, find_pairs
-from fastlsh.stages.copies import with_copies
-from fastlsh.stages.parts import part_of
-from fastlsh.stages.signing import Signed, hasher_for, sign
-from fastlsh.stages.verification import Verified, verified_pairs
+from fastlsh.parameters import SearchParams
+from fastlsh.stages.answers import decide as decide
+from fastlsh.stages.answers import find_pairs as find_pairs
+from fastlsh.stages.batches import SignedBatch, sign_batch
+from fastlsh.stages.copies import with_copies as with_copies
+from fastlsh.stages.linking import LinkState, NumberLinks, link_sorted
+from fastlsh.stages.part_answers import (
+    PartDecisions,
+    PartPairs,
+    decide_part,
+    find_pairs_of_part,
+)
+from fastlsh.stages.parts import part_of as part_of
+from fastlsh.stages.priority import check_keep as check_keep
+from fastlsh.stages.priority import priority_order as priority_order
+from fastlsh.stages.signing import Signed as Signed
+from fastlsh.stages.signing import hasher_for as hasher_for
+from fastlsh.stages.signing import sign as sign
+from fastlsh.stages.union_find import FamilyTable, UnionFind
+from fastlsh.stages.verification import verified_pairs as verified_pairs
 
 __all__ = [
-    "Decided",
-    "Signed",
-    "Verified",
-    "decide",
-    "find_pairs",
-    "hasher_for",
-    "part_of",
-    "sign",
-    "verified_pairs",
-    "with_copies",
+    "FamilyTable",
+    "LinkState",
+    "NumberLinks",
+    "PartDecisions",
+    "PartPairs",
+    "SearchParams",
+    "SignedBatch",
+    "UnionFind",
+    "decide_part",
+    "find_pairs_of_part",
+    "link_sorted",
+    "sign_batch",
 ]

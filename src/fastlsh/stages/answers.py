@@ -31,7 +31,7 @@ def decide(
     texts: Texts,
     signed: Signed,
     order: NDArray[np.int64],
-    fixed: int,
+    fixed: NDArray[np.bool_],
     max_candidates: int,
     params: SearchParams,
     options: RunOptions,
@@ -46,7 +46,7 @@ def decide(
     order
         int64 (n,): all documents, highest priority first.
     fixed
-        So many documents come first in the collection and in `order`, and are kept in any case.
+        bool (n,): kept in any case; they come first in `order`.
     max_candidates
         As in `deduplicate`.
     params, options
@@ -62,7 +62,7 @@ def decide(
     asked[empty_documents(signed.signatures)] = False
     with clock("decisions"):
         part = part_of(texts, signed, order[asked[order]], params, options)
-        decisions = keep_or_drop(part, everyone < fixed, max_candidates, params, options)
+        decisions = keep_or_drop(part, fixed, max_candidates, params, options)
     kept, similarity = everyone.copy(), np.ones(len(texts))
     dropped = decisions.proof >= 0
     kept[decisions.documents[dropped]] = decisions.proof[dropped]

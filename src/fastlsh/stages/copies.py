@@ -73,10 +73,7 @@ def first_copies(
     size = batch_size(texts)
 
     def hash_texts(start: int, stop: int) -> Iterator[None]:
-        spans = shingler.take_texts(texts, documents[start:stop])
-        for first, last in _short_parts(spans):
-            _kernels.text_hashes(spans.part(first, last), hashes[start + first : start + last])
-            yield
+        return hashing_steps(shingler.take_texts(texts, documents[start:stop]), hashes[start:stop])
 
     run(hash_texts, batches(len(documents), size), threads)
     copies, originals = repeated(hashes)
@@ -95,6 +92,13 @@ def first_copies(
     equal = same.astype(bool)
     first[documents[copies[equal]]] = documents[originals[equal]]
     return first
+
+
+def hashing_steps(spans: _kernels.Spans, out: NDArray[np.uint64]) -> Iterator[None]:
+    """Write a hash of each whole text, never 0, step by step."""
+    for first, last in _short_parts(spans):
+        _kernels.text_hashes(spans.part(first, last), out[first:last])
+        yield
 
 
 def _short_parts(spans: _kernels.Spans) -> Iterator[Batch]:

@@ -167,6 +167,14 @@ class Shingler:
         """Gather the documents start ... stop - 1, normalised and tokenised."""
         return self._finish(texts.spans(start, stop, self._as_bytes), start, None)
 
+    def gather_with_texts(self, texts: Texts, start: int, stop: int) -> tuple[Gathered, Spans]:
+        """Gather as `gather` does, and the same texts normalised but not tokenised."""
+        spans = texts.spans(start, stop, self._as_bytes)
+        plain = self._normalised(spans) if self.normalises else spans
+        if self.tokenizer is None:
+            return Gathered(plain, None), plain
+        return gather_tokens([self.tokenizer(text) for text in plain.strings()], start), plain
+
     def take(self, texts: Texts, documents: NDArray[np.int64]) -> Gathered:
         """Gather the given documents, normalised and tokenised."""
         return self._finish(texts.take(documents, self._as_bytes), 0, documents)

@@ -31,7 +31,7 @@ def priority_order(
     keep: str | ArrayLike,
     texts: Texts,
     lengths: NDArray[np.int64],
-    fixed: int,
+    fixed: NDArray[np.bool_],
     params: SearchParams,
 ) -> NDArray[np.int64]:
     """Return all documents, highest priority first.
@@ -39,32 +39,36 @@ def priority_order(
     Parameters
     ----------
     keep
-        As in `deduplicate`.
+        As in `deduplicate`; an array has a number for each document that is not fixed.
     texts, lengths
         The collection, and the lengths that signing has counted, int64 (n,).
     fixed
-        So many documents stand at the beginning of the collection and before all others.
+        bool (n,): these have priority over all others, whatever `keep` says.
     params
         Of the search.
     """
-    n = len(texts) - fixed
+    asked = np.flatnonzero(~fixed)
+    n = len(asked)
     priorities = check_keep(keep, n)
     if priorities is not None:
         # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
         order = n - 1 - np.argsort(priorities[::-1], kind="stable")[::-1]
     elif keep == "longest":
         if params.shingler.tokenizer is not None:  # signing has counted tokens
-            lengths = _code_points(texts, fixed, params.shingler)
-        order = np.argsort(-lengths[fixed:], kind="stable")
+            lengths = _code_points(texts, asked, params.shingler)
+        else:
+            lengths = lengths[asked]
+        order = np.argsort(-lengths, kind="stable")
     else:
         order = np.arange(n) if keep == "first" else np.arange(n)[::-1]
-    return np.concatenate([np.arange(fixed), order + fixed])
+    return np.concatenate([np.flatnonzero(fixed), asked[order]])
 
 
-def _code_points(texts: Texts, fixed: int, shingler: Shingler) -> NDArray[np.int64]:
-    """Return the length of each normalised text, from document `fixed` on."""
-    lengths = np.zeros(len(texts), np.int64)
-    for start, stop in batches(len(texts) - fixed, 4096):
-        documents = np.arange(fixed + start, fixed + stop)
-        shingler.take_texts(texts, documents).lengths(lengths[fixed + start : fixed + stop])
+def _code_points(
+    texts: Texts, documents: NDArray[np.int64], shingler: Shingler
+) -> NDArray[np.int64]:
+    """Return the length of each of these texts, normalised."""
+    lengths = np.empty(len(documents), np.int64)
+    for start, stop in batches(len(documents), 4096):
+        shingler.take_texts(texts, documents[start:stop]).lengths(lengths[start:stop])
     return lengths

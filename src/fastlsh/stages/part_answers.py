@@ -1,0 +1,235 @@
+"""The answer for a part that an engine has gathered, in the document numbers of its collection."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh.arguments import check_integer
+from fastlsh.candidates import check_signatures, split_codes
+from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parameters import SearchParams, check_params
+from fastlsh.signatures import batch_size
+from fastlsh.stages.answers import decide, find_pairs
+from fastlsh.stages.batches import SignedBatch
+from fastlsh.stages.columns import check_ascending, check_numbers
+from fastlsh.stages.copies import hashing_steps
+from fastlsh.stages.priority import check_keep, priority_order
+from fastlsh.stages.signing import Signed, sign
+from fastlsh.texts import Texts, as_texts
+
+
+class PartDecisions(NamedTuple):
+    """What became of each document of a part, in its order."""
+
+    number: NDArray[np.int64]
+    """int64 (n,)."""
+    kept_number: NDArray[np.int64]
+    """int64 (n,): its own if the document is kept, else that of the kept one that it is like."""
+    similarity: NDArray[np.float64]
+    """float64 (n,): to that document; 1 for kept ones; NaN for others with verify "none"."""
+    limited: NDArray[np.bool_]
+    """bool (n,): kept though it could not be compared with every candidate."""
+
+
+class PartPairs(NamedTuple):
+    """The near-duplicate pairs of a part, sorted by (left, right)."""
+
+    left: NDArray[np.int64]
+    """int64 (m,): numbers, left < right."""
+    right: NDArray[np.int64]
+    """int64 (m,)."""
+    similarity: NDArray[np.float64]
+    """float64 (m,)."""
+
+
+def decide_part(
+    texts: Any,
+    numbers: Any,
+    params: SearchParams,
+    *,
+    against: ArrayLike | None = None,
+    keep: str | ArrayLike = "first",
+    max_candidates: int = 1000,
+    known: SignedBatch | None = None,
+    threads: int | None = None,
+) -> PartDecisions:
+    """Decide which documents of a part are kept, as `deduplicate` does for a collection.
+
+    Parameters
+    ----------
+    texts
+        The documents of whole families, as many families as you like, in any form that
+        `sign_batch` takes.
+    numbers
+        Integers (n,), ascending, from 0 to 2^63 - 1: their numbers. An array or an Arrow column.
+    params
+        Of the search: the same in every stage.
+    against
+        bool (n,): documents that are kept in any case, and have priority over all others; their
+        own rows of the answer say so. None: there are none.
+    keep
+        "first", "last", "longest", or an array with a number for each document of the part,
+        higher first; what it says of documents of `against` is not looked at.
+    max_candidates, threads
+        As in `deduplicate`.
+    known
+        What `sign_batch` returned for these documents, signatures included, so that they are not
+        signed again. None: they are.
+
+    Returns
+    -------
+    PartDecisions
+        To the bit what `deduplicate` answers for these documents, if the part holds every family
+        of which it holds a document.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unsuitable argument; numbers that do not ascend; a text that is not what `known` says
+        was signed: the message names the row.
+
+    Notes
+    -----
+    Memory besides the texts: 4 * num_perm + 8 * min(bands, 16) bytes a document, less than 256
+    bytes a document more, and about 64 MB; more only for two documents that need it. Time is
+    linear in the number of documents, however many are alike.
+
+    Examples
+    --------
+    >>> texts = ["the quick brown fox jumps", "the quick brown fox jumped"]
+    >>> part = decide_part(texts, [3, 2**40], SearchParams.of(0.7))
+    >>> part.kept_number.tolist(), part.similarity.round(3).tolist()
+    ([3, 3], [1.0, 0.842])
+    """
+    params, options = check_params(params), RunOptions.of(threads)
+    max_candidates = check_integer(max_candidates, "max_candidates")
+    collection, number = _check_part(texts, numbers)
+    n = len(collection)
+    fixed = _check_against(against, n)
+    if not isinstance(keep, str):
+        priorities = np.asarray(keep)
+        if priorities.shape == (n,) and priorities.dtype.kind in "iufb":
+            priorities = np.where(fixed, priorities.dtype.type(0), priorities)
+        check_keep(priorities, n)
+        keep = priorities[~fixed]
+    check_keep(keep, n - int(fixed.sum()))
+    signed = _signed(collection, known, params, options)
+    order = priority_order(keep, collection, signed.lengths, fixed, params)
+    kept, similarity, limited = decide(
+        collection, signed, order, fixed, max_candidates, params, options
+    )
+    kept[fixed], similarity[fixed] = np.flatnonzero(fixed), 1.0  # a copy of another one, too
+    unsure = np.zeros(n, np.bool_)
+    unsure[limited] = True
+    return PartDecisions(number, number[kept], similarity, unsure)
+
+
+def find_pairs_of_part(
+    texts: Any,
+    numbers: Any,
+    params: SearchParams,
+    *,
+    max_pairs: int = 100_000_000,
+    known: SignedBatch | None = None,
+    threads: int | None = None,
+) -> PartPairs:
+    """Find all near-duplicate pairs of a part, as `near_duplicates` does for a collection.
+
+    Parameters
+    ----------
+    texts, numbers, params, known, threads
+        As in `decide_part`.
+    max_pairs
+        Raise instead of returning more pairs of this part.
+
+    Returns
+    -------
+    PartPairs
+        To the bit those of `near_duplicates` between documents of the part, if it holds whole
+        families.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `decide_part`.
+    TooManyPairsError
+        More pairs than `max_pairs`; counted before they take memory. Its message counts
+        documents from the beginning of the part.
+
+    Notes
+    -----
+    Memory: as `decide_part`, and 24 bytes a pair (40 for a moment).
+
+    Examples
+    --------
+    >>> texts = ["the quick brown fox jumps", "the quick brown fox jumped"]
+    >>> pairs = find_pairs_of_part(texts, [3, 2**40], SearchParams.of(0.7))
+    >>> pairs.left.tolist(), pairs.right.tolist()
+    ([3], [1099511627776])
+    """
+    params, options = check_params(params), RunOptions.of(threads)
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    collection, number = _check_part(texts, numbers)
+    signed = _signed(collection, known, params, options)
+    code, similarity = find_pairs(collection, signed, max_pairs, params, options)
+    left, right = split_codes(code)
+    return PartPairs(number[left], number[right], similarity)
+
+
+def _check_part(texts: Any, numbers: Any) -> tuple[Texts, NDArray[np.int64]]:
+    """Return the texts and their numbers, or raise."""
+    collection = as_texts(texts)
+    number = check_numbers(numbers, "numbers", len(collection))
+    check_ascending(number, "numbers")
+    return collection, number
+
+
+def _check_against(against: ArrayLike | None, n: int) -> NDArray[np.bool_]:
+    """Return which documents are kept in any case, or raise."""
+    if against is None:
+        return np.zeros(n, np.bool_)
+    fixed = np.asarray(against)
+    if fixed.shape != (n,) or (n and fixed.dtype != np.bool_):
+        raise ValueError(
+            f"against must hold True or False for each of the {n} documents, got "
+            f"{fixed.dtype} of shape {fixed.shape}"
+        )
+    return fixed.astype(np.bool_, copy=False)
+
+
+def _signed(
+    texts: Texts, known: SignedBatch | None, params: SearchParams, options: RunOptions
+) -> Signed:
+    """Return what is known of each document; signs if it is not."""
+    if known is None:
+        return sign(texts, params, options)
+    n = len(texts)
+    if known.signatures is None:
+        raise ValueError("known lacks signatures: call sign_batch with signatures=True")
+    signatures = check_signatures(known.signatures)
+    keys, hashes = np.asarray(known.keys), np.asarray(known.text_hashes)
+    if keys.dtype != np.uint64 or hashes.dtype != np.uint64:
+        raise TypeError(
+            f"known must have keys and text_hashes of uint64, got {keys.dtype} and {hashes.dtype}"
+        )
+    for name, found, expected in (
+        ("signatures", signatures.shape, (n, params.num_perm)),
+        ("keys", keys.shape, (params.lsh.bands, n)),
+        ("text_hashes", hashes.shape, (n,)),
+    ):
+        if found != expected:
+            raise ValueError(f"known has {name} of shape {found}, expected {expected}")
+    lengths, seen = np.empty(n, np.int64), np.empty(n, np.uint64)
+
+    def work(start: int, stop: int) -> Iterator[None]:
+        gathered, plain = params.shingler.gather_with_texts(texts, start, stop)
+        lengths[start:stop] = gathered.lengths()
+        return hashing_steps(plain, seen[start:stop])
+
+    run(work, batches(n, batch_size(texts)), options.threads)
+    wrong = np.flatnonzero(seen != hashes)
+    if len(wrong):
+        raise ValueError(f"row {wrong[0]} has another text than the one that known was made of")
+    return Signed(signatures, lengths, np.require(keys, requirements=["C", "A"]))

@@ -1,0 +1,143 @@
+"""Families of documents that have 64-bit numbers, from links in any order."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.arguments import check_integer
+from fastlsh.candidates import MAX_DOCUMENTS
+from fastlsh.stages.columns import check_numbers
+
+PENDING = 1 << 18
+"""So many links wait at least, before they are united: each round goes through all documents."""
+
+
+class FamilyTable(NamedTuple):
+    """The documents in company, each with its family."""
+
+    number: NDArray[np.int64]
+    """int64 (m,), ascending."""
+    family: NDArray[np.int64]
+    """int64 (m,): the smallest number in the family."""
+
+
+class UnionFind:
+    """Unites what links connect, in any order, and what other objects of its kind have united.
+
+    Workers may each have one for some of the links; `merge` gives the families of all of them.
+    It can be pickled, and its `families` are all there is to it: `unite(*table)` restores it.
+
+    Parameters
+    ----------
+    documents
+        Numbers are less than this, at most 2^31 - 1, and each takes 4 bytes. None: any numbers
+        from 0 to 2^63 - 1; each document in company takes 16 bytes, and each call that unites
+        what waits up to 100 for each of them for a while. At most 2^31 - 1 may be in company.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `documents` is no integer, or out of range.
+
+    Examples
+    --------
+    >>> one, other = UnionFind(), UnionFind()
+    >>> one.unite([7, 9], [2, 4])
+    >>> other.unite([9], [7])
+    >>> one.merge(other)
+    >>> number, family = one.families()
+    >>> number.tolist(), family.tolist()
+    ([2, 4, 7, 9], [2, 2, 2, 2])
+    """
+
+    def __init__(self, documents: int | None = None) -> None:
+        self._dense = None
+        if documents is not None:
+            self._dense = np.arange(check_integer(documents, "documents"), dtype=np.int32)
+        none = np.empty(0, np.int64)
+        self._table = FamilyTable(none, none)
+        self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._waiting = 0
+
+    def unite(self, later: Any, earlier: Any) -> None:
+        """Join the families of each pair of documents.
+
+        Parameters
+        ----------
+        later, earlier
+            Integers (m,), as `link_sorted` returns them; which of both is the lesser does not
+            matter. Arrays, or Arrow columns without nulls.
+
+        Raises
+        ------
+        TypeError
+            A column that has no integers.
+        ValueError
+            A number outside of what was announced, or unequal lengths; nothing is united then.
+
+        Notes
+        -----
+        Close to linear in the links, all calls together: small ones wait for each other.
+        """
+        left = check_numbers(later, "later")
+        right = check_numbers(earlier, "earlier", len(left))
+        apart = left != right
+        left, right = left[apart], right[apart]
+        if self._dense is not None:
+            n = len(self._dense)
+            if len(left) and (most := max(int(left.max()), int(right.max()))) >= n:
+                raise ValueError(f"document {most} lies outside of documents={n}")
+            _kernels.unite(self._dense, left.astype(np.int32), right.astype(np.int32))
+        elif len(left):
+            self._pending.append((left, right))
+            self._waiting += len(left)
+            if self._waiting > max(PENDING, len(self._table.number) // 2):
+                self._unite_pending()
+
+    def merge(self, other: "UnionFind") -> None:
+        """Join what `other` has joined, which does not change."""
+        self.unite(*other.families())
+
+    def families(self) -> FamilyTable:
+        """Return each document that has company, and the smallest number of its family.
+
+        Returns
+        -------
+        FamilyTable
+            16 bytes for each of them.
+        """
+        if self._dense is None:
+            self._unite_pending()
+            return FamilyTable(self._table.number.copy(), self._table.family.copy())
+        _kernels.families(self._dense)
+        company = self._dense != np.arange(len(self._dense), dtype=np.int32)
+        company[self._dense[company]] = True
+        number = np.flatnonzero(company)
+        return FamilyTable(number, self._dense[number].astype(np.int64))
+
+    def _unite_pending(self) -> None:
+        """Make places of the numbers, and let the kernel unite those."""
+        if not self._waiting:
+            return
+        number, family = self._table
+        left = np.concatenate([number, *(links[0] for links in self._pending)])
+        right = np.concatenate([family, *(links[1] for links in self._pending)])
+        members = np.concatenate([left, right[len(number) :]])
+        members.sort()  # many times as fast as numpy.unique
+        new = np.ones(len(members), np.bool_)
+        np.not_equal(members[1:], members[:-1], out=new[1:])
+        members = members[new]
+        if len(members) > MAX_DOCUMENTS:
+            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents may be in company")
+        root = np.arange(len(members), dtype=np.int32)
+        _kernels.unite(
+            root,
+            np.searchsorted(members, left).astype(np.int32),
+            np.searchsorted(members, right).astype(np.int32),
+        )
+        _kernels.families(root)
+        self._table = FamilyTable(members, members[root])  # places ascend as their numbers do
+        self._pending.clear()
+        self._waiting = 0

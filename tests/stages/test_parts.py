@@ -1,0 +1,254 @@
+"""Parts of whole families, however they were gathered, answer what the whole collection does."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fastlsh import (
+    MinHasher,
+    Shingler,
+    TooManyPairsError,
+    candidate_pairs,
+    deduplicate,
+    near_duplicates,
+)
+from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part, sign_batch
+from stages_engine import parts_of
+from strategies import (
+    bandings,
+    collections,
+    few_letters,
+    narrow,
+    shinglers,
+    thresholds,
+    verifications,
+    wide,
+)
+
+pytestmark = few_letters
+
+
+def given_numbers(n, wide_ones):
+    return np.arange(n) * 2**40 + 2**33 if wide_ones else np.arange(n)
+
+
+def decided(texts, fixed, keep, most, params, parts, seed, known=False, wide_ones=False):
+    """Return proofs by place, similarities and limited places from an engine of so many parts."""
+    numbers = given_numbers(len(texts), wide_ones)
+    proof, similarity = np.arange(len(texts)), np.ones(len(texts))
+    limited = np.zeros(len(texts), bool)
+    for chosen, said in parts_of(seed, texts, numbers, params, parts, known):
+        answer = decide_part(
+            [texts[i] for i in chosen], numbers[chosen], params, against=fixed[chosen],
+            keep=keep if isinstance(keep, str) else np.asarray(keep)[chosen],
+            max_candidates=most, known=said, threads=1,
+        )  # fmt: skip
+        assert answer.number.tolist() == numbers[chosen].tolist()
+        proof[chosen] = np.searchsorted(numbers, answer.kept_number)
+        similarity[chosen] = answer.similarity
+        limited[chosen] = answer.limited
+    return proof, similarity, limited
+
+
+def assert_same(found, result, fixed):
+    """What an engine decided is what `deduplicate` did, to the bit."""
+    proof, similarity, limited = found
+    ours, theirs = np.flatnonzero(~fixed), np.flatnonzero(fixed)
+    of_ours = result.kept_index >= 0
+    expected = np.empty(len(ours), np.int64)
+    expected[of_ours] = ours[result.kept_index[of_ours]]
+    expected[~of_ours] = theirs[result.against_index[~of_ours]]
+    assert proof[ours].tolist() == expected.tolist()
+    assert similarity[ours].tobytes() == result.similarity.tobytes()
+    assert np.flatnonzero(limited[ours]).tolist() == result.limited_documents.tolist()
+    assert proof[theirs].tolist() == theirs.tolist()
+
+
+priorities = st.one_of(
+    st.sampled_from(["first", "last", "longest"]),
+    st.lists(st.integers(-3, 3), min_size=24, max_size=24),
+)
+searches = st.fixed_dictionaries(
+    {
+        "verify": verifications,
+        "scheme": st.sampled_from(["affine32", "fss"]),
+        "seed": st.integers(0, 3),
+        "shingler": shinglers,
+    }
+)
+
+
+def options_of(search, banding):
+    bands, rows = banding
+    shingler = Shingler(**search["shingler"])
+    return {**search, "shingler": shingler, "num_perm": 16, "bands": bands, "rows": rows}
+
+
+@settings(max_examples=100)
+@given(
+    collections(narrow | wide), thresholds, bandings, searches, priorities,
+    st.sampled_from([1, 2, 1000]), st.lists(st.booleans(), min_size=24, max_size=24),
+    st.sampled_from([1, 2, 7]), st.integers(0, 99), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_decisions(
+    texts, threshold, banding, search, keep, most, against, parts, seed, known, wide_ones
+):
+    options = options_of(search, banding)
+    fixed = np.array(against[: len(texts)], bool)
+    keep = keep if isinstance(keep, str) else np.array(keep[: len(texts)], float)
+    params = SearchParams.of(threshold, **options)
+    result = deduplicate(
+        [text for text, of_old in zip(texts, fixed, strict=True) if not of_old], threshold,
+        against=[text for text, of_old in zip(texts, fixed, strict=True) if of_old],
+        keep=keep if isinstance(keep, str) else keep[~fixed], max_candidates=most, **options,
+    )  # fmt: skip
+    found = decided(texts, fixed, keep, most, params, parts, seed, known, wide_ones)
+    assert_same(found, result, fixed)
+
+
+@settings(max_examples=100)
+@given(
+    collections(narrow | wide), thresholds, bandings, searches, st.sampled_from([1, 2, 7]),
+    st.integers(0, 99), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_pairs(texts, threshold, banding, search, parts, seed, known, wide_ones):
+    options = options_of(search, banding)
+    params = SearchParams.of(threshold, **options)
+    expected = near_duplicates(texts, threshold, **options)
+    numbers = given_numbers(len(texts), wide_ones)
+    found = [
+        find_pairs_of_part(
+            [texts[i] for i in chosen], numbers[chosen], params, known=said, threads=1
+        )
+        for chosen, said in parts_of(seed, texts, numbers, params, parts, known)
+    ]
+    for pairs in found:
+        assert (np.lexsort((pairs.right, pairs.left)) == np.arange(len(pairs.left))).all()
+    left, right, similarity = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((right, left))
+    assert left[order].tolist() == numbers[expected.left].tolist()
+    assert right[order].tolist() == numbers[expected.right].tolist()
+    assert similarity[order].tobytes() == expected.similarity.tobytes()
+
+
+@pytest.mark.parametrize("parts", [2, 100])
+def test_limited_documents_of_real_texts(examples, parts):
+    if not examples.is_dir():
+        pytest.skip("no examples here")
+    lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    options = {"num_perm": 8, "bands": 4, "rows": 1}
+    result = deduplicate(lines, 0.3, max_candidates=2, **options)
+    assert 0 < result.limited < len(lines) / 2
+    fixed = np.zeros(len(lines), bool)
+    params = SearchParams.of(0.3, **options)
+    assert_same(decided(lines, fixed, "first", 2, params, parts, 0), result, fixed)
+
+
+def test_the_large_collections(corpus):
+    _, texts, _ = corpus
+    texts = texts[::3]
+    params = SearchParams.of(0.8)
+    fixed = np.zeros(len(texts), bool)
+    for keep in ("first", "longest"):
+        result = deduplicate(texts, 0.8, keep=keep)
+        assert len(result.filtered) > 100
+        found = decided(texts, fixed, keep, 1000, params, 7, 1, known=keep == "first")
+        assert_same(found, result, fixed)
+
+
+def test_an_arrow_column_of_a_part():
+    pa = pytest.importorskip("pyarrow")
+    texts = ["the quick brown fox jumps", None, "the quick brown fox jumped", ""]
+    params = SearchParams.of(0.7)
+    part = decide_part(
+        pa.chunked_array([texts[:1], texts[1:]]), pa.array([3, 4, 2**62, 2**63 - 1]), params,
+        against=pa.array([False, False, True, False]), keep=pa.array([1.5, 0, None, 3]),
+    )  # fmt: skip
+    assert part.kept_number.tolist() == [2**62, 4, 2**62, 2**63 - 1]
+    assert part.limited.tolist() == [False] * 4
+
+
+def test_priorities_are_those_of_the_same_rows():
+    texts = ["the quick brown fox jumps", "another text", "the quick brown fox jumped"]
+    params = SearchParams.of(0.7)
+    for against, keep, kept in [
+        ([False, True, False], [1, 9, 2], [12, 11, 12]),
+        ([True, False, False], [np.nan, 2, 9], [10, 11, 10]),
+        ([False, False, True], [9, 2, np.nan], [12, 11, 12]),
+        ([False, False, False], [9, 2, 1], [10, 11, 10]),
+    ]:
+        part = decide_part(texts, [10, 11, 12], params, against=against, keep=keep)
+        assert part.kept_number.tolist() == kept
+
+
+PARAMS = SearchParams.of(0.8, num_perm=16, bands=4, rows=2)
+TEXTS = ["one of three texts", "two of three texts", "two of three texts"]
+SIGNED = sign_batch(TEXTS, PARAMS, signatures=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"numbers": [1, 3, 2]}, ValueError, "numbers must ascend: row 2 has 2 after 3"),
+        ({"numbers": [1, 3, 3]}, ValueError, "numbers must ascend: row 2 has 3 after 3"),
+        ({"numbers": [-1, 3, 4]}, ValueError, "from 0 to 2.63 - 1, got -1 in row 0"),
+        ({"numbers": np.array([1, 2, 2**63], np.uint64)}, ValueError, "in row 2"),
+        ({"numbers": [1, 2]}, ValueError, "numbers has 2 elements, expected 3"),
+        ({"numbers": [1.0, 2.0, 3.0]}, TypeError, "numbers must be a column of integers"),
+        ({"texts": ["one", 2, "three"]}, TypeError, "1"),
+        ({"params": 0.8}, TypeError, "params must be SearchParams, got float"),
+        ({"known": SIGNED._replace(signatures=None)}, ValueError, "signatures=True"),
+        ({"known": SIGNED._replace(keys=SIGNED.keys[1:])}, ValueError, r"keys of shape \(3, 3\)"),
+        ({"known": SIGNED._replace(keys=SIGNED.keys.view(np.int64))}, TypeError, "uint64"),
+        ({"known": SIGNED._replace(text_hashes=SIGNED.text_hashes[:2])}, ValueError, "text_hash"),
+        ({"known": SIGNED._replace(signatures=SIGNED.signatures[:, 1:])}, ValueError, "(3, 16)"),
+        (
+            {"known": sign_batch([*TEXTS[:1], "another", "text"], PARAMS, signatures=True)},
+            ValueError, "row 1 has another text",
+        ),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("function", [decide_part, find_pairs_of_part])
+def test_refused(function, change, error, message):
+    arguments = {"texts": TEXTS, "numbers": [1, 2, 3], "params": PARAMS, "known": SIGNED}
+    function(**arguments)
+    with pytest.raises(error, match=message):
+        function(**{**arguments, **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"against": [True, False]}, ValueError, "against must hold True or False"),
+        ({"against": [1, 0, 0]}, ValueError, "against must hold True or False"),
+        ({"keep": "none"}, ValueError, "keep must be one of"),
+        ({"keep": [1, 2]}, ValueError, "keep must hold one number for each of the 3"),
+        ({"keep": ["a", "b", "c"]}, ValueError, "keep must hold one number"),
+        ({"keep": [0, 1, np.nan]}, ValueError, "keep holds NaN, at document 2"),
+        ({"max_candidates": 0}, ValueError, "max_candidates"),
+        ({"threads": 0}, ValueError, "threads"),
+    ],
+)
+def test_what_decisions_refuse(change, error, message):
+    with pytest.raises(error, match=message):
+        decide_part(TEXTS, [1, 2, 3], PARAMS, **change)
+
+
+def test_too_many_pairs():
+    with pytest.raises(TooManyPairsError, match="max_pairs=0"):
+        find_pairs_of_part(TEXTS, [1, 2, 3], PARAMS, max_pairs=0)
+
+
+def test_families_are_what_candidates_connect():
+    texts = ["".join(chr(97 + i % 7 + j) for j in range(12)) + f" {i * i}" for i in range(60)]
+    params = SearchParams.of(0.5, num_perm=16, bands=4, rows=4)
+    signatures = MinHasher(16).signatures(texts)
+    parts = list(parts_of(3, texts, np.arange(60), params, 60))
+    together = {tuple(chosen) for chosen, _ in parts if len(chosen)}
+    pairs = candidate_pairs(signatures, params.lsh)
+    assert len(pairs)
+    assert len(together) > 1
+    for left, right, _ in pairs:
+        assert sum(left in part and right in part for part in together) == 1
+    assert sum(map(len, together)) == len({*pairs.left, *pairs.right})
