@@ -317,6 +317,7 @@ CASES = {
     "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,
     "number_jaccard": number_jaccard, "pack_numbers": pack_numbers, "agreement": agreement,
     "Numbers": lambda isa: (_kernels.Numbers, {}),
+    "Numbers.__len__": lambda isa: (_kernels.Numbers().__len__, {}),
     "Numbers.clear": lambda isa: (_kernels.Numbers().clear, {}),
     "Numbers.replace": lambda isa: (_kernels.Numbers().replace, lists()),
     "murmur_minima": murmur_minima,
@@ -406,7 +407,7 @@ CASES = {
     "Spans": lambda isa: (_kernels.Spans, {}), "Spans.__len__": of_spans("__len__"),
     "Spans.strings": of_spans("strings"),
     "Spans.part": lambda isa: (spans().part, {"first": 1, "last": 3}),
-    "Spans.window": lambda isa: (spans().window, {"i": 1, "begin": 0, "end": 2}),
+    "Spans.window": lambda isa: (spans().window, {"i": 2, "begin": 3, "end": 9}),
     "Spans.lengths": lambda isa: (spans().lengths, {"out": np.zeros(4, INT64)}),
     "Spans.equal": lambda isa: (spans().equal, {"other": spans(), "out": np.zeros(4, UINT8)}),
     "spans_of_list": lambda isa: (spans_of_list, {

@@ -24,6 +24,7 @@ def read_only(array):
         ("pack_numbers", {"start": np.full(5, 2**63 - 2)}, "list 0 lies outside"),
         ("Numbers.replace", {"count": np.full(5, 2**60)}, "list 0 lies outside"),
         ("number_jaccard", {"count": np.full(5, -1)}, "is not there, or lies outside"),
+        ("number_jaccard", {"count": np.full(5, 2**62)}, "is not there, or lies outside"),
         ("number_jaccard", {"start": np.full(5, 2**63 - 2)}, "is not there, or lies outside"),
         ("number_jaccard", {"words": np.full(210, 2**64 - 1, np.uint64)}, "or lies outside"),
         ("set_jaccard", {"count": np.full(4, 2**60)}, "lies outside the hashes"),

@@ -220,7 +220,9 @@ def pack_numbers(
     map.taken = map.words + 64 * 64 * map.most
     map.taken_taken = map.taken + 64 * map.most
     with nogil:
-        end = pack_lists(&map, first, &start[0], &count[0], n, to, out.shape[0], &place[0], &size[0])
+        end = pack_lists(
+            &map, first, &start[0], &count[0], n, to, out.shape[0], &place[0], &size[0]
+        )
     free(map.words)
     if end > out.shape[0]:
         raise ValueError(f"the sets need {end} words, out has {out.shape[0]}")

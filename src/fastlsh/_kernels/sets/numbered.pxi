@@ -155,6 +155,7 @@ cdef inline bint has_numbers(const Sets* sets, Py_ssize_t d) noexcept nogil:
     return (
         sets.count[d] >= 0 and 0 <= start < sets.total
         and sets.words[start] <= <uint64_t> (sets.total - start - 1) >> 1
+        and <uint64_t> sets.count[d] <= 64 * sets.words[start]
     )
 
 
