@@ -41,7 +41,7 @@ def check_bands(signatures: NDArray[np.uint32], params: LSHParams) -> None:
 
 def keys_batch(bands: int, rows: int) -> int:
     """Return how many documents' keys of so many bands to make at a time."""
-    values = bands * (rows + 32)  # where bands are many, each key is written to a page of its own
+    values = bands * (rows + 8)  # to finish a key and to write it costs something, too
     return min(KEYS_BATCH, max(VALUES_BATCH // values, 1))
 
 
