@@ -124,35 +124,33 @@ def add_hashes(isa):
 
 
 def tables(isa):
-    """Return the arrays of tables with room for 6 documents, of which 3 are there."""
-    return {
+    """Return tables with room for 6 documents, of which 3 are there, with sets."""
+    kernel = isa.BandTables(8, 2, 3, True)
+    kernel.reserve(6, 40, 1.0)
+    for band in range(2):
+        kernel.resize_table(band, 12)
+    kernel.append(**inserted())
+    kernel.switch(0, np.empty(0, INT64))
+    return kernel
+
+
+def tables_over(isa):
+    return isa.BandTables.over, {
         "signatures": np.arange(48, dtype=UINT32).reshape(6, 8) // 16,
-        "live": np.ones(6, UINT8),
         "slots": [np.zeros(12, UINT64) for _ in range(2)],
         "links": [np.zeros(6, UINT32) for _ in range(2)],
-        "used": np.zeros(2, INT64),
-        "rows": 3,
-        "n": 0,
-        "hashes": np.arange(40, dtype=UINT64),
+        "rows": 3, "hashes": np.arange(40, dtype=UINT64),
         "offsets": np.array([0, 4, 8, 12, 12, 12, 12]),
-    }
-
-
-def band_tables(isa):
-    return isa.BandTables, tables(isa)
+    }  # fmt: skip
 
 
 def method_of_tables(name, more):
-    def case(isa):
-        given = tables(isa)
-        kernel = isa.BandTables(**given)
-        kernel.insert(3)
-        held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
-        held |= {f"_slots{b}": a for b, a in enumerate(given["slots"])}
-        held |= {f"_links{b}": a for b, a in enumerate(given["links"])}
-        return getattr(kernel, name), {**held, **more()}
+    return lambda isa: (getattr(tables(isa), name), more())
 
-    return case
+
+def inserted():
+    given = asked()
+    return {name: given[name] for name in ("signatures", "hashes", "offsets", "first", "last")}
 
 
 def asked():
@@ -164,7 +162,10 @@ def asked():
 
 
 def query():
-    return {**asked(), "limit": 2, "out": np.zeros((9, 2)), "counts": np.zeros(3, INT64)}
+    return {
+        **asked(), "limit": 2, "out": np.zeros((9, 2)), "counts": np.zeros(3, INT64),
+        "halt": np.zeros(1, UINT8),
+    }  # fmt: skip
 
 
 def keeper(isa):
@@ -336,18 +337,38 @@ CASES = {
         "signatures": np.ones((4, 8), UINT32), "first": 0, "rows": 3,
         "out": np.zeros((2, 4), UINT64),
     }),
-    "move_slots": lambda isa: (isa.move_slots, {
-        "old": np.arange(5, dtype=UINT64) << UINT64(32), "slots": np.zeros(9, UINT64),
-    }),
     "Permutations": permutations, "Permutations.add_token": add_token,
     "Permutations.add_hashes": add_hashes,
-    "BandTables": band_tables,
-    "BandTables.insert": method_of_tables("insert", lambda: {"count": 2}),
-    "BandTables.insert_unique": method_of_tables(
-        "insert_unique", lambda: {**asked(), "fresh": np.zeros(3, UINT8)}
-    ),
-    "BandTables.query": method_of_tables("query", query),
-    "BandTables.compact": method_of_tables("compact", dict),
+    **{
+        kind: lambda isa, kind=kind: (getattr(isa, kind), {
+            "num_perm": 8, "bands": 2, "rows": 3, "with_sets": True,
+        }) for kind in ("TableMemory", "TableChanges", "BandTables")
+    },
+    "BandTables.over": tables_over,
+    **{
+        name: method_of_tables(name.partition(".")[2], more) for name, more in {
+            "TableMemory.reserve": lambda: {"count": 9, "words": 9, "spare": 1.25},
+            "TableMemory.shrink": dict,
+            "TableMemory.resize_table": lambda: {"band": 1, "size": 30},
+            "TableMemory.crowded_band": lambda: {"first": 0, "count": 1, "share": 0.8},
+            "TableMemory.slots": lambda: {"band": 1}, "TableMemory.used": lambda: {"band": 1},
+            "TableMemory.read": lambda: {"number": 0, "start": 8, "out": np.zeros(40, UINT8)},
+            "TableMemory.write": lambda: {"number": 0, "start": 8, "data": np.zeros(40, UINT8)},
+            "TableChanges.append": inserted, "TableChanges.crowded": lambda: {"wasted": 5},
+            "TableChanges.insert_unique": lambda: {
+                **asked(), "own": 3, "fresh": np.zeros(3, UINT8),
+            },
+            "TableChanges.switch": lambda: {"first": 3, "gone": np.array([1])},
+            "TableChanges.remove": lambda: {"number": 1},
+            "TableChanges.begin_compact": lambda: {"ids": None}, "TableChanges.go_on": dict,
+            "BandTables.complete": lambda: {"n": 3, "ids": None},
+            "BandTables.is_live": lambda: {"number": 2},
+            "BandTables.copy_rows": lambda: {
+                "numbers": np.array([2, 0]), "out": np.zeros((2, 8), UINT32),
+            },
+            "BandTables.query": query,
+        }.items()
+    },
     "Keeper": keeper, "Keeper.candidates": method_of_keeper("candidates", candidates),
     "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
     "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),

@@ -134,21 +134,24 @@ def identical(options: argparse.Namespace, count: int) -> dict[str, Any]:
 
 def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
     """Let n documents come, 1,000 at a time; bytes per band and document."""
-    from fastlsh.index.memory import USED_WHEN_COMPACT, Documents
+    from fastlsh.index.memory import SPARE, USED_WHEN_COMPACT, Documents
 
     step = 1_000
     index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, threads=1)
     tables = index._tables  # without the ids
-    most = 0.0
+    kernel = tables.kernel
+    most, room = 0.0, 0
     tracemalloc.start()
     for start in range(0, n, step):
         documents = Documents(random_signatures(step, start))
         tracemalloc.reset_peak()
-        before = tables.signatures.nbytes
         tables.reserve(step, 0)
-        tables.append(documents)
+        kernel.append(documents.signatures, None, None, 0, step)
+        kernel.switch(start, np.empty(0, np.int64))
         _, peak = tracemalloc.get_traced_memory()
-        signatures = max(before, tables.signatures.nbytes) + documents.signatures.nbytes
+        if start + step > room:
+            room = max(start + step, int(SPARE * start))
+        signatures = 4 * K * room + documents.signatures.nbytes
         if start + step >= n // 10:
             most = max(most, (peak - signatures) / bands / (start + step))
     del documents
@@ -156,7 +159,7 @@ def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
     now, _ = tracemalloc.get_traced_memory()
     return {
         "at any moment": common.significant(most),
-        "after compact()": common.significant((now - tables.signatures.nbytes) / bands / n),
+        "after compact()": common.significant((now - 4 * K * n) / bands / n),
     }
 
 

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import oracle
 import strategies
 from fastlsh import Index, LSHParams, MinHasher, Shingler
-from fastlsh.index.memory import tables
+from fastlsh.index.memory import questions
 from index_model import M32, Model, same
 
 VERIFY = ["signature", "exact", "none"]
@@ -55,7 +55,6 @@ def test_queries_of_many_sizes(n, num_perm, bands, rows):
 
 def test_every_instruction_set_gives_the_same(isa, monkeypatch):
     monkeypatch.setattr("fastlsh.index.memory.tables.BandTables", isa.BandTables)
-    monkeypatch.setattr("fastlsh.index.memory.tables.move_slots", isa.move_slots)
     for k in (15, 16, 17, 128, 129):
         signatures = signatures_alike(150, k, 4)
         index = Index(0.4, num_perm=k, bands=k // 3, rows=3)
@@ -97,7 +96,7 @@ def test_texts(verify, data):
     for d, document in enumerate(documents_of(texts)):
         model.insert(d, document)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "QUESTIONS", 2)
+        patch.setattr(questions, "QUESTIONS", 2)
         found = index.query_many([*texts, *asked], limit=limit)
     for answers, document in zip(found, documents_of([*texts, *asked]), strict=True):
         assert same(answers, model.query(document, limit))
@@ -290,7 +289,7 @@ def test_sets_are_packed():
     for d in range(0, 200, 3):
         index.remove(d)
     index.compact()
-    assert index._tables.hashes.nbytes == 8 * sum(len(Shingler().hashes(texts[d])) for d in index)
+    assert index._tables.words == sum(len(Shingler().hashes(texts[d])) for d in index)
     assert [index.query(texts[d]) for d in (0, 1, 2)] == [[], [(1, 1.0)], [(2, 1.0)]]
 
 

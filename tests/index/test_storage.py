@@ -1,9 +1,11 @@
 """Index files: what comes back, what is refused, and that nothing in a file can do harm."""
 
 import json
+import os
 import random
 import struct
 import sys
+import tracemalloc
 import zlib
 from contextlib import suppress
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 from fastlsh import Index, Shingler
-from fastlsh.index import storage
+from fastlsh.index import loading, storage
 
 pytestmark = pytest.mark.skipif(
     sys.byteorder != "little", reason="index files are little-endian, this machine is not"
@@ -288,6 +290,56 @@ def test_headers_that_are_none(file, code):
     code += b" " * (-(storage.START.size + len(code)) % 64)
     start = storage.START.pack(storage.MAGIC, storage.VERSION, zlib.crc32(code), len(code))
     refused(file, start + code)
+
+
+def test_no_more_is_read_than_a_header_can_have(tmp_path):
+    """A file of 3 GB, all header if it is believed; on disk it has no bytes but the first."""
+    path = tmp_path / "index"
+    length = 3 * 2**30 - storage.START.size
+    with open(path, "wb") as file:
+        file.write(storage.START.pack(storage.MAGIC, storage.VERSION, 0, length))
+        file.truncate(storage.START.size + length)
+    for mmap in (False, True):
+        tracemalloc.start()
+        with pytest.raises(ValueError, match="truncated, or its start damaged"):
+            Index.load(path, mmap=mmap)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+        tracemalloc.stop()
+
+
+def test_a_file_that_is_cut_while_it_is_read(file, monkeypatch):
+    path = file.with_name("cut")
+    path.write_bytes(file.read_bytes())
+    read = loading._read_header
+
+    def cut_after(*given):
+        header = read(*given)
+        os.truncate(path, header.first + 100)
+        return header
+
+    monkeypatch.setattr(loading, "_read_header", cut_after)
+    with pytest.raises(ValueError, match="cut: it was truncated while it was read"):
+        Index.load(path)
+
+
+def test_numbers_of_numpy_are_saved_as_numbers(tmp_path):
+    shingler = Shingler(size=np.int64(5), lowercase=np.True_)
+    index = Index(
+        np.float32(0.75), num_perm=np.int64(64), seed=np.uint8(3), bands=np.int32(8),
+        rows=np.int16(4), shingler=shingler, threads=np.int8(1),
+    )  # fmt: skip
+    plain = Index(
+        0.75, num_perm=64, seed=3, bands=8, rows=4, shingler=Shingler(size=5, lowercase=True)
+    )
+    for each in (index, plain):
+        each.insert(np.int64(7), "Some text of some length")
+        each.save(tmp_path / ("plain" if each is plain else "index"))
+    assert (tmp_path / "index").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert repr(index) == repr(plain)
+    assert repr(shingler) == repr(Shingler(size=5, lowercase=True))
+    assert Index.load(tmp_path / "index").query("some text of some length") == [(7, 1.0)]
+    assert index.query("Some text of some length", limit=2**70) == [(7, 1.0)]
+    assert index.query_many(["Some text of some length"], limit=10**30) == [[(7, 1.0)]]
 
 
 @pytest.mark.parametrize(

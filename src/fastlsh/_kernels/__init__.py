@@ -64,7 +64,6 @@ agreement = _best.agreement
 band_keys = _best.band_keys
 called_hashes = _best.called_hashes
 hash_signatures = _best.hash_signatures
-move_slots = _best.move_slots
 murmur_minima = _best.murmur_minima
 number_jaccard = _best.number_jaccard
 set_jaccard = _best.set_jaccard
@@ -111,7 +110,6 @@ __all__ = [
     "link",
     "link_ids",
     "merged",
-    "move_slots",
     "mt19937",
     "murmur_minima",
     "number_jaccard",

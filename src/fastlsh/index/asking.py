@@ -3,8 +3,9 @@
 import math
 import os
 import sys
-import threading
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import BY_SETS, NOT_VERIFIED, answer_lists
 from fastlsh.banding import LSHParams
-from fastlsh.index.memory import Documents, Ids, StoredIds, Tables, read_documents
+from fastlsh.index.guard import Guard
+from fastlsh.index.memory import Documents, StoredIds, Tables, read_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
 
@@ -21,15 +23,16 @@ class Asking:
     """The state of an index, its lock, and every question."""
 
     _settings: Settings
-    _lock: threading.Lock
+    _guard: Guard
     _tables: Tables
-    _ids: Ids | StoredIds
+    _later: deque[Hashable]
+    """Ids to remove, as a call in the middle of another one wished."""
 
-    def _hold(self, tables: Tables, ids: Ids | StoredIds) -> None:
+    def _hold(self, tables: Tables) -> None:
         self._settings = tables.settings
-        self._lock = threading.Lock()
+        self._guard = Guard(tables.kernel)
         self._tables = tables
-        self._ids = ids
+        self._later = deque()
 
     def __repr__(self) -> str:
         hasher, params = self._settings.hasher, self._settings.params
@@ -39,17 +42,21 @@ class Asking:
         )
 
     def __len__(self) -> int:
-        with self._lock:
-            return len(self._ids)
+        nested = self._guard.held()
+        with self._guard.lock:
+            tables = self._settled(nested)
+            return tables.n - tables.dead
 
     def __contains__(self, id: Hashable) -> bool:  # noqa: A002
-        with self._lock:
-            return self._ids.find(id) >= 0
+        nested = self._guard.held()
+        with self._guard.lock:
+            return self._settled(nested).find(id) >= 0
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the ids as they are now, in the order of insertion."""
-        with self._lock:
-            return iter(list(self._ids)) if isinstance(self._ids, Ids) else iter(self._ids)
+        nested = self._guard.held()
+        with self._guard.lock:
+            return self._settled(nested).names()
 
     @property
     def params(self) -> LSHParams:
@@ -64,21 +71,24 @@ class Asking:
     @property
     def read_only(self) -> bool:
         """Whether this is a file in memory (``mmap=True``), which nothing can be put into."""
-        return isinstance(self._ids, StoredIds)
+        return self._tables.read_only
 
     @property
     def nbytes(self) -> int:
         """Bytes of the signatures, tables and sets, spare room included; without the ids."""
-        with self._lock:
-            return sum(array.nbytes for array in self._tables.arrays)
+        nested = self._guard.held()
+        with self._guard.lock:
+            return self._settled(nested).nbytes
 
     def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
         """Return the signature of a document, uint32 (num_perm,); KeyError if it is not there."""
-        with self._lock:
-            number = self._ids.find(id)
+        nested = self._guard.held()
+        with self._guard.lock:
+            tables = self._settled(nested)
+            number = tables.find(id)
             if number < 0:
                 raise KeyError(id)
-            return np.array(self._tables.signatures[number])
+            return tables.signature(number)
 
     def query(
         self,
@@ -146,29 +156,48 @@ class Asking:
         TypeError
             The ids are not all str, all bytes or all int of 64 bits; the message names the first.
         """
-        with self._lock:
-            self._tidy(self._tables.dead > 0)
-            ids = self._ids if isinstance(self._ids, StoredIds) else StoredIds.of(self._ids.names)
-            write_index(path, self._tables, ids)
+        with self._guard.change():
+            tables = self._settled()
+            if tables.dead:
+                tables.compact()
+            ids = tables.ids
+            write_index(path, tables, ids if isinstance(ids, StoredIds) else StoredIds.of(ids))
 
     @property
     def _with_sets(self) -> bool:
         return self._settings.verify == BY_SETS
 
     def _answer(self, documents: Documents, limit: int) -> list[list[tuple[Any, float]]]:
-        with self._lock:
-            found, counts = self._tables.query(documents, limit)
-            names = self._ids.take(found[:, 1].astype(np.int64).tolist())
-            self._tidy(self._tables.crowded)
+        nested = self._guard.held()
+        with self._guard.lock:
+            tables = self._settled(nested)
+            found, counts = tables.query(documents, limit)
+            names = tables.take(found[:, 1].astype(np.int64))
+            if not nested:
+                self._tidy()
         alike = math.nan if self._settings.verify == NOT_VERIFIED else None
         return answer_lists(names, found, counts, alike)
 
-    def _tidy(self, wanted: bool, **options: float) -> None:
-        """Drop the removed documents from the tables, if that is wanted."""
-        if wanted and isinstance(self._ids, Ids):
-            kept = self._tables.compact(**options)
-            if len(kept) < len(self._ids.names):
-                self._ids = self._ids.compacted(kept)
+    def _settled(self, nested: bool = False) -> Tables:
+        """Return the tables once what an earlier call could not end is ended."""
+        tables = self._tables
+        if tables.kernel.unsettled:
+            if tables.kernel.changing:
+                raise RuntimeError(
+                    "this process was forked while another thread changed the index: load or "
+                    "build it anew"
+                )
+            tables.go_on()
+        while self._later and not nested:
+            tables.remove(self._later[0])
+            self._later.popleft()
+        return tables
+
+    def _tidy(self) -> None:
+        """Drop the removed documents if they cost too much; without memory, another time."""
+        if self._tables.crowded:
+            with suppress(MemoryError):
+                self._tables.compact()
 
 
 def _check_limit(limit: int | None) -> int:
@@ -176,4 +205,4 @@ def _check_limit(limit: int | None) -> int:
         return sys.maxsize
     if not isinstance(limit, (int, np.integer)) or limit < 1:
         raise ValueError(f"limit must be an integer of at least 1, or None, got {limit!r}")
-    return int(limit)
+    return min(int(limit), sys.maxsize)

@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
 from fastlsh.index.asking import Asking
-from fastlsh.index.memory import Documents, Ids, read_documents
-
-BLOCK = 4096
-"""Documents that `insert_unique` makes room for at a time."""
+from fastlsh.index.memory import Documents, Tables, read_documents
 
 
 class Changing(Asking):
@@ -41,7 +38,7 @@ class Changing(Asking):
         documents = read_documents(
             self._settings.hasher, self._with_sets, text, signature, one=True
         )
-        with self._lock:
+        with self._guard.change():
             self._insert([id], documents, on_known)
 
     def insert_many(
@@ -66,7 +63,7 @@ class Changing(Asking):
         _check_on_known(on_known)
         documents = read_documents(self._settings.hasher, self._with_sets, texts, signatures)
         names = _names_of(ids, documents)
-        with self._lock:
+        with self._guard.change():
             self._insert(names, documents, on_known)
 
     def insert_unique(
@@ -97,37 +94,36 @@ class Changing(Asking):
         """
         documents = read_documents(self._settings.hasher, self._with_sets, texts, signatures)
         names = _names_of(ids, documents)
-        fresh = np.zeros(documents.n, np.uint8)
-        with self._lock:
-            own = self._changeable()
-            _check_new(own, names, "insert_many replaces it if asked to")
-            first = self._tables.n
-            try:
-                for start in range(0, documents.n, BLOCK):
-                    stop = min(start + BLOCK, documents.n)
-                    self._tables.reserve(stop - start, documents.words_of(start, stop))
-                    self._tables.append_unique(documents, start, stop, fresh)
-                own.extend([name for name, new in zip(names, fresh, strict=True) if new])
-            except BaseException:
-                self._take_back(first)
-                raise
-            self._tidy(self._tables.crowded)
+        with self._guard.change():
+            tables = self._changeable()
+            _check_new(tables, names, "insert_many replaces it if asked to")
+            fresh = tables.insert_unique(names, documents)
+            self._tidy()
         return fresh.astype(np.bool_)
 
     def remove(self, id: Hashable) -> None:  # noqa: A002
-        """Remove a document; KeyError if it is not there."""
-        with self._lock:
-            self._tables.remove(self._changeable().remove(id))
-            self._tidy(self._tables.crowded)
+        """Remove a document; KeyError if it is not there.
+
+        In the middle of another call of the same thread (from a `__del__` method, or a handler of
+        signals) the document is gone once that call has ended.
+        """
+        if not self.discard(id):
+            raise KeyError(id)
 
     def discard(self, id: Hashable) -> bool:  # noqa: A002
-        """Remove a document if it is there; return whether it was."""
-        with self._lock:
-            own = self._changeable()
-            found = own.find(id) >= 0
-            if found:
-                self._tables.remove(own.remove(id))
-                self._tidy(self._tables.crowded)
+        """Remove a document if it is there; return whether it was. See `remove`."""
+        guard = self._guard
+        nested = guard.held()
+        with guard.lock:
+            tables = self._changeable(nested)
+            if nested:
+                found = tables.find(id) >= 0
+                if found:
+                    self._later.append(id)
+                return found
+            found = tables.remove(id)
+            if tables.crowded:
+                self._tidy()
             return found
 
     def merge(self, other: "Changing", on_known: str = "raise") -> None:
@@ -144,53 +140,41 @@ class Changing(Asking):
         _check_on_known(on_known)
         if not isinstance(other, Changing):
             raise TypeError(f"other must be an Index, got {type(other).__name__}")
-        hasher, theirs = self._settings.hasher, other._settings.hasher
+        hasher, its = self._settings.hasher, other._settings.hasher
         for name in ("num_perm", "seed", "scheme", "shingler"):
-            mine, his = getattr(hasher, name), getattr(theirs, name)
+            mine, his = getattr(hasher, name), getattr(its, name)
             if mine != his:
                 raise ValueError(f"the other index has {name}={his!r}, this one {mine!r}")
         if self._with_sets and not other._with_sets:
             raise ValueError('the other index keeps no sets, which verify="exact" needs')
-        with other._lock:  # never both locks at once
-            names = list(other._ids)
-            documents = other._tables.documents()
-        with self._lock:
+        nested = other._guard.held()
+        with other._guard.lock:  # never both locks at once
+            tables = other._settled(nested)
+            names = list(tables.names())
+            documents = tables.documents()
+        with self._guard.change():
             self._insert(names, documents, on_known)
 
-    def _changeable(self) -> Ids:
-        if not isinstance(self._ids, Ids):
+    def _changeable(self, nested: bool = False) -> Tables:
+        if self._tables.read_only:
             raise ValueError("a memory-mapped index is read-only: copy() can be changed")
-        return self._ids
+        return self._settled(nested)
 
     def _insert(self, names: list[Any], documents: Documents, on_known: str) -> None:
-        own = self._changeable()
-        known: list[Any] = []
+        tables = self._changeable()
+        replaced: dict[Any, int] = {}
         if on_known == "raise":
-            _check_new(own, names, 'on_known="replace" replaces it')
+            _check_new(tables, names, 'on_known="replace" replaces it')
         else:
             last = {name: place for place, name in enumerate(names)}
-            known = [name for name in last if own.find(name) >= 0]
+            numbers = {name: tables.find(name) for name in last}
+            replaced = {name: number for name, number in numbers.items() if number >= 0}
             if len(last) < len(names):  # of those given twice the last stays
                 chosen = sorted(last.values())
                 names = [names[place] for place in chosen]
                 documents = documents.take(np.array(chosen, np.int64))
-        self._tables.reserve(documents.n, documents.words)
-        first = self._tables.n
-        replaced = [(name, own.remove(name)) for name in known]
-        try:
-            self._tables.append(documents)
-            own.extend(names)
-        except BaseException:
-            self._take_back(first)
-            own.restore(replaced)
-            raise
-        for _, number in replaced:
-            self._tables.remove(number)
-        self._tidy(self._tables.crowded)
-
-    def _take_back(self, first: int) -> None:
-        self._tables.remove_from(first)
-        self._changeable().remove_from(first, self._tables.n)
+        tables.insert(names, documents, replaced)
+        self._tidy()
 
 
 def _check_on_known(on_known: str) -> None:
@@ -204,13 +188,13 @@ def _names_of(ids: Any, documents: Documents) -> list[Any]:
     return list(check_ids(ids, documents.n) or ())
 
 
-def _check_new(ids: Ids, names: list[Any], otherwise: str) -> None:
+def _check_new(tables: Tables, names: list[Any], otherwise: str) -> None:
     seen = set(names)
-    if len(seen) < len(names) or not seen.isdisjoint(ids.numbers):
+    if len(seen) < len(names) or tables.maybe_known(seen):
         seen = set()
         for name in names:
             if name in seen:
                 raise ValueError(f"id {name!r} is given twice")
-            if ids.find(name) >= 0:
+            if tables.find(name) >= 0:
                 raise ValueError(f"id {name!r} is in the index already: {otherwise}")
             seen.add(name)

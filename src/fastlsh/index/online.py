@@ -1,11 +1,12 @@
 """An index that documents are put into, asked for and removed from, one by one or many."""
 
 import os
+from typing import Any
 
 from fastlsh.index.changing import Changing
-from fastlsh.index.memory import USED_WHEN_COMPACT, Ids, Tables
+from fastlsh.index.loading import map_index, read_index
+from fastlsh.index.memory import USED_WHEN_COMPACT, Tables
 from fastlsh.index.settings import Settings
-from fastlsh.index.storage import read_index
 from fastlsh.texts import Shingler
 
 
@@ -68,21 +69,27 @@ class Index(Changing):
             threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall,
             bands=bands, rows=rows, scheme=scheme, verify=verify, threads=threads,
         )  # fmt: skip
-        self._hold(Tables(settings), Ids())
+        self._hold(Tables(settings))
 
     def copy(self) -> "Index":
         """Return an independent copy; of a read-only index, one that can be changed."""
-        with self._lock:
-            tables, ids = self._tables.copy(), self._ids.copy()
+        nested = self._guard.held()
+        with self._guard.lock:
+            tables = self._settled(nested).copy()
         index = type(self).__new__(type(self))
-        index._hold(tables, ids)
+        index._hold(tables)
         return index
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Index":
+        """Return an independent copy; the ids are the same objects, as they never change."""
+        return self.copy()
 
     def compact(self) -> None:
         """Give back spare memory, and that of removed documents."""
-        with self._lock:
-            self._changeable()
-            self._tidy(True, share=USED_WHEN_COMPACT)
+        with self._guard.change():
+            self._changeable().compact(USED_WHEN_COMPACT)
 
     @classmethod
     def load(
@@ -130,7 +137,7 @@ class Index(Changing):
             "threshold": threshold, "num_perm": num_perm, "seed": seed, "shingler": shingler,
             "scheme": scheme, "bands": bands, "rows": rows,
         }  # fmt: skip
-        tables, ids = read_index(path, expected, threads, verify=verify or not mmap)
+        read = map_index if mmap else read_index
         index = cls.__new__(cls)
-        index._hold(tables, ids)
-        return index if mmap else index.copy()
+        index._hold(read(path, expected, threads, verify=verify))
+        return index

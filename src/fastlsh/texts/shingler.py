@@ -97,7 +97,10 @@ class Shingler:
 
     def __post_init__(self) -> None:
         check_choice(self.unit, "unit")
-        object.__setattr__(self, "size", check_integer(self.size, "size"))  # plain: goes into JSON
+        # Plain ones, which go into JSON.
+        object.__setattr__(self, "size", check_integer(self.size, "size"))
+        for name in ("lowercase", "remove_whitespace", "collapse_whitespace"):
+            object.__setattr__(self, name, bool(getattr(self, name)))
         if self.unicode_form is not None:
             check_choice(self.unicode_form, "unicode_form")
         if self.tokenizer is not None and self.unit != "word":

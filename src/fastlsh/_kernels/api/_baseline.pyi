@@ -19,22 +19,42 @@ REMEMBERED: int
 ROUNDS: int
 WORDS: int
 
-class BandTables:
+@disjoint_base
+class TableMemory:
     def __new__(
-        cls,
-        signatures: NDArray[np.uint32],
-        live: NDArray[np.uint8] | None,
-        slots: list[NDArray[np.uint64]],
-        links: list[NDArray[np.uint32]],
-        used: NDArray[np.int64] | None,
-        rows: int,
-        n: int,
-        hashes: NDArray[np.uint64] | None = None,
-        offsets: NDArray[np.int64] | None = None,
+        cls, num_perm: int, bands: int, rows: int, with_sets: bool, ids: Any = None
     ) -> Self: ...
     @property
+    def dead(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    def reserve(self, count: int, words: int, spare: float) -> None: ...
+    def shrink(self) -> None: ...
+    def resize_table(self, band: int, size: int) -> None: ...
+    def crowded_band(self, first: int, count: int, share: float) -> int: ...
+    def slots(self, band: int) -> int: ...
+    def used(self, band: int) -> int: ...
+    def read(self, number: int, start: int, out: NDArray[np.uint8]) -> None: ...
+    def write(self, number: int, start: int, data: NDArray[np.uint8]) -> None: ...
+
+@disjoint_base
+class TableChanges(TableMemory):
+    @property
+    def ids(self) -> Any: ...
+    @property
+    def changing(self) -> bool: ...
+    @property
     def n(self) -> int: ...
-    def insert(self, count: int) -> None: ...
+    @property
+    def unsettled(self) -> bool: ...
+    def append(
+        self,
+        signatures: NDArray[np.uint32],
+        hashes: NDArray[np.uint64] | None,
+        offsets: NDArray[np.int64] | None,
+        first: int,
+        last: int,
+    ) -> None: ...
     def insert_unique(
         self,
         signatures: NDArray[np.uint32],
@@ -42,10 +62,33 @@ class BandTables:
         offsets: NDArray[np.int64] | None,
         first: int,
         last: int,
+        own: int,
         mode: int,
         threshold: float,
         fresh: NDArray[np.uint8],
     ) -> int: ...
+    def switch(self, first: int, gone: NDArray[np.int64]) -> None: ...
+    def remove(self, number: int) -> None: ...
+    def crowded(self, wasted: int) -> bool: ...
+    def begin_compact(self, ids: Any) -> None: ...
+    def go_on(self) -> bool: ...
+
+class BandTables(TableChanges):
+    @staticmethod
+    def over(
+        signatures: NDArray[np.uint32],
+        slots: list[NDArray[np.uint64]],
+        links: list[NDArray[np.uint32]],
+        rows: int,
+        hashes: NDArray[np.uint64] | None = None,
+        offsets: NDArray[np.int64] | None = None,
+        ids: Any = None,
+    ) -> BandTables: ...
+    @property
+    def words(self) -> int: ...
+    def complete(self, n: int, ids: Any) -> None: ...
+    def is_live(self, number: int) -> bool: ...
+    def copy_rows(self, numbers: NDArray[np.int64], out: NDArray[np.uint32]) -> None: ...
     def query(
         self,
         signatures: NDArray[np.uint32],
@@ -58,8 +101,8 @@ class BandTables:
         limit: int,
         out: NDArray[np.float64],
         counts: NDArray[np.int64],
+        halt: NDArray[np.uint8],
     ) -> tuple[int, int, int]: ...
-    def compact(self) -> int: ...
 
 @disjoint_base
 class Keeper:
@@ -200,7 +243,6 @@ def number_jaccard(
     threshold: float,
     out: NDArray[np.float64],
 ) -> None: ...
-def move_slots(old: NDArray[np.uint64], slots: NDArray[np.uint64]) -> int: ...
 def murmur_minima(
     spans: Spans,
     size: int,

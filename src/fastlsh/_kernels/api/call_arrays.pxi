@@ -1,145 +1,248 @@
-# The arrays of an index's tables, and of what is asked of them: their checks.
-# With call_slots.pxi and checks.pxi.
+# Called from Python: the memory of an index.
+#
+# It belongs to the class below, not to arrays of Python: so it grows in place, and between two
+# instructions of Python all of it is always sound. Each call does all or nothing.
+
+# With memory.pxi and tables.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from fastlsh._kernels.common.checks cimport (
-    check_band_rows, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
-)
-from fastlsh._kernels.index.tables cimport Band, Question, Tables
-from fastlsh._kernels.sets.modes cimport BY_SETS
+from fastlsh._kernels.common.checks cimport check_band_rows
+from fastlsh._kernels.index.tables cimport Band, Sweep, Tables
+
+cdef enum:
+    PART_SIGNATURES = 0
+    PART_LIVE = 1
+    PART_OFFSETS = 2
+    PART_HASHES = 3
+    PART_SLOTS = 4              # of band 0; then its links, and so on
+
+cdef int64_t MOST_SLOTS = 0xFFFFFFFF    # more would not be reached
 
 
-cdef class _BandArrays:
-    """The base of `BandTables`: its arrays, checked when they are given."""
+cdef class TableMemory:
+    """Signatures, sets and hash tables of numbered documents, in memory of their own.
+
+    Parameters
+    ----------
+    num_perm
+        Length of the signatures.
+    bands, rows
+        How they are cut.
+    with_sets
+        Whether there are sets.
+    """
 
     cdef Tables t
-    cdef list owners
-    cdef Py_ssize_t capacity
+    cdef Py_ssize_t capacity    # room for documents
+    cdef readonly int64_t dead      # numbers without a document
+    cdef Sweep sweep            # a compaction, if one has begun
+    cdef list owners            # of arrays of someone else, which nothing is written to
 
     def __cinit__(
-        self, signatures not None, live, list slots not None, list links not None, used,
-        Py_ssize_t rows, Py_ssize_t n, hashes=None, offsets=None,
+        self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None
     ):
-        cdef Tables* t = &self.t
-        cdef const uint32_t[:, ::1] values = signatures
-        cdef bint written = live is not None
-        if written != (used is not None):
-            raise ValueError("live and used must be given together")
-        self.capacity = values.shape[0]
-        t.count = len(slots)
-        t.rows = rows
-        t.k = values.shape[1]
-        t.n = n
-        if t.count < 1:
-            raise ValueError("slots needs one table for each band, got none")
-        check_band_rows(0, t.count, rows, t.k)
-        if not 0 <= n <= min(self.capacity, <Py_ssize_t> 0x7FFFFFFF):
-            raise ValueError(f"{n} documents in a room for {self.capacity}")
-        memory_of_rows(values, "signatures")
-        if self.capacity:
-            t.signatures = <uint32_t*> &values[0, 0]
-        self.owners = [values]
-        self.set_sets(hashes, offsets)
-        self.set_bands(tuple(slots), tuple(links))
-        if written:
-            for array in (signatures, hashes, offsets, *slots, *links):
-                check_writable(array)
-            self.set_marks(live, used)
-            check_all_apart(t, self.capacity)
-
-    cdef int set_sets(self, const uint64_t[::1] hashes, const int64_t[::1] offsets) except -1:
-        if offsets is None:
-            return 0
-        if hashes is None or offsets.shape[0] != self.capacity + 1:
-            raise ValueError(f"hashes need {self.capacity + 1} offsets")
-        memory_of(hashes, "hashes")
-        memory_of(offsets, "offsets")
-        self.t.offsets = <int64_t*> &offsets[0]
-        self.t.total = hashes.shape[0]
-        if hashes.shape[0]:
-            self.t.hashes = <uint64_t*> &hashes[0]
-        self.owners += [hashes, offsets]
-        return 0
-
-    cdef int set_bands(self, tuple slots, tuple links) except -1:
-        cdef const uint64_t[::1] table
-        cdef const uint32_t[::1] chain
         cdef Py_ssize_t b
-        if len(slots) != self.t.count or len(links) != self.t.count:
-            raise ValueError("slots and links need one array for each band")
-        self.t.bands = <Band*> calloc(self.t.count, sizeof(Band))
+        if bands < 1 or num_perm >= 1 << 31:
+            raise ValueError(f"{bands} bands of signatures of {num_perm} values")
+        check_band_rows(0, bands, rows, num_perm)
+        self.t.bands = <Band*> PyMem_RawCalloc(bands, sizeof(Band))
         if self.t.bands == NULL:
             raise MemoryError()
-        for b in range(self.t.count):
-            table = slots[b]
-            chain = links[b]
-            if not 1 <= table.shape[0] <= <Py_ssize_t> 0xFFFFFFFF:
-                raise ValueError(f"band {b} has a table of {table.shape[0]} slots")
-            if chain.shape[0] != self.capacity:
-                raise ValueError(f"band {b} has links for {chain.shape[0]}, not {self.capacity}")
-            memory_of(table, "slots")
-            memory_of(chain, "links")
-            self.owners += [table, chain]
-            self.t.bands[b].slots = <uint64_t*> &table[0]
-            self.t.bands[b].size = table.shape[0]
-            if self.capacity:
-                self.t.bands[b].links = <uint32_t*> &chain[0]
-        return 0
+        self.t.count = bands
+        self.t.rows = rows
+        self.t.k = num_perm
+        resize(<void**> &self.t.signatures, 0, 1)
+        resize(<void**> &self.t.live, 0, 1)
+        if with_sets:
+            resize(<void**> &self.t.offsets, 1, sizeof(int64_t))
+            resize(<void**> &self.t.hashes, 0, sizeof(uint64_t))
+            self.t.offsets[0] = 0
+        for b in range(bands):
+            resize(<void**> &self.t.bands[b].links, 0, sizeof(uint32_t))
+            self.resize_table(b, 2)
 
-    cdef int set_marks(self, uint8_t[::1] live, int64_t[::1] used) except -1:
+    cdef void release(self) noexcept:
+        # All but the list of the bands.
         cdef Py_ssize_t b
-        if live.shape[0] != self.capacity or used.shape[0] != self.t.count:
-            raise ValueError("live needs one element per document, used one per band")
-        memory_of(used, "used")
-        if self.capacity:
-            self.t.live = &live[0]
-        for b in range(self.t.count):
-            self.t.bands[b].used = &used[b]
-        self.owners += [live, used]
-        return 0
+        if self.owners is None:
+            PyMem_RawFree(self.t.signatures)
+            PyMem_RawFree(self.t.live)
+            PyMem_RawFree(self.t.offsets)
+            PyMem_RawFree(self.t.hashes)
+            for b in range(self.t.count):
+                PyMem_RawFree(self.t.bands[b].slots)
+                PyMem_RawFree(self.t.bands[b].links)
+                memset(&self.t.bands[b], 0, sizeof(Band))
+        self.t.signatures = NULL
+        self.t.live = NULL
+        self.t.offsets = NULL
+        self.t.hashes = NULL
 
     def __dealloc__(self):
-        free(self.t.bands)
+        self.release()
+        PyMem_RawFree(self.t.bands)
 
-    cdef int check_room(self, Py_ssize_t count) except -1:
-        cdef Py_ssize_t b
+    cdef int check_own(self) except -1:
         if self.t.live == NULL:
             raise ValueError("nothing can be written here")
-        if not 0 <= count <= self.capacity - self.t.n:
-            raise ValueError(f"no room for {count} documents")
-        for b in range(self.t.count):
-            if self.t.bands[b].used[0] >= <int64_t> self.t.bands[b].size - count:
-                raise ValueError(f"the table of band {b} has no room for {count} keys")
+        return self.check_settled()
+
+    cdef int check_settled(self) except -1:
+        if self.sweep.phase:
+            raise ValueError("a compaction must be ended first")
         return 0
 
-    cdef Question asked(
-        self, const uint32_t[:, ::1] signatures, const uint64_t[::1] hashes,
-        const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, int mode, double threshold,
-    ) except *:
-        cdef Question question
-        memset(&question, 0, sizeof(Question))
-        question.mode = mode
-        question.threshold = threshold
-        check_mode(mode)
-        check_threshold(threshold)
-        if signatures.shape[1] != self.t.k:
-            raise ValueError(f"signatures have {signatures.shape[1]} values, not {self.t.k}")
-        check_range(first, last, signatures.shape[0])
-        memory_of_rows(signatures, "signatures")
-        if signatures.shape[0]:
-            question.signatures = &signatures[0, 0]
-        if mode == BY_SETS and (self.t.offsets == NULL or hashes is None or offsets is None):
-            raise ValueError("without sets they cannot be compared")
-        if self.t.offsets != NULL and offsets is not None:
-            if hashes is None:
-                raise ValueError("offsets of no hashes")
-            check_offsets(offsets, signatures.shape[0], hashes.shape[0], "offsets")
-            memory_of(hashes, "hashes")
-            question.offsets = &offsets[0]
-            question.total = hashes.shape[0]
-            if hashes.shape[0]:
-                question.hashes = &hashes[0]
-        return question
+    cdef int check_end(self) except -1:
+        if self.t.offsets != NULL:
+            check_sound(not 0 <= self.t.offsets[self.t.n] <= self.t.total)
+        return 0
+
+    cdef int check_band(self, Py_ssize_t band) except -1:
+        if not 0 <= band < self.t.count:
+            raise IndexError(f"band {band} of {self.t.count}")
+        return 0
+
+    # ---- room
+
+    def reserve(self, Py_ssize_t count, Py_ssize_t words, double spare):
+        """Make room for `count` more documents with `words` hashes, in place where it can be.
+
+        Where there is too little, it grows by the factor `spare` at least.
+        """
+        cdef Py_ssize_t documents = self.t.n + count
+        cdef Py_ssize_t end = 0
+        self.check_own()
+        if not 0 <= count <= 0x7FFFFFFF - self.t.n or not 0 <= words <= 1 << 58:
+            raise ValueError(f"{count} documents with {words} hashes are too many")
+        if not 0.0 <= spare <= 2.0:
+            raise ValueError(f"spare must be between 0 and 2, got {spare}")
+        self.check_end()
+        if self.t.offsets != NULL:
+            end = self.t.offsets[self.t.n]
+            if end + words > self.t.total:
+                words = max(end + words, <Py_ssize_t> (spare * end))
+                resize(<void**> &self.t.hashes, words, sizeof(uint64_t))
+                self.t.total = words
+        if documents > self.capacity:
+            documents = max(documents, <Py_ssize_t> (spare * self.t.n))
+            self.resize_documents(documents)
+            self.capacity = documents
+
+    def shrink(self):
+        """Give back the room behind the last document."""
+        self.check_own()
+        self.check_end()
+        self.capacity = self.t.n
+        self.resize_documents(self.t.n)
+        if self.t.offsets != NULL:
+            self.t.total = self.t.offsets[self.t.n]
+            resize(<void**> &self.t.hashes, self.t.total, sizeof(uint64_t))
+
+    cdef int resize_documents(self, Py_ssize_t room) except -1:
+        # Whatever fails, each array has at least the room that `capacity` says.
+        cdef Py_ssize_t b
+        for b in range(self.t.count):
+            resize(<void**> &self.t.bands[b].links, room, sizeof(uint32_t))
+        resize(<void**> &self.t.live, room, 1)
+        if self.t.offsets != NULL:
+            resize(<void**> &self.t.offsets, room + 1, sizeof(int64_t))
+        return resize(<void**> &self.t.signatures, room, self.t.k * sizeof(uint32_t))
+
+    def resize_table(self, Py_ssize_t band, Py_ssize_t size):
+        """Move the table of a band into one of another size."""
+        cdef uint64_t* slots
+        self.check_own()
+        self.check_band(band)
+        cdef Band* table = &self.t.bands[band]
+        if not table.used < size <= MOST_SLOTS:
+            raise ValueError(f"{table.used} keys do not fit into a table of {size} slots")
+        slots = <uint64_t*> PyMem_RawCalloc(size, sizeof(uint64_t))
+        if slots == NULL:
+            raise MemoryError()
+        with nogil:
+            move_slots_to(table.slots, table.size, slots, size)
+        PyMem_RawFree(table.slots)
+        table.slots = slots
+        table.size = size
+
+    def crowded_band(self, Py_ssize_t first, Py_ssize_t count, double share):
+        """Return the first band, from `first` on, whose table `count` more keys would fill to more
+        than `share`; -1: there is none.
+        """
+        cdef Py_ssize_t b
+        for b in range(max(first, <Py_ssize_t> 0), self.t.count):
+            if self.t.bands[b].used + count > share * self.t.bands[b].size:
+                return b
+        return -1
+
+    def slots(self, Py_ssize_t band):
+        """Return the size of the table of a band."""
+        self.check_band(band)
+        return self.t.bands[band].size
+
+    def used(self, Py_ssize_t band):
+        """Return how many slots of a band are not empty."""
+        self.check_band(band)
+        return self.t.bands[band].used
+
+    @property
+    def nbytes(self):
+        """How many bytes all of it has, spare room included."""
+        cdef Py_ssize_t number, size
+        cdef Py_ssize_t total = 0
+        for number in range(PART_SLOTS + 2 * self.t.count):
+            self.part(number, &size)
+            total += size
+        return total
+
+    # ---- bytes
+
+    cdef char* part(self, Py_ssize_t number, Py_ssize_t* size) except? NULL:
+        cdef Band* band
+        size[0] = 0
+        if not 0 <= number < PART_SLOTS + 2 * self.t.count:
+            raise IndexError(f"part {number}")
+        if number == PART_SIGNATURES:
+            size[0] = self.capacity * self.t.k * sizeof(uint32_t)
+            return <char*> self.t.signatures
+        if number == PART_LIVE:
+            size[0] = self.capacity if self.t.live != NULL else 0
+            return <char*> self.t.live
+        if number == PART_OFFSETS:
+            size[0] = (self.capacity + 1) * sizeof(int64_t) if self.t.offsets != NULL else 0
+            return <char*> self.t.offsets
+        if number == PART_HASHES:
+            size[0] = self.t.total * sizeof(uint64_t)
+            return <char*> self.t.hashes
+        band = &self.t.bands[(number - PART_SLOTS) // 2]
+        if (number - PART_SLOTS) % 2 == 0:
+            size[0] = band.size * sizeof(uint64_t)
+            return <char*> band.slots
+        size[0] = self.capacity * sizeof(uint32_t)
+        return <char*> band.links
+
+    def read(self, Py_ssize_t number, Py_ssize_t start, uint8_t[::1] out not None):
+        """Copy bytes from `start` on out of a part: signatures, live, offsets, hashes, and then of
+        each band slots and links.
+        """
+        cdef Py_ssize_t size
+        cdef Py_ssize_t n = out.shape[0]
+        cdef char* data = self.part(number, &size)
+        if not 0 <= start <= size or n > size - start:
+            raise IndexError(f"{n} bytes from {start} on of {size}")
+        if n:
+            memcpy(&out[0], data + start, n)
+
+    def write(self, Py_ssize_t number, Py_ssize_t start, const uint8_t[::1] data not None):
+        """Copy bytes into a part, from `start` on; `complete` must follow."""
+        cdef Py_ssize_t size
+        cdef Py_ssize_t n = data.shape[0]
+        cdef char* into = self.part(number, &size)
+        self.check_own()
+        if not 0 <= start <= size or n > size - start:
+            raise IndexError(f"{n} bytes from {start} on of {size}")
+        self.t.n = 0
+        if n:
+            memcpy(into + start, &data[0], n)

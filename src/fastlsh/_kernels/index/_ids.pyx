@@ -3,6 +3,8 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
+from cpython.exc cimport PyErr_CheckSignals
+
 from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memory_of_rows
 from fastlsh._kernels.common.mixing cimport fmix64
 
@@ -24,6 +26,10 @@ cdef extern from "Python.h":
     bint PyBytes_CheckExact(object o)
     bint PyLong_CheckExact(object o)
     bint PyUnicode_CheckExact(object o)
+
+
+cdef enum:
+    TOGETHER = 1 << 16          # answers between two looks for Ctrl-C
 
 
 def answer_lists(
@@ -83,6 +89,8 @@ cdef list lists_of(
             if PyUnicode_CheckExact(name) or PyLong_CheckExact(name) or PyBytes_CheckExact(name):
                 PyObject_GC_UnTrack(answer)
             answers.append(answer)
+            if j % TOGETHER == TOGETHER - 1:
+                PyErr_CheckSignals()
         total += counts[i]
         result.append(answers)
     return result

@@ -5,101 +5,123 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from fastlsh._kernels.common.prefetch cimport AHEAD
-from fastlsh._kernels.index.tables cimport Answer, Answers, Desk, Question, Tables, Walk
+from fastlsh._kernels.index.tables cimport (
+    Answer, Answers, Desk, Question, Stream, Sweep, Tables, Walk,
+)
 
 
-cdef bint answer_one(
-    const Tables* t, const Question* question, Py_ssize_t d, const uint32_t* heads,
-    Answers* answers, int64_t* count
+cdef enum:
+    DONE = 0
+    FULL = 1                    # no room for the answers of a document
+    PAUSE = 2                   # as much work is done as is done at a time
+
+
+cdef int answer_one(
+    const Tables* t, const Question* question, const uint32_t* heads, Answers* answers
 ) noexcept nogil:
-    # False: there is no room for its answers.
     cdef Walk walk
     cdef Answer answer
     cdef Answer* heap = answers.out + answers.end
+    cdef Py_ssize_t d = answers.first
     cdef Py_ssize_t most = min(answers.room - answers.end, answers.limit)
     cdef Py_ssize_t n = 0
     cdef uint32_t c
-    memset(&walk, 0, sizeof(Walk))
-    start_walk(&walk, t, question.signatures + d * t.k, heads)
+    if answers.walking:
+        walk = answers.walk
+        n = answers.found
+    else:
+        walk.own = NO_CHAIN
+        walk.budget = answers.walk.budget
+        walk.dead = answers.walk.dead
+        walk.damaged = answers.walk.damaged
+        start_walk(&walk, t, question.signatures + d * t.k, heads)
     c = next_candidate(&walk, t)
-    while c != NO_CHAIN:
+    while c != NO_CHAIN and c != PAUSED:
         answer.similarity = similarity_to(t, question, d, c, &walk)
         answer.number = c
         if answer.similarity >= 0.0:
             if n == most and most < answers.limit:
-                return False
+                return FULL
             offer(heap, &n, most, answer)
             # Of equally similar documents the earlier come first: later ones are not wanted.
             if n == answers.limit and heap.similarity >= 1.0:
                 walk.bound = <uint32_t> heap.number
         c = next_candidate(&walk, t)
+    answers.walking = c == PAUSED
+    if c == PAUSED:
+        answers.walk = walk
+        answers.found = n
+        return PAUSE
+    answers.walk.budget = walk.budget
+    answers.walk.dead = walk.dead
+    answers.walk.damaged = walk.damaged
     best_first(heap, n)
-    count[0] = n
+    answers.counts[0] = n
     answers.end += n
-    answers.dead += walk.dead
-    answers.damaged |= walk.damaged
-    return True
+    return DONE
 
 
-cdef Py_ssize_t answer_all(
-    const Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last, Desk* desk,
-    Answers* answers
+cdef int answer_some(
+    const Tables* t, const Question* question, Py_ssize_t last, Desk* desk, Answers* answers
 ) noexcept nogil:
-    # Returns the first document that is not done.
-    cdef Py_ssize_t n, i
-    cdef int64_t* count = answers.counts
-    while first < last:
-        n = min(desk.room, last - first)
-        put_tags(t, question.signatures + first * t.k, n, desk)
-        find_heads(t, n, desk)
-        for i in range(n):
-            count[0] = 0
-            if i + 8 < n and desk.filled[i + 8]:
-                fetch_links(t, desk.tags + (i + 8) * t.count)
-            if i + 4 < n and desk.filled[i + 4]:
-                fetch_rows(t, desk.tags + (i + 4) * t.count)
-            if desk.filled[i] and not answer_one(
-                t, question, first + i, desk.tags + i * t.count, answers, count
-            ):
-                return first + i
-            count += 1
-        first += n
-    return last
+    cdef Py_ssize_t i
+    cdef int state
+    answers.walk.budget = WORK
+    while answers.first < last:
+        if answers.place == answers.held:
+            if answers.walk.budget <= 0:
+                return PAUSE
+            answers.place = 0
+            answers.held = min(desk.room, last - answers.first)
+            put_tags(t, question.signatures + answers.first * t.k, answers.held, desk)
+            find_heads(t, answers.held, desk)
+            answers.walk.budget -= answers.held * t.count
+        i = answers.place
+        if i + 8 < answers.held and desk.filled[i + 8]:
+            fetch_links(t, desk.tags + (i + 8) * t.count)
+        if i + 4 < answers.held and desk.filled[i + 4]:
+            fetch_rows(t, desk.tags + (i + 4) * t.count)
+        answers.counts[0] = 0
+        if desk.filled[i]:
+            state = answer_one(t, question, desk.tags + i * t.count, answers)
+            if state != DONE:
+                return state
+        answers.counts += 1
+        answers.place += 1
+        answers.first += 1
+    return DONE
 
 
-cdef bint is_known(
-    const Tables* t, const Question* question, Py_ssize_t d, const uint32_t* tags,
-    uint32_t* heads, int64_t* dead, bint* damaged
+cdef uint32_t first_known(
+    const Tables* t, const Question* question, const uint32_t* tags, Stream* stream
 ) noexcept nogil:
-    # Whether a document in the tables reaches the threshold.
-    cdef Walk walk
+    # The first document found that reaches the threshold; NO_CHAIN or PAUSED.
+    cdef Walk* walk = &stream.walk
     cdef Py_ssize_t b
     cdef uint32_t c
-    cdef bint found = False
-    memset(&walk, 0, sizeof(Walk))
-    for b in range(t.count):
-        heads[b] = head_of(t, b, tags[b])
-    start_walk(&walk, t, question.signatures + d * t.k, heads)
-    c = next_candidate(&walk, t)
-    while c != NO_CHAIN and not found:
-        found = similarity_to(t, question, d, c, &walk) >= 0.0
-        if not found:
-            c = next_candidate(&walk, t)
-    dead[0] += walk.dead
-    damaged[0] |= walk.damaged
-    return found
+    if not stream.walking:
+        for b in range(t.count):
+            stream.heads[b] = head_of(t, b, tags[b])
+        start_walk(walk, t, question.signatures + stream.first * t.k, stream.heads)
+    c = next_candidate(walk, t)
+    while c != NO_CHAIN and c != PAUSED:
+        if similarity_to(t, question, stream.first, c, walk) >= 0.0:
+            break
+        c = next_candidate(walk, t)
+    stream.walking = c == PAUSED
+    return c
 
 
 cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept nogil:
-    # Copies a document behind the last one; the caller saw to it that there is room.
+    # Copies a document behind the last one; nobody sees it yet.
     cdef Py_ssize_t n = t.n
     cdef int64_t words
-    memmove(t.signatures + n * t.k, question.signatures + d * t.k, t.k * sizeof(uint32_t))
-    t.live[n] = 1
+    memcpy(t.signatures + n * t.k, question.signatures + d * t.k, t.k * sizeof(uint32_t))
+    t.live[n] = 0
     if t.offsets != NULL:
         words = question.offsets[d + 1] - question.offsets[d]
         if words:
-            memmove(
+            memcpy(
                 t.hashes + t.offsets[n], question.hashes + question.offsets[d],
                 words * sizeof(uint64_t),
             )
@@ -107,30 +129,54 @@ cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept no
     t.n = n + 1
 
 
-cdef void insert_new(
-    Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last, Desk* desk,
-    uint32_t* heads, uint8_t* fresh, int64_t* dead, bint* damaged
+cdef bint append_all(
+    Tables* t, const Question* question, Py_ssize_t first, Py_ssize_t last, Desk* desk
 ) noexcept nogil:
-    # In order; fresh[d] says whether document d was new. An empty one is.
-    cdef Py_ssize_t n, i, b
-    while first < last:
-        n = min(<Py_ssize_t> AHEAD, last - first)
-        put_tags(t, question.signatures + first * t.k, n, desk)
-        for i in range(n):
-            for b in range(t.count if desk.filled[i] else 0):
-                fetch_slot(t, desk, i, b)
-        for i in range(n):
-            fresh[first + i] = not (desk.filled[i] and is_known(
-                t, question, first + i, desk.tags + i * t.count, heads, dead, damaged
-            ))
-            if not fresh[first + i]:
-                continue
-            take_in(t, question, first + i)
-            for b in range(t.count if desk.filled[i] else 0):
-                damaged[0] |= not append_to_chain(
-                    &t.bands[b], desk.tags[i * t.count + b], <uint32_t> (t.n - 1)
-                )
-        first += n
+    # False: the tables are damaged.
+    cdef Py_ssize_t n = t.n
+    cdef Py_ssize_t d
+    for d in range(first, last):
+        take_in(t, question, d)
+    return link_documents(t, n, t.n, desk)
+
+
+cdef bint insert_some(
+    Tables* t, const Question* question, Py_ssize_t last, Desk* desk, Stream* stream
+) noexcept nogil:
+    # In order; fresh[d] says whether document d was new. An empty one is. Returns whether all are
+    # done.
+    cdef Py_ssize_t i, b
+    cdef uint32_t known
+    cdef uint32_t* tags
+    stream.walk.budget = WORK
+    while stream.first < last:
+        if stream.place == stream.held:
+            if stream.walk.budget <= 0:
+                return False
+            stream.place = 0
+            stream.held = min(<Py_ssize_t> AHEAD, last - stream.first)
+            put_tags(t, question.signatures + stream.first * t.k, stream.held, desk)
+            for i in range(stream.held):
+                for b in range(t.count if desk.filled[i] else 0):
+                    fetch_slot(t, desk, i, b)
+            stream.walk.budget -= stream.held * t.count
+        i = stream.place
+        tags = desk.tags + i * t.count
+        known = first_known(t, question, tags, stream) if desk.filled[i] else NO_CHAIN
+        if known == PAUSED:
+            return False
+        stream.fresh[stream.first] = known == NO_CHAIN
+        if known == NO_CHAIN:
+            take_in(t, question, stream.first)
+            for b in range(t.count):
+                t.bands[b].links[t.n - 1] = 0
+                if desk.filled[i]:
+                    stream.damaged |= not append_to_chain(
+                        &t.bands[b], tags[b], <uint32_t> (t.n - 1)
+                    )
+        stream.place += 1
+        stream.first += 1
+    return True
 
 
 cdef Py_ssize_t sets_within(const Tables* t) noexcept nogil:
@@ -144,31 +190,59 @@ cdef Py_ssize_t sets_within(const Tables* t) noexcept nogil:
     return t.n
 
 
-cdef Py_ssize_t drop_dead(Tables* t) noexcept nogil:
-    # Moves what is alive together and empties the tables; returns how many documents are left.
-    cdef Py_ssize_t d, b, words
-    cdef Py_ssize_t n = 0
-    cdef int64_t end = 0
+cdef enum:
+    MOVING = 1
+    EMPTYING = 2
+    LINKING = 3
+
+
+cdef void move_some(Tables* t, Sweep* sweep) noexcept nogil:
+    cdef Py_ssize_t d, words
     cdef int64_t start
-    for d in range(t.n):
+    cdef int64_t budget = 4 * WORK
+    while sweep.next < t.n and budget > 0:
+        d = sweep.next
+        sweep.next += 1
+        budget -= 1
         if not t.live[d]:
             continue
-        if d != n:
-            memcpy(t.signatures + n * t.k, t.signatures + d * t.k, t.k * sizeof(uint32_t))
+        if d != sweep.kept:
+            memcpy(
+                t.signatures + sweep.kept * t.k, t.signatures + d * t.k, t.k * sizeof(uint32_t)
+            )
+            budget -= t.k
         if t.offsets != NULL:
             start = t.offsets[d]
             words = t.offsets[d + 1] - start
-            if words and start != end:
-                memmove(t.hashes + end, t.hashes + start, words * sizeof(uint64_t))
-            # Read before it is written: n <= d.
-            t.offsets[n] = end
-            end += words
-        n += 1
+            if words and start != sweep.end:
+                memmove(t.hashes + sweep.end, t.hashes + start, words * sizeof(uint64_t))
+                budget -= words
+            # Read before it is written: kept <= d.
+            t.offsets[sweep.kept] = sweep.end
+            sweep.end += words
+        sweep.kept += 1
+    if sweep.next < t.n:
+        return
     if t.offsets != NULL:
-        t.offsets[n] = end
-    memset(t.live, 1, n)
-    for b in range(t.count):
-        memset(t.bands[b].slots, 0, t.bands[b].size * sizeof(uint64_t))
-        t.bands[b].used[0] = 0
+        t.offsets[sweep.kept] = sweep.end
+    memset(t.live, 1, sweep.kept)
     t.n = 0
-    return n
+    sweep.next = 0
+    sweep.phase = EMPTYING
+
+
+cdef void sweep_some(Tables* t, Sweep* sweep) noexcept nogil:
+    cdef Py_ssize_t last
+    if sweep.phase == MOVING:
+        move_some(t, sweep)
+    elif sweep.phase == EMPTYING:
+        memset(t.bands[sweep.next].slots, 0, t.bands[sweep.next].size * sizeof(uint64_t))
+        t.bands[sweep.next].used = 0
+        sweep.next += 1
+        if sweep.next == t.count:
+            sweep.phase = LINKING
+    else:
+        last = min(sweep.kept, t.n + max(<Py_ssize_t> WORK // t.count, <Py_ssize_t> AHEAD))
+        sweep.damaged |= not link_documents(t, t.n, last, &sweep.desk)
+        if last == sweep.kept:
+            sweep.phase = 0

@@ -6,7 +6,7 @@ cdef struct Band:
     uint64_t* slots
     uint64_t size
     uint32_t* links
-    int64_t* used               # slots that are not empty; NULL: nothing is written
+    int64_t used                # slots that are not empty
 
 
 cdef struct Tables:
@@ -16,10 +16,10 @@ cdef struct Tables:
     Py_ssize_t k
     Py_ssize_t n                # documents
     uint32_t* signatures
-    uint8_t* live               # NULL: all are
+    uint8_t* live               # 0: removed, or not yet inserted in full; NULL: all are
     uint64_t* hashes            # sets, one after the other; NULL: none
     int64_t* offsets
-    Py_ssize_t total            # of the hashes
+    Py_ssize_t total            # room for hashes
 
 
 cdef struct Desk:
@@ -39,6 +39,8 @@ cdef struct Walk:
     uint32_t recent[4]          # that were returned: most are met again in the next band
     int turn
     uint32_t bound              # later documents are not wanted
+    uint32_t own                # later ones count as live: they come with this one
+    int64_t budget              # steps that are left until a pause
     int64_t dead                # removed documents that were met
     bint damaged
 
@@ -64,5 +66,32 @@ cdef struct Answers:
     Py_ssize_t limit
     int64_t* counts             # of each document
     Py_ssize_t end
-    int64_t dead
+    Py_ssize_t first            # the document that is next
+    Py_ssize_t place            # it has on the desk
+    Py_ssize_t held             # documents on the desk
+    bint walking                # it was begun with
+    Py_ssize_t found            # for it so far
+    Walk walk
+
+
+cdef struct Stream:
+    # Documents of which only the new ones come in.
+    uint8_t* fresh              # of each document
+    uint32_t* heads             # for one document
+    Py_ssize_t first            # the document that is next
+    Py_ssize_t place            # it has on the desk
+    Py_ssize_t held             # documents on the desk
+    bint walking                # it was begun with
     bint damaged
+    Walk walk
+
+
+cdef struct Sweep:
+    # The documents are moved together, then the tables emptied, then the documents linked anew; a
+    # part at a time, and once it has begun, it goes on before anything else is done.
+    int phase                   # 0: there is none
+    Py_ssize_t next             # document, or band
+    Py_ssize_t kept             # documents
+    int64_t end                 # of the sets that are kept
+    bint damaged
+    Desk desk

@@ -11,6 +11,7 @@
 # chain only ascends, each walk ends.
 
 from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
 
 from fastlsh._kernels.candidates.bandkeys cimport band_key, four_band_keys, is_empty_row
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
@@ -19,9 +20,11 @@ from fastlsh._kernels.index.tables cimport Band, Desk, Tables
 cdef enum:
     MOST_TOGETHER = 4096        # documents that are looked up in one band before the next
     TAGS_TOGETHER = 1 << 17
+    WORK = 1 << 20              # steps between two looks for Ctrl-C
 
 cdef uint32_t MORE = 0x80000000
 cdef uint32_t NO_CHAIN = 0x7FFFFFFF     # no number of a document
+cdef uint32_t PAUSED = 0xFFFFFFFE       # nor this: a walk that is to go on later
 cdef uint32_t DAMAGED = 0xFFFFFFFF
 
 
@@ -71,7 +74,7 @@ cdef inline bint append_to_chain(Band* band, uint32_t tag, uint32_t d) noexcept 
     for probe in range(band.size):
         slot = band.slots[at]
         if slot == 0:
-            band.used[0] += 1
+            band.used += 1
             band.slots[at] = <uint64_t> tag << 32 | (d + 1)
             return True
         if <uint32_t> (slot >> 32) == tag:
@@ -172,6 +175,7 @@ cdef bint link_documents(
         n = min(desk.room, last - first)
         put_tags(t, t.signatures + first * t.k, n, desk)
         for b in range(t.count):
+            memset(t.bands[b].links + first, 0, n * sizeof(uint32_t))   # a file shows no old memory
             for i in range(n):
                 if i + AHEAD < n and desk.filled[i + AHEAD]:
                     fetch_slot(t, desk, i + AHEAD, b)

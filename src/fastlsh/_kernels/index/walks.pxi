@@ -55,7 +55,7 @@ cdef inline bint first_met_here(
     return True
 
 
-cdef void start_walk(
+cdef void start_walk(       # what it has met and spent so far stays
     Walk* walk, const Tables* t, const uint32_t* row, const uint32_t* heads
 ) noexcept nogil:
     cdef int i
@@ -78,7 +78,7 @@ cdef inline bint is_recent(const Walk* walk, uint32_t d) noexcept nogil:
 
 
 cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
-    # Each document that shares a band, once; NO_CHAIN at the end.
+    # Each document that shares a band, once; NO_CHAIN at the end; PAUSED where the budget is spent.
     cdef uint32_t d
     while True:
         if walk.here == NO_CHAIN:               # to the next chain
@@ -95,6 +95,9 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
                 d &= ~MORE
                 walk.here = d
         else:
+            if walk.budget <= 0:
+                return PAUSED
+            walk.budget -= 1 + (walk.band >> 2)     # rows of the bands before are compared
             d = t.bands[walk.band].links[walk.here]
             if d <= walk.here or d >= <uint64_t> t.n:
                 walk.damaged |= d >= <uint64_t> t.n
@@ -105,7 +108,7 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             walk.here = NO_CHAIN
         elif is_recent(walk, d):
             continue
-        elif t.live != NULL and not t.live[d]:
+        elif t.live != NULL and not t.live[d] and d < walk.own:
             walk.dead += 1
         elif first_met_here(walk.row, t.signatures + d * t.k, t.rows, walk.band):
             walk.recent[walk.turn & 3] = d
@@ -121,6 +124,7 @@ cdef inline double similarity_to(
     cdef double similarity
     cdef int64_t start, end
     if question.mode == BY_SIGNATURE:
+        walk.budget -= t.k >> 4
         count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
         similarity = <double> equal / <double> t.k
         return similarity if similarity >= question.threshold else -1.0
@@ -130,6 +134,7 @@ cdef inline double similarity_to(
         if not 0 <= start <= end <= t.total:
             walk.damaged = True
             return -1.0
+        walk.budget -= (end - start) >> 1
         return jaccard_of_sets(
             question.hashes + question.offsets[d],
             question.offsets[d + 1] - question.offsets[d],

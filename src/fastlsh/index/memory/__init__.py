@@ -3,10 +3,11 @@
 from fastlsh.index.memory.documents import Documents, read_documents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.stored_ids import KINDS, StoredIds
-from fastlsh.index.memory.tables import USED_WHEN_COMPACT, Tables
+from fastlsh.index.memory.tables import SPARE, USED_WHEN_COMPACT, Tables
 
 __all__ = [
     "KINDS",
+    "SPARE",
     "USED_WHEN_COMPACT",
     "Documents",
     "Ids",

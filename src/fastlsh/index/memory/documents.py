@@ -38,11 +38,15 @@ class Documents(NamedTuple):
 
     def take(self, chosen: NDArray[np.int64]) -> "Documents":
         """Return some of the documents, in the order of `chosen`."""
+        return Documents(self.signatures[chosen], self.hashes, self.offsets).with_sets_of(chosen)
+
+    def with_sets_of(self, chosen: NDArray[np.int64]) -> "Documents":
+        """Return these signatures with some of the sets."""
         if self.hashes is None or self.offsets is None:
-            return Documents(self.signatures[chosen])
+            return self
         size = np.diff(self.offsets)[chosen]
         hashes = self.hashes[places_of(self.offsets[:-1][chosen], size)]
-        return Documents(self.signatures[chosen], hashes, offsets_of(size))
+        return Documents(self.signatures, hashes, offsets_of(size))
 
 
 def read_documents(

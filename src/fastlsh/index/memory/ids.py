@@ -1,68 +1,81 @@
 """The ids of an index and the numbers that its tables have for them."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 
 class Ids:
-    """Hashable ids, in the order of insertion."""
+    """Hashable ids by number.
+
+    Only the tables know which numbers have a document, and they change it in one step. So nothing
+    here is ever taken back: an id that was given a number in vain is found by nobody, and gone
+    with the next `compacted`.
+    """
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
-        self.names: list[Any] = list(names)
-        """By number; None where the document was removed."""
-        self.numbers = {name: number for number, name in enumerate(self.names)}
+        self._names: list[Any] = list(names)
+        self._numbers = {name: number for number, name in enumerate(self._names)}
+        self._before: dict[int, int] = {}
+        """What an id's number was before it was given this one."""
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self._numbers)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.numbers)
-
-    def find(self, name: Hashable) -> int:
-        """Return the number of an id, -1 if it is not there."""
-        return self.numbers.get(name, -1)
+    def find(self, name: Hashable, is_live: Callable[[int], bool]) -> int:
+        """Return the number of an id that has a document, -1 if there is none."""
+        number = self._numbers.get(name, -1)
+        while number >= 0 and not is_live(number):
+            number = self._before.get(number, -1)
+        return number
 
     def take(self, numbers: list[int]) -> list[Any]:
         """Return the ids of some numbers."""
-        return list(map(self.names.__getitem__, numbers))
+        return list(map(self._names.__getitem__, numbers))
 
-    def extend(self, names: Sequence[Hashable]) -> None:
-        """Give the next numbers to ids that are not there."""
-        first = len(self.names)
-        self.names.extend(names)
-        self.numbers.update(zip(names, range(first, len(self.names)), strict=True))
+    def names(self) -> list[Any]:
+        """Return the ids of all numbers, where each has a document."""
+        return list(self._names)
 
-    def remove(self, name: Hashable) -> int:
-        """Forget an id and return its number; KeyError if it is not there."""
-        number = self.numbers.pop(name)
-        self.names[number] = None
-        return number
+    def chosen(self, live: bytes) -> Iterator[Any]:
+        """Iterate over the ids whose number has not 0 in `live`."""
+        return compress(self._names, live)
 
-    def remove_from(self, first: int, n: int) -> None:
-        """Take back what was added last: number `first` and above. There are n numbers."""
-        for name in self.names[first:]:
-            if self.numbers.get(name, -1) >= first:
-                del self.numbers[name]
-        self.names[first:] = [None] * (n - first)
+    def maybe_known(self, names: set[Any]) -> bool:
+        """Whether one of the ids may be there."""
+        return not names.isdisjoint(self._numbers)
 
-    def restore(self, removed: list[tuple[Any, int]]) -> None:
-        """Take back `remove` of some (id, number), also in the order."""
-        for name, number in removed:
-            self.names[number] = name
-        self.numbers.update(removed)
-        self.numbers = dict(sorted(self.numbers.items(), key=itemgetter(1)))
+    def assign(self, first: int, names: Sequence[Any], replaced: Mapping[Any, int]) -> None:
+        """Give the numbers from `first` on to ids; those in `replaced` had that number before."""
+        missing = first - len(self._names)
+        if missing > 0:  # numbers whose ids were never told
+            self._names.extend([None] * missing)
+        self._names[first:] = names
+        numbers = range(first, first + len(names))
+        if replaced:
+            before = {
+                number: replaced[name]
+                for number, name in zip(numbers, names, strict=True)
+                if name in replaced
+            }
+            self._before = {**self._before, **before}
+        self._numbers.update(zip(names, numbers, strict=True))
+
+    def settle(self, first: int, replaced: Mapping[Any, int]) -> None:
+        """Forget what `assign` kept of earlier documents, which are gone now."""
+        self._before = {after: before for after, before in self._before.items() if after < first}
+        for number in replaced.values():
+            self._names[number] = None
+
+    def forget(self, name: Hashable, number: int) -> None:
+        """Let go of the id of a document that is gone."""
+        self._names[number] = None
+        self._numbers.pop(name, None)
 
     def copy(self) -> "Ids":
         """Return ids of their own."""
         other = Ids()
-        other.names = self.names.copy()
-        other.numbers = self.numbers.copy()
+        other._names = self._names.copy()
+        other._numbers = self._numbers.copy()
+        other._before = self._before.copy()
         return other
-
-    def compacted(self, kept: NDArray[np.int64]) -> "Ids":
-        """Return the ids of the old numbers `kept` under new numbers."""
-        return Ids(self.take(kept.tolist()))

@@ -1,6 +1,6 @@
 """Ids as a file holds them."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,9 @@ class StoredIds:
         self.table = table
 
     @classmethod
-    def of(cls, names: list[Any]) -> "StoredIds":
-        """Store ids; TypeError names the first that cannot be."""
+    def of(cls, ids: Ids) -> "StoredIds":
+        """Store ids without gaps; TypeError names the first that cannot be."""
+        names = ids.names()
         kind = _kind(names[0], 0) if names else "int"
         for place, name in enumerate(names):
             if _kind(name, place) != kind:
@@ -75,7 +76,7 @@ class StoredIds:
         for first in range(0, self.n, step):
             yield from self.take(list(range(first, min(first + step, self.n))))
 
-    def find(self, name: Hashable) -> int:
+    def find(self, name: Hashable, _is_live: Callable[[int], bool] | None = None) -> int:
         """Return the number of an id, -1 if it is not there."""
         hash(name)  # a TypeError, as from Ids
         if self.kind == "int":

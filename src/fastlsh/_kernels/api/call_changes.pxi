@@ -1,0 +1,245 @@
+# Called from Python: the changes of an index. The loops run without the GIL.
+# With call_arrays.pxi, checks.pxi and lookups.pxi.
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from cpython.exc cimport PyErr_CheckSignals
+
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
+)
+from fastlsh._kernels.common.prefetch cimport AHEAD
+from fastlsh._kernels.index.tables cimport Desk, Question, Stream
+from fastlsh._kernels.sets.modes cimport BY_SETS, NOT_VERIFIED
+
+
+cdef class TableChanges(TableMemory):
+    """What changes the tables; one caller at a time, while nobody asks.
+
+    What is appended is seen by nobody before `switch`, which cannot fail half-way.
+
+    Parameters
+    ----------
+    num_perm, bands, rows, with_sets
+        As in `TableMemory`.
+    ids
+        What belongs to the numbers.
+    """
+
+    cdef readonly bint changing     # a change is under way in some thread: no time to fork
+    cdef readonly object ids        # they and the numbers change together
+
+    def __cinit__(
+        self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None
+    ):
+        self.ids = ids
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.sweep.desk.tags)
+
+    @property
+    def n(self):
+        """How many numbers are given, those of removed documents included."""
+        return self.t.n
+
+    cdef int check_sets(self) except -1:
+        cdef Py_ssize_t within
+        with nogil:
+            within = sets_within(&self.t)
+        check_sound(within < self.t.n or self.t.offsets != NULL and self.t.offsets[0] != 0)
+        return 0
+
+    cdef int check_room(self, Py_ssize_t count, int64_t words) except -1:
+        cdef Py_ssize_t b
+        self.check_own()
+        if not 0 <= count <= self.capacity - self.t.n:
+            raise ValueError(f"no room for {count} documents")
+        for b in range(self.t.count):
+            if self.t.bands[b].used + count >= <int64_t> self.t.bands[b].size:
+                raise ValueError(f"the table of band {b} has no room for {count} keys")
+        self.check_end()
+        if self.t.offsets != NULL and not 0 <= words <= self.t.total - self.t.offsets[self.t.n]:
+            raise ValueError("no room for the sets")
+        return 0
+
+    cdef Question asked(
+        self, const uint32_t[:, ::1] signatures, const uint64_t[::1] hashes,
+        const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, int mode, double threshold,
+    ) except *:
+        cdef Question question
+        memset(&question, 0, sizeof(Question))
+        self.check_settled()
+        question.mode = mode
+        question.threshold = threshold
+        check_mode(mode)
+        check_threshold(threshold)
+        if signatures.shape[1] != self.t.k:
+            raise ValueError(f"signatures have {signatures.shape[1]} values, not {self.t.k}")
+        check_range(first, last, signatures.shape[0])
+        memory_of_rows(signatures, "signatures")
+        if signatures.shape[0]:
+            question.signatures = &signatures[0, 0]
+        if mode == BY_SETS and (self.t.offsets == NULL or hashes is None or offsets is None):
+            raise ValueError("without sets they cannot be compared")
+        if self.t.offsets != NULL and offsets is not None:
+            if hashes is None:
+                raise ValueError("offsets of no hashes")
+            check_offsets(offsets, signatures.shape[0], hashes.shape[0], "offsets")
+            memory_of(hashes, "hashes")
+            question.offsets = &offsets[0]
+            question.total = hashes.shape[0]
+            if hashes.shape[0]:
+                question.hashes = &hashes[0]
+        return question
+
+    def append(
+        self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
+        const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last,
+    ):
+        """Give the next numbers to documents first ... last - 1 and link them; nobody sees them.
+
+        Parameters
+        ----------
+        signatures, hashes, offsets
+            uint32 (m, num_perm); the sets, uint64 and int64 (m + 1,), where the tables have sets.
+        first, last
+            Which of them.
+        """
+        cdef bint sound
+        cdef Question question = self.asked(
+            signatures, hashes, offsets, first, last, NOT_VERIFIED, 0.0
+        )
+        if self.t.offsets != NULL and offsets is None:
+            raise ValueError("the tables need the sets of what is inserted")
+        self.check_room(last - first, words_asked(&question, first, last))
+        if first == last:
+            return
+        cdef Desk desk = new_desk(&self.t, last - first)
+        self.changing = True
+        with nogil:
+            sound = append_all(&self.t, &question, first, last, &desk)
+        self.dead += last - first
+        self.changing = False
+        PyMem_RawFree(desk.tags)
+        check_sound(not sound)
+
+    def insert_unique(
+        self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
+        const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, Py_ssize_t own, int mode,
+        double threshold, uint8_t[::1] fresh not None,
+    ):
+        """Append those that are like none in the tables, in order; return the removed ones met.
+
+        Parameters
+        ----------
+        signatures, hashes, offsets, first, last
+            As in `append`.
+        own
+            The number that came first with this change: it and later ones are compared, too.
+        mode, threshold
+            What being like means.
+        fresh
+            uint8 (m,), written: 1 = is new and appended.
+        """
+        cdef Stream stream
+        cdef bint done = False
+        cdef Memory parts[2]
+        cdef Py_ssize_t before
+        cdef Question question = self.asked(
+            signatures, hashes, offsets, first, last, mode, threshold
+        )
+        parts[0] = memory_of(fresh, "fresh")
+        parts[1] = memory_of(offsets, "offsets")
+        check_apart(parts, 2, 1, "fresh and offsets")
+        if fresh.shape[0] != signatures.shape[0]:
+            raise ValueError("fresh needs one element per document")
+        if not 0 <= own <= self.t.n:
+            raise ValueError(f"own is {own} of {self.t.n}")
+        if self.t.offsets != NULL and offsets is None:
+            raise ValueError("the tables need the sets of what is inserted")
+        self.check_room(last - first, words_asked(&question, first, last))
+        if first == last:
+            return 0
+        memset(&stream, 0, sizeof(Stream))
+        stream.fresh = &fresh[0]
+        stream.first = first
+        stream.walk.own = <uint32_t> own
+        cdef Desk desk = new_desk(&self.t, AHEAD + 1)
+        stream.heads = desk.tags + AHEAD * self.t.count
+        try:
+            while not done:
+                before = self.t.n
+                self.changing = True
+                with nogil:
+                    done = insert_some(&self.t, &question, last, &desk, &stream)
+                self.dead += self.t.n - before
+                self.changing = False
+                PyErr_CheckSignals()
+        finally:
+            PyMem_RawFree(desk.tags)
+        check_sound(stream.damaged or stream.walk.damaged)
+        return stream.walk.dead
+
+    def switch(self, Py_ssize_t first, const int64_t[::1] gone not None):
+        """Let everybody see the documents from number `first` on, and those of `gone` no more."""
+        self.check_own()
+        memory_of(gone, "gone")
+        if not 0 <= first <= self.t.n:
+            raise ValueError(f"document {first} of {self.t.n}")
+        if gone.shape[0] and not all_below(&gone[0], gone.shape[0], first):
+            raise ValueError(f"gone needs documents before {first}")
+        self.dead += mark(&self.t, first, &gone[0] if gone.shape[0] else NULL, gone.shape[0])
+
+    def remove(self, Py_ssize_t number):
+        """Remove a document; it stays in its chains until the tables are compacted."""
+        self.check_own()
+        if not 0 <= number < self.t.n:
+            raise IndexError(f"document {number} of {self.t.n}")
+        self.dead += self.t.live[number]
+        self.t.live[number] = 0
+
+    def begin_compact(self, object ids):
+        """Forget the removed documents; the others move up and have these ids.
+
+        From here on nothing can fail, and `go_on` must be called before anything else is.
+        """
+        cdef Desk desk
+        self.check_room(0, 0)
+        self.check_sets()
+        desk = new_desk(&self.t, self.t.n)
+        memset(&self.sweep, 0, sizeof(Sweep))
+        self.sweep.desk = desk
+        self.sweep.phase = MOVING
+        self.ids = ids
+
+    @property
+    def unsettled(self):
+        """Whether a change is under way in some thread, or a compaction has not ended."""
+        return self.changing or self.sweep.phase != 0
+
+    def crowded(self, int64_t wasted):
+        """Whether removed documents cost more than to compact the tables does.
+
+        Parameters
+        ----------
+        wasted
+            How many of them questions have met.
+        """
+        return self.dead > 0 and (
+            2 * self.dead > self.t.n or wasted > self.t.n * self.t.count
+        )
+
+    def go_on(self):
+        """Do a part of the compaction, if one has begun; return whether it is to go on."""
+        if self.sweep.phase:
+            self.changing = True
+            with nogil:
+                sweep_some(&self.t, &self.sweep)
+            self.changing = False
+            if self.sweep.phase == 0:
+                self.dead = 0
+                PyMem_RawFree(self.sweep.desk.tags)
+                self.sweep.desk.tags = NULL
+                check_sound(self.sweep.damaged)
+        return self.sweep.phase != 0

@@ -1,0 +1,41 @@
+# Memory of the tables of an index.
+# With tables.pxi.
+
+from libc.stdint cimport uint32_t
+
+from fastlsh._kernels.common.prefetch cimport AHEAD
+from fastlsh._kernels.index.tables cimport Desk, Tables
+
+cdef extern from "Python.h":
+    void* PyMem_RawMalloc(size_t n) nogil
+    void* PyMem_RawCalloc(size_t count, size_t n) nogil
+    void* PyMem_RawRealloc(void* old, size_t n) nogil
+    void PyMem_RawFree(void* old) nogil
+
+cdef Py_ssize_t MOST_BYTES = 0x7FFFFFFFFFFFFFFF
+
+
+cdef Desk new_desk(const Tables* t, Py_ssize_t documents) except *:
+    cdef Desk desk
+    desk.room = max(desk_room(t, documents), <Py_ssize_t> AHEAD + 1)
+    desk.tags = <uint32_t*> PyMem_RawMalloc(desk.room * (t.count + 1) * sizeof(uint32_t))
+    if desk.tags == NULL:
+        raise MemoryError()
+    desk.filled = desk.tags + desk.room * t.count
+    return desk
+
+
+cdef int check_sound(bint damaged) except -1:
+    if damaged:
+        raise ValueError("the tables are damaged")
+    return 0
+
+
+cdef int resize(void** memory, Py_ssize_t count, Py_ssize_t width) except -1:
+    cdef void* moved = NULL
+    if count <= MOST_BYTES // width:
+        moved = PyMem_RawRealloc(memory[0], max(count, <Py_ssize_t> 1) * width)
+    if moved == NULL:
+        raise MemoryError()
+    memory[0] = moved
+    return 0

@@ -1,0 +1,196 @@
+"""Opening the file of an index: docs/index-format.md."""
+
+import json
+import mmap as mapping
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from io import FileIO
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.index.layout import (
+    ALIGNED,
+    Entry,
+    Sizes,
+    entries_of,
+    settings_of,
+    sizes_of,
+)
+from fastlsh.index.memory import StoredIds, Tables
+from fastlsh.index.settings import Settings
+from fastlsh.index.storage import (
+    MAGIC,
+    PIECE,
+    START,
+    VERSION,
+    check_machine,
+    checksum_of,
+    pieces_of,
+)
+
+LONGEST_HEADER = 1 << 22
+"""More than the most bands need."""
+
+
+def map_index(
+    path: str | os.PathLike[str],
+    expected: Mapping[str, Any],
+    threads: int | None,
+    *,
+    verify: bool,
+) -> Tables:
+    """Open a file that `write_index` wrote; its arrays stay in the file.
+
+    Raises
+    ------
+    ValueError
+        It is no index, truncated or altered, or not what is expected.
+    """
+    with FileIO(path) as file:
+        header = _read_header(path, file, expected, threads)
+        data = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_READ)
+    arrays = {entry.name: _array(data, header.first, entry) for entry in header.entries}
+    if verify:
+        whole = np.frombuffer(data, np.uint8)
+        for entry, checksum in zip(header.entries, header.checksums, strict=True):
+            end = header.first + entry.offset + entry.size
+            padding = whole[end : end + -entry.size % ALIGNED]
+            if checksum_of(pieces_of(arrays[entry.name])) != checksum or padding.any():
+                _refuse(path, f"{entry.name} is damaged")
+    return Tables.over(header.settings, header.sizes.slots, arrays, _ids_of(header.sizes, arrays))
+
+
+def read_index(
+    path: str | os.PathLike[str],
+    expected: Mapping[str, Any],
+    threads: int | None,
+    *,
+    verify: bool = True,
+) -> Tables:
+    """Read and check a file that `write_index` wrote, into memory; otherwise as `map_index`."""
+    with FileIO(path) as file:
+        header = _read_header(path, file, expected, threads)
+        sizes = header.sizes
+        ours: dict[str, NDArray[Any]] = {}
+
+        def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
+            room = np.empty(PIECE, np.uint8)
+            found = 0
+            for start in range(0, entry.size, PIECE):
+                piece = room[: min(PIECE, entry.size - start)]
+                _read_into(path, file, piece)
+                found = zlib.crc32(piece.data, found)
+                yield piece
+            padding = np.empty(-entry.size % ALIGNED, np.uint8)
+            _read_into(path, file, padding)
+            if found != checksum or padding.any():
+                _refuse(path, f"{entry.name} is damaged")
+
+        def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
+            for entry, checksum in zip(header.entries, header.checksums, strict=True):
+                if not entry.name.startswith("id_"):
+                    yield entry.name, pieces(entry, checksum)
+                    continue
+                ours[entry.name] = array = np.empty(entry.shape, entry.dtype)
+                code, place = array.view(np.uint8), 0
+                for piece in pieces(entry, checksum):
+                    code[place : place + len(piece)] = piece
+                    place += len(piece)
+
+        tables = Tables.filled(
+            header.settings, sizes.documents, sizes.set_hashes, sizes.slots, arrays()
+        )
+    tables.complete(sizes.documents, _ids_of(sizes, ours).copy())
+    return tables
+
+
+class _Header(NamedTuple):
+    settings: Settings
+    sizes: Sizes
+    entries: list[Entry]
+    checksums: list[int]
+    first: int
+    """Where the arrays begin."""
+
+
+def _read_header(
+    path: str | os.PathLike[str],
+    file: FileIO,
+    expected: Mapping[str, Any],
+    threads: int | None,
+) -> _Header:
+    """Read the header; nothing it says is believed before it is compared with the file's size."""
+    check_machine()
+    size = os.fstat(file.fileno()).st_size
+    length, checksum = _check_start(path, file.read(START.size), size)
+    code = np.empty(length, np.uint8)
+    _read_into(path, file, code)
+    if zlib.crc32(code.data) != checksum:
+        _refuse(path, "the header is damaged")
+    try:
+        header = json.loads(code.tobytes())
+        settings = settings_of(header["parameters"], expected, threads)
+        sizes = sizes_of(header["sizes"], settings)
+        entries = entries_of(settings, sizes)
+        checksums = [_checked(*pair) for pair in zip(header["arrays"], entries, strict=True)]
+    except (TypeError, KeyError, RecursionError, OverflowError) as error:
+        _refuse(path, f"the header is damaged: {error}")
+    except ValueError as error:
+        _refuse(path, str(error))
+    first = START.size + length
+    end = first + entries[-1].offset + entries[-1].size
+    end += -entries[-1].size % ALIGNED
+    if size != end:
+        _refuse(path, f"it has {size:,} bytes, expected {end:,}")
+    return _Header(settings, sizes, entries, checksums, first)
+
+
+def _read_into(path: str | os.PathLike[str], file: FileIO, out: NDArray[np.uint8]) -> None:
+    view = out.data
+    while len(view):
+        count = file.readinto(view)
+        if not count:
+            _refuse(path, "it was truncated while it was read")
+        view = view[count:]
+
+
+def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int]:
+    """Return length and checksum of the header."""
+    if len(start) < START.size or not start.startswith(MAGIC):
+        _refuse(path, "it is not an index of fastlsh")
+    _, version, checksum, length = START.unpack(start)
+    if version != VERSION:
+        _refuse(path, f"format version {version} is unknown, version {VERSION} is read")
+    if length > min(size - START.size, LONGEST_HEADER) or (START.size + length) % ALIGNED:
+        _refuse(path, "it is truncated, or its start damaged")
+    return length, checksum
+
+
+def _checked(saved: Mapping[str, Any], entry: Entry) -> int:
+    """Return the checksum of an array if all else is as its place demands."""
+    described = {**entry._asdict(), "shape": list(entry.shape)}
+    checksum = saved["crc32"]
+    if {**saved} != {**described, "crc32": checksum} or type(checksum) is not int:
+        raise ValueError(f"the array {entry.name} is described as {dict(saved)}, not {described}")
+    return checksum
+
+
+def _array(data: mapping.mmap, first: int, entry: Entry) -> NDArray[Any]:
+    if entry.size == 0:
+        return np.empty(entry.shape, entry.dtype)
+    count = entry.size // int(entry.dtype[2:])
+    array = np.frombuffer(data, entry.dtype, count, first + entry.offset)
+    return array.reshape(entry.shape)
+
+
+def _ids_of(sizes: Sizes, arrays: Mapping[str, NDArray[Any]]) -> StoredIds:
+    return StoredIds(
+        sizes.ids, sizes.documents, arrays["id_bytes"], arrays.get("id_offsets"), arrays["id_table"]
+    )
+
+
+def _refuse(path: str | os.PathLike[str], reason: str) -> NoReturn:
+    raise ValueError(f"{os.fspath(path)}: {reason}") from None

@@ -1,0 +1,312 @@
+"""Calls within calls, forks, copies, and how soon Ctrl-C is answered."""
+
+import copy
+import gc
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from fastlsh import Index
+from fastlsh.index import guard
+
+ROWS = np.arange(512, dtype=np.uint32).reshape(4, 128)
+
+
+def small(**options):
+    index = Index(0.8, threads=1, **options)
+    index.insert_many(list("abcd"), signatures=ROWS)
+    return index
+
+
+# ---- calls within calls
+
+
+class Name:
+    """An id whose comparisons run code in the middle of what the index does."""
+
+    def __init__(self, work=None):
+        self.work = work
+
+    def __hash__(self):
+        return 5
+
+    def __eq__(self, other):
+        if self.work is not None:
+            self.work()
+        return self is other
+
+
+def test_what_runs_inside_a_change_may_ask_and_remove():
+    index = small()
+    index.insert(Name(), signature=ROWS[0])
+    seen = []
+
+    def inside():
+        seen.append(
+            (
+                len(index), list(index)[:4], "a" in index, index.query(signature=ROWS[1]),
+                len(copy.copy(index)), index.discard("b"), index.discard("unknown"),
+            )
+        )  # fmt: skip
+        with pytest.raises(KeyError):
+            index.remove("unknown")
+        for change in (
+            lambda: index.insert("x", signature=ROWS[0]),
+            lambda: index.insert_many(["x"], signatures=ROWS[:1]),
+            lambda: index.insert_unique(["x"], signatures=ROWS[:1]),
+            lambda: index.merge(small(), on_known="replace"),
+            index.compact,
+        ):
+            with pytest.raises(RuntimeError, match="in the middle of another of its calls"):
+                change()
+
+    name = Name(inside)
+    index.insert(name, signature=ROWS[3])
+    name.work = None
+    assert seen
+    assert {repr(state) for state in seen} == {
+        repr((5, list("abcd"), True, [("b", 1.0)], 5, True, False))
+    }
+    assert [i for i in index if isinstance(i, str)] == ["a", "c", "d"]
+    assert len(index) == 5
+    assert index.query(signature=ROWS[1]) == []
+
+
+def test_finalizers_may_remove_what_they_stand_for():
+    """A document goes when what it belongs to is garbage: while others come, among other times."""
+    index = Index(0.8, threads=1)
+
+    class Owner:
+        def __init__(self, number):
+            self.number = number
+            self.itself = self  # so that only the garbage collector ends it
+
+        def __del__(self):
+            index.discard(self.number)
+
+    before = gc.get_threshold()
+    gc.set_threshold(50)
+    try:
+        for number in range(600):
+            index.insert(number, signature=ROWS[number % 4])
+            Owner(number)
+    finally:
+        gc.set_threshold(*before)
+    gc.collect()
+    assert len(index) == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
+def test_a_handler_of_signals_may_ask():
+    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1)
+    answers = []
+
+    def handle(*_):
+        answers.append(index.query(signature=ROWS[0], limit=1))
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)
+    try:
+        for step in range(200):
+            index.insert_many([(step, d) for d in range(40)], signatures=np.tile(ROWS, (10, 1)))
+            index.query_many(signatures=ROWS)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(index) == 8000
+    assert [(0, 0), 1.0] in [list(pair) for found in answers for pair in found]
+
+
+# ---- copies
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, Index.copy])
+def test_copies_are_independent(how):
+    index = small()
+    index.remove("a")
+    other = how(index)
+    assert type(other) is Index
+    index.insert("e", signature=ROWS[0])
+    other.remove("b")
+    other.compact()
+    assert list(index) == ["b", "c", "d", "e"]
+    assert list(other) == ["c", "d"]
+    assert index.query(signature=ROWS[1]) == [("b", 1.0)]
+    assert other.query(signature=ROWS[1]) == []
+    assert other.query(signature=ROWS[2]) == [("c", 1.0)]
+
+
+# ---- forks
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+no_warning = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+
+def in_child(work):
+    """Run a function in a forked process; it must end, and return something true."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            signal.alarm(30)  # a child that hangs is killed
+            code = 0 if work() else 2
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+@needs_fork
+@no_warning
+def test_a_child_can_use_what_a_thread_of_its_parent_was_using():
+    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1)
+    index.insert_many(range(300), signatures=np.tile(ROWS[:1], (300, 1)))
+    asking = threading.Event()
+    stop = threading.Event()
+
+    def ask():
+        while not stop.is_set():
+            asking.set()
+            index.query_many(signatures=np.tile(ROWS[:1], (300, 1)))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        asking.wait()
+        for _ in range(5):
+            in_child(lambda: len(index.query(signature=ROWS[0])) == 300 and index.discard(0))
+    finally:
+        stop.set()
+        thread.join()
+    assert len(index) == 300
+
+
+@needs_fork
+@no_warning
+def test_a_child_of_a_parent_that_changes_the_index():
+    index = Index(0.8, num_perm=128, bands=32, rows=4, threads=1)
+    rows = np.random.default_rng(0).integers(0, 2**32, (2000, 128), np.uint32)
+    stop = threading.Event()
+
+    def change():
+        while not stop.is_set():
+            index.insert_many(range(2000), signatures=rows, on_known="replace")
+
+    thread = threading.Thread(target=change)
+    thread.start()
+
+    def use():
+        index.insert("mine", signature=rows[7] ^ 1)
+        index.compact()
+        found = index.query_many(signatures=rows)
+        wanted = [[(d, 1.0)] for d in range(2000)] if len(index) > 1 else [[]] * 2000
+        return found == wanted and index.query(signature=rows[7] ^ 1) == [("mine", 1.0)]
+
+    try:
+        for _ in range(10):
+            in_child(use)
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_guards_are_forgotten():
+    gc.collect()
+    before = len(guard._guards)
+    indexes = [small() for _ in range(10)]
+    assert len(guard._guards) == before + 10
+    del indexes
+    gc.collect()
+    assert len(guard._guards) == before
+
+
+# ---- Ctrl-C is answered in the middle of a question
+
+WORK = 1 << 20
+"""Steps between two looks for signals: `WORK` of the kernel."""
+
+
+def answered_during(call):
+    """Return how many signals are answered within one call of C, if more than enough come."""
+    count = 0
+
+    def handle(*_):
+        nonlocal count
+        count += 1
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+        call()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    return count
+
+
+def roomy(isa, bands, n):
+    kernel = isa.BandTables(128, bands, 2, False)
+    kernel.reserve(n, 0, 1.0)
+    for band in range(bands):
+        kernel.resize_table(band, n + 1)
+    return kernel
+
+
+needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
+
+
+@needs_timer
+def test_one_question_is_interrupted_every_so_many_steps(isa):
+    """A single document that meets 20,000 others in 64 bands; at least a step for each."""
+    n, bands = 20_000, 64
+    kernel = roomy(isa, bands, n)
+    rows = np.tile(ROWS[:1], (n, 1))
+    kernel.append(rows, None, None, 0, n)
+    kernel.switch(0, np.empty(0, np.int64))
+    out, counts, halt = np.empty((n, 2)), np.empty(1, np.int64), np.zeros(1, np.uint8)
+    question = (rows, None, None, 0, 1, 1, 0.5, n, out, counts, halt)
+    found = []
+    answered = answered_during(lambda: found.append(kernel.query(*question)))
+    assert found == [(1, n, 0)]
+    assert answered >= n * bands // WORK
+    halt[0] = 1
+    assert kernel.query(*question)[:2] == (0, 0)
+
+
+@needs_timer
+def test_insert_unique_is_interrupted_every_so_many_steps(isa):
+    """Documents that share one band, but are not alike: each meets all before it."""
+    n = 4000
+    kernel = roomy(isa, 1, n)
+    rows = np.random.default_rng(0).integers(0, 2**32, (n, 128), np.uint32)
+    rows[:, :2] = 5
+    fresh = np.zeros(n, np.uint8)
+    answered = answered_during(
+        lambda: kernel.insert_unique(rows, None, None, 0, n, 0, 1, 0.5, fresh)
+    )
+    assert fresh.all()
+    assert answered >= n * n // 2 // WORK
+
+
+@needs_timer
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_long_question(threads):
+    """The index is as it was, and no thread goes on."""
+    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=threads)
+    index.insert_many(range(6000), signatures=np.tile(ROWS[:1], (6000, 1)))
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    running = threading.active_count()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            index.query_many(signatures=np.tile(ROWS[:1], (6000, 1)))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert threading.active_count() == running
+    index.insert("x", signature=ROWS[0])
+    assert len(index.query(signature=ROWS[0])) == 6001

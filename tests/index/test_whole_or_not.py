@@ -1,0 +1,289 @@
+"""Each change happens in full or not at all, whatever interrupts it, and the index goes on."""
+
+import copy
+import linecache
+import random
+import signal
+import sys
+import types
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from fastlsh import Index, MinHasher, Shingler
+from fastlsh.index import memory
+from index_model import Model, same
+
+SHAPE = {"num_perm": 6, "bands": 2, "rows": 3}
+HASHER = MinHasher(6, shingler=Shingler(size=3))
+
+
+def text_of(number):
+    return f"text {number % 3} with {number % 2}"
+
+
+def document_of(text):
+    return HASHER.signatures([text])[0].tolist(), set(HASHER.shingler.hashes(text).tolist())
+
+
+DOCUMENTS = {text: document_of(text) for text in {text_of(number) for number in range(6)}}
+
+
+def started(verify, n=24, gone=11):
+    """Return an index of which nearly half is removed, and the model of it."""
+    index = Index(0.5, **SHAPE, shingler=HASHER.shingler, verify=verify, threads=1)
+    model = Model(0.5, 2, 3, verify)
+    index.insert_many(range(n), [text_of(number) for number in range(n)])
+    for number in range(n):
+        model.insert(number, DOCUMENTS[text_of(number)])
+    for number in range(gone):
+        index.remove(number)
+        model.remove(number)
+    return index, model
+
+
+def other(names, verify):
+    index = Index(0.5, **SHAPE, shingler=HASHER.shingler, verify=verify, threads=1)
+    index.insert_many(names, texts_of(names))
+    return index
+
+
+def inserted(model, names, on_known="raise"):
+    for number, name in enumerate(names):
+        model.insert(name, DOCUMENTS[text_of(number)], on_known)
+
+
+def removed(model, name):
+    if name in model.documents:
+        model.remove(name)
+
+
+NEW = [f"new {number}" for number in range(30)]
+MIXED = [20, "a", 13, "b", 20, *NEW[:20], 14, "a"]
+
+
+def texts_of(names):
+    return [text_of(number) for number in range(len(names))]
+
+
+def insert_unique(model):
+    for number, name in enumerate(NEW):
+        model.insert_unique(name, DOCUMENTS[text_of(number)])
+
+
+# name: what to do with the index, and with the model.
+CHANGES = {
+    "insert": (lambda i, _: i.insert("a", text_of(0)), lambda m: inserted(m, ["a"])),
+    "insert, replacing": (
+        lambda i, _: i.insert(20, text_of(0), on_known="replace"),
+        lambda m: inserted(m, [20], "replace"),
+    ),
+    "insert_many": (
+        lambda i, _: i.insert_many(NEW, texts_of(NEW)),
+        lambda m: inserted(m, NEW),
+    ),
+    "insert_many, replacing": (
+        lambda i, _: i.insert_many(MIXED, texts_of(MIXED), on_known="replace"),
+        lambda m: inserted(m, MIXED, "replace"),
+    ),
+    "insert_unique": (lambda i, _: i.insert_unique(NEW, texts_of(NEW)), insert_unique),
+    "remove": (lambda i, _: i.remove(15), lambda m: removed(m, 15)),
+    "discard": (lambda i, _: i.discard(15), lambda m: removed(m, 15)),
+    "compact": (lambda i, _: i.compact(), lambda _: None),
+    "merge": (lambda i, v: i.merge(other(NEW, v)), lambda m: inserted(m, NEW)),
+    "merge, replacing": (
+        lambda i, v: i.merge(other(list(dict.fromkeys(MIXED)), v), on_known="replace"),
+        lambda m: inserted(m, list(dict.fromkeys(MIXED)), "replace"),
+    ),
+    "query": (lambda i, _: tidied(i), lambda _: None),
+}
+
+
+def tidied(index):
+    index._tables._wasted = 10**9
+    index.query(text_of(0))
+
+
+class Case:
+    """An index before a change; how it is now must be how it was before, or after."""
+
+    def __init__(self, name, verify="signature"):
+        self.verify = verify
+        self.index, self.before = started(verify)
+        self.call, change = CHANGES[name]
+        self.after = copy.deepcopy(self.before)
+        change(self.after)
+
+    def again(self):
+        """Return a fresh copy of the index."""
+        return self.index.copy()
+
+    def check(self, index, states=None):
+        states = states or [self.before, self.after]
+        (model, *_) = [m for m in states if list(m.documents) == list(index)] or [None]
+        assert model is not None, list(index)
+        model = copy.deepcopy(model)
+        for step in range(3):
+            assert len(index) == len(model.documents)
+            for name, document in model.documents.items():
+                assert name in index
+                assert index.signature(name).tolist() == document[0]
+            assert 0 not in index
+            for text, document in DOCUMENTS.items():
+                assert same(index.query(text), model.query(document)), text
+            if step == 0:
+                index.insert_many(["x", 20], texts_of("xy"), on_known="replace")
+                inserted(model, ["x", 20], "replace")
+                index.remove(12)
+                model.remove(12)
+            elif step == 1:
+                index.compact()
+
+
+@pytest.mark.parametrize("verify", ["signature", "exact"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_undisturbed(name, verify):
+    case = Case(name, verify)
+    index = case.again()
+    case.call(index, verify)
+    case.check(index, [case.after])
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_array_of_numpy_fails_once(name, monkeypatch):
+    case = Case(name, "exact")
+    left = 0
+
+    def failing(function):
+        def call(*given, **options):
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise MemoryError
+            return function(*given, **options)
+
+        return call
+
+    makers = ("empty", "zeros", "ones", "array", "fromiter", "concatenate", "flatnonzero")
+    fake = types.ModuleType("numpy")
+    fake.__dict__.update(vars(np))
+    fake.__dict__.update({maker: failing(getattr(np, maker)) for maker in makers})
+    for nth in range(1, 1000):
+        index = case.again()
+        with monkeypatch.context() as patch:
+            for module in ("contents", "documents", "parts", "questions", "tables"):
+                patch.setattr(getattr(memory, module), "np", fake)
+            left = nth
+            with suppress(MemoryError):
+                case.call(index, case.verify)
+        passed = left > 0
+        case.check(index)
+        if passed:
+            break
+    assert passed
+
+
+@pytest.fixture
+def signed_before(monkeypatch):
+    """What is done before the index is touched would take most of the time."""
+    known = {}
+
+    def signed(hasher, with_sets, texts, signatures, *, one=False):
+        key = (with_sets, texts if one else tuple(texts))
+        if key not in known:
+            known[key] = memory.read_documents(hasher, with_sets, texts, signatures, one=one)
+        return known[key]
+
+    for module in ("changing", "asking"):
+        monkeypatch.setattr(f"fastlsh.index.{module}.read_documents", signed)
+
+
+@pytest.mark.usefixtures("signed_before")
+@pytest.mark.parametrize("name", CHANGES)
+def test_every_allocation_fails_once(name):
+    """Of Python's allocators, from which the kernel has its memory, too."""
+    testing = pytest.importorskip("_testcapi")
+    case = Case(name, "exact")
+    case.call(case.again(), case.verify)
+    case.check(case.again())
+    failed = calm = nth = 0
+    while calm < 20:
+        index = case.again()
+        testing.set_nomemory(nth, nth + 1)
+        try:
+            case.call(index, case.verify)
+            calm += 1
+        except Exception:  # numpy and threading make other errors of some
+            failed += 1
+            calm = 0
+        finally:
+            testing.remove_mem_hooks()
+        nth += 1
+        case.check(index)
+    assert failed > 1
+
+
+@pytest.mark.usefixtures("signed_before")
+@pytest.mark.parametrize("name", CHANGES)
+def test_ctrl_c_before_every_line(name):
+    case = Case(name)
+    left = 0
+
+    def trace(frame, event, _):
+        nonlocal left
+        file = frame.f_code.co_filename
+        if "index" not in file or "tests" in file:
+            return trace
+        # The end of a `with` has a line, too, but Ctrl-C is not looked for there.
+        line = linecache.getline(file, frame.f_lineno).strip()
+        if event == "line" and not line.startswith("with "):
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    for nth in range(1, 10_000):
+        index = case.again()
+        left = nth
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            case.call(index, case.verify)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        case.check(index)
+        if left > 0:
+            break
+    assert left > 0
+    assert nth > 20
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
+@pytest.mark.parametrize("name", CHANGES)
+def test_signals_at_any_moment(name):
+    """50 for each change, 550 in all: real ones, which interrupt as Ctrl-C does."""
+    case = Case(name)
+    draw = random.Random(0)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    interrupted = 0
+    delay = 1e-4
+    try:
+        while interrupted < 50:
+            index = case.again()
+            done = False
+            try:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, draw.uniform(1e-6, delay))
+                    case.call(index, case.verify)
+                    done = True
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupted += 1
+            delay *= 0.9 if done else 1.1
+            case.check(index)
+    finally:
+        signal.signal(signal.SIGALRM, before)
