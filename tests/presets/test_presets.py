@@ -189,7 +189,7 @@ def test_options_change_a_preset(run, words):
         ["fastlsh: a tokenizer makes words: unit must be \"word\", got 'char'"],
     )
     status, _, err = run("pairs", words, *given, "--size", 0)
-    assert (status, err) == (2, ["fastlsh: size must be an integer of at least 1, got 0"])
+    assert (status, err) == (2, ["fastlsh: size must be between 1 and 2,147,483,647, got 0"])
 
 
 def test_dedup_and_evaluate_with_a_preset(run, words):

@@ -2,7 +2,6 @@
 #
 # It belongs to the class below, not to arrays of Python: so it grows in place, and between two
 # instructions of Python all of it is always sound. Each call does all or nothing.
-
 # With memory.pxi and tables.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t

@@ -3,7 +3,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -47,11 +47,9 @@ cdef class Keeper:
         double threshold, int mode, Py_ssize_t limit,
     ):
         cdef Buckets* s = &self.s
-        cdef Py_ssize_t n = document.shape[0]
-        cdef Py_ssize_t i, room, wrong
-        cdef int32_t[:, ::1] chain
+        cdef Py_ssize_t i, room, wrong, n = document.shape[0]
+        cdef int32_t[:, ::1] chain, scratch
         cdef uint8_t[:, ::1] filled
-        cdef int32_t[:, ::1] scratch
         cdef int32_t[::1] position
         if not root.shape[0] == n == fixed.shape[0] or n > 0x7FFFFFFF:
             raise ValueError("root, document and fixed need the same number of documents")
@@ -105,19 +103,16 @@ cdef class Keeper:
 
     cdef int check_held(self, Memory written, str name) except -1:
         cdef Memory parts[5]
-        cdef int i
         parts[0] = written
-        for i in range(4):
-            parts[i + 1] = self.held[i]
+        memcpy(&parts[1], self.held, 4 * sizeof(Memory))
         return check_apart(parts, 5, 1, f"{name} and what the Keeper holds")
 
     cdef int check_outcome(self) except -1:
-        cdef bint changed = self.s.changed
-        cdef bint incomplete = self.s.incomplete
+        cdef Buckets was = self.s
         self.s.changed = self.s.incomplete = False
-        if changed:
+        if was.changed:
             raise ValueError("document was changed: it points outside the signatures")
-        if incomplete:
+        if was.incomplete:
             raise ValueError("a set that is needed has not been made")
         return 0
 
@@ -249,8 +244,6 @@ cdef class Keeper:
             return done
         self.s.steps = steps
         with nogil:
-            done = decide(
-                &self.s, first, last, done, &sets, &hit[0], &similarity[0], &unsure[0]
-            )
+            done = decide(&self.s, first, last, done, &sets, &hit[0], &similarity[0], &unsure[0])
         self.check_outcome()
         return done

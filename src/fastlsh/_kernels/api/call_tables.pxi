@@ -1,5 +1,5 @@
 # Called from Python: the tables of an index. The loops run without the GIL.
-# With call_changes.pxi and lookups.pxi.
+# With call_changes.pxi, contents.pxi, lookups.pxi and memory.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset

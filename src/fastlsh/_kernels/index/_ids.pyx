@@ -68,13 +68,9 @@ def answer_lists(
             PyGC_Enable()
 
 
-cdef list lists_of(
-    list names, const double[:, ::1] found, const int64_t[::1] counts, object alike
-):
-    cdef Py_ssize_t i, j
-    cdef Py_ssize_t total = 0
-    cdef list result = []
-    cdef list answers
+cdef list lists_of(list names, const double[:, ::1] found, const int64_t[::1] counts, alike):
+    cdef Py_ssize_t i, j, total = 0
+    cdef list answers, result = []
     cdef double latest = 1.0
     cdef object similarity = 1.0 if alike is None else alike
     for i in range(counts.shape[0]):
