@@ -150,6 +150,13 @@ def test_every_choice_is_checked_by_name(call, name):
             CALLS[call](**{name: value})
 
 
+def test_a_limit_may_be_as_large_as_you_like():
+    texts = ["one text", "one text", "another text"]
+    assert deduplicate(texts, max_candidates=10**20).kept.tolist() == [True, False, True]
+    assert len(near_duplicates(texts, max_pairs=10**20)) == 1
+    assert len(exact_pairs(texts, 0.8, max_pairs=10**20)) == 1
+
+
 def test_numbers_of_numpy_are_numbers():
     result = evaluate(
         ["one text", "one text"], np.float32(0.5), num_perm=np.int64(128), seed=np.uint8(3),

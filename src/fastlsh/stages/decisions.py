@@ -64,6 +64,7 @@ def keep_or_drop(
         _kernels.roots(previous, by_place)
         root[:, band] = by_place
     sets = part.sets(params, options)
+    max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _kernels.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), params.threshold,
         params.verify_mode, max_candidates,
