@@ -78,18 +78,24 @@ def run(
             if advance:
                 advance(shared.newly_done())
         for helper in helpers:
-            helper.join()  # hears Ctrl-C, too
+            _wait_for(helper)
     except BaseException:
         shared.stop = True
         for helper in helpers:
             if helper.ident is not None:
-                helper.join()
+                _wait_for(helper)
         raise
     if shared.error is not None:
         raise shared.error
     done = shared.newly_done()  # by the others, at last
     if advance and done:
         advance(done)
+
+
+def _wait_for(helper: Thread) -> None:
+    # In turns: a signal just before a wait without end is heard only after it, on Windows any.
+    while helper.is_alive():
+        helper.join(0.1)
 
 
 class _Run:
