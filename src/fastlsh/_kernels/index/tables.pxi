@@ -91,14 +91,6 @@ cdef inline bint append_to_chain(Band* band, uint32_t tag, uint32_t d) noexcept 
     return False
 
 
-cdef Py_ssize_t used_slots(const uint64_t* slots, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef Py_ssize_t used = 0
-    for i in range(n):
-        used += slots[i] != 0
-    return used
-
-
 cdef Py_ssize_t move_slots_to(
     const uint64_t* old, Py_ssize_t n, uint64_t* slots, Py_ssize_t size
 ) noexcept nogil:
