@@ -92,14 +92,14 @@ def deduplicate(
     known = as_texts([] if against is None else against)
     ids = check_ids(ids, len(collection))
     against_ids = check_ids(against_ids, len(known), "against_ids")
-    check_keep(keep, len(collection))
+    preference = check_keep(keep, len(collection))
     everything = joined(known, collection)
     clock = Stopwatch()
     with clock("signatures"):
         signed = sign(everything, params, options)
         warn_of_short_shingles(everything, signed.signatures, params, options)
     fixed = np.arange(len(everything)) < len(known)
-    order = priority_order(keep, everything, signed.lengths, fixed, params)
+    order = priority_order(preference, everything, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         everything, signed, order, fixed, max_candidates, params, options, clock
     )

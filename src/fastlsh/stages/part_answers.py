@@ -15,7 +15,7 @@ from fastlsh.stages.answers import decide, find_pairs
 from fastlsh.stages.batches import SignedBatch
 from fastlsh.stages.columns import check_ascending, check_numbers
 from fastlsh.stages.copies import hashing_steps
-from fastlsh.stages.priority import check_keep, priority_order
+from fastlsh.stages.priority import check_keep, check_priorities, priority_order
 from fastlsh.stages.signing import Signed, sign
 from fastlsh.texts import Texts, as_texts
 
@@ -108,15 +108,15 @@ def decide_part(
     collection, number = _check_part(texts, numbers)
     n = len(collection)
     fixed = _check_against(against, n)
-    if not isinstance(keep, str):
+    if isinstance(keep, str):
+        preference = check_keep(keep, n)
+    else:
         priorities = np.asarray(keep)
         if priorities.shape == (n,) and priorities.dtype.kind in "iufb":
             priorities = np.where(fixed, priorities.dtype.type(0), priorities)
-        check_keep(priorities, n)
-        keep = priorities[~fixed]
-    check_keep(keep, n - int(fixed.sum()))
+        preference = check_priorities(priorities, n)[~fixed]
     signed = _signed(collection, known, params, options)
-    order = priority_order(keep, collection, signed.lengths, fixed, params)
+    order = priority_order(preference, collection, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         collection, signed, order, fixed, max_candidates, params, options
     )

@@ -10,13 +10,17 @@ from fastlsh.texts import Shingler, Texts
 KEEP = ("first", "last", "longest")
 
 
-def check_keep(keep: str | ArrayLike, n: int) -> NDArray[np.generic] | None:
-    """Return the priorities of n documents, None where `keep` is a word, or raise."""
-    if isinstance(keep, str):
-        if keep not in KEEP:
-            raise ValueError(f"keep must be one of {', '.join(KEEP)} or an array, got {keep!r}")
-        return None
-    priorities = np.asarray(keep)
+def check_keep(keep: str | ArrayLike, n: int) -> str | NDArray[np.generic]:
+    """Return the word, or the priorities of n documents as an array, or raise."""
+    if not isinstance(keep, str):
+        return check_priorities(np.asarray(keep), n)
+    if keep not in KEEP:
+        raise ValueError(f"keep must be one of {', '.join(KEEP)} or an array, got {keep!r}")
+    return keep
+
+
+def check_priorities(priorities: NDArray[np.generic], n: int) -> NDArray[np.generic]:
+    """Return the priorities of n documents, or raise."""
     if priorities.shape != (n,) or priorities.dtype.kind not in "iufb":
         raise ValueError(
             f"keep must hold one number for each of the {n} documents, got "
@@ -28,7 +32,7 @@ def check_keep(keep: str | ArrayLike, n: int) -> NDArray[np.generic] | None:
 
 
 def priority_order(
-    keep: str | ArrayLike,
+    keep: str | NDArray[np.generic],
     texts: Texts,
     lengths: NDArray[np.int64],
     fixed: NDArray[np.bool_],
@@ -39,7 +43,7 @@ def priority_order(
     Parameters
     ----------
     keep
-        As in `deduplicate`; an array has a number for each document that is not fixed.
+        As `check_keep` returns it; an array has a number for each document that is not fixed.
     texts, lengths
         The collection, and the lengths that signing has counted, int64 (n,).
     fixed
@@ -49,10 +53,9 @@ def priority_order(
     """
     asked = np.flatnonzero(~fixed)
     n = len(asked)
-    priorities = check_keep(keep, n)
-    if priorities is not None:
+    if not isinstance(keep, str):
         # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
-        order = n - 1 - np.argsort(priorities[::-1], kind="stable")[::-1]
+        order = n - 1 - np.argsort(keep[::-1], kind="stable")[::-1]
     elif keep == "longest":
         if params.shingler.tokenizer is not None:  # signing has counted tokens
             lengths = _code_points(texts, asked, params.shingler)
