@@ -157,7 +157,8 @@ def test_directory_of_texts(write, tmp_path):
     write("a.txt", b"\xef\xbb\xbfa\x00\r")
     write("c.md", "no")
     (tmp_path / "d.txt").mkdir()
-    found = read(tmp_path)
+    with pytest.warns(UserWarning, match=r"left out of .*: c\.md; directories, .*: d\.txt"):
+        found = read(tmp_path)
     assert found.texts == ["a\x00\r", "b\r\n"]
     assert found.ids == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
 
@@ -169,5 +170,5 @@ def test_bad_texts(write, tmp_path):
     found = read(tmp_path, on_error="skip")
     assert (found.texts, found.skipped) == (["good"], 1)
     (tmp_path / "empty").mkdir()
-    assert refusal("empty") == "empty: the directory has no .txt file"
-    assert "a directory is read as .txt" in refusal("empty", format="jsonl")
+    assert refusal("empty") == "empty: the directory has no file of a known format"
+    assert refusal("empty", format="jsonl") == "empty: the directory has no .jsonl file"

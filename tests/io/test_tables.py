@@ -8,8 +8,7 @@ import stat
 import numpy as np
 import pytest
 
-from fastlsh.io import InputError, Lookup, read, table_format, write_rows, write_table
-from fastlsh.io.outputs import replacing
+from fastlsh.io import InputError, Lookup, read, replacing, table_format, write_rows, write_table
 from files import get, put
 
 COLUMNS = {

@@ -13,6 +13,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
+    known_inputs,
     read_inputs,
     search_keywords,
 )
@@ -20,6 +21,7 @@ from fastlsh.io import (
     Collection,
     check_rows_output,
     check_targets,
+    is_folder_output,
     proof_columns,
     table_format,
     write_rows,
@@ -39,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="KEPT",
         required=True,
-        help="whole rows, in the format of the inputs (.jsonl for .txt)",
+        help="whole rows: a file in the format of the inputs (.jsonl for .txt), or a directory"
+        " (DIR/), which takes a file of the same name for each input",
     )
     parser.add_argument(
         "--removed",
@@ -72,7 +75,10 @@ def run(arguments: argparse.Namespace) -> None:
     deduplicate([], **{**keywords, "progress": False})
     clock = Stopwatch()
     with clock("reading"):
-        collection = read_inputs(arguments, arguments.inputs, uniform=True)
+        # Rows for one file must have the same columns.
+        shards = is_folder_output(arguments.output)
+        how = {"uniform": not shards, "mixed": shards}
+        collection = read_inputs(arguments, arguments.inputs, **how)
         against = read_inputs(arguments, arguments.against) if arguments.against else Collection()
     warn_about(collection)
     warn_about(against)
@@ -140,10 +146,17 @@ def _write_report(
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    check_rows_output(arguments.inputs, arguments.output, format=arguments.format)
+    known = known_inputs(arguments, *arguments.against)
+    plan = check_rows_output(
+        arguments.inputs,
+        arguments.output,
+        format=arguments.format,
+        recursive=arguments.recursive,
+        known=known,
+    )
     if arguments.removed is not None:
         table_format(arguments.removed)
     if arguments.report is not None:
         check_report(arguments.report)
-    outputs = {"-o": arguments.output, "--removed": arguments.removed, "--report": arguments.report}
-    check_targets(outputs, arguments.inputs + arguments.against)
+    outputs = {"--removed": arguments.removed, "--report": arguments.report}
+    check_targets(outputs, known, [each.path for each in plan])

@@ -8,6 +8,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
+    known_inputs,
     read_inputs,
     search_keywords,
 )
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     keywords = search_keywords(arguments, "max_pairs", "sample", "lowest")
     outputs = {name: getattr(arguments, name[2:]) for name in ("--json", "--missed", "--plot")}
-    check_targets(outputs, arguments.inputs)
+    check_targets(outputs, known_inputs(arguments))
     if arguments.missed is not None:
         table_format(arguments.missed)
     if arguments.plot is not None:

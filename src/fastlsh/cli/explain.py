@@ -10,6 +10,7 @@ from fastlsh.cli.messages import warn_about
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
+    known_inputs,
     read_inputs,
     search_keywords,
 )
@@ -36,7 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
     keywords = search_keywords(arguments)
     for name in ("verify", "threads", "progress"):
         keywords.pop(name, None)
-    check_targets({"--html": arguments.html, "--json": arguments.json}, arguments.inputs)
+    outputs = {"--html": arguments.html, "--json": arguments.json}
+    check_targets(outputs, known_inputs(arguments))
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
     collection = read_inputs(arguments, arguments.inputs)

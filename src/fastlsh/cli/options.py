@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastlsh import Shingler, preset
-from fastlsh.io import Collection, read
+from fastlsh.io import Collection, Inputs, read
 from fastlsh.presets import PRESETS
 
 
@@ -17,9 +17,13 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="INPUT",
         help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
-        " .txt; several are one collection",
+        " these, a pattern ('data/**/*.jsonl'), or a URL (s3://bucket/key); several are one"
+        " collection",
     )
     group = parser.add_argument_group("input")
+    group.add_argument(
+        "--recursive", action="store_true", help="read the directories inside a directory, too"
+    )
     group.add_argument("--text", metavar="COL", help="column of the texts (default: text)")
     group.add_argument(
         "--id", metavar="COL", help="column of the ids (default: id if present, else FILE:ROW)"
@@ -89,7 +93,15 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
         header=not arguments.no_header,
         quotes=not arguments.no_quotes,
         on_error=arguments.on_error,
+        recursive=arguments.recursive,
         **more,
+    )
+
+
+def known_inputs(arguments: argparse.Namespace, *more: str) -> Inputs:
+    """Return what outputs must not replace; all of it is looked for."""
+    return Inputs(
+        [*arguments.inputs, *more], format=arguments.format, recursive=arguments.recursive
     )
 
 

@@ -7,6 +7,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
+    known_inputs,
     read_inputs,
     search_keywords,
 )
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     keywords = search_keywords(arguments, "max_pairs")
     if arguments.output is not None:
         table_format(arguments.output)
-        check_target(arguments.output, arguments.inputs)
+        check_target(arguments.output, known_inputs(arguments))
     # On no documents: wrong parameters are refused before the long work.
     near_duplicates([], **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs)

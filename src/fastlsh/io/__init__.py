@@ -6,21 +6,34 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection, read
-from fastlsh.io.outputs import check_target, check_targets, replacing, write_text
+from fastlsh.io.files import Source, expand
+from fastlsh.io.outputs import write_text
+from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
+from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.tables import Lookup, pair_columns, proof_columns, table_format, write_table
+from fastlsh.io.targets import Inputs, check_target, check_targets
 
 __all__ = [
     "Collection",
     "InputError",
+    "Inputs",
     "Lookup",
+    "Output",
+    "Replacements",
+    "Source",
+    "check_outputs",
     "check_rows_output",
     "check_target",
     "check_targets",
+    "expand",
+    "is_folder_output",
     "pair_columns",
+    "plan_outputs",
     "proof_columns",
     "read",
     "replacing",
+    "replacing_together",
     "table_format",
     "write_rows",
     "write_table",

@@ -10,7 +10,8 @@ from fastlsh.errors import InputError
 from fastlsh.io.arrays import join
 from fastlsh.io.columnar import Columnar
 from fastlsh.io.delimited import Delimited
-from fastlsh.io.files import COLUMNAR, Options, Source, expand
+from fastlsh.io.files import Options, Source, expand
+from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.jsonl import JsonLines
 from fastlsh.io.plain import PlainText
 from fastlsh.io.streams import Record
@@ -136,15 +137,17 @@ def read(
     quotes: bool = True,
     on_error: str = "fail",
     uniform: bool = False,
+    recursive: bool = False,
+    mixed: bool = False,
 ) -> Collection:
     """Read files into one collection of documents.
 
     Parameters
     ----------
     inputs : path or iterable of paths
-        JSON lines, CSV, TSV, Parquet, Arrow IPC, plain text (a file is a document), and
-        directories of ``.txt``. The row formats and plain text may be compressed with gzip,
-        bzip2, xz or Zstandard.
+        JSON lines, CSV, TSV, Parquet, Arrow IPC and plain text (a file is a document). The row
+        formats and plain text may be compressed with gzip, bzip2, xz or Zstandard. Directories
+        and patterns stand for what is in them, URLs for what fsspec opens: see `expand`.
     text : str, optional
         The column of the texts, by default ``text``; without a header the last column.
         Null is an empty document, any other value but a string is a bad row.
@@ -166,7 +169,11 @@ def read(
         Whether a bad row raises or is left out and counted. A file that cannot be read to its
         end always raises.
     uniform : bool
-        Require the same columns of all inputs, as `write_rows` does.
+        Require the same columns of all inputs, as `write_rows` does for one file.
+    recursive : bool
+        Whether the directories inside a directory are read.
+    mixed : bool
+        Whether the files of one directory may have several formats.
 
     Returns
     -------
@@ -181,7 +188,8 @@ def read(
     """
     if on_error not in ("fail", "skip"):
         raise ValueError(f"on_error is 'fail' or 'skip', not {on_error!r}")
-    sources = expand(inputs, format, Options(text, id, encoding, delimiter, header, quotes))
+    options = Options(text, id, encoding, delimiter, header, quotes)
+    sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
     collection = Collection(_strict=on_error == "fail")
     arrays: list[Any] | None = [] if all(s.format in COLUMNAR for s in sources) else None
     for source in sources:

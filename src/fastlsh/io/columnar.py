@@ -10,6 +10,7 @@ from fastlsh.errors import InputError
 from fastlsh.io.arrays import as_binary, check_structure, not_utf8, select
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.files import Source
+from fastlsh.io.streams import open_arrow
 
 _TEXT = ("string", "large_string", "string_view")
 # By name, for an old pyarrow lacks some of these types.
@@ -100,7 +101,7 @@ class Columnar:
 
     def _parquet(self, whole: bool) -> Iterator[Any]:
         parquet = pyarrow(self.source.path, "pyarrow.parquet")
-        with parquet.ParquetFile(self.source.path) as file:
+        with open_arrow(self.source) as raw, parquet.ParquetFile(raw) as file:
             columns = self._columns(file.schema_arrow)
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group, columns=None if whole else columns)
@@ -120,7 +121,7 @@ class Columnar:
     @contextmanager
     def _ipc(self, fields: list[int] | None) -> Iterator[Any]:
         ipc = pyarrow(self.source.path, "pyarrow.ipc")
-        with self._pa.OSFile(self.source.path) as file:
+        with open_arrow(self.source) as file:
             is_file = file.read(6) == b"ARROW1"
             file.seek(0)
             options = ipc.IpcReadOptions(included_fields=fields)

@@ -3,16 +3,15 @@
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from fastlsh.errors import InputError
+from fastlsh.io import places
 from fastlsh.io.errors import reading
+from fastlsh.io.folders import files_of_folder
+from fastlsh.io.formats import COLUMNAR, Kind, Told, kind_of_file, told
+from fastlsh.io.special import is_special
 
-COMPRESSIONS = ("gz", "bz2", "xz", "zst")
-COLUMNAR = ("parquet", "arrow")
-FORMATS = ("jsonl", "csv", "tsv", *COLUMNAR, "txt")
-_ALIASES = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
-_SUFFIXES = {**{name: name for name in FORMATS}, **_ALIASES}
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
@@ -41,46 +40,59 @@ class Options:
 
 @dataclass(frozen=True)
 class Source:
-    """One file of a collection."""
+    """One file of a collection.
+
+    Parameters
+    ----------
+    path : str
+        A path of this machine, or a URL.
+    format, compression : str
+        What it is read as; no compression is None.
+    options : Options
+        How.
+    folder : str
+        From where on its path names its output: the directory that was given, if one was, else
+        the one it lies in.
+    """
 
     path: str
     format: str
     compression: str | None
     options: Options
+    folder: str = ""
 
     def error(self, reason: str, row: int | None = None) -> InputError:
         """Return (not raise) the error that names this file."""
         return InputError(self.path, reason, row)
 
 
-def split_suffix(name: str) -> tuple[str | None, str | None]:
-    """Return the format and the compression that a file name's suffixes stand for."""
-    suffixes = [suffix[1:].lower() for suffix in PurePath(name).suffixes]
-    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
-    return _SUFFIXES.get(suffixes[-1]) if suffixes else None, compression
-
-
-def is_special(name: str) -> bool:
-    """Whether this is a device or a pipe."""
-    return os.path.exists(name) and not os.path.isfile(name)
-
-
 def expand(
-    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    inputs: Paths,
     kind: str | None = None,
     options: Options | None = None,
+    *,
+    recursive: bool = False,
+    mixed: bool = False,
 ) -> list[Source]:
-    """Find the files that `inputs` stand for; a directory gives its ``*.txt`` by name.
+    """Find the files that `inputs` stand for.
 
     Parameters
     ----------
     inputs : path or iterable of paths
-        Files and directories.
+        Files, directories and patterns (``*``, ``?``, ``[...]``, and ``**`` for any number of
+        folders), here or behind a URL. What a pattern or a directory stands for is in order of
+        the bytes of the paths. A file whose name is the pattern wins. Of a directory, files
+        of known formats are read; hidden ones and those whose name, or folder inside, begins
+        with an underscore are not; a warning tells what else is not.
     kind : str, optional
         ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``arrow`` or ``txt``, with a compression
         (``jsonl.gz``) if the name does not tell it; by default the suffix decides.
     options : Options, optional
         Kept with each source.
+    recursive : bool
+        Whether the directories inside a directory are read.
+    mixed : bool
+        Whether the files of a directory may have several formats.
 
     Returns
     -------
@@ -89,56 +101,71 @@ def expand(
     Raises
     ------
     InputError
-        If an input is missing or its format unknown.
+        If an input is missing or its format unknown, or nothing matches a pattern.
     ValueError
         If there is no input, or no such format.
     """
-    forced: tuple[str | None, str | None] = (None, None)
-    if kind is not None:
-        forced = split_suffix(f"input.{kind}")
-        if forced[0] is None:
-            raise ValueError(f"unknown format {kind!r}: there are {', '.join(FORMATS)}")
-    if isinstance(inputs, (str, os.PathLike)):
-        inputs = [inputs]
-    sources = [
-        Source(path, *kind_of_file, options or Options())
-        for given in inputs
-        for path, kind_of_file in _files(os.fspath(given), forced)
-    ]
+    forced = told(kind)
+    options = options or Options()
+    sources = []
+    for path, is_folder in resolve(inputs):
+        if is_folder:
+            for inside, found in _files_inside(path, forced, recursive=recursive, mixed=mixed):
+                sources.append(Source(inside, *found, options, path))
+        else:
+            sources.append(Source(path, *_kind(path, forced), options, places.parent(path)))
     if not sources:
         raise ValueError("there is no input")
     return sources
 
 
-def _files(
-    path: str, forced: tuple[str | None, str | None]
-) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    with reading(path):
-        os.stat(path)
-        names = sorted(os.listdir(path)) if os.path.isdir(path) else None
-    if names is None:
-        yield path, _kind_of_file(path, forced)
-        return
-    if forced[0] not in (None, "txt"):
-        raise InputError(path, f"a directory is read as .txt files, not as {forced[0]}")
-    texts = [os.path.join(path, name) for name in names if name.lower().endswith(".txt")]
-    texts = [text for text in texts if os.path.isfile(text)]
-    if not texts:
-        raise InputError(path, "the directory has no .txt file")
-    for text in texts:
-        yield text, ("txt", None)
+def resolve(inputs: Paths) -> Iterator[tuple[str, bool]]:
+    """Yield the files and directories that are given or match patterns, and which are the latter.
+
+    Raises
+    ------
+    InputError
+        If a path is missing, or nothing matches a pattern.
+    """
+    for each in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
+        given = os.fspath(each)
+        with reading(given):
+            if not places.is_pattern(given) or places.exists(given):
+                found = [(given, places.is_folder(given))]
+            else:
+                found = places.matches(given)
+                if "**" in given:  # it matches the files in these directories, too
+                    found = [(path, is_folder) for path, is_folder in found if not is_folder]
+            if not found:
+                raise InputError(given, "no file matches this pattern")
+        yield from found
 
 
-def _kind_of_file(path: str, forced: tuple[str | None, str | None]) -> tuple[str, str | None]:
-    found, compression = split_suffix(path)
-    found, compression = forced[0] or found, forced[1] or compression
-    if found is None:
-        known = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
-        array = ".json" in [suffix.lower() for suffix in PurePath(path).suffixes[-2:]]
-        reason = ".json is not JSON lines (one object a line)" if array else "unknown format"
-        raise InputError(path, f"{reason}: read are {known}; --format names it for other files")
-    if compression and found in COLUMNAR:
-        raise InputError(path, f"{found} is not read through .{compression}")
-    if found in COLUMNAR and is_special(path):
-        raise InputError(path, f"{found} is not read from a pipe or device: give a regular file")
-    return found, compression
+def folders_of(inputs: Paths) -> list[str]:
+    """Return those of the inputs that are directories."""
+    return [path for path, is_folder in resolve(inputs) if is_folder]
+
+
+def _files_inside(
+    folder: str, forced: Told, *, recursive: bool, mixed: bool
+) -> list[tuple[str, Kind]]:
+    with reading(folder):
+        listing = places.listing(folder, recursive=recursive)
+    files = files_of_folder(folder, listing, forced, mixed=mixed)
+    for path, _ in files:
+        _check_link(path)
+    return files
+
+
+def _kind(path: str, forced: Told) -> Kind:
+    _check_link(path)
+    kind = kind_of_file(path, forced)
+    if kind[0] in COLUMNAR and is_special(path):
+        raise InputError(path, f"{kind[0]} is not read from a pipe or device: give a regular file")
+    return kind
+
+
+def _check_link(path: str) -> None:
+    if os.path.islink(path):  # of what was listed, only links can lead to nothing
+        with reading(path):
+            os.stat(path)

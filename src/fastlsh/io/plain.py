@@ -25,6 +25,10 @@ class PlainText:
     def parse(self, record: Record) -> tuple[str, str]:
         """Return the text and the id."""
         data, self._data = self._data, b""  # for the reader outlives its reading
+        return self.decode(data), self.source.path
+
+    def decode(self, data: bytes) -> str:
+        """Return the text that the bytes of the file are."""
         codec = exact_codec(self.source.options.encoding, data[:4])
         try:
             text = data.decode(codec)
@@ -32,4 +36,4 @@ class PlainText:
             byte = data[error.start]
             reason = f"not {codec}: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
             raise self.source.error(reason) from None
-        return text.removeprefix(BOM), self.source.path
+        return text.removeprefix(BOM)

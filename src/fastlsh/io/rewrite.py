@@ -4,7 +4,7 @@ import codecs
 import json
 from collections.abc import Iterator
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from fastlsh.io.arrays import select
 from fastlsh.io.collection import Collection
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import open_output, parquet_writer
-from fastlsh.io.streams import BOM
+from fastlsh.io.streams import BOM, open_bytes
 
 Flags = npt.NDArray[np.bool_]
 
@@ -25,6 +25,16 @@ def documents(collection: Collection, kept: Flags) -> Iterator[bytes]:
         line = json.dumps(row, ensure_ascii=False) + "\n"
         # A file name need not be UTF-8; what is not becomes an escape that JSON knows.
         yield line.encode("utf-8", "backslashreplace")
+
+
+def copy_text(collection: Collection, stream: BinaryIO) -> None:
+    """Write the bytes of the one plain text file as they are."""
+    (part,) = collection.parts
+    with open_bytes(part.source) as file:
+        data = file.read()
+    if part.reader.decode(data) != collection.texts[0]:
+        raise part.changed()
+    stream.write(data)
 
 
 def lines(collection: Collection, kept: Flags) -> Iterator[bytes]:

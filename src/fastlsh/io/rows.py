@@ -1,72 +1,88 @@
 """Whole rows of the inputs, written as they came."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
-from fastlsh.errors import InputError
-from fastlsh.io.collection import Collection
-from fastlsh.io.files import COLUMNAR, Source, expand, is_special, split_suffix
-from fastlsh.io.outputs import (
-    check_target,
-    is_written_in_place,
-    open_output,
-    replacing,
-)
-from fastlsh.io.rewrite import documents, lines, write_arrow, write_parquet
+from fastlsh.io.collection import Collection, Part
+from fastlsh.io.errors import pyarrow
+from fastlsh.io.files import Paths, expand
+from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.outputs import open_output
+from fastlsh.io.replacement import Replacements, replacing_together
+from fastlsh.io.rewrite import copy_text, documents, lines, write_arrow, write_parquet
+from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
+from fastlsh.io.targets import Inputs
 
 
 def check_rows_output(
-    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    path: str | os.PathLike[str],
+    inputs: Paths,
+    output: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002
-) -> None:
-    """Check, before anything is read, that rows of the inputs can be written to `path`.
+    recursive: bool = False,
+    known: Inputs | None = None,
+) -> list[Output]:
+    """Check, before anything is read, that rows of the inputs can be written.
 
     Parameters
     ----------
     inputs : path or iterable of paths
         As for `read`.
-    path : path
-        The output. Its suffix is that of the inputs, compressed or not; ``.jsonl`` for ``.txt``.
+    output : path
+        A file, with the suffix of the inputs, compressed or not (``.jsonl`` for ``.txt``); or a
+        directory, which takes a file for each input. See `plan_outputs`.
     format : str, optional
         As for `read`.
+    recursive : bool
+        As for `read`.
+    known : Inputs, optional
+        All that must stay as it is; by default the inputs.
+
+    Returns
+    -------
+    list of Output
+        The files that will be written.
 
     Raises
     ------
     InputError
-        If the inputs have several formats or cannot be read twice, the suffix does not agree,
-        or the output cannot be written.
+        If inputs of several formats go into one file or cannot be read twice, the suffix does
+        not agree, two inputs would give one output, or an output cannot be written, is an input
+        or lies among the files of a directory that is one.
     """
-    sources = expand(inputs, format)
-    kind = _kind(sources, os.fspath(path))
-    for source in sources:
-        if kind != "txt" and is_special(source.path):
-            raise source.error("not a regular file, for its rows must be read twice")
-    check_target(path, [source.path for source in sources])
+    folder = is_folder_output(output)
+    sources = expand(inputs, format, recursive=recursive, mixed=folder)
+    plan = plan_outputs(sources, output)
+    if known is None:
+        known = Inputs(inputs, format=format, recursive=recursive)
+    check_outputs(plan, sources, output, known)
+    return plan
 
 
 def write_rows(
-    collection: Collection, kept: npt.NDArray[np.bool_], path: str | os.PathLike[str]
+    collection: Collection, kept: npt.NDArray[np.bool_], output: str | os.PathLike[str]
 ) -> None:
     """Write the rows of the documents in `kept`, read again from the inputs.
 
     JSONL, CSV and TSV rows come byte for byte (in encodings where a text has one spelling, as
     UTF-8), below the first input's header; what is between the rows, as blank lines, is left out.
     Parquet and Arrow rows have every column in the same order and type. Documents of ``.txt``
-    become JSON lines with the keys ``id`` and ``text``.
+    become JSON lines with the keys ``id`` and ``text``, or copies of their files in a directory.
+
+    If there are several outputs, all of them appear when all are written.
 
     Parameters
     ----------
     collection : Collection
-        From `read` with ``uniform=True``.
+        From `read`, with ``uniform=True`` if the rows go into one file.
     kept : numpy.ndarray of bool, shape (documents,)
         Which rows.
-    path : path
-        The output; see `check_rows_output`.
+    output : path
+        A file or a directory; see `check_rows_output`.
 
     Raises
     ------
@@ -77,25 +93,48 @@ def write_rows(
     """
     if len(kept) != len(collection):
         raise ValueError(f"kept has {len(kept)} items for {len(collection)} documents")
-    name = os.fspath(path)
-    kind = _kind([part.source for part in collection.parts], name)
-    with replacing(path) as temporary:
-        if kind in COLUMNAR:
-            write = write_parquet if kind == "parquet" else write_arrow
+    folders = is_folder_output(output)
+    plan = plan_outputs([part.source for part in collection.parts], output)
+    starts = [0, *accumulate(part.documents for part in collection.parts)]
+    with replacing_together() as together:
+        for each in plan:
+            first, last = each.sources[0], each.sources[-1]
+            span = slice(starts[first], starts[last + 1])
+            part = _span(collection, collection.parts[first : last + 1], span)
+            _write(together, part, kept[span], each, folders=folders)
+
+
+def _span(collection: Collection, parts: Sequence[Part], span: slice) -> Collection:
+    """Return the documents of consecutive files."""
+    if len(parts) == len(collection.parts):
+        return collection
+    texts = collection.texts[span]
+    if parts[0].source.format in COLUMNAR and isinstance(texts, list):  # read with other formats
+        pa = pyarrow(parts[0].source.path)
+        texts = pa.chunked_array([pa.array(texts, pa.large_string())])
+    return Collection(texts, collection.ids[span], list(parts))
+
+
+def _write(
+    together: Replacements,
+    collection: Collection,
+    kept: npt.NDArray[np.bool_],
+    output: Output,
+    *,
+    folders: bool,
+) -> None:
+    if output.format == "txt" and not kept.any():
+        together.absent(output.path)
+        return
+    with together.file(output.path, folders=folders) as temporary:
+        if output.format in COLUMNAR:
+            write = write_parquet if output.format == "parquet" else write_arrow
             write(collection, kept, temporary)
-        else:
-            with open_output(temporary, split_suffix(name)[1]) as stream:
-                stream.writelines((documents if kind == "txt" else lines)(collection, kept))
-
-
-def _kind(sources: list[Source], path: str) -> str:
-    kinds = sorted({source.format for source in sources})
-    if len(kinds) > 1:
-        raise InputError(path, f"rows of {' and '.join(kinds)} do not go into one file")
-    wanted = "jsonl" if kinds[0] == "txt" else kinds[0]
-    found, compression = split_suffix(path)
-    if found != wanted and not (found is None and is_written_in_place(path)):
-        raise InputError(path, f"the inputs are .{kinds[0]}, so the output must be .{wanted}")
-    if compression and wanted in COLUMNAR:
-        raise InputError(path, f"{wanted} is not written as .{compression}")
-    return kinds[0]
+            return
+        with open_output(temporary, output.compression) as stream:
+            if output.format == "txt":
+                copy_text(collection, stream)
+            elif collection.parts[0].source.format == "txt":
+                stream.writelines(documents(collection, kept))
+            else:
+                stream.writelines(lines(collection, kept))

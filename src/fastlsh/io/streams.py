@@ -2,11 +2,11 @@
 
 import codecs
 import io
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
+from fastlsh.io import places
 from fastlsh.io.errors import codec, pyarrow, reading
 from fastlsh.io.files import Source
 
@@ -21,15 +21,32 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
     while it is read.
     """
     with reading(source.path), ExitStack() as stack:
-        raw: Any = stack.enter_context(open(source.path, "rb"))
+        raw: Any = stack.enter_context(places.open_raw(source.path))
         # gzip alone takes a file of no bytes for a whole one.
-        if source.compression and os.path.isfile(source.path) and not raw.peek(1):
+        if source.compression and places.is_regular(source.path) and not raw.peek(1):
             raise source.error(f"truncated: an empty file is no .{source.compression}")
         if source.compression == "zst":
             raw = pyarrow(source.path).CompressedInputStream(raw, "zstd")
         elif source.compression:
             raw = codec(source.path, source.compression).open(raw)
         yield stack.enter_context(io.BufferedReader(raw, 1 << 17))
+
+
+@contextmanager
+def open_arrow(source: Source) -> Iterator[Any]:
+    """Open a file of a columnar format as Arrow's own file, which can seek.
+
+    Yields
+    ------
+    pyarrow.NativeFile
+    """
+    pa = pyarrow(source.path)
+    with reading(source.path), ExitStack() as stack:
+        if places.is_remote(source.path):
+            stream = stack.enter_context(places.open_raw(source.path))
+            yield stack.enter_context(pa.PythonFile(stream, "r"))
+        else:
+            yield stack.enter_context(pa.OSFile(source.path))
 
 
 def exact_codec(encoding: str, head: bytes) -> str:

@@ -15,8 +15,10 @@ import numpy.typing as npt
 
 from fastlsh.errors import InputError
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import split_suffix
-from fastlsh.io.outputs import is_written_in_place, open_output, parquet_writer, replacing
+from fastlsh.io.formats import split_suffix
+from fastlsh.io.outputs import open_output, parquet_writer
+from fastlsh.io.replacement import replacing
+from fastlsh.io.special import is_written_in_place
 
 _BLOCK = 1 << 17
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

@@ -1,0 +1,71 @@
+"""The formats of files, told by their names."""
+
+from pathlib import PurePath
+
+from fastlsh.errors import InputError
+
+COMPRESSIONS = ("gz", "bz2", "xz", "zst")
+COLUMNAR = ("parquet", "arrow")
+FORMATS = ("jsonl", "csv", "tsv", *COLUMNAR, "txt")
+_ALIASES = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
+_SUFFIXES = {**{name: name for name in FORMATS}, **_ALIASES}
+
+Kind = tuple[str, str | None]  # a format and a compression
+Told = tuple[str | None, str | None]  # the same, where they need not be known
+
+
+def split_suffix(name: str) -> Told:
+    """Return the format and the compression that a file name's suffixes stand for."""
+    suffixes = [suffix[1:].lower() for suffix in PurePath(name).suffixes]
+    compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None, compression
+
+
+def stem(name: str) -> str:
+    """Return a file name without the suffixes that `split_suffix` knows."""
+    kind, compression = split_suffix(name)
+    for known in (compression, kind):
+        name = name if known is None else name.rpartition(".")[0]
+    return name
+
+
+def told(kind: str | None) -> Told:
+    """Return the format and the compression that a user names, as in ``jsonl.gz``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format.
+    """
+    if kind is None:
+        return None, None
+    found = split_suffix(f"input.{kind}")
+    if found[0] is None:
+        raise ValueError(f"unknown format {kind!r}: there are {', '.join(FORMATS)}")
+    return found
+
+
+def kind_of_file(path: str, forced: Told = (None, None)) -> Kind:
+    """Return the format and the compression of a file by its name, or those that are forced.
+
+    Raises
+    ------
+    InputError
+        If the format is unknown, or not read in this compression.
+    """
+    found, compression = split_suffix(path)
+    found, compression = forced[0] or found, forced[1] or compression
+    if found is None:
+        known = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
+        reason = (
+            ".json is not JSON lines (one object a line)" if is_json(path) else "unknown format"
+        )
+        raise InputError(path, f"{reason}: read are {known}; --format names it for other files")
+    if compression and found in COLUMNAR:
+        raise InputError(path, f"{found} is not read through .{compression}")
+    return found, compression
+
+
+def is_json(path: str) -> bool:
+    """Whether a name ends with ``.json``, compressed or not."""
+    return ".json" in [suffix.lower() for suffix in PurePath(path).suffixes[-2:]]

@@ -1,0 +1,120 @@
+"""Where files are: on this machine, or behind a URL.
+
+A path with a scheme (``s3://bucket/key``) is opened by fsspec, any other one by the system. What
+stands here is all that the rest of the package has to know of the difference.
+"""
+
+import io
+import os
+from types import ModuleType
+
+from fastlsh.io.places import local, remote
+from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+from fastlsh.io.places.remote import check_writable, is_remote
+from fastlsh.io.places.upload import Upload
+
+__all__ = [
+    "Listing",
+    "Upload",
+    "absolute",
+    "canonical",
+    "check_writable",
+    "exists",
+    "is_folder",
+    "is_left_out",
+    "is_pattern",
+    "is_regular",
+    "is_remote",
+    "joined",
+    "listing",
+    "matches",
+    "open_raw",
+    "parent",
+    "relative",
+    "remove",
+    "sorted_paths",
+]
+
+
+def _of(path: str) -> ModuleType:
+    return remote if is_remote(path) else local
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or folder, or a link with this name."""
+    return bool(_of(path).exists(path))
+
+
+def is_folder(path: str) -> bool:
+    """Whether there is a folder of this name; OSError if there is nothing."""
+    return bool(_of(path).is_folder(path))
+
+
+def is_regular(path: str) -> bool:
+    """Whether this is a file that can be read twice: no device, no pipe."""
+    return is_remote(path) or os.path.isfile(path)
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path may stand for several files."""
+    return any(character in path for character in "*?[")
+
+
+def matches(pattern: str) -> list[tuple[str, bool]]:
+    """Return what a pattern stands for, in order of the bytes, and which of it are folders."""
+    found: dict[str, bool] = _of(pattern).matches(pattern)
+    return [(path, found[path]) for path in sorted_paths(found)]
+
+
+def listing(folder: str, *, recursive: bool) -> Listing:
+    """Return what is in a folder; see `Listing`."""
+    found: Listing = _of(folder).listing(folder, recursive)
+    return found
+
+
+def open_raw(path: str) -> io.BufferedReader:
+    """Open a file for reading bytes; it can seek if what is there can."""
+    opened: io.BufferedReader = _of(path).open_raw(path)
+    return opened
+
+
+def remove(path: str) -> None:
+    """Remove a file; FileNotFoundError if there is none."""
+    remote.remove(path) if is_remote(path) else os.unlink(path)
+
+
+def parent(path: str) -> str:
+    """Return the folder of a file."""
+    if not is_remote(path):
+        return os.path.dirname(path)
+    folder = path.rpartition("/")[0]
+    return folder if is_remote(folder) else f"{folder}/"  # what stands before it is a scheme only
+
+
+def joined(folder: str, name: str) -> str:
+    """Return the path of a file in a folder; `name` has slashes."""
+    if is_remote(folder):
+        return f"{folder.rstrip('/')}/{name}"
+    return os.path.join(folder, *name.split("/"))
+
+
+def absolute(path: str) -> str:
+    """Return the path from the root; links stay."""
+    return remote.canonical(path) if is_remote(path) else os.path.abspath(path)
+
+
+def canonical(path: str) -> str:
+    """Return the one spelling of a path; links are followed."""
+    return remote.canonical(path) if is_remote(path) else os.path.realpath(path)
+
+
+def relative(path: str, folder: str) -> str | None:
+    """Return the path from a folder, with slashes; None if it does not lie there.
+
+    Both are `absolute`, or both `canonical`.
+    """
+    separator = "/" if is_remote(folder) else os.sep
+    start = folder.rstrip(separator) + separator
+    if not path.startswith(start):
+        return None
+    return path[len(start) :].replace(separator, "/").lstrip("/")

@@ -1,0 +1,55 @@
+"""Files of this machine."""
+
+import glob
+import io
+import os
+
+from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+
+
+def exists(path: str) -> bool:
+    """Whether there is something of this name, be it a link to nothing."""
+    return os.path.lexists(path)
+
+
+def is_folder(path: str) -> bool:
+    """Whether this is a directory; OSError if there is nothing."""
+    os.stat(path)
+    return os.path.isdir(path)
+
+
+def matches(pattern: str) -> dict[str, bool]:
+    """Return what the pattern stands for, and which are folders; ``**`` is any number of these."""
+    return {path: os.path.isdir(path) for path in glob.glob(pattern, recursive=True)}
+
+
+def listing(folder: str, recursive: bool) -> Listing:
+    """Return what is in a directory; links are followed, but not in circles."""
+    found = Listing([], [], [])
+    _list(folder, recursive, found, ())
+    return Listing(*map(sorted_paths, found))
+
+
+def _list(folder: str, recursive: bool, found: Listing, above: tuple[tuple[int, int], ...]) -> None:
+    status = os.stat(folder)
+    identity = (status.st_dev, status.st_ino)
+    if identity in above:
+        return
+    inner: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if is_left_out(entry.name):
+                continue
+            if entry.is_dir():
+                (inner if recursive else found.folders).append(entry.path)
+            elif entry.is_file() or not os.path.exists(entry.path):  # a broken link is an error
+                found.files.append(entry.path)
+            else:
+                found.others.append(entry.path)
+    for path in inner:
+        _list(path, recursive, found, (*above, identity))
+
+
+def open_raw(path: str) -> io.BufferedReader:
+    """Open a file for reading."""
+    return open(path, "rb")

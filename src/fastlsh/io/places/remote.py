@@ -1,0 +1,217 @@
+"""Files behind a URL, opened by fsspec: ``s3://``, ``gs://``, ``hf://``, ``https://``..."""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from fastlsh.errors import InputError
+from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter would be a drive of Windows
+_BLOCK = 1 << 23  # asked for at once; each request takes a hundredth of a second or more
+_PACKAGES = {
+    **dict.fromkeys(("s3", "s3a"), '"fastlsh[remote]"'),
+    **dict.fromkeys(("gs", "gcs"), "gcsfs"),
+    **dict.fromkeys(("az", "abfs", "abfss", "adl"), "adlfs"),
+    **dict.fromkeys(("http", "https"), "aiohttp"),
+    **dict.fromkeys(("sftp", "ssh"), "paramiko"),
+    "hf": "huggingface_hub",
+}
+_SAME = {"s3a": "s3", "gcs": "gs"}
+_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
+
+
+def is_remote(path: str) -> bool:
+    """Whether this is a URL."""
+    return _URL.match(path) is not None
+
+
+def scheme(url: str) -> str:
+    """Return what stands before ``://``."""
+    return url.partition("://")[0].lower()
+
+
+def canonical(url: str) -> str:
+    """Return the one spelling of a URL."""
+    return f"{_SAME.get(scheme(url), scheme(url))}://{url.partition('://')[2].rstrip('/')}"
+
+
+@contextmanager
+def failing(url: str) -> Iterator[None]:
+    """Turn whatever goes wrong behind a URL into an `InputError`: each service has its own."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(url, _reason(url, error)) from error
+
+
+def _reason(url: str, error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, FileNotFoundError) and (not text or text in url):
+        return "No such file or directory"
+    return text or type(error).__name__
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """Return the file system of fsspec for a URL, and the path in it.
+
+    Raises
+    ------
+    InputError
+        If fsspec or what it needs for this scheme is not installed, or there is no such scheme.
+    """
+    package = _PACKAGES.get(scheme(url))
+    try:
+        core = import_module("fsspec.core")
+        with failing(url):
+            fs, path = core.url_to_fs(url)
+    except ImportError as error:
+        wanted = '"fastlsh[remote]"'
+        raise InputError(url, f"URLs need fsspec: pip install {wanted}") from error
+    except InputError as error:
+        if isinstance(error.__cause__, ImportError) and package:
+            reason = f"{scheme(url)}:// needs a package: pip install {package}"
+            raise InputError(url, reason) from error.__cause__
+        raise
+    return fs, path
+
+
+def _info(url: str) -> tuple[Any, str, dict[str, Any]]:
+    fs, path = file_system(url)
+    with failing(url):
+        fs.invalidate_cache()  # what was listed before may be gone
+        return fs, path, fs.info(path)
+
+
+def exists(url: str) -> bool:
+    """Whether there is an object, or objects below."""
+    try:
+        _info(url)
+    except InputError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return False
+        raise
+    return True
+
+
+def is_folder(url: str) -> bool:
+    """Whether there are objects below; `InputError` if there is nothing."""
+    return bool(_info(url)[2]["type"] == "directory")
+
+
+def matches(pattern: str) -> dict[str, bool]:
+    """Return what the pattern stands for, and which are folders.
+
+    Hidden names are matched only where the pattern has them, as on this machine.
+    """
+    fs, path = file_system(pattern)
+    with failing(pattern):
+        fs.invalidate_cache()
+        details = fs.glob(path, detail=True)
+    found = {_url(pattern, name): each["type"] == "directory" for name, each in details.items()}
+    hidden = "/." in pattern
+    return {url: inner for url, inner in found.items() if hidden or "/." not in url}
+
+
+def listing(folder: str, recursive: bool) -> Listing:
+    """Return what is below; all of it is one request for each thousand objects."""
+    fs, path = file_system(folder)
+    with failing(folder):
+        fs.invalidate_cache()
+        details = fs.find(path, detail=True).values() if recursive else fs.ls(path, detail=True)
+        found = [(_url(folder, each["name"]), each["type"] == "directory") for each in details]
+    start = len(folder.rstrip("/")) + 1
+    seen = [
+        (url, inner)
+        for url, inner in found
+        # An object that stands for a folder itself ends with a slash, or is the folder.
+        if (name := url[start:]) and not any(map(is_left_out, name.rstrip("/").split("/")))
+    ]
+    files = [url for url, inner in seen if not inner and not url.endswith("/")]
+    return Listing(sorted_paths(files), [], sorted_paths([url for url, inner in seen if inner]))
+
+
+def _url(like: str, path: str) -> str:
+    """Return the URL of a path of a file system, in the scheme that the user wrote."""
+    return path if is_remote(path) else f"{like.partition('://')[0]}://{path}"
+
+
+class _File(io.RawIOBase):
+    """A file behind a URL whose errors name it."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url = url
+        fs, path = file_system(url)
+        with failing(url):
+            fs.invalidate_cache()
+            self._file = fs.open(path, "rb", block_size=_BLOCK)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Whether what fsspec has opened can seek."""
+        return bool(self._file.seekable())
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read what comes next."""
+        with failing(self._url):
+            data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go elsewhere."""
+        with failing(self._url):
+            return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        """Return where."""
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        """Close it; a second time does nothing."""
+        if not self.closed and hasattr(self, "_file"):
+            self._file.close()
+        super().close()
+
+
+def open_raw(url: str) -> io.BufferedReader:
+    """Open an object for reading: 8 MB at a time, from where it is asked for."""
+    return io.BufferedReader(_File(url), 1 << 17)
+
+
+def remove(url: str) -> None:
+    """Remove an object; FileNotFoundError if there is none."""
+    if not exists(url):
+        raise FileNotFoundError(url)
+    fs, path = file_system(url)
+    with failing(url):
+        fs.rm_file(path)
+
+
+def check_writable(url: str) -> None:
+    """Raise if something is known that keeps an object from being written.
+
+    What is not allowed shows itself only when it is done: who may write need not be able to list.
+    """
+    fs, path = file_system(url)
+    bucket = path.strip("/").partition("/")[0]
+    if scheme(url) in ("http", "https"):
+        raise InputError(url, "nothing is written to http")
+    with failing(url):
+        fs.invalidate_cache()
+        try:
+            if fs.isdir(path):
+                raise InputError(url, "the output is a directory")
+            if scheme(url) in _BUCKETS and not fs.exists(bucket):
+                raise InputError(url, f"there is no bucket {bucket}")
+        except PermissionError:
+            pass

@@ -1,0 +1,192 @@
+"""Which output takes the rows of which inputs: one for all, or one for each."""
+
+import os
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from fastlsh.errors import InputError
+from fastlsh.io import places
+from fastlsh.io.errors import reading
+from fastlsh.io.files import Source
+from fastlsh.io.formats import COLUMNAR, split_suffix, stem, told
+from fastlsh.io.special import is_written_in_place
+from fastlsh.io.targets import Inputs, check_target
+
+CONVERTED = ("parquet", "jsonl", "csv")
+
+
+class Output(NamedTuple):
+    """A file that is written.
+
+    Parameters
+    ----------
+    sources : tuple of int
+        The numbers of the inputs whose rows it takes.
+    path : str
+        Where.
+    format : str
+        Of its rows. ``txt`` is a copy of the one input, which is not made if its document is
+        removed.
+    compression : str or None
+        How it is compressed.
+    """
+
+    sources: tuple[int, ...]
+    path: str
+    format: str
+    compression: str | None
+
+
+def is_folder_output(output: str | os.PathLike[str]) -> bool:
+    """Whether outputs go into a directory: it ends with a slash or exists."""
+    name = os.fspath(output)
+    if not places.is_remote(name):
+        return name.endswith(("/", os.sep)) or os.path.isdir(name)
+    if name.endswith("/"):
+        return True
+    try:
+        return places.exists(name) and places.is_folder(name)
+    except InputError as error:
+        if isinstance(error.__cause__, PermissionError):  # who may write need not be able to ask
+            return False
+        raise
+
+
+def plan_outputs(
+    sources: Sequence[Source], output: str | os.PathLike[str], convert: str | None = None
+) -> list[Output]:
+    """Tell which file takes the rows of which inputs.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        The inputs.
+    output : path
+        A file, which takes the rows of all inputs; or a directory (it ends with a slash, or is
+        one), where each input has an output of the same name, relative to the inputs' common
+        folder, in the same format and compression.
+    convert : {"parquet", "jsonl", "csv"}, optional
+        Another format, for CSV and JSON lines with a compression: ``jsonl.zst``. In a directory,
+        names change their suffix.
+
+    Returns
+    -------
+    list of Output
+        In order of the inputs. An existing directory must exist, or not, as long as the plan is
+        used: what a path means depends on it.
+
+    Raises
+    ------
+    InputError
+        If the formats do not agree with the file's name or with each other, two inputs would
+        give one output, or the inputs have no common folder.
+    ValueError
+        If there is no such format to convert to.
+    """
+    if convert is not None and told(convert)[0] not in CONVERTED:
+        raise ValueError(f"rows are not converted to {convert!r}, but to {', '.join(CONVERTED)}")
+    name = os.fspath(output)
+    if is_folder_output(name):
+        return _one_for_each(sources, name, convert)
+    kind = _kind_of_all(sources, name, convert)
+    return [Output(tuple(range(len(sources))), name, kind, split_suffix(name)[1])]
+
+
+def check_outputs(
+    plan: Sequence[Output],
+    sources: Sequence[Source],
+    output: str | os.PathLike[str],
+    inputs: Inputs,
+) -> None:
+    """Check, before the work, that the files of a plan can be written.
+
+    Parameters
+    ----------
+    plan : sequence of Output
+        From `plan_outputs`.
+    sources : sequence of Source
+        The inputs.
+    output : path
+        As for `plan_outputs`.
+    inputs : Inputs
+        All files that must stay as they are.
+
+    Raises
+    ------
+    InputError
+        As `check_target`, or if an input would have to be read twice and cannot be.
+    """
+    folder = os.fspath(output) if is_folder_output(output) else None
+    if folder is not None and places.is_remote(folder):
+        places.check_writable(folder)
+    for each in plan:
+        for source in (sources[number] for number in each.sources):
+            # The text of a plain file is known; only its bytes would have to be read again.
+            twice = source.format != "txt" or each.format == "txt"
+            if twice and not places.is_regular(source.path):
+                raise source.error("not a regular file, for its rows must be read twice")
+        if folder is not None and places.is_remote(folder):
+            inputs.check(each.path)
+        else:
+            check_target(each.path, inputs, folders=folder is not None)
+
+
+def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> str:
+    kinds = sorted({source.format for source in sources})
+    if len(kinds) > 1:
+        raise InputError(
+            path,
+            f"rows of {' and '.join(kinds)} do not go into one file;"
+            " a directory (-o DIR/) takes a file for each input",
+        )
+    wanted = told(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
+    found, compression = split_suffix(path)
+    if found != wanted and not (found is None and is_written_in_place(path)):
+        of = f"rows are converted to .{wanted}" if convert else f"the inputs are .{kinds[0]}"
+        raise InputError(path, f"{of}, so the output must be .{wanted}")
+    if compression and wanted in COLUMNAR:
+        raise InputError(path, f"{wanted} is not written as .{compression}")
+    return wanted
+
+
+def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -> list[Output]:
+    common = _common_folder(sources)
+    plan = []
+    taken: dict[str, Source] = {}
+    for number, source in enumerate(sources):
+        name = places.relative(places.absolute(source.path), common)
+        assert name is not None
+        kind, compression = source.format, source.compression
+        if convert is not None and told(convert)[0] != kind:
+            kind, compression = told(convert)  # type: ignore[assignment]
+            name = ".".join(filter(None, (stem(name), kind, compression)))
+        path = places.joined(folder, name)
+        other = taken.setdefault(path, source)
+        if other is not source:
+            raise source.error(f"its output would be {path}, and so would that of {other.path}")
+        plan.append(Output((number,), path, kind, compression))
+    for path in taken:
+        above = places.parent(path)
+        while len(above) > len(folder):
+            if above in taken:
+                raise taken[path].error(f"its output would be {path}, but {above} is a file, too")
+            above = places.parent(above)
+    return plan
+
+
+def _common_folder(sources: Sequence[Source]) -> str:
+    folders = sorted({places.absolute(source.folder) for source in sources})
+    if not any(map(places.is_remote, folders)):
+        with reading(sources[0].path):
+            return os.path.commonpath(folders)
+    first, *others = (folder.split("/") for folder in folders)
+    common = first
+    for names in others:
+        pairs = zip(common, names, strict=False)
+        common = [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+    if len(common) < 3:  # the scheme, nothing, the bucket
+        raise InputError(
+            folders[0], f"no folder in common with {folders[-1]}, from which outputs have names"
+        )
+    return "/".join(common)
