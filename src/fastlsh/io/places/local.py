@@ -4,7 +4,7 @@ import glob
 import io
 import os
 
-from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
 
 
 def exists(path: str) -> bool:
@@ -16,6 +16,12 @@ def is_folder(path: str) -> bool:
     """Whether this is a directory; OSError if there is nothing."""
     os.stat(path)
     return os.path.isdir(path)
+
+
+def identity(path: str) -> Identity:
+    """Return what the file is known by."""
+    found = os.stat(path)
+    return Identity(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def matches(pattern: str) -> dict[str, bool]:

@@ -2,13 +2,14 @@
 
 import io
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter would be a drive of Windows
 _BLOCK = 1 << 23  # asked for at once; each request takes a hundredth of a second or more
@@ -20,6 +21,7 @@ _PACKAGES = {
     **dict.fromkeys(("sftp", "ssh"), "paramiko"),
     "hf": "huggingface_hub",
 }
+_TAGS = ("ETag", "etag", "md5Hash", "content_md5", "blob_id", "ino")
 _SAME = {"s3a": "s3", "gcs": "gs"}
 _BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
 
@@ -102,6 +104,18 @@ def exists(url: str) -> bool:
 def is_folder(url: str) -> bool:
     """Whether there are objects below; `InputError` if there is nothing."""
     return bool(_info(url)[2]["type"] == "directory")
+
+
+def identity(url: str) -> Identity:
+    """Return what the object is known by: every service has some of these in its details."""
+    fs, path, info = _info(url)
+    tag = next((str(info[key]) for key in _TAGS if info.get(key)), "")
+    with failing(url):
+        try:
+            time = round(fs.modified(path).timestamp() * 1e6) * 1000
+        except (NotImplementedError, KeyError, AttributeError):
+            time = 0
+    return Identity(int(info["size"] or 0), time, zlib.crc32(tag.encode()))
 
 
 def matches(pattern: str) -> dict[str, bool]:
