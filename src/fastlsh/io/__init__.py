@@ -6,12 +6,13 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection
-from fastlsh.io.files import Source, expand
+from fastlsh.io.files import Options, Paths, Source, expand
 from fastlsh.io.outputs import write_text
 from fastlsh.io.reading import read
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
+from fastlsh.io.special import is_written_in_place
 from fastlsh.io.tables import Lookup, pair_columns, proof_columns, table_format, write_table
 from fastlsh.io.targets import Inputs, check_target, check_targets
 
@@ -20,7 +21,9 @@ __all__ = [
     "InputError",
     "Inputs",
     "Lookup",
+    "Options",
     "Output",
+    "Paths",
     "Replacements",
     "Source",
     "check_outputs",
@@ -29,6 +32,7 @@ __all__ = [
     "check_targets",
     "expand",
     "is_folder_output",
+    "is_written_in_place",
     "pair_columns",
     "plan_outputs",
     "proof_columns",

@@ -119,7 +119,7 @@ def check_outputs(
     """
     folder = os.fspath(output) if is_folder_output(output) else None
     if folder is not None and places.is_remote(folder):
-        places.check_writable(folder)
+        places.check_writable(folder, folder=True)
     for each in plan:
         for source in (sources[number] for number in each.sources):
             # The text of a plain file is known; only its bytes would have to be read again.

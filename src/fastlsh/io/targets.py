@@ -100,7 +100,7 @@ def check_target(
     name = os.fspath(path)
     known = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
     if places.is_remote(name):
-        places.check_writable(name)
+        places.check_writable(name, folder=False)
     else:
         with reading(name):
             _check_place(name, folders=folders)

@@ -152,7 +152,10 @@ def listing(folder: str, recursive: bool) -> Listing:
 
 def _url(like: str, path: str) -> str:
     """Return the URL of a path of a file system, in the scheme that the user wrote."""
-    return path if is_remote(path) else f"{like.partition('://')[0]}://{path}"
+    if is_remote(path):
+        return path
+    start, _, rest = like.partition("://")
+    return f"{start}://{path if rest.startswith('/') else path.lstrip('/')}"
 
 
 class _File(io.RawIOBase):
@@ -211,8 +214,8 @@ def remove(url: str) -> None:
         fs.rm_file(path)
 
 
-def check_writable(url: str) -> None:
-    """Raise if something is known that keeps an object from being written.
+def check_writable(url: str, *, folder: bool) -> None:
+    """Raise if something is known that keeps an object, or those of a folder, from being written.
 
     What is not allowed shows itself only when it is done: who may write need not be able to list.
     """
@@ -223,7 +226,7 @@ def check_writable(url: str) -> None:
     with failing(url):
         fs.invalidate_cache()
         try:
-            if fs.isdir(path):
+            if not folder and fs.isdir(path):
                 raise InputError(url, "the output is a directory")
             if scheme(url) in _BUCKETS and not fs.exists(bucket):
                 raise InputError(url, f"there is no bucket {bucket}")
