@@ -6,6 +6,7 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection
+from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Options, Paths, Source, expand
 from fastlsh.io.outputs import write_text
 from fastlsh.io.reading import read
@@ -33,6 +34,8 @@ __all__ = [
     "expand",
     "is_folder_output",
     "is_written_in_place",
+    "output_piece",
+    "output_writer",
     "pair_columns",
     "plan_outputs",
     "proof_columns",

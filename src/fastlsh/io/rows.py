@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from fastlsh.io.blocks import (
     Block,
     Flags,
     Place,
-    TextBlock,
     as_json,
     behind,
     in_order,
     processors,
-    rows_writer,
 )
 from fastlsh.io.collection import Collection, Part
+from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import replacing_together
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -34,6 +33,7 @@ def check_rows_output(
     *,
     format: str | None = None,  # noqa: A002
     recursive: bool = False,
+    convert: str | None = None,
     known: Inputs | None = None,
 ) -> list[Output]:
     """Check, before anything is read, that rows of the inputs can be written.
@@ -49,6 +49,8 @@ def check_rows_output(
         As for `read`.
     recursive : bool
         As for `read`.
+    convert : {"parquet", "jsonl", "csv"}, optional
+        Another format for the rows; see `plan_outputs`.
     known : Inputs, optional
         All that must stay as it is; by default the inputs.
 
@@ -66,7 +68,7 @@ def check_rows_output(
     """
     folder = is_folder_output(output)
     sources = expand(inputs, format, recursive=recursive, mixed=folder)
-    plan = plan_outputs(sources, output)
+    plan = plan_outputs(sources, output, convert)
     if known is None:
         known = Inputs(inputs, format=format, recursive=recursive)
     check_outputs(plan, sources, output, known)
@@ -78,6 +80,7 @@ def write_rows(
     kept: Flags,
     output: str | os.PathLike[str],
     *,
+    convert: str | None = None,
     threads: int | None = None,
     progress: ProgressOption | None = None,
 ) -> None:
@@ -98,6 +101,8 @@ def write_rows(
         Which rows.
     output : path
         A file or a directory; see `check_rows_output`.
+    convert : {"parquet", "jsonl", "csv"}, optional
+        As for `check_rows_output`.
     threads : int, optional
         As for `read`.
     progress : callable, optional
@@ -106,14 +111,14 @@ def write_rows(
     Raises
     ------
     InputError
-        If an input has changed since it was read.
+        If an input has changed since it was read, or a value has no place in another format.
     ValueError
         If `kept` has another length than the collection.
     """
     if len(kept) != len(collection):
         raise ValueError(f"kept has {len(kept)} items for {len(collection)} documents")
     folders = is_folder_output(output)
-    plan = plan_outputs([part.source for part in collection.parts], output)
+    plan = plan_outputs([part.source for part in collection.parts], output, convert)
     jobs = _jobs(collection, kept, plan)
     tell = Teller("writing", [part.source for part in collection.parts], progress)
     threads = threads or processors()
@@ -125,9 +130,10 @@ def write_rows(
             if job.output.format == "txt" and not job.kept.any():
                 together.absent(job.output.path)
                 continue
+            first = job.parts[0]
             with (
                 together.file(job.output.path, folders=folders) as temporary,
-                rows_writer(temporary, *job.output[2:], job.parts[0].head) as writer,
+                output_writer(temporary, job.output, first.source, first.head) as writer,
                 behind(threads if job.blocks > 1 else 1) as soon,
             ):
                 for line in job.lines():
@@ -177,18 +183,18 @@ def _jobs(collection: Collection, kept: Flags, plan: Sequence[Output]) -> list[_
     return jobs
 
 
-def _read_again(jobs: Sequence[_Job]) -> Iterator[tuple[Part, Block, Flags | None]]:
+_Cut = tuple[Output, Part, Block, Flags]
+
+
+def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
     for job in jobs:
         start = 0
         for part in job.parts if job.blocks else ():
             for count, block in zip(part.counts, part.blocks(), strict=True):
-                flags = job.kept[start : start + count]
-                yield part, block, None if job.output.format == "txt" else flags
+                yield job.output, part, block, job.kept[start : start + count]
                 start += count
 
 
-def _piece(job: tuple[Part, Block, Flags | None]) -> tuple[Part, Place, Any]:
-    part, block, flags = job
-    if flags is None:  # a file of text is copied
-        return part, block.place, cast(TextBlock, block).data
-    return part, block.place, block.rows(flags)
+def _piece(cut: _Cut) -> tuple[Part, Place, Any]:
+    output, part, block, kept = cut
+    return part, block.place, output_piece(output, block, kept)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks import Block, Flags, Head, RowsWriter, TextBlock, rows_writer
 from fastlsh.io.convert.json_tables import JsonTables
-from fastlsh.io.convert.parsing import column_names, parser
+from fastlsh.io.convert.parsing import column_names, default_names, parser
 from fastlsh.io.convert.text import CsvRows, JsonRows, KeyedCsvRows
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Source
@@ -15,16 +16,28 @@ from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.shards import Output
 
 
-class RowSink(Protocol):
-    """What takes rows."""
+def output_piece(output: Output, block: Block, kept: Flags) -> Any:
+    """Return what a block gives to an output, for the writer of `output_writer`.
 
-    def write(self, piece: Any) -> None:
-        """Take a piece of an input: whole lines as UTF-8, or a table."""
+    Parameters
+    ----------
+    output : Output
+        Where it goes.
+    block : Block
+        Of one of its inputs.
+    kept : numpy.ndarray of bool
+        Which of the good documents of the block.
+    """
+    if output.format == "txt":  # a copy of the file
+        return block.data if isinstance(block, TextBlock) else b""
+    return block.rows(kept)
 
 
 @contextmanager
-def converting(temporary: str, output: Output, source: Source, layout: Any) -> Iterator[RowSink]:
-    """Open an output for rows that come in another format.
+def output_writer(
+    temporary: str, output: Output, source: Source, head: Head
+) -> Iterator[RowsWriter]:
+    """Open an output for rows, which come in the format of the inputs or become another one.
 
     Parameters
     ----------
@@ -33,15 +46,15 @@ def converting(temporary: str, output: Output, source: Source, layout: Any) -> I
     output : Output
         What it will be.
     source : Source
-        The first input, whose format and options all of them have; documents of plain text come
-        as JSON lines.
-    layout : tuple of str, pyarrow.Schema or None
-        The columns of the inputs, where the format names them once for all rows.
+        The first input, whose format and options all of them have.
+    head : Head
+        Of its blocks.
 
     Yields
     ------
-    RowSink
-        It is complete in the file only when the context is left.
+    RowsWriter
+        It takes what `output_piece` returns, of one block after the other, and is complete in
+        the file only when the context is left.
 
     Raises
     ------
@@ -51,17 +64,32 @@ def converting(temporary: str, output: Output, source: Source, layout: Any) -> I
 
     Notes
     -----
-    Memory is that of a piece. JSON lines that become Parquet or CSV are written to a file without
-    a name first, for their columns are known only at the end.
+    Memory is that of a piece. JSON lines that become Parquet or CSV wait in a file without a name
+    beside the output, for their columns are known only at the end.
     """
+    kind = "jsonl" if source.format == "txt" and output.format != "txt" else source.format
+    if output.format == kind:
+        with rows_writer(temporary, kind, output.compression, head) as writer:
+            yield writer
+    else:
+        yield from _converting(temporary, output, source, head.layout)
+
+
+def _converting(
+    temporary: str, output: Output, source: Source, layout: Any
+) -> Iterator[RowsWriter]:
     parse = parser(source, layout)
     if source.format in COLUMNAR and output.format == "parquet":
-        with parquet_writer(temporary, layout) as tables:
-            yield _Tables(tables.write_table, output)
+        error = pyarrow(output.path).ArrowNotImplementedError
+        try:
+            with parquet_writer(temporary, layout) as tables:
+                yield _Tables(tables)
+        except error as reason:
+            raise InputError(output.path, f"Parquet cannot hold it: {reason}") from reason
         return
     names = column_names(source, layout)
     if output.format == "parquet":
-        with JsonTables(temporary, output.path, names) as rows:
+        with JsonTables(temporary, output.path, names, default_names(source)) as rows:
             yield _Parsed(rows, parse)
         return
     with open_output(temporary, output.compression) as stream:
@@ -70,7 +98,7 @@ def converting(temporary: str, output: Output, source: Source, layout: Any) -> I
         elif names is not None:
             yield _Parsed(CsvRows(stream, output.path, names), parse)
         else:
-            with KeyedCsvRows(stream, temporary, output.path) as keyed:
+            with KeyedCsvRows(stream, temporary, output.path, default_names(source)) as keyed:
                 yield _Parsed(keyed, parse)
 
 
@@ -86,13 +114,5 @@ class _Parsed:
 
 
 class _Tables:
-    def __init__(self, write: Any, output: Output) -> None:
-        self._write = write
-        self._path = output.path
-        self._error = pyarrow(output.path).ArrowException
-
-    def write(self, piece: Any) -> None:
-        try:
-            self._write(piece)
-        except self._error as error:
-            raise InputError(self._path, f"Parquet cannot hold it: {error}") from error
+    def __init__(self, writer: Any) -> None:
+        self.write = writer.write_table

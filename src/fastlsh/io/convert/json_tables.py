@@ -24,13 +24,18 @@ class JsonTables:
         For messages.
     names : list of str, optional
         Columns that are there in any case: those of a CSV file, whose values are strings.
+    default : list of str
+        Columns that are there if there is no other one.
     """
 
-    def __init__(self, temporary: str, path: str, names: list[str] | None) -> None:
+    def __init__(
+        self, temporary: str, path: str, names: list[str] | None, default: list[str]
+    ) -> None:
         self._temporary = temporary
         self._path = path
         self._pa = pyarrow(path)
         self._types: dict[str, Any] = dict.fromkeys(names or (), self._pa.string())
+        self._default = default
         self._count = 0
         self._spill = Spill(temporary)
 
@@ -62,7 +67,8 @@ class JsonTables:
                 raise InputError(
                     self._path, f"all objects of {key!r} are empty, which Parquet does not have"
                 )
-        schema = pa.schema(list(self._types.items()))
+        types = self._types or dict.fromkeys(self._default, pa.string())
+        schema = pa.schema(list(types.items()))
         done = 0
         with parquet_writer(self._temporary, schema) as writer:
             for rows in self._spill.read():

@@ -30,6 +30,11 @@ def column_names(source: Source, layout: Any) -> list[str] | None:
     return names
 
 
+def default_names(source: Source) -> list[str]:
+    """Return the columns of JSON lines without any row, so that what they become can be read."""
+    return ["id", "text"] if source.format == "txt" else [source.options.text or "text"]
+
+
 def parser(source: Source, layout: Any) -> Callable[[Any], list[Row]]:
     """Return what makes rows of a piece of an input."""
     if source.format in COLUMNAR:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from fastlsh.errors import InputError
 from fastlsh.io.convert.parsing import Row, of_lines
+from fastlsh.io.special import is_written_in_place
 
 _PIECE = 1 << 22
 
@@ -70,11 +71,14 @@ class KeyedCsvRows:
         In whose directory the rows wait for the columns to be known.
     path : str
         For messages.
+    default : list of str
+        The columns if there is no row.
     """
 
-    def __init__(self, stream: BinaryIO, beside: str, path: str) -> None:
+    def __init__(self, stream: BinaryIO, beside: str, path: str, default: list[str]) -> None:
         self._stream = stream
         self._path = path
+        self._default = default
         self._names: dict[str, None] = {}
         self._spill = Spill(beside)
 
@@ -92,7 +96,7 @@ class KeyedCsvRows:
         """Write them, if nothing was raised."""
         with self._spill:
             if kind is None:
-                out = CsvRows(self._stream, self._path, list(self._names))
+                out = CsvRows(self._stream, self._path, list(self._names) or self._default)
                 for rows in self._spill.read():
                     out.write(rows)
 
@@ -101,7 +105,7 @@ class Spill:
     """Rows that wait in a file without a name, beside an output."""
 
     def __init__(self, beside: str) -> None:
-        folder = os.path.dirname(os.path.abspath(beside))
+        folder = None if is_written_in_place(beside) else os.path.dirname(os.path.abspath(beside))
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
 
     def write(self, rows: Sequence[Row]) -> None:
@@ -153,7 +157,9 @@ def _cell(value: Any) -> str:
 
 def _line(cells: Sequence[str]) -> bytes:
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerow(cells)
+    # Not every Python quotes a carriage return that does not end its lines.
+    quoting = csv.QUOTE_ALL if any("\r" in cell for cell in cells) else csv.QUOTE_MINIMAL
+    csv.writer(text, lineterminator="\n", quoting=quoting).writerow(cells)
     return text.getvalue().encode()
 
 
