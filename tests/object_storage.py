@@ -13,7 +13,7 @@ from required import missing
 
 
 class Cut:
-    """A TCP proxy that drops a connection, and every later one, after so many bytes.
+    """A TCP proxy that drops a connection after so many bytes, and unless `once` all later ones.
 
     Parameters
     ----------
@@ -24,11 +24,14 @@ class Cut:
     ----------
     left : int or None
         How many bytes may still pass, in both directions together; None is no limit.
+    once : bool
+        Whether the limit is gone when it has been met.
     """
 
     def __init__(self, port):
         self._port = port
         self.left = None
+        self.once = False
         self._lock = threading.Lock()
         self._server = socket.create_server(("127.0.0.1", 0))
         self.port = self._server.getsockname()[1]
@@ -54,8 +57,11 @@ class Cut:
                     if self.left is not None:
                         data = data[: self.left]
                         self.left -= len(data)
+                    ended = self.left == 0
+                    if ended and self.once:
+                        self.left = None
                 target.sendall(data)
-                if self.left == 0:
+                if ended:
                     break
         except OSError:
             pass

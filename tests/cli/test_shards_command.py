@@ -148,3 +148,15 @@ def test_texts_of_a_directory(run):
     run("dedup", "in", "-o", "kept.jsonl", "-q")
     lines = Path("kept.jsonl").read_text().splitlines()
     assert [json.loads(line)["text"] for line in lines] == [ONE, OTHER]
+
+
+def test_another_format(run, shards):
+    pq = pytest.importorskip("pyarrow.parquet")
+    run("dedup", "in", "--recursive", "-o", "out/", "--convert-to", "parquet", "-q")
+    assert tree("out") == ["out/a.parquet", "out/deep/b.parquet"]
+    assert pq.read_table("out/a.parquet").to_pylist()[1] == {"id": 2, "text": OTHER}
+    status, out, _ = run("dedup", "out/a.parquet", "-o", "one.csv", "--convert-to", "csv", "-q")
+    assert (status, out) == (0, "")
+    assert Path("one.csv").read_text() == f'id,text\n1,{ONE}\n2,"{OTHER}"\n'
+    line = only_line(run("dedup", "in", "-o", "o.xml", "--recursive", "--convert-to", "xml"))
+    assert line == "fastlsh: rows are not converted to 'xml', but to parquet, jsonl, csv"

@@ -200,6 +200,19 @@ def test_the_connection_cut_while_reading(storage, cut, run, megabytes):
     assert os.listdir() == []
 
 
+def test_a_connection_that_is_cut_once_is_made_again(storage, cut, here):
+    data = large(30)
+    url = storage.put("a.jsonl", data)
+    cut.once, cut.left = True, 9 << 20
+    found = read(url)
+    assert (cut.left, len(found)) == (None, 30)
+    cut.left = 50 << 20  # in the upload of the second part
+    write_rows(found, np.ones(30, bool), "s3://data/b.jsonl")
+    assert cut.left is None
+    assert storage.get("b.jsonl") == data
+    assert storage.uploads() == []
+
+
 @pytest.mark.parametrize("megabytes", [1, 18, 39])
 def test_the_connection_cut_while_writing(storage, cut, here, megabytes):
     put("a.jsonl", large(40))

@@ -103,8 +103,9 @@ def test_names_in_another_format(here):
     ]  # fmt: skip
     assert planned(files[1:2], "o/", "jsonl.zst")[0][1:] == ("o/e.jsonl.zst", "jsonl", "zst")
     assert planned(files[:1], "o/", "jsonl")[0][1] == "o/a.b.jsonl.zst"
-    with pytest.raises(ValueError, match="not converted to 'arrow'"):
-        planned(files, "o/", "arrow")
+    for kind in ("arrow", "xml", "parquet.gz", "gz", ""):
+        with pytest.raises(ValueError, match=f"not converted to '{kind}', but to parquet, jsonl"):
+            planned(files, "o/", kind)
 
 
 # --- clashes

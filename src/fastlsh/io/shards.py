@@ -84,8 +84,11 @@ def plan_outputs(
     ValueError
         If there is no such format to convert to.
     """
-    if convert is not None and told(convert)[0] not in CONVERTED:
-        raise ValueError(f"rows are not converted to {convert!r}, but to {', '.join(CONVERTED)}")
+    if convert is not None:
+        kind, compression = split_suffix(f"rows.{convert}")
+        if kind not in CONVERTED or (compression and kind in COLUMNAR):
+            known = ", ".join(CONVERTED)
+            raise ValueError(f"rows are not converted to {convert!r}, but to {known}")
     name = os.fspath(output)
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)

@@ -158,8 +158,9 @@ def _cell(value: Any) -> str:
 def _line(cells: Sequence[str]) -> bytes:
     text = io.StringIO(newline="")
     # Not every Python quotes a carriage return that does not end its lines.
-    quoting = csv.QUOTE_ALL if any("\r" in cell for cell in cells) else csv.QUOTE_MINIMAL
-    csv.writer(text, lineterminator="\n", quoting=quoting).writerow(cells)
+    plain = csv.writer(text, lineterminator="\n")
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
     return text.getvalue().encode()
 
 

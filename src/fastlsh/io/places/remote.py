@@ -5,6 +5,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +22,8 @@ _PACKAGES = {
     **dict.fromkeys(("sftp", "ssh"), "paramiko"),
     "hf": "huggingface_hub",
 }
-_TAGS = ("ETag", "etag", "md5Hash", "content_md5", "blob_id", "ino")
+_TAGS = ("ETag", "etag", "md5Hash", "content_md5", "blob_id", "ino", "mtime", "updated")
+_TIMES = ("LastModified", "last_modified", "mtime", "created")
 _SAME = {"s3a": "s3", "gcs": "gs"}
 _BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
 
@@ -108,14 +110,11 @@ def is_folder(url: str) -> bool:
 
 def identity(url: str) -> Identity:
     """Return what the object is known by: every service has some of these in its details."""
-    fs, path, info = _info(url)
-    tag = next((str(info[key]) for key in _TAGS if info.get(key)), "")
-    with failing(url):
-        try:
-            time = round(fs.modified(path).timestamp() * 1e6) * 1000
-        except (NotImplementedError, KeyError, AttributeError):
-            time = 0
-    return Identity(int(info["size"] or 0), time, zlib.crc32(tag.encode()))
+    _, _, info = _info(url)
+    tags = [str(info[key]) for key in _TAGS if info.get(key)]
+    changed = next((info[key] for key in _TIMES if isinstance(info.get(key), datetime)), None)
+    time = 0 if changed is None else round(changed.timestamp() * 1e6) * 1000
+    return Identity(int(info["size"] or 0), time, zlib.crc32(" ".join(tags).encode()))
 
 
 def matches(pattern: str) -> dict[str, bool]:
