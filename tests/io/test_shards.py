@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -102,7 +103,8 @@ def test_names_in_another_format(here):
         ("o/f.parquet", "parquet", None), ("o/part-0.parquet", "parquet", None),
     ]  # fmt: skip
     assert planned(files[1:2], "o/", "jsonl.zst")[0][1:] == ("o/e.jsonl.zst", "jsonl", "zst")
-    assert planned(files[:1], "o/", "jsonl")[0][1] == "o/a.b.jsonl.zst"
+    assert planned(files[:1], "o/", "jsonl")[0][1:] == ("o/a.b.jsonl.zst", "jsonl", "zst")
+    assert planned(files[:1], "o/", "jsonl.gz")[0][1:] == ("o/a.b.jsonl.gz", "jsonl", "gz")
     for kind in ("arrow", "xml", "parquet.gz", "gz", ""):
         with pytest.raises(ValueError, match=f"not converted to '{kind}', but to parquet, jsonl"):
             planned(files, "o/", kind)
@@ -268,6 +270,32 @@ def test_bad_rows_stay_out(here):
     fill(d__a_jsonl='{"text": "a"}\nbad\n', d__b_jsonl='{\n{"text": "b"}\n')
     write("d", [1, 1], "o/", on_error="skip")
     assert (get("o/a.jsonl"), get("o/b.jsonl")) == (b'{"text": "a"}\n', b'{"text": "b"}\n')
+
+
+def test_awkward_names_stay(here):
+    if sys.platform != "linux":
+        pytest.skip("names are text there")
+    names = ["a b.jsonl", "a\nb.jsonl", "*.jsonl", "\u2028.jsonl", os.fsdecode(b"\xff\xfe.jsonl")]
+    os.mkdir("d")
+    for name in names:
+        put(f"d/{name}", '{"text": "a"}\n')
+    check_rows_output("d", "o/")
+    write("d", [1] * 5, "o/")
+    assert sorted(os.listdir(b"o")) == sorted(map(os.fsencode, names))
+    assert {get(f"o/{name}") for name in names} == {b'{"text": "a"}\n'}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_links_give_the_names(here):
+    fill(blobs__x='{"text": "a"}\n', d__b_jsonl='{"text": "b"}\n')
+    os.symlink("../blobs/x", "d/a.jsonl")
+    check_rows_output("d", "o/")
+    write("d", [1, 1], "o/")
+    assert tree("o") == ["a.jsonl", "b.jsonl"]
+    assert not os.path.islink("o/a.jsonl")
+    os.unlink("o/a.jsonl")
+    os.symlink("../blobs/x", "o/a.jsonl")  # an output that is a link to an input
+    assert "d/a.jsonl" in refused("d", "o/")
 
 
 def test_an_error_leaves_nothing(here):

@@ -68,7 +68,8 @@ def plan_outputs(
         folder, in the same format and compression.
     convert : {"parquet", "jsonl", "csv"}, optional
         Another format, for CSV and JSON lines with a compression: ``jsonl.zst``. In a directory,
-        names change their suffix.
+        names change their suffix; a file that has this format stays as it is, but for a
+        compression that is named.
 
     Returns
     -------
@@ -161,8 +162,9 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
         name = places.relative(places.absolute(source.path), common)
         assert name is not None
         kind, compression = source.format, source.compression
-        if convert is not None and told(convert)[0] != kind:
-            kind, compression = told(convert)  # type: ignore[assignment]
+        wanted, packed = told(convert)
+        if wanted is not None and (wanted != kind or packed not in (None, compression)):
+            kind, compression = wanted, packed
             name = ".".join(filter(None, (stem(name), kind, compression)))
         path = places.joined(folder, name)
         other = taken.setdefault(path, source)
