@@ -26,7 +26,8 @@ def failing(*names, then=lambda together: None):
             then(together)
             raise ZeroDivisionError
 
-    pytest.raises(ZeroDivisionError, work)
+    with pytest.raises(ZeroDivisionError):
+        work()
 
 
 @pytest.mark.parametrize("count", [1, 3, 100])
