@@ -79,6 +79,17 @@ def test_columns(storage, here):
         assert read(f"s3://data/out/{name}").texts.to_pylist() == ["a", None]
 
 
+def test_compressed_both_ways(storage):
+    pytest.importorskip("pyarrow")
+    url = storage.put("a.jsonl", rows("a", "b"))
+    for suffix in ("gz", "bz2", "xz", "zst"):
+        write_rows(read(url), np.ones(2, bool), f"s3://data/a.jsonl.{suffix}")
+        assert read(f"s3://data/a.jsonl.{suffix}").texts == ["a", "b"]
+        storage.put("cut.jsonl." + suffix, storage.get(f"a.jsonl.{suffix}")[:-4])
+        with pytest.raises(InputError, match=f"cut.jsonl.{suffix}: "):
+            read(f"s3://data/cut.jsonl.{suffix}")
+
+
 def test_a_large_object_is_read_in_pieces(storage):
     data = large(20)
     assert read(storage.put("a.jsonl", data)).texts == [

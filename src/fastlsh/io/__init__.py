@@ -10,6 +10,7 @@ from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Options, Paths, Source, expand
 from fastlsh.io.outputs import write_text
 from fastlsh.io.reading import read
+from fastlsh.io.places import exists, is_remote
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -31,8 +32,10 @@ __all__ = [
     "check_rows_output",
     "check_target",
     "check_targets",
+    "exists",
     "expand",
     "is_folder_output",
+    "is_remote",
     "is_written_in_place",
     "output_piece",
     "output_writer",
