@@ -9,8 +9,8 @@ from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Options, Paths, Source, expand
 from fastlsh.io.outputs import write_text
-from fastlsh.io.reading import read
 from fastlsh.io.places import exists, is_remote
+from fastlsh.io.reading import read
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
