@@ -3,6 +3,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.index.tables cimport Question, Tables, Walk
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
@@ -32,27 +33,6 @@ cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nog
             d = t.bands[b].links[d]
             if d < <uint64_t> t.n:
                 prefetch(t.signatures + d * t.k + b * t.rows)
-
-
-cdef inline bint same_rows(const uint32_t* a, const uint32_t* b, Py_ssize_t rows) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(rows):
-        if a[i] != b[i]:
-            return False
-    return True
-
-
-cdef inline bint first_met_here(
-    const uint32_t* a, const uint32_t* b, Py_ssize_t rows, Py_ssize_t band
-) noexcept nogil:
-    # Equal in this band and in none before.
-    cdef Py_ssize_t e
-    if not same_rows(a + band * rows, b + band * rows, rows):
-        return False
-    for e in range(band):
-        if same_rows(a + e * rows, b + e * rows, rows):
-            return False
-    return True
 
 
 cdef void start_walk(       # what it has met and spent so far stays
@@ -110,7 +90,9 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             continue
         elif t.live != NULL and not t.live[d] and d < walk.own:
             walk.dead += 1
-        elif first_met_here(walk.row, t.signatures + d * t.k, t.rows, walk.band):
+        elif same_band(
+            walk.row, t.signatures + d * t.k, t.rows, walk.band
+        ) and not same_earlier(walk.row, t.signatures + d * t.k, t.rows, walk.band):
             walk.recent[walk.turn & 3] = d
             walk.turn += 1
             return d
