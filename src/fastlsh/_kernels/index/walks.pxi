@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.prefetch cimport prefetch
-from fastlsh._kernels.index.tables cimport Question, Tables, Walk
+from fastlsh._kernels.index.tables cimport Question, Spent, Tables, Walk
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
 
 
@@ -69,18 +69,18 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             if d == NO_CHAIN:
                 continue
             if d == DAMAGED:
-                walk.damaged = True
+                walk.spent.damaged = True
                 continue
             if d & MORE:
                 d &= ~MORE
                 walk.here = d
         else:
-            if walk.budget <= 0:
+            if walk.spent.budget <= 0:
                 return PAUSED
-            walk.budget -= 1 + (walk.band >> 2)     # rows of the bands before are compared
+            walk.spent.budget -= 1 + (walk.band >> 2)     # rows of the bands before are compared
             d = t.bands[walk.band].links[walk.here]
             if d <= walk.here or d >= <uint64_t> t.n:
-                walk.damaged |= d >= <uint64_t> t.n
+                walk.spent.damaged |= d >= <uint64_t> t.n
                 walk.here = NO_CHAIN            # the last links to the first
                 continue
             walk.here = d
@@ -88,8 +88,8 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             walk.here = NO_CHAIN
         elif is_recent(walk, d):
             continue
-        elif t.live != NULL and not t.live[d] and d < walk.own:
-            walk.dead += 1
+        elif t.live != NULL and not t.live[d]:
+            walk.spent.dead += 1
         elif same_band(
             walk.row, t.signatures + d * t.k, t.rows, walk.band
         ) and not same_earlier(walk.row, t.signatures + d * t.k, t.rows, walk.band):
@@ -99,14 +99,14 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
 
 
 cdef inline double similarity_to(
-    const Tables* t, const Question* question, Py_ssize_t d, uint32_t c, Walk* walk
+    const Tables* t, const Question* question, Py_ssize_t d, uint32_t c, Spent* spent
 ) noexcept nogil:
     # -1 where it is below the threshold; 1 where nothing is compared.
     cdef Py_ssize_t equal
     cdef double similarity
     cdef int64_t start, end
     if question.mode == BY_SIGNATURE:
-        walk.budget -= t.k >> 4
+        spent.budget -= t.k >> 4
         count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
         similarity = <double> equal / <double> t.k
         return similarity if similarity >= question.threshold else -1.0
@@ -114,9 +114,9 @@ cdef inline double similarity_to(
         start = t.offsets[c]
         end = t.offsets[c + 1]
         if not 0 <= start <= end <= t.total:
-            walk.damaged = True
+            spent.damaged = True
             return -1.0
-        walk.budget -= (end - start) >> 1
+        spent.budget -= (end - start) >> 1
         return jaccard_of_sets(
             question.hashes + question.offsets[d],
             question.offsets[d + 1] - question.offsets[d],
