@@ -6,6 +6,7 @@ from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_band_rows, memory_of, memory_of_rows,
 )
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport prefetch
 
 cdef enum:
@@ -84,6 +85,7 @@ cdef Py_ssize_t walk(
                         at[1] = b
                         at[2] = j
                         return found
+                    check(found < room and j < i)
                     if left != NULL:
                         left[found] = <int32_t> j
                         right[found] = <int32_t> i

@@ -4,6 +4,7 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.index.tables cimport (
     Answer, Answers, Desk, Question, Sweep, Tables, Walk,
@@ -50,6 +51,7 @@ cdef int answer_one(
         answers.found = n
         return PAUSE
     answers.walk.spent = walk.spent
+    check(n <= most)
     best_first(heap, n)
     answers.counts[0] = n
     answers.end += n
@@ -95,6 +97,7 @@ cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept no
     t.live[n] = 0
     if t.offsets != NULL:
         words = question.offsets[d + 1] - question.offsets[d]
+        check(0 <= words <= t.total - t.offsets[n])
         if words:
             memcpy(
                 t.hashes + t.offsets[n], question.hashes + question.offsets[d],
@@ -153,6 +156,7 @@ cdef void move_some(Tables* t, Sweep* sweep) noexcept nogil:
             if words and start != sweep.end:
                 memmove(t.hashes + sweep.end, t.hashes + start, words * sizeof(uint64_t))
                 budget -= words
+            check(sweep.kept <= d and sweep.end <= start)
             # Read before it is written: kept <= d.
             t.offsets[sweep.kept] = sweep.end
             sweep.end += words

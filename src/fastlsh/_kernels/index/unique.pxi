@@ -39,6 +39,7 @@ cdef void gather_band(
                 stream.limited = True
                 return
             left -= 1
+            check(stream.n < REMEMBERED * t.count and d < <uint64_t> t.n)
             stream.candidates.found[stream.n] = <int32_t> d
             stream.n += 1
         if not head & MORE:
@@ -66,6 +67,8 @@ cdef void count_shared(Stream* stream) noexcept nogil:
             candidates.shared[n] = 1
             n += 1
     stream.n = n
+    for i in range(1, n):
+        check(found[i - 1] < found[i] and candidates.shared[i] <= stream.band)
 
 
 cdef void choose_among(const Tables* t, const uint32_t* row, Stream* stream) noexcept nogil:
@@ -79,6 +82,7 @@ cdef void choose_among(const Tables* t, const uint32_t* row, Stream* stream) noe
             count_equal(row, t.signatures + candidates.found[i] * t.k, t.k, &equal)
             candidates.ranks[i].equal = <int32_t> equal
     stream.n = choose(candidates, stream.n)
+    check(stream.n <= candidates.limit)
 
 
 cdef uint32_t first_known(
