@@ -1,6 +1,7 @@
 """An index once more, slow and obvious: a dictionary of lists, and each answer by comparing all."""
 
 import collections
+import functools
 import math
 
 import oracle
@@ -48,12 +49,7 @@ class Model:
 
     def buckets(self, document):
         """Return what a document shares with others of its buckets: (band, values)."""
-        row = document[0]
-        if set(row) == {M32}:
-            return set()
-        return {
-            (band, *row[band * self.rows : (band + 1) * self.rows]) for band in range(self.bands)
-        }
+        return buckets_of(tuple(document[0]), self.bands, self.rows)
 
     def similarity(self, a, b):
         if self.verify == "none":
@@ -63,15 +59,23 @@ class Model:
         return sum(x == y for x, y in zip(a[0], b[0], strict=True)) / len(a[0])
 
     def query(self, document, limit=None):
+        mine = self.buckets(document)
         found = [
             (name, self.similarity(document, other))
             for name, other in self.documents.items()
-            if self.buckets(document) & self.buckets(other)
+            if not mine.isdisjoint(self.buckets(other))
         ]
         found = [pair for pair in found if not pair[1] < self.threshold]
         if self.verify != "none":
             found.sort(key=lambda pair: -pair[1])  # stable: of equals the earlier first
         return found[:limit]
+
+
+@functools.lru_cache(4096)
+def buckets_of(row, bands, rows):
+    if set(row) == {M32}:
+        return frozenset()
+    return frozenset((band, *row[band * rows : (band + 1) * rows]) for band in range(bands))
 
 
 def same(found, expected):
