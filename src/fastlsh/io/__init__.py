@@ -7,7 +7,7 @@ need pyarrow (``pip install "fastlsh[io]"``).
 from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection, read
 from fastlsh.io.files import Source, expand
-from fastlsh.io.outputs import write_text
+from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -28,6 +28,7 @@ __all__ = [
     "check_targets",
     "expand",
     "is_folder_output",
+    "open_output",
     "pair_columns",
     "plan_outputs",
     "proof_columns",
