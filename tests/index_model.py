@@ -1,5 +1,7 @@
 """An index once more, slow and obvious: a dictionary of lists, and each answer by comparing all."""
 
+import collections
+import functools
 import math
 
 import oracle
@@ -13,6 +15,7 @@ class Model:
     def __init__(self, threshold, bands, rows, verify="signature"):
         self.threshold, self.bands, self.rows, self.verify = threshold, bands, rows, verify
         self.documents = {}
+        self.limited = 0
 
     def insert(self, name, document, on_known="raise"):
         if name in self.documents and on_known == "raise":
@@ -20,20 +23,33 @@ class Model:
         self.documents.pop(name, None)
         self.documents[name] = document
 
-    def insert_unique(self, name, document):
-        new = not self.query(document)
+    def insert_unique(self, name, document, max_candidates=1000):
+        shared = collections.Counter()
+        limited = False
+        for bucket in self.buckets(document):
+            members = [n for n, other in self.documents.items() if bucket in self.buckets(other)]
+            shared.update(members[: oracle.REMEMBERED])
+            limited |= len(members) > oracle.REMEMBERED
+        place = {n: i for i, n in enumerate(self.documents)}
+        equal = {
+            n: sum(x == y for x, y in zip(document[0], self.documents[n][0], strict=True))
+            for n in shared
+        }
+        chosen = sorted(shared, key=lambda n: (-shared[n], -equal[n], place[n]))[:max_candidates]
+        limited |= len(shared) > max_candidates
+        similarities = [self.similarity(document, self.documents[n]) for n in chosen]
+        new = all(similarity < self.threshold for similarity in similarities)  # NaN: they are alike
         if new:
             self.insert(name, document)
+            self.limited += limited
         return new
 
     def remove(self, name):
         del self.documents[name]
 
-    def shares_a_band(self, a, b):
-        if set(a) == {M32} or set(b) == {M32}:
-            return False
-        cuts = [slice(i * self.rows, (i + 1) * self.rows) for i in range(self.bands)]
-        return any(a[cut] == b[cut] for cut in cuts)
+    def buckets(self, document):
+        """Return what a document shares with others of its buckets: (band, values)."""
+        return buckets_of(tuple(document[0]), self.bands, self.rows)
 
     def similarity(self, a, b):
         if self.verify == "none":
@@ -43,15 +59,23 @@ class Model:
         return sum(x == y for x, y in zip(a[0], b[0], strict=True)) / len(a[0])
 
     def query(self, document, limit=None):
+        mine = self.buckets(document)
         found = [
             (name, self.similarity(document, other))
             for name, other in self.documents.items()
-            if self.shares_a_band(document[0], other[0])
+            if not mine.isdisjoint(self.buckets(other))
         ]
         found = [pair for pair in found if not pair[1] < self.threshold]
         if self.verify != "none":
             found.sort(key=lambda pair: -pair[1])  # stable: of equals the earlier first
         return found[:limit]
+
+
+@functools.lru_cache(4096)
+def buckets_of(row, bands, rows):
+    if set(row) == {M32}:
+        return frozenset()
+    return frozenset((band, *row[band * rows : (band + 1) * rows]) for band in range(bands))
 
 
 def same(found, expected):

@@ -354,11 +354,13 @@ CASES = {
             "TableMemory.slots": lambda: {"band": 1}, "TableMemory.used": lambda: {"band": 1},
             "TableMemory.read": lambda: {"number": 0, "start": 8, "out": np.zeros(40, UINT8)},
             "TableMemory.write": lambda: {"number": 0, "start": 8, "data": np.zeros(40, UINT8)},
-            "TableChanges.append": inserted, "TableChanges.crowded": lambda: {"wasted": 5},
+            "TableChanges.append": inserted,
             "TableChanges.insert_unique": lambda: {
-                **asked(), "own": 3, "fresh": np.zeros(3, UINT8),
+                **asked(), "own": 3, "limit": 2, "fresh": np.zeros(3, UINT8),
             },
-            "TableChanges.switch": lambda: {"first": 3, "gone": np.array([1])},
+            "TableChanges.switch": lambda: {
+                "first": 3, "gone": np.array([1]), "limited": 1,
+            },
             "TableChanges.remove": lambda: {"number": 1},
             "TableChanges.begin_compact": lambda: {"ids": None}, "TableChanges.go_on": dict,
             "BandTables.complete": lambda: {"n": 3, "ids": None},

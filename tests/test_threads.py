@@ -166,6 +166,8 @@ def test_writing_into_parts_of_one_array():
 def test_the_number_of_threads_never_changes_candidates(threads, monkeypatch):
     monkeypatch.setattr(links, "FEW", 0)
     monkeypatch.setattr("fastlsh.candidates.keys.KEYS_BATCH", 16)
+    monkeypatch.setattr("fastlsh.candidates.keys.KEYS_ROOM", 0)
+    monkeypatch.setattr("fastlsh.candidates.keys.BANDS_BATCH", 5)
     monkeypatch.setattr("fastlsh.candidates.pairs.DOCUMENTS_AT_A_TIME", 16)
     signatures = np.random.default_rng(0).integers(0, 3, (500, 30), np.uint32)
     signatures[::50] = 2**32 - 1

@@ -1,5 +1,6 @@
 """The tables of the compatible MinHashLSH, against sets in dicts."""
 
+import gc
 import sys
 import threading
 
@@ -342,6 +343,44 @@ def test_keys_are_released():
     assert Key.alive == 50
     del keys, table
     assert Key.alive == 0
+
+
+@pytest.mark.parametrize("allocations", range(1, 7))
+def test_whoever_inserts_while_the_table_is_compacted(allocations):
+    """A `__del__` that any new list may run, up to Python 3.11."""
+    table = KeyBuckets(1, 1)
+    n, more = 7100, 1200  # 7/8 of 2^13 slots, and more than are free then
+    rows = {name: np.array([name], np.uint32) for name in range(2 * n + more)}
+    names = [*range(2 * n, 2 * n + more)]
+    inserted = []
+
+    class Inserting:
+        def __init__(self):
+            self.me = self
+
+        def __del__(self):
+            for name in names:
+                table.insert(name, rows[name])
+            inserted.extend(names)
+
+    for name in range(2 * n):
+        table.insert(name, rows[name])
+    for name in range(n):
+        table.remove(name)
+    before = gc.get_threshold()
+    gc.collect()
+    Inserting()
+    gc.set_threshold(allocations)
+    try:
+        table.remove(n)
+    finally:
+        gc.set_threshold(*before)
+    gc.collect()
+    assert inserted == names
+    left = [*range(n + 1, 2 * n), *names]
+    assert len(table) == len(left)
+    for name in left:
+        assert table.query(rows[name], 1) == [name]
 
 
 @pytest.mark.parametrize("n", [100, 1000, 5000, 7200])

@@ -232,9 +232,10 @@ def test_kernel_calls(isa):
         {"first": 2, "last": 1},
         {"own": 3},
         {"own": -1},
+        {"last": 2, "limit": 0},
     ):
         with pytest.raises((ValueError, IndexError)):
-            kernel.insert_unique(**{**good, **how, "own": 2, "fresh": fresh, **wrong})
+            kernel.insert_unique(**{**good, **how, "own": 2, "limit": 9, "fresh": fresh, **wrong})
     for last in (-1, 3):
         with pytest.raises((ValueError, IndexError)):
             kernel.append(**{**good, "last": last})
@@ -319,7 +320,7 @@ def test_tables_of_random_numbers(isa, seed):
             k.switch(k.n - 5, nobody)
 
         def insert_unique(k, asked=asked):
-            k.insert_unique(asked, None, None, 0, 3, k.n, 2, 0.1, np.empty(20, np.uint8))
+            k.insert_unique(asked, None, None, 0, 3, k.n, 2, 0.1, 9, np.empty(20, np.uint8))
 
         n = int(draw.integers(0, 16))
         given["signatures"] = given["signatures"][:n].copy()

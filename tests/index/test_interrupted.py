@@ -279,17 +279,34 @@ def test_one_question_is_interrupted_every_so_many_steps(isa):
 
 @needs_timer
 def test_insert_unique_is_interrupted_every_so_many_steps(isa):
-    """Documents that share one band, but are not alike: each meets all before it."""
-    n = 4000
+    """Documents that share one band, but are not alike: each meets the first 64."""
+    n = 50_000
     kernel = roomy(isa, 1, n)
     rows = np.random.default_rng(0).integers(0, 2**32, (n, 128), np.uint32)
     rows[:, :2] = 5
     fresh = np.zeros(n, np.uint8)
     answered = answered_during(
-        lambda: kernel.insert_unique(rows, None, None, 0, n, 0, 1, 0.5, fresh)
+        lambda: kernel.insert_unique(rows, None, None, 0, n, 0, 1, 0.5, 1000, fresh)
     )
-    assert fresh.all()
-    assert answered >= n * n // 2 // WORK
+    assert (fresh == np.where(np.arange(n) <= 64, 1, 2)).all()
+    assert answered >= n * 64 * 128 // 16 // WORK
+
+
+@needs_timer
+def test_insert_unique_is_interrupted_within_one_document(isa):
+    """It meets many removed ones in each of many bands."""
+    n, bands = 50_000, 64
+    kernel = roomy(isa, bands, n + 1)
+    rows = np.tile(ROWS[:1], (n, 1))
+    kernel.append(rows, None, None, 0, n)
+    fresh = np.zeros(1, np.uint8)
+    met = []
+    answered = answered_during(
+        lambda: met.append(kernel.insert_unique(rows[:1], None, None, 0, 1, n, 1, 0.5, 9, fresh))
+    )
+    assert met == [n * bands]
+    assert fresh.tolist() == [1]
+    assert answered >= n * bands // WORK
 
 
 @needs_timer

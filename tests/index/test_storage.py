@@ -4,6 +4,7 @@ import json
 import os
 import random
 import struct
+import subprocess
 import sys
 import tracemalloc
 import zlib
@@ -410,6 +411,34 @@ def test_arrays_of_random_numbers_do_no_harm(file, seed):
             loaded.remove(name)
         loaded.compact()
         loaded.query_many(texts)
+
+
+def test_a_python_without_zlib(run_python):
+    """What numpy.random asks of it is not ours."""
+    done = run_python(
+        "import sys; sys.modules['zlib'] = None; import fastlsh; print(fastlsh.Index)"
+    )
+    assert done.stdout == "<class 'fastlsh.index.online.Index'>\n", done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout")
+def test_save_to_the_output_of_a_shell(tmp_path):
+    """What was written to it before stays."""
+    code = """
+import os, fastlsh
+index = fastlsh.Index(0.7)
+index.insert_many(["a", "b"], ["one text", "another"])
+os.write(1, b"before")
+index.save("/dev/stdout")
+os.write(1, b"after")
+"""
+    with open(tmp_path / "out", "wb") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    written = (tmp_path / "out").read_bytes()
+    assert written.startswith(b"before\x89fastlsh")
+    assert written.endswith(b"after")
+    (tmp_path / "index").write_bytes(written[len("before") : -len("after")])
+    assert list(Index.load(tmp_path / "index")) == ["a", "b"]
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Each change happens in full or not at all, whatever interrupts it, and the index goes on."""
 
 import copy
+import functools
 import linecache
 import random
 import signal
@@ -43,7 +44,9 @@ def started(verify, n=24, gone=11):
     return index, model
 
 
+@functools.lru_cache
 def other(names, verify):
+    """Return an index to merge; it is only read."""
     index = Index(0.5, **SHAPE, shingler=HASHER.shingler, verify=verify, threads=1)
     index.insert_many(names, texts_of(names))
     return index
@@ -91,9 +94,9 @@ CHANGES = {
     "remove": (lambda i, _: i.remove(15), lambda m: removed(m, 15)),
     "discard": (lambda i, _: i.discard(15), lambda m: removed(m, 15)),
     "compact": (lambda i, _: i.compact(), lambda _: None),
-    "merge": (lambda i, v: i.merge(other(NEW, v)), lambda m: inserted(m, NEW)),
+    "merge": (lambda i, v: i.merge(other((*NEW,), v)), lambda m: inserted(m, NEW)),
     "merge, replacing": (
-        lambda i, v: i.merge(other(list(dict.fromkeys(MIXED)), v), on_known="replace"),
+        lambda i, v: i.merge(other((*dict.fromkeys(MIXED),), v), on_known="replace"),
         lambda m: inserted(m, list(dict.fromkeys(MIXED)), "replace"),
     ),
     "query": (lambda i, _: tidied(i), lambda _: None),
@@ -105,6 +108,21 @@ def tidied(index):
     index.query(text_of(0))
 
 
+def seen(model):
+    """Return what an index is to show: now, after two changes more, and once it is compact."""
+    model = copy.deepcopy(model)
+    states = []
+    for step in range(2):
+        states.append((
+            {name: signature for name, (signature, _) in model.documents.items()},
+            {text: model.query(document) for text, document in DOCUMENTS.items()},
+        ))  # fmt: skip
+        if step == 0:
+            inserted(model, ["x", 20], "replace")
+            model.remove(12)
+    return [*states, states[-1]]
+
+
 class Case:
     """An index before a change; how it is now must be how it was before, or after."""
 
@@ -112,31 +130,31 @@ class Case:
         self.verify = verify
         self.index, self.before = started(verify)
         self.call, change = CHANGES[name]
-        self.after = copy.deepcopy(self.before)
-        change(self.after)
+        after = copy.deepcopy(self.before)
+        change(after)
+        self.before, self.after = seen(self.before), seen(after)
 
     def again(self):
         """Return a fresh copy of the index."""
         return self.index.copy()
 
     def check(self, index, states=None):
-        states = states or [self.before, self.after]
-        (model, *_) = [m for m in states if list(m.documents) == list(index)] or [None]
-        assert model is not None, list(index)
-        model = copy.deepcopy(model)
-        for step in range(3):
-            assert len(index) == len(model.documents)
-            for name, document in model.documents.items():
+        names = list(index)
+        given = states or [self.before, self.after]
+        states = next((states for states in given if list(states[0][0]) == names), None)
+        assert states is not None, names
+        for step, (signatures, answers) in enumerate(states):
+            assert list(index) == list(signatures)
+            assert len(index) == len(signatures)
+            for name, signature in signatures.items():
                 assert name in index
-                assert index.signature(name).tolist() == document[0]
+                assert index.signature(name).tolist() == signature
             assert 0 not in index
-            for text, document in DOCUMENTS.items():
-                assert same(index.query(text), model.query(document)), text
+            for text, expected in answers.items():
+                assert same(index.query(text), expected), text
             if step == 0:
                 index.insert_many(["x", 20], texts_of("xy"), on_known="replace")
-                inserted(model, ["x", 20], "replace")
                 index.remove(12)
-                model.remove(12)
             elif step == 1:
                 index.compact()
 

@@ -130,6 +130,15 @@ def test_values_made_keys_at_a_time(record, function, monkeypatch):
     assert 25_000 < max(calls) <= 50_000
 
 
+def test_bands_made_keys_at_a_time(record, monkeypatch):
+    monkeypatch.setattr(keys, "KEYS_ROOM", 50_000)
+    calls = record("band_keys", lambda signatures, first, rows, out: out.size)
+    signatures = np.random.default_rng(0).integers(0, 2**32, (100, 3000), np.uint32)
+    fastlsh.band_keys(signatures, LSHParams(3000, 1))
+    assert len(calls) == 6
+    assert max(calls) == 50_000
+
+
 def test_elements_compared_at_a_time(record, monkeypatch):
     monkeypatch.setattr(shingle_sets, "COMPARED", 100_000)
     calls = record(

@@ -15,6 +15,12 @@ KEYS_BATCH = 1 << 15
 VALUES_BATCH = 1 << 26
 """... of so many values: about a tenth of a second."""
 
+BANDS_BATCH = 128
+"""At least so many bands are made at a time, and no more of them than ..."""
+
+KEYS_ROOM = 1 << 23
+"""... so many keys of all documents: the first to write into memory waits until it is cleared."""
+
 MAX_DOCUMENTS = 2**31 - 1
 
 
@@ -72,13 +78,16 @@ def band_keys(
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)
-    keys = np.empty((params.bands, len(signatures)), np.uint64)
+    n = len(signatures)
+    keys = np.empty((params.bands, n), np.uint64)
+    threads = thread_count(threads)
+    for first, last in batches(params.bands, max(BANDS_BATCH, KEYS_ROOM // max(n, 1))):
 
-    def work(start: int, stop: int) -> None:
-        _kernels.band_keys(signatures[start:stop], 0, params.rows, keys[:, start:stop])
+        def work(start: int, stop: int, first: int = first, last: int = last) -> None:
+            some = keys[first:last, start:stop]
+            _kernels.band_keys(signatures[start:stop], first, params.rows, some)
 
-    size = keys_batch(params.bands, params.rows)
-    run(work, batches(len(signatures), size), thread_count(threads))
+        run(work, batches(n, keys_batch(last - first, params.rows)), threads)
     return keys
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fastlsh import Deduplication, __version__, deduplicate, report
+from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.messages import summarise, warn_about
 from fastlsh.cli.options import (
     add_input_options,
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
     if result.limited:
         warnings.warn(
             f"{result.limited} documents were kept without a comparison with every candidate: there"
-            " were more than --max-candidates, or than the 64 that a bucket remembers",
+            f" were more than --max-candidates, or than the {REMEMBERED} that a bucket remembers",
             stacklevel=2,
         )
     kept = int(result.kept.sum())

@@ -80,6 +80,17 @@ class Asking:
         with self._guard.lock:
             return self._settled(nested).nbytes
 
+    @property
+    def limited(self) -> int:
+        """How many documents `insert_unique` took though it could not compare all candidates.
+
+        Because a bucket holds more than 64 documents or `max_candidates` was reached; since the
+        index was made, copied or loaded.
+        """
+        nested = self._guard.held()
+        with self._guard.lock:
+            return self._settled(nested).kernel.limited
+
     def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
         """Return the signature of a document, uint32 (num_perm,); KeyError if it is not there."""
         nested = self._guard.held()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import check_ids
+from fastlsh.arguments import check_ids, check_integer
 from fastlsh.index.asking import Asking
 from fastlsh.index.memory import Documents, Tables, read_documents
 
@@ -72,15 +72,22 @@ class Changing(Asking):
         texts: Iterable[Any] | None = None,
         *,
         signatures: NDArray[np.uint32] | None = None,
+        max_candidates: int = 1000,
     ) -> NDArray[np.bool_]:
         """Insert only what is new: in order, each document that is like none in the index.
 
-        That includes the earlier ones of the call: a stream is deduplicated part by part.
+        That includes the earlier ones of the call: a stream is deduplicated part by part. It is
+        decided as in `deduplicate`, and as fast, however many are alike: a document is compared
+        with the first 64 of each of its buckets, at most `max_candidates`.
 
         Parameters
         ----------
         ids, texts, signatures
             As in `insert_many`.
+        max_candidates
+            At most so many documents are compared with one: those with the most shared bands, then
+            the most equal minima, then the earliest. `limited` counts how often this, or a bucket
+            with more than 64 documents, left some out.
 
         Returns
         -------
@@ -91,13 +98,22 @@ class Changing(Asking):
         ------
         ValueError
             An id is in the index or given twice; nothing is inserted.
+
+        Notes
+        -----
+        With the same parameters, a stream that begins with an empty index gives the answer of
+        ``deduplicate(keep="first")``, in as many calls as you like. One thing differs: an index
+        does not keep texts, so it cannot tell a copy from another document with similarity 1. A
+        copy whose candidates were cut by one of the limits may be inserted, which `deduplicate`
+        removes.
         """
+        max_candidates = check_integer(max_candidates, "max_candidates")
         documents = read_documents(self._settings.hasher, self._with_sets, texts, signatures)
         names = _names_of(ids, documents)
         with self._guard.change():
             tables = self._changeable()
             _check_new(tables, names, "insert_many replaces it if asked to")
-            fresh = tables.insert_unique(names, documents)
+            fresh = tables.insert_unique(names, documents, max_candidates)
             self._tidy()
         return fresh.astype(np.bool_)
 

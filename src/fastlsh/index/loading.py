@@ -3,7 +3,7 @@
 import json
 import mmap as mapping
 import os
-import zlib
+from binascii import crc32
 from collections.abc import Iterator, Mapping
 from io import FileIO
 from typing import Any, NamedTuple, NoReturn
@@ -82,7 +82,7 @@ def read_index(
             for start in range(0, entry.size, PIECE):
                 piece = room[: min(PIECE, entry.size - start)]
                 _read_into(path, file, piece)
-                found = zlib.crc32(piece.data, found)
+                found = crc32(piece.data, found)
                 yield piece
             padding = np.empty(-entry.size % ALIGNED, np.uint8)
             _read_into(path, file, padding)
@@ -128,7 +128,7 @@ def _read_header(
     length, checksum = _check_start(path, file.read(START.size), size)
     code = np.empty(length, np.uint8)
     _read_into(path, file, code)
-    if zlib.crc32(code.data) != checksum:
+    if crc32(code.data) != checksum:
         _refuse(path, "the header is damaged")
     try:
         header = json.loads(code.tobytes())

@@ -4,7 +4,7 @@ import json
 import os
 import struct
 import sys
-import zlib
+from binascii import crc32  # zlib, whose numbers these are, is not in every Python
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -19,7 +19,7 @@ from fastlsh.index.layout import (
     parameters_of,
 )
 from fastlsh.index.memory import StoredIds, Tables
-from fastlsh.io import replacing
+from fastlsh.io import open_output, replacing
 
 MAGIC = b"\x89fastlsh"
 VERSION = 1
@@ -53,16 +53,13 @@ def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) ->
     }
     code = json.dumps(header, allow_nan=False).encode()
     code += b" " * (-(START.size + len(code)) % ALIGNED)
-    with replacing(path) as name, open(name, "wb") as file:
-        file.write(START.pack(MAGIC, VERSION, zlib.crc32(code), len(code)))
+    with replacing(path) as name, open_output(name, None) as file:
+        file.write(START.pack(MAGIC, VERSION, crc32(code), len(code)))
         file.write(code)
         for entry in entries:
             for piece in _saved(tables, ids, entry.name):
                 file.write(piece.data)
             file.write(bytes(-entry.size % ALIGNED))
-        file.flush()
-        if os.path.isfile(name):
-            os.fsync(file.fileno())
 
 
 def _saved(tables: Tables, ids: StoredIds, name: str) -> Iterator[NDArray[np.uint8]]:
@@ -84,7 +81,7 @@ def checksum_of(pieces: Iterable[NDArray[np.uint8]]) -> int:
     """Return the CRC-32 of all pieces together."""
     checksum = 0
     for piece in pieces:
-        checksum = zlib.crc32(piece.data, checksum)
+        checksum = crc32(piece.data, checksum)
     return checksum
 
 

@@ -8,7 +8,7 @@ from fastlsh.errors import InputError
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Options, Paths, Source, expand
-from fastlsh.io.outputs import write_text
+from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.places import exists, is_remote
 from fastlsh.io.reading import read
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
@@ -37,6 +37,7 @@ __all__ = [
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
+    "open_output",
     "output_piece",
     "output_writer",
     "pair_columns",

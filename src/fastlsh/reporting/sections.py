@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import REMEMBERED
 from fastlsh.banding import probability_text
 from fastlsh.explanation import UNIT, shingles_text
 from fastlsh.html import described, escaped, shortened
@@ -151,7 +152,8 @@ def limited(result: Deduplication, documents: Documents) -> str:
         return "<p>Every document was compared with all its candidates.</p>"
     return (
         f"<p>Kept without a comparison with every candidate: {result.limited:,}. There were more "
-        "than the allowed comparisons, or than the 64 kept documents that a bucket remembers.</p>"
+        f"than the allowed comparisons, or than the {REMEMBERED} kept documents that a bucket "
+        "remembers.</p>"
         f"{_documents(result.limited_documents, documents)}"
     )
 

@@ -1,5 +1,5 @@
 # Called from Python: the changes of an index. The loops run without the GIL.
-# With call_arrays.pxi, checks.pxi, contents.pxi, lookups.pxi and memory.pxi.
+# With call_arrays.pxi, checks.pxi, contents.pxi, lookups.pxi, memory.pxi and unique.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -29,6 +29,7 @@ cdef class TableChanges(TableMemory):
 
     cdef readonly bint changing     # a change is under way in some thread: no time to fork
     cdef readonly object ids        # they and the numbers change together
+    cdef readonly int64_t limited   # documents that came in not compared with every candidate
 
     def __cinit__(
         self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None
@@ -127,9 +128,11 @@ cdef class TableChanges(TableMemory):
     def insert_unique(
         self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
         const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, Py_ssize_t own, int mode,
-        double threshold, uint8_t[::1] fresh not None,
+        double threshold, Py_ssize_t limit, uint8_t[::1] fresh not None,
     ):
         """Append those that are like none in the tables, in order; return the removed ones met.
+
+        Decides as `Keeper` does. Ctrl-C is answered within `WORK` steps, or those of one chain.
 
         Parameters
         ----------
@@ -139,8 +142,11 @@ cdef class TableChanges(TableMemory):
             The number that came first with this change: it and later ones are compared, too.
         mode, threshold
             What being like means.
+        limit
+            At most so many candidates are compared with a document.
         fresh
-            uint8 (m,), written: 1 = is new and appended.
+            uint8 (m,), written: 0 = is like one, 1 = is new and appended, 2 = likewise, but could
+            not be compared with every candidate.
         """
         cdef Stream stream
         cdef bint done = False
@@ -156,6 +162,8 @@ cdef class TableChanges(TableMemory):
             raise ValueError("fresh needs one element per document")
         if not 0 <= own <= self.t.n:
             raise ValueError(f"own is {own} of {self.t.n}")
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, got {limit}")
         if self.t.offsets != NULL and offsets is None:
             raise ValueError("the tables need the sets of what is inserted")
         self.check_room(last - first, words_asked(&question, first, last))
@@ -164,10 +172,11 @@ cdef class TableChanges(TableMemory):
         memset(&stream, 0, sizeof(Stream))
         stream.fresh = &fresh[0]
         stream.first = first
-        stream.walk.own = <uint32_t> own
+        stream.own = <uint32_t> own
         cdef Desk desk = new_desk(&self.t, AHEAD + 1)
         stream.heads = desk.tags + AHEAD * self.t.count
         try:
+            stream.candidates = new_candidates(&self.t, last - first, limit)
             while not done:
                 before = self.t.n
                 self.changing = True
@@ -178,17 +187,24 @@ cdef class TableChanges(TableMemory):
                 PyErr_CheckSignals()
         finally:
             PyMem_RawFree(desk.tags)
-        check_sound(stream.damaged or stream.walk.damaged)
-        return stream.walk.dead
+            PyMem_RawFree(stream.candidates.ranks)
+        check_sound(stream.spent.damaged)
+        return stream.spent.dead
 
-    def switch(self, Py_ssize_t first, const int64_t[::1] gone not None):
-        """Let everybody see the documents from number `first` on, and those of `gone` no more."""
+    def switch(
+        self, Py_ssize_t first, const int64_t[::1] gone not None, Py_ssize_t limited=0
+    ):
+        """Let everybody see the documents from number `first` on, and those of `gone` no more.
+
+        `limited` of the first could not be compared with every candidate.
+        """
         self.check_own()
         memory_of(gone, "gone")
         if not 0 <= first <= self.t.n:
             raise ValueError(f"document {first} of {self.t.n}")
         if gone.shape[0] and not all_below(&gone[0], gone.shape[0], first):
             raise ValueError(f"gone needs documents before {first}")
+        self.limited += limited
         self.dead += mark(&self.t, first, &gone[0] if gone.shape[0] else NULL, gone.shape[0])
 
     def remove(self, Py_ssize_t number):
@@ -217,18 +233,6 @@ cdef class TableChanges(TableMemory):
     def unsettled(self):
         """Whether a change is under way in some thread, or a compaction has not ended."""
         return self.changing or self.sweep.phase != 0
-
-    def crowded(self, int64_t wasted):
-        """Whether removed documents cost more than to compact the tables does.
-
-        Parameters
-        ----------
-        wasted
-            How many of them questions have met.
-        """
-        return self.dead > 0 and (
-            2 * self.dead > self.t.n or wasted > self.t.n * self.t.count
-        )
 
     def go_on(self):
         """Do a part of the compaction, if one has begun; return whether it is to go on."""

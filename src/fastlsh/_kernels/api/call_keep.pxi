@@ -66,7 +66,7 @@ cdef class Keeper:
         s.k = signatures.shape[1]
         s.threshold = threshold
         s.mode = mode
-        s.limit = limit
+        s.candidates.limit = limit
         if n == 0:
             return
         s.bands = root.shape[1]
@@ -86,8 +86,8 @@ cdef class Keeper:
         position = np.full(n, -1, np.int32)
         scratch = np.empty((2, room), np.int32)
         self.owners = root, signatures, document, fixed, chain, filled, position, scratch
-        s.ranks = <Rank*> malloc(room * sizeof(Rank))
-        if s.ranks == NULL:
+        s.candidates.ranks = <Rank*> malloc(room * sizeof(Rank))
+        if s.candidates.ranks == NULL:
             raise MemoryError()
         s.chain = &chain[0, 0]
         s.filled = &filled[0, 0]
@@ -95,11 +95,11 @@ cdef class Keeper:
         s.document = &document[0]
         s.fixed = &fixed[0]
         s.position = &position[0]
-        s.found = &scratch[0, 0]
-        s.shared = &scratch[1, 0]
+        s.candidates.found = &scratch[0, 0]
+        s.candidates.shared = &scratch[1, 0]
 
     def __dealloc__(self):
-        free(self.s.ranks)
+        free(self.s.candidates.ranks)
 
     cdef int check_held(self, Memory written, str name) except -1:
         cdef Memory parts[5]
@@ -142,7 +142,7 @@ cdef class Keeper:
             int64 (last - first + 1,), written: where each one's candidates begin and end.
         """
         cdef Memory parts[2]
-        cdef Py_ssize_t most = min(REMEMBERED * self.s.bands, self.s.n, self.s.limit)
+        cdef Py_ssize_t most = min(REMEMBERED * self.s.bands, self.s.n, self.s.candidates.limit)
         cdef Py_ssize_t done
         check_range(first, last, self.s.n)
         if offsets.shape[0] != last - first + 1 or out.shape[0] < most:

@@ -183,5 +183,5 @@ cdef class BandTables(TableChanges):
                 PyErr_CheckSignals()
         finally:
             PyMem_RawFree(desk.tags)
-        check_sound(answers.walk.damaged)
-        return answers.first, answers.end, answers.walk.dead
+        check_sound(answers.walk.spent.damaged)
+        return answers.first, answers.end, answers.walk.spent.dead

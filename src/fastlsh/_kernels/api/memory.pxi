@@ -1,9 +1,11 @@
 # Memory of the tables of an index.
 # With tables.pxi.
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int32_t, uint32_t
 
 from fastlsh._kernels.common.prefetch cimport AHEAD
+from fastlsh._kernels.greedy.keeper cimport REMEMBERED
+from fastlsh._kernels.greedy.ranks cimport Candidates, Rank
 from fastlsh._kernels.index.tables cimport Desk, Tables
 
 cdef extern from "Python.h":
@@ -23,6 +25,19 @@ cdef Desk new_desk(const Tables* t, Py_ssize_t documents) except *:
         raise MemoryError()
     desk.filled = desk.tags + desk.room * t.count
     return desk
+
+
+cdef Candidates new_candidates(const Tables* t, Py_ssize_t more, Py_ssize_t limit) except *:
+    # For one document at a time, while up to `more` come in.
+    cdef Candidates candidates
+    cdef Py_ssize_t room = t.count * min(<Py_ssize_t> REMEMBERED, t.n + more)
+    candidates.ranks = <Rank*> PyMem_RawMalloc(room * (sizeof(Rank) + 2 * sizeof(int32_t)))
+    if candidates.ranks == NULL:
+        raise MemoryError()
+    candidates.found = <int32_t*> (candidates.ranks + room)
+    candidates.shared = candidates.found + room
+    candidates.limit = limit
+    return candidates
 
 
 cdef int check_sound(bint damaged) except -1:

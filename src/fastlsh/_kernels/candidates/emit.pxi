@@ -1,27 +1,17 @@
 # From links to pairs: each once, in the first band that it shares.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libc.string cimport memcmp
 
+from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_band_rows, memory_of, memory_of_rows,
 )
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport prefetch
 
 cdef enum:
     PAIRS_AHEAD = 16
     EMIT_STEPS = 1 << 26        # bands compared in one call: about a tenth of a second
-
-cdef bint meets_here_first(
-    const uint32_t* a, const uint32_t* b, Py_ssize_t rows, Py_ssize_t band
-) noexcept nogil:
-    # Equal in this band and in none before: a pair is given once.
-    cdef Py_ssize_t e
-    cdef size_t width = rows * sizeof(uint32_t)
-    for e in range(band):
-        if a[e * rows] == b[e * rows] and memcmp(a + e * rows, b + e * rows, width) == 0:
-            return False
-    return memcmp(a + band * rows, b + band * rows, width) == 0
 
 
 cdef struct Bands:
@@ -86,12 +76,16 @@ cdef Py_ssize_t walk(
                 theirs = row_of(linked, j)
                 if ours == NULL or theirs == NULL:
                     return -1
-                if meets_here_first(ours, theirs, linked.rows, b):
+                # Of equal keys almost all are of equal bands: the earlier ones tell more.
+                if not same_earlier(ours, theirs, linked.rows, b) and same_band(
+                    ours, theirs, linked.rows, b
+                ):
                     if found == room:
                         at[0] = i
                         at[1] = b
                         at[2] = j
                         return found
+                    check(found < room and j < i)
                     if left != NULL:
                         left[found] = <int32_t> j
                         right[found] = <int32_t> i

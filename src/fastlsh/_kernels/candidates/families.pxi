@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t
 
 from fastlsh._kernels.common.checks cimport memory_of
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 
 cdef inline int32_t find(int32_t* parent, int32_t i) noexcept nogil:
@@ -38,6 +39,7 @@ cdef Py_ssize_t unite_pairs(
         b = find(parent, y)
         if a < 0 or b < 0:
             return i
+        check(a <= x and parent[a] == a and b <= y and parent[b] == b)
         parent[max(a, b)] = min(a, b)
     return pairs
 
@@ -50,6 +52,7 @@ cdef Py_ssize_t find_all(int32_t* parent, Py_ssize_t n) noexcept nogil:
         root = find(parent, <int32_t> i)
         if root < 0:
             return i
+        check(root <= i and parent[root] == root)
         parent[i] = root
     return n
 

@@ -6,6 +6,7 @@ from libc.string cimport memset
 import numpy as np
 
 from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 
 cdef inline size_t scaled(uint64_t half, size_t size) noexcept nogil:
@@ -36,6 +37,7 @@ cdef Py_ssize_t find_suspects(
         if i + AHEAD < n:
             prefetch(&seen[scaled(keys[i + AHEAD] >> 32, counters) >> 2])
         c = scaled(keys[i] >> 32, counters)
+        check(found <= i and c < counters)
         suspects[found] = <int32_t> i
         found += (seen[c >> 2] >> (2 * <int> (c & 3) + 1)) & (keys[i] != 0)
         empty[0] += keys[i] == 0
@@ -61,6 +63,7 @@ cdef Py_ssize_t link_suspects(
         while latest >= 0 and keys[latest] != keys[i]:
             slot = slot + 1 if slot + 1 < slots else 0
             latest = table[slot]
+        check(found <= s and latest < i and slot < slots)
         table[slot] = <int32_t> i
         later[found] = <int32_t> i              # found <= s
         earlier[found] = latest
@@ -127,6 +130,7 @@ cdef bint count_chains(
             return False
         depth[i] = depth[previous[i]] + 1 if previous[i] >= 0 else 0
         totals[0] += depth[i]
+        check(0 <= depth[i] <= i)
         if depth[i] >= totals[1]:
             totals[1] = depth[i] + 1
             totals[2] = i

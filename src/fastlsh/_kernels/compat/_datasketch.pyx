@@ -146,22 +146,29 @@ cdef class KeyBuckets(KeyRows):
         return kind.itemsize == self.values.itemsize and kind.columns == self.values.columns
 
     cdef bint takes(self, const Kind* kind) except -1:
-        # The first signature decides of what kind all are.
+        # The first signature decides of what kind all are. A new list may run the __del__ of
+        # someone who inserts, up to Python 3.11: so it is made before anything is looked at.
+        cdef list keys
+        if self.dead < self.t.n:
+            return self.same_kind(kind)
+        keys = []
         if self.dead < self.t.n:
             return self.same_kind(kind)
         if kind.itemsize == 0 or kind.columns > (1 << 24) // (self.bands * self.rows):
             return False
         begin_table(&self.t, self.bands, self.rows * kind.columns, kind.itemsize == 8)
         self.values = kind[0]
-        self.keys = []
+        self.keys = keys
         self.dead = 0
         return True
 
     cdef int compact(self) except -1:
         cdef Py_ssize_t row
-        cdef int bits = bits_for(self.t.n - self.dead)
-        keys = [self.keys[row] for row in range(self.t.n) if mark_of(&self.t, row)[0] != DEAD]
-        resize_tables(&self.t, bits)
+        cdef list keys = []                 # as in `takes`: nothing is known before
+        for row in range(self.t.n):
+            if mark_of(&self.t, row)[0] != DEAD:
+                keys.append(self.keys[row])
+        resize_tables(&self.t, bits_for(len(keys)))
         drop_dead(&self.t)
         free_chunks(&self.t, (self.t.n + CHUNK - 1) >> CHUNK_BITS)
         link_all(&self.t)

@@ -5,11 +5,10 @@
 # each number is compared with what it counts before it is used.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport qsort
 
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.greedy.keeper cimport PER_CANDIDATE, REMEMBERED, Buckets
-from fastlsh._kernels.greedy.ranks cimport Rank, compare_int32, compare_ranks
+from fastlsh._kernels.greedy.ranks cimport Candidates, choose
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
 from fastlsh._kernels.sets.sets cimport Sets
 
@@ -29,7 +28,8 @@ cdef Py_ssize_t check_roots(const Buckets* s) noexcept nogil:
 
 
 cdef Py_ssize_t gather(Buckets* s, Py_ssize_t d) noexcept nogil:
-    # The kept documents in the buckets of d into `found`; sets `clipped`.
+    # The kept documents in the buckets of d, as candidates; sets `clipped`.
+    cdef Candidates* candidates = &s.candidates
     cdef const int32_t* roots = s.root + d * s.bands
     cdef Py_ssize_t n = 0
     cdef Py_ssize_t b, i, root
@@ -49,17 +49,17 @@ cdef Py_ssize_t gather(Buckets* s, Py_ssize_t d) noexcept nogil:
         while left and c >= 0:
             if s.position[c] < 0:
                 s.position[c] = <int32_t> n
-                s.found[n] = c
-                s.shared[n] = 1
+                candidates.found[n] = c
+                candidates.shared[n] = 1
                 n += 1
             else:
-                s.shared[s.position[c]] += 1
+                candidates.shared[s.position[c]] += 1
             left -= 1
             c = s.chain[c * s.bands + b]
     check(n <= s.n and n <= REMEMBERED * s.bands)
     for i in range(n):
-        s.position[s.found[i]] = -1
-    if n > s.limit:
+        s.position[candidates.found[i]] = -1
+    if n > candidates.limit:
         s.clipped = True
     return n
 
@@ -72,25 +72,16 @@ cdef inline const uint32_t* row_of(Buckets* s, Py_ssize_t d) noexcept nogil:
     return s.signatures + row * s.k
 
 
-cdef Py_ssize_t choose(Buckets* s, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
-    # Cuts `found` down to the limit and sorts it by priority.
+cdef Py_ssize_t chosen(Buckets* s, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
+    # Cuts the candidates down to the limit and sorts them by priority.
+    cdef Candidates* candidates = &s.candidates
     cdef Py_ssize_t i, equal
-    cdef Rank* rank
-    if n > s.limit:
+    if n > candidates.limit:
         s.steps -= n * (s.k // 16 + 8 * PER_CANDIDATE)
         for i in range(n):
-            rank = s.ranks + i
-            rank.candidate = s.found[i]
-            rank.shared = s.shared[i]
-            count_equal(row_of(s, d), row_of(s, rank.candidate), s.k, &equal)
-            rank.equal = <int32_t> equal
-        qsort(s.ranks, n, sizeof(Rank), compare_ranks)
-        n = s.limit
-        for i in range(n):
-            s.found[i] = s.ranks[i].candidate
-    if n > 1:
-        qsort(s.found, n, sizeof(int32_t), compare_int32)
-    return n
+            count_equal(row_of(s, d), row_of(s, candidates.found[i]), s.k, &equal)
+            candidates.ranks[i].equal = <int32_t> equal
+    return choose(candidates, n)
 
 
 cdef double compare(Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets) noexcept nogil:
@@ -139,10 +130,10 @@ cdef Py_ssize_t put_candidates(
     cdef Py_ssize_t i, n
     offsets[0] = 0
     while d < last and most <= room - end and (s.steps > 0 or d == first):
-        n = 0 if s.fixed[d] else choose(s, d, gather(s, d))
+        n = 0 if s.fixed[d] else chosen(s, d, gather(s, d))
         check(n <= most)
         for i in range(n):
-            out[end + i] = s.found[i]
+            out[end + i] = s.candidates.found[i]
         end += n
         d += 1
         offsets[d - first] = end
@@ -181,6 +172,7 @@ cdef Py_ssize_t decide(
     # Returns on how many, `done` included: at least on one more.
     cdef Py_ssize_t d = first + done
     cdef Py_ssize_t i, n
+    cdef int32_t c
     cdef double found
     cdef bint cut, over
     while d < last and (s.steps > 0 or d == first + done):
@@ -191,18 +183,19 @@ cdef Py_ssize_t decide(
             continue
         n = gather(s, d)
         cut = s.clipped
-        over = n > s.limit
+        over = n > s.candidates.limit
         if over:                        # others may be among the compared ones now
             hit[d - first] = -1
         if hit[d - first] < 0:
-            n = choose(s, d, n)
+            n = chosen(s, d, n)
             for i in range(n):
-                if s.found[i] < first and not over:
+                c = s.candidates.found[i]
+                if c < first and not over:
                     continue            # compared before, in vain
-                s.steps -= steps_to_compare(s, d, s.found[i], sets)
-                found = compare(s, d, s.found[i], sets)
+                s.steps -= steps_to_compare(s, d, c, sets)
+                found = compare(s, d, c, sets)
                 if found >= 0.0:
-                    hit[d - first] = s.found[i]
+                    hit[d - first] = c
                     similarity[d - first] = found
                     break
         if hit[d - first] < 0:

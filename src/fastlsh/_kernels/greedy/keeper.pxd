@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from fastlsh._kernels.greedy.ranks cimport Rank
+from fastlsh._kernels.greedy.ranks cimport Candidates
 
 cdef enum:
     REMEMBERED = 64             # kept documents that a bucket offers
@@ -22,11 +22,8 @@ cdef struct Buckets:
     Py_ssize_t k
     const int64_t* document     # each one's row in the signatures
     const uint8_t* fixed
-    int32_t* position           # where in `found`; -1 between two documents
-    int32_t* found              # candidates of one document,
-    int32_t* shared             # and in how many buckets each was met
-    Rank* ranks
-    Py_ssize_t limit
+    int32_t* position           # where among the candidates; -1 between two documents
+    Candidates candidates       # of one document
     double threshold
     int mode
     Py_ssize_t steps            # left to the call under way; not for first_hits, on many threads

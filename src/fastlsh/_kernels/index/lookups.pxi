@@ -4,9 +4,10 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.index.tables cimport (
-    Answer, Answers, Desk, Question, Stream, Sweep, Tables, Walk,
+    Answer, Answers, Desk, Question, Sweep, Tables, Walk,
 )
 
 
@@ -30,14 +31,11 @@ cdef int answer_one(
         walk = answers.walk
         n = answers.found
     else:
-        walk.own = NO_CHAIN
-        walk.budget = answers.walk.budget
-        walk.dead = answers.walk.dead
-        walk.damaged = answers.walk.damaged
+        walk.spent = answers.walk.spent
         start_walk(&walk, t, question.signatures + d * t.k, heads)
     c = next_candidate(&walk, t)
     while c != NO_CHAIN and c != PAUSED:
-        answer.similarity = similarity_to(t, question, d, c, &walk)
+        answer.similarity = similarity_to(t, question, d, c, &walk.spent)
         answer.number = c
         if answer.similarity >= 0.0:
             if n == most and most < answers.limit:
@@ -52,9 +50,8 @@ cdef int answer_one(
         answers.walk = walk
         answers.found = n
         return PAUSE
-    answers.walk.budget = walk.budget
-    answers.walk.dead = walk.dead
-    answers.walk.damaged = walk.damaged
+    answers.walk.spent = walk.spent
+    check(n <= most)
     best_first(heap, n)
     answers.counts[0] = n
     answers.end += n
@@ -66,16 +63,16 @@ cdef int answer_some(
 ) noexcept nogil:
     cdef Py_ssize_t i
     cdef int state
-    answers.walk.budget = WORK
+    answers.walk.spent.budget = WORK
     while answers.first < last:
         if answers.place == answers.held:
-            if answers.walk.budget <= 0:
+            if answers.walk.spent.budget <= 0:
                 return PAUSE
             answers.place = 0
             answers.held = min(desk.room, last - answers.first)
             put_tags(t, question.signatures + answers.first * t.k, answers.held, desk)
             find_heads(t, answers.held, desk)
-            answers.walk.budget -= answers.held * t.count
+            answers.walk.spent.budget -= answers.held * t.count
         i = answers.place
         if i + 8 < answers.held and desk.filled[i + 8]:
             fetch_links(t, desk.tags + (i + 8) * t.count)
@@ -92,26 +89,6 @@ cdef int answer_some(
     return DONE
 
 
-cdef uint32_t first_known(
-    const Tables* t, const Question* question, const uint32_t* tags, Stream* stream
-) noexcept nogil:
-    # The first document found that reaches the threshold; NO_CHAIN or PAUSED.
-    cdef Walk* walk = &stream.walk
-    cdef Py_ssize_t b
-    cdef uint32_t c
-    if not stream.walking:
-        for b in range(t.count):
-            stream.heads[b] = head_of(t, b, tags[b])
-        start_walk(walk, t, question.signatures + stream.first * t.k, stream.heads)
-    c = next_candidate(walk, t)
-    while c != NO_CHAIN and c != PAUSED:
-        if similarity_to(t, question, stream.first, c, walk) >= 0.0:
-            break
-        c = next_candidate(walk, t)
-    stream.walking = c == PAUSED
-    return c
-
-
 cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept nogil:
     # Copies a document behind the last one; nobody sees it yet.
     cdef Py_ssize_t n = t.n
@@ -120,6 +97,7 @@ cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept no
     t.live[n] = 0
     if t.offsets != NULL:
         words = question.offsets[d + 1] - question.offsets[d]
+        check(0 <= words <= t.total - t.offsets[n])
         if words:
             memcpy(
                 t.hashes + t.offsets[n], question.hashes + question.offsets[d],
@@ -138,45 +116,6 @@ cdef bint append_all(
     for d in range(first, last):
         take_in(t, question, d)
     return link_documents(t, n, t.n, desk)
-
-
-cdef bint insert_some(
-    Tables* t, const Question* question, Py_ssize_t last, Desk* desk, Stream* stream
-) noexcept nogil:
-    # In order; fresh[d] says whether document d was new. An empty one is. Returns whether all are
-    # done.
-    cdef Py_ssize_t i, b
-    cdef uint32_t known
-    cdef uint32_t* tags
-    stream.walk.budget = WORK
-    while stream.first < last:
-        if stream.place == stream.held:
-            if stream.walk.budget <= 0:
-                return False
-            stream.place = 0
-            stream.held = min(<Py_ssize_t> AHEAD, last - stream.first)
-            put_tags(t, question.signatures + stream.first * t.k, stream.held, desk)
-            for i in range(stream.held):
-                for b in range(t.count if desk.filled[i] else 0):
-                    fetch_slot(t, desk, i, b)
-            stream.walk.budget -= stream.held * t.count
-        i = stream.place
-        tags = desk.tags + i * t.count
-        known = first_known(t, question, tags, stream) if desk.filled[i] else NO_CHAIN
-        if known == PAUSED:
-            return False
-        stream.fresh[stream.first] = known == NO_CHAIN
-        if known == NO_CHAIN:
-            take_in(t, question, stream.first)
-            for b in range(t.count):
-                t.bands[b].links[t.n - 1] = 0
-                if desk.filled[i]:
-                    stream.damaged |= not append_to_chain(
-                        &t.bands[b], tags[b], <uint32_t> (t.n - 1)
-                    )
-        stream.place += 1
-        stream.first += 1
-    return True
 
 
 cdef Py_ssize_t sets_within(const Tables* t) noexcept nogil:
@@ -217,6 +156,7 @@ cdef void move_some(Tables* t, Sweep* sweep) noexcept nogil:
             if words and start != sweep.end:
                 memmove(t.hashes + sweep.end, t.hashes + start, words * sizeof(uint64_t))
                 budget -= words
+            check(sweep.kept <= d and sweep.end <= start)
             # Read before it is written: kept <= d.
             t.offsets[sweep.kept] = sweep.end
             sweep.end += words

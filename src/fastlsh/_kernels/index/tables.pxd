@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
+from fastlsh._kernels.greedy.ranks cimport Candidates
+
 cdef struct Band:
     uint64_t* slots
     uint64_t size
@@ -30,6 +32,13 @@ cdef struct Desk:
     uint32_t* filled            # 0: the document is empty
 
 
+cdef struct Spent:
+    # What a call has spent and met so far.
+    int64_t budget              # steps that are left until a pause
+    int64_t dead                # removed documents that were met
+    bint damaged
+
+
 cdef struct Walk:
     # Through the chains of one document, band by band.
     const uint32_t* row
@@ -39,10 +48,7 @@ cdef struct Walk:
     uint32_t recent[4]          # that were returned: most are met again in the next band
     int turn
     uint32_t bound              # later documents are not wanted
-    uint32_t own                # later ones count as live: they come with this one
-    int64_t budget              # steps that are left until a pause
-    int64_t dead                # removed documents that were met
-    bint damaged
+    Spent spent
 
 
 cdef struct Question:
@@ -77,13 +83,17 @@ cdef struct Answers:
 cdef struct Stream:
     # Documents of which only the new ones come in.
     uint8_t* fresh              # of each document
-    uint32_t* heads             # for one document
     Py_ssize_t first            # the document that is next
     Py_ssize_t place            # it has on the desk
     Py_ssize_t held             # documents on the desk
-    bint walking                # it was begun with
-    bint damaged
-    Walk walk
+    uint32_t* heads             # the first of its chain in each band, with MORE
+    Py_ssize_t band             # that its candidates are gathered from next
+    Candidates candidates
+    Py_ssize_t n                # of them
+    Py_ssize_t compared         # of them
+    bint limited                # a bucket, or the limit, left candidates out
+    uint32_t own                # this and later ones count as live: they come with this call
+    Spent spent
 
 
 cdef struct Sweep:

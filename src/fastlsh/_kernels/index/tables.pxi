@@ -10,10 +10,11 @@
 # A table may come from a file: each number read from it is checked before it is used, and as a
 # chain only ascends, each walk ends.
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastlsh._kernels.candidates.bandkeys cimport band_key, four_band_keys, is_empty_row
+from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD, prefetch
 from fastlsh._kernels.index.tables cimport Band, Desk, Tables
 
@@ -75,6 +76,7 @@ cdef inline bint append_to_chain(Band* band, uint32_t tag, uint32_t d) noexcept 
         slot = band.slots[at]
         if slot == 0:
             band.used += 1
+            check(band.used < <int64_t> band.size)      # a slot is empty, so each search ends
             band.slots[at] = <uint64_t> tag << 32 | (d + 1)
             return True
         if <uint32_t> (slot >> 32) == tag:
@@ -108,6 +110,7 @@ cdef Py_ssize_t move_slots_to(
                 at = 0
         slots[at] = old[i]
         moved += 1
+        check(moved < size)
     return moved
 
 

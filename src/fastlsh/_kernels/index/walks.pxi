@@ -3,8 +3,9 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.prefetch cimport prefetch
-from fastlsh._kernels.index.tables cimport Question, Tables, Walk
+from fastlsh._kernels.index.tables cimport Question, Spent, Tables, Walk
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
 
 
@@ -32,27 +33,6 @@ cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nog
             d = t.bands[b].links[d]
             if d < <uint64_t> t.n:
                 prefetch(t.signatures + d * t.k + b * t.rows)
-
-
-cdef inline bint same_rows(const uint32_t* a, const uint32_t* b, Py_ssize_t rows) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(rows):
-        if a[i] != b[i]:
-            return False
-    return True
-
-
-cdef inline bint first_met_here(
-    const uint32_t* a, const uint32_t* b, Py_ssize_t rows, Py_ssize_t band
-) noexcept nogil:
-    # Equal in this band and in none before.
-    cdef Py_ssize_t e
-    if not same_rows(a + band * rows, b + band * rows, rows):
-        return False
-    for e in range(band):
-        if same_rows(a + e * rows, b + e * rows, rows):
-            return False
-    return True
 
 
 cdef void start_walk(       # what it has met and spent so far stays
@@ -89,18 +69,18 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             if d == NO_CHAIN:
                 continue
             if d == DAMAGED:
-                walk.damaged = True
+                walk.spent.damaged = True
                 continue
             if d & MORE:
                 d &= ~MORE
                 walk.here = d
         else:
-            if walk.budget <= 0:
+            if walk.spent.budget <= 0:
                 return PAUSED
-            walk.budget -= 1 + (walk.band >> 2)     # rows of the bands before are compared
+            walk.spent.budget -= 1 + (walk.band >> 2)     # rows of the bands before are compared
             d = t.bands[walk.band].links[walk.here]
             if d <= walk.here or d >= <uint64_t> t.n:
-                walk.damaged |= d >= <uint64_t> t.n
+                walk.spent.damaged |= d >= <uint64_t> t.n
                 walk.here = NO_CHAIN            # the last links to the first
                 continue
             walk.here = d
@@ -108,23 +88,25 @@ cdef uint32_t next_candidate(Walk* walk, const Tables* t) noexcept nogil:
             walk.here = NO_CHAIN
         elif is_recent(walk, d):
             continue
-        elif t.live != NULL and not t.live[d] and d < walk.own:
-            walk.dead += 1
-        elif first_met_here(walk.row, t.signatures + d * t.k, t.rows, walk.band):
+        elif t.live != NULL and not t.live[d]:
+            walk.spent.dead += 1
+        elif same_band(
+            walk.row, t.signatures + d * t.k, t.rows, walk.band
+        ) and not same_earlier(walk.row, t.signatures + d * t.k, t.rows, walk.band):
             walk.recent[walk.turn & 3] = d
             walk.turn += 1
             return d
 
 
 cdef inline double similarity_to(
-    const Tables* t, const Question* question, Py_ssize_t d, uint32_t c, Walk* walk
+    const Tables* t, const Question* question, Py_ssize_t d, uint32_t c, Spent* spent
 ) noexcept nogil:
     # -1 where it is below the threshold; 1 where nothing is compared.
     cdef Py_ssize_t equal
     cdef double similarity
     cdef int64_t start, end
     if question.mode == BY_SIGNATURE:
-        walk.budget -= t.k >> 4
+        spent.budget -= t.k >> 4
         count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
         similarity = <double> equal / <double> t.k
         return similarity if similarity >= question.threshold else -1.0
@@ -132,9 +114,9 @@ cdef inline double similarity_to(
         start = t.offsets[c]
         end = t.offsets[c + 1]
         if not 0 <= start <= end <= t.total:
-            walk.damaged = True
+            spent.damaged = True
             return -1.0
-        walk.budget -= (end - start) >> 1
+        spent.budget -= (end - start) >> 1
         return jaccard_of_sets(
             question.hashes + question.offsets[d],
             question.offsets[d + 1] - question.offsets[d],

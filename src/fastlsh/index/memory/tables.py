@@ -117,8 +117,13 @@ class Tables(Questions):
             )  # fmt: skip
         self._show(first, names, replaced)
 
-    def insert_unique(self, names: list[Any], documents: Documents) -> NDArray[np.uint8]:
-        """Add the documents that are like none, in order; return which are, uint8 (n,)."""
+    def insert_unique(
+        self, names: list[Any], documents: Documents, max_candidates: int
+    ) -> NDArray[np.uint8]:
+        """Add the documents that are like none, in order; return which are, uint8 (n,).
+
+        2: like none of those that could be compared, which were not all candidates.
+        """
         kernel, settings = self.kernel, self.settings
         fresh = np.zeros(documents.n, np.uint8)
         own = kernel.n
@@ -126,9 +131,10 @@ class Tables(Questions):
             self.reserve(stop - start, documents.words_of(start, stop))
             self._wasted += kernel.insert_unique(
                 documents.signatures, documents.hashes, documents.offsets, start, stop, own,
-                settings.verify, settings.threshold, fresh,
+                settings.verify, settings.threshold, min(max_candidates, MAX_DOCUMENTS), fresh,
             )  # fmt: skip
-        self._show(own, [name for name, new in zip(names, fresh, strict=True) if new], {})
+        new = [name for name, is_new in zip(names, fresh, strict=True) if is_new]
+        self._show(own, new, {}, limited=int((fresh == 2).sum()))
         return fresh
 
     def remove(self, name: Hashable) -> bool:
@@ -153,14 +159,16 @@ class Tables(Questions):
         assert isinstance(self.ids, Ids)
         return self.ids
 
-    def _show(self, first: int, names: list[Any], replaced: Mapping[Any, int]) -> None:
+    def _show(
+        self, first: int, names: list[Any], replaced: Mapping[Any, int], limited: int = 0
+    ) -> None:
         """Switch to what was appended from number `first` on."""
         self._own_ids.assign(first, names, replaced)
         if replaced:
             self.kernel.switch(first, np.fromiter(replaced.values(), np.int64, len(replaced)))
             self._own_ids.settle(first, replaced)
         else:
-            self.kernel.switch(first, NOBODY)
+            self.kernel.switch(first, NOBODY, limited)
 
     def reserve(self, count: int, words: int) -> None:
         """Make room for `count` documents with `words` hashes.
@@ -185,7 +193,10 @@ class Tables(Questions):
     @property
     def crowded(self) -> bool:
         """Whether removed documents cost more than `compact` does."""
-        return self.kernel.crowded(self._wasted)
+        kernel = self.kernel
+        return kernel.dead > 0 and (
+            2 * kernel.dead > kernel.n or self._wasted > kernel.n * self.settings.params.bands
+        )
 
     def compact(self, share: float = USED_WHEN_GROWN) -> None:
         """Drop removed documents and spare room."""

@@ -1,6 +1,6 @@
 """What every format gives: blocks of whole rows, and the documents in them."""
 
-import zlib
+import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -49,7 +49,7 @@ class Head:
     @property
     def seed(self) -> int:
         """What the head adds to the checksums of blocks."""
-        return zlib.crc32(self.header, zlib.crc32(self.codec.encode(), self.mark))
+        return binascii.crc32(self.header, binascii.crc32(self.codec.encode(), self.mark))
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Parquet, by row groups; large ones in parts."""
 
-import zlib
+import binascii
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -65,7 +65,7 @@ class ParquetSource:
             file.seek(-8, 2)
             length = int.from_bytes(file.read(4), "little")
             file.seek(-8 - length, 2)
-            return zlib.crc32(file.read(length))
+            return binascii.crc32(file.read(length))
 
     def group_at(self, row: int) -> int:
         """Return the row group that has a row."""

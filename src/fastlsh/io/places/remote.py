@@ -1,8 +1,8 @@
 """Files behind a URL, opened by fsspec: ``s3://``, ``gs://``, ``hf://``, ``https://``..."""
 
+import binascii
 import io
 import re
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -114,7 +114,7 @@ def identity(url: str) -> Identity:
     tags = [str(info[key]) for key in _TAGS if info.get(key)]
     changed = next((info[key] for key in _TIMES if isinstance(info.get(key), datetime)), None)
     time = 0 if changed is None else round(changed.timestamp() * 1e6) * 1000
-    return Identity(int(info["size"] or 0), time, zlib.crc32(" ".join(tags).encode()))
+    return Identity(int(info["size"] or 0), time, binascii.crc32(" ".join(tags).encode()))
 
 
 def matches(pattern: str) -> dict[str, bool]:

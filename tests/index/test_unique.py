@@ -1,0 +1,191 @@
+"""`insert_unique` decides as `deduplicate` does, to the same limits."""
+
+import json
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracle
+import strategies
+from fastlsh import Index, Shingler, deduplicate
+from fastlsh.index.memory import tables
+from index_model import Model
+
+pytestmark = strategies.few_letters
+VERIFY = ["signature", "exact", "none"]
+
+
+def in_parts(index, texts, cuts=(), max_candidates=1000):
+    """Insert texts in several calls, ids their numbers; return which were new."""
+    ends = [0, *sorted(cuts), len(texts)]
+    new = []
+    for start, end in pairwise(ends):
+        new += index.insert_unique(
+            range(start, end), texts[start:end], max_candidates=max_candidates
+        ).tolist()
+    return new
+
+
+def assert_equal_to_deduplicate(texts, threshold, cuts=(), max_candidates=1000, **parameters):
+    expected = deduplicate(
+        texts, threshold, keep="first", max_candidates=max_candidates, **parameters
+    )
+    index = Index(threshold, **parameters)
+    assert in_parts(index, texts, cuts, max_candidates) == expected.kept.tolist()
+    assert list(index) == expected.selected.tolist()
+    assert index.limited == expected.limited
+    return expected
+
+
+def different(texts):
+    """Texts without copies; None and "" are no texts."""
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def crowd(n, seed=0):
+    """Texts that have much in common and little of their own: few buckets, few near-duplicates."""
+    draw = random.Random(seed)
+    shared = "what all of these have in common"
+    return [
+        f"{shared} {draw.randrange(n):04d} {draw.randrange(10**6):06d} {i % 90:04d}"
+        for i in range(n)
+    ]
+
+
+@pytest.mark.parametrize("verify", VERIFY)
+@given(data=st.data())
+@settings(max_examples=60)
+def test_texts_with_copies(verify, data):
+    """No limit cuts in: copies, too, are what `deduplicate` says."""
+    texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))
+    cuts = data.draw(st.lists(st.integers(0, len(texts)), max_size=3))
+    bands, rows = data.draw(strategies.bandings)
+    expected = assert_equal_to_deduplicate(
+        texts, data.draw(strategies.thresholds), cuts, verify=verify, num_perm=bands * rows,
+        bands=bands, rows=rows, shingler=Shingler(size=data.draw(st.integers(1, 4))),
+    )  # fmt: skip
+    assert not expected.limited
+
+
+@pytest.mark.parametrize("verify", VERIFY)
+@given(data=st.data())
+@settings(max_examples=60)
+def test_few_candidates(verify, data):
+    texts = different(
+        data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))
+    )
+    most = data.draw(st.integers(1, 3))
+    bands, rows = data.draw(st.sampled_from([(4, 1), (16, 1), (4, 2)]))
+    assert_equal_to_deduplicate(
+        texts, data.draw(st.sampled_from([0.5, 0.75, 1.0])), max_candidates=most, verify=verify,
+        num_perm=bands * rows, bands=bands, rows=rows, shingler=Shingler(size=2),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("verify", "threshold"), [("signature", 0.8), ("exact", 0.62)])
+@pytest.mark.parametrize("most", [1, 3, 20, 1000])
+@pytest.mark.parametrize("cuts", [(), (7, 100, 101)])
+def test_more_documents_than_a_bucket_offers(verify, threshold, most, cuts):
+    texts = crowd(300)
+    expected = assert_equal_to_deduplicate(
+        texts, threshold, cuts, most, verify=verify, num_perm=16, bands=8, rows=1,
+        shingler=Shingler(size=4),
+    )  # fmt: skip
+    assert expected.limited
+    assert expected.filtered.size
+
+
+@pytest.mark.parametrize("verify", VERIFY)
+@pytest.mark.parametrize("most", [1, 3, 1000])
+def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
+    monkeypatch.setattr(tables, "BandTables", isa.BandTables)
+    texts = crowd(160, 1)
+    truth = oracle.Oracle(texts, size=4, num_perm=8)
+    sets = [set(map(oracle.window_hash, shingles)) for shingles in truth.sets]
+    model = Model(0.8, 4, 2 if verify == "none" else 1, verify)
+    index = Index(
+        0.8, verify=verify, num_perm=8, bands=4, rows=model.rows, shingler=Shingler(size=4)
+    )
+    expected = [
+        model.insert_unique(d, document, most)
+        for d, document in enumerate(zip(truth.signatures, sets, strict=True))
+    ]
+    assert in_parts(index, texts, (50,), most) == expected
+    assert index.limited == model.limited
+    assert model.limited or verify == "none"
+
+
+@pytest.mark.parametrize("verify", ["signature", "exact"])
+def test_removed_documents_are_not_among_those_of_a_bucket(verify):
+    """What is left of the index is what `deduplicate` has as `against`."""
+    texts = crowd(400, 2)
+    known, asked = texts[:200], texts[200:]
+    parameters = {"num_perm": 16, "bands": 8, "rows": 1, "shingler": Shingler(size=4)}
+    index = Index(0.8, verify=verify, **parameters)
+    index.insert_many(range(200), known)
+    gone = [d for d in range(150) if d % 3]  # of the first 64 in most buckets
+    for d in gone:
+        index.remove(d)
+    assert index._tables.dead == len(gone)  # they are in the way
+    left = [text for d, text in enumerate(known) if d not in gone]
+    expected = deduplicate(asked, 0.8, against=left, verify=verify, **parameters)
+    assert index.insert_unique(range(200, 400), asked).tolist() == expected.kept.tolist()
+    assert index.limited == expected.limited > 0
+
+
+@pytest.mark.parametrize("verify", ["signature", "exact"])
+@pytest.mark.parametrize("most", [1, 1000])
+def test_real_texts(verify, most, examples):
+    lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    found = assert_equal_to_deduplicate(texts, 0.6, (100,), verify=verify)
+    assert found.filtered.size
+    found = assert_equal_to_deduplicate(
+        different(texts), 0.6, (100,), most, verify=verify, num_perm=64, bands=32, rows=1
+    )
+    assert (found.limited > 0) == (most == 1)
+
+
+def test_a_copy_that_a_limit_keeps_from_its_original():
+    """The one difference to `deduplicate`: an index has no texts, so it cannot tell copies."""
+    texts = crowd(200, 3)
+    parameters = {"num_perm": 8, "bands": 1, "rows": 1, "shingler": Shingler(size=4)}
+    kept = deduplicate(texts, 1.0, **parameters)
+    assert kept.kept.all()
+    again = [*texts, *texts]
+    assert deduplicate(again, 1.0, **parameters).selected.tolist() == list(range(200))
+    index = Index(1.0, verify="exact", **parameters)
+    new = index.insert_unique(range(400), again)
+    assert new[:200].all()
+    copies = np.flatnonzero(new[200:])
+    assert 0 < len(copies) < 200
+    assert index.limited == kept.limited + len(copies)  # none of them unseen
+    assert (copies >= oracle.REMEMBERED).all()
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5, "3", True, None])
+def test_max_candidates_is_checked_before_anything_is_done(wrong):
+    index = Index()
+    with pytest.raises((TypeError, ValueError), match="max_candidates must be"):
+        index.insert_unique(["a"], [5], max_candidates=wrong)
+    assert index.insert_unique(["a"], ["text"], max_candidates=10**30).tolist() == [True]
+
+
+def test_limited_is_of_what_came_in_since_then(tmp_path):
+    texts = crowd(200, 4)
+    index = Index(0.9, num_perm=8, bands=4, rows=1, shingler=Shingler(size=4))
+    assert index.limited == 0
+    index.insert_unique(range(200), texts, max_candidates=1)
+    before = index.limited
+    assert before > 0
+    with pytest.raises(ValueError, match="given twice"):
+        index.insert_unique(["x", "x"], texts[:2], max_candidates=1)
+    index.insert_many([200], texts[:1])
+    index.compact()
+    assert index.limited == before
+    index.save(tmp_path / "index")
+    assert Index.load(tmp_path / "index").limited == index.copy().limited == 0
