@@ -34,7 +34,7 @@ NOT_IN = {"compat": {"search"}}
 """Rooms before it that a room may not import."""
 
 # Never at import: numpy is the only requirement.
-OPTIONAL = {"pyarrow", "pandas", "polars", "matplotlib", "redis"}
+OPTIONAL = {"pyarrow", "pandas", "polars", "matplotlib", "msgspec", "redis"}
 
 MOST_LINES = 250
 

@@ -66,7 +66,7 @@ def test_read_and_write(table, name):
     out = "out." + name.rpartition(".")[2]
     write_rows(found, kept, out)
     written = load(out)
-    assert written.schema == found.parts[0].reader.layout == table.schema
+    assert written.schema == found.parts[0].head.layout == table.schema
     assert written.column("n").to_pylist() == [0, 2, 3]
     texts = table.column("text").to_pylist()
     assert written.column("text").to_pylist() == [texts[0], texts[2], texts[3]]

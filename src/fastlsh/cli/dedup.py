@@ -46,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (DIR/), which takes a file of the same name for each input",
     )
     parser.add_argument(
+        "--convert-to",
+        metavar="F",
+        help="write rows as parquet, jsonl or csv (also jsonl.zst, csv.gz...), not as they came",
+    )
+    parser.add_argument(
         "--removed",
         metavar="FILE",
         help="id, kept_id and jaccard of each removed document (.tsv .csv .jsonl .parquet)",
@@ -87,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
     with clock("writing"):
         if arguments.removed is not None:
             write_table(arguments.removed, _proofs(result, collection, against))
-        write_rows(collection, result.kept, arguments.output)
+        write_rows(collection, result.kept, arguments.output, convert=arguments.convert_to)
     if arguments.report is not None:
         seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
         _write_report(arguments, result, collection, against, seconds)
@@ -153,6 +158,7 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.output,
         format=arguments.format,
         recursive=arguments.recursive,
+        convert=arguments.convert_to,
         known=known,
     )
     if arguments.removed is not None:

@@ -5,12 +5,16 @@ need pyarrow (``pip install "fastlsh[io]"``).
 """
 
 from fastlsh.errors import InputError
-from fastlsh.io.collection import Collection, read
-from fastlsh.io.files import Source, expand
+from fastlsh.io.collection import Collection
+from fastlsh.io.convert import output_piece, output_writer
+from fastlsh.io.files import Options, Paths, Source, expand
 from fastlsh.io.outputs import open_output, write_text
+from fastlsh.io.places import exists, is_remote
+from fastlsh.io.reading import read
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
+from fastlsh.io.special import is_written_in_place
 from fastlsh.io.tables import Lookup, pair_columns, proof_columns, table_format, write_table
 from fastlsh.io.targets import Inputs, check_target, check_targets
 
@@ -19,16 +23,23 @@ __all__ = [
     "InputError",
     "Inputs",
     "Lookup",
+    "Options",
     "Output",
+    "Paths",
     "Replacements",
     "Source",
     "check_outputs",
     "check_rows_output",
     "check_target",
     "check_targets",
+    "exists",
     "expand",
     "is_folder_output",
+    "is_remote",
+    "is_written_in_place",
     "open_output",
+    "output_piece",
+    "output_writer",
     "pair_columns",
     "plan_outputs",
     "proof_columns",

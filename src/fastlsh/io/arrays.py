@@ -21,10 +21,11 @@ def check_structure(table: Any) -> None:
     """
     table.validate()
     for name, column in zip(table.column_names, table.columns, strict=True):
-        _check_column(name, column)
+        check_column(name, column)
 
 
-def _check_column(name: str, column: Any) -> None:
+def check_column(name: str, column: Any) -> None:
+    """Raise ValueError if a column is damaged."""
     try:
         # As bytes, there is nothing wrong with a string but its structure.
         as_binary(column).validate(full=True)

@@ -24,6 +24,7 @@ class Options:
     delimiter: str | None = None
     header: bool = True
     quotes: bool = True
+    priority: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no file could be read with."""

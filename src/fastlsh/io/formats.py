@@ -1,6 +1,6 @@
 """The formats of files, told by their names."""
 
-from pathlib import PurePath
+import os
 
 from fastlsh.errors import InputError
 
@@ -16,7 +16,7 @@ Told = tuple[str | None, str | None]  # the same, where they need not be known
 
 def split_suffix(name: str) -> Told:
     """Return the format and the compression that a file name's suffixes stand for."""
-    suffixes = [suffix[1:].lower() for suffix in PurePath(name).suffixes]
+    suffixes = _suffixes(name)
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
     return _SUFFIXES.get(suffixes[-1]) if suffixes else None, compression
 
@@ -68,4 +68,9 @@ def kind_of_file(path: str, forced: Told = (None, None)) -> Kind:
 
 def is_json(path: str) -> bool:
     """Whether a name ends with ``.json``, compressed or not."""
-    return ".json" in [suffix.lower() for suffix in PurePath(path).suffixes[-2:]]
+    return "json" in _suffixes(path)[-2:]
+
+
+def _suffixes(path: str) -> list[str]:
+    name = os.path.basename(path).lstrip(".")
+    return name.lower().split(".")[1:]

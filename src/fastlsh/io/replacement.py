@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +13,8 @@ from fastlsh.io.errors import reading
 from fastlsh.io.places import Upload
 from fastlsh.io.special import is_written_in_place
 
-_MANY = 64  # from so many files on, all are forced to the disk together
+# From so many files on, all are forced to the disk together, where the system waits for it.
+_MANY = 64 if sys.platform == "linux" else sys.maxsize
 
 
 @contextmanager
@@ -95,7 +97,7 @@ class Replacements:
 
     def commit(self) -> None:
         """Let all files appear, one after the other."""
-        if len(self._files) >= _MANY:
+        if len(self._files) >= _MANY and sys.platform == "linux":
             os.sync()
         for upload in self._uploads:
             upload.commit()

@@ -1,21 +1,30 @@
 """Whole rows of the inputs, written as they came."""
 
 import os
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fastlsh.io.blocks import (
+    Block,
+    Flags,
+    Place,
+    as_json,
+    behind,
+    in_order,
+    processors,
+)
 from fastlsh.io.collection import Collection, Part
-from fastlsh.io.errors import pyarrow
+from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Paths, expand
-from fastlsh.io.formats import COLUMNAR
-from fastlsh.io.outputs import open_output
-from fastlsh.io.replacement import Replacements, replacing_together
-from fastlsh.io.rewrite import copy_text, documents, lines, write_arrow, write_parquet
+from fastlsh.io.replacement import replacing_together
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.targets import Inputs
+from fastlsh.io.telling import ProgressOption, Teller
 
 
 def check_rows_output(
@@ -24,6 +33,7 @@ def check_rows_output(
     *,
     format: str | None = None,  # noqa: A002
     recursive: bool = False,
+    convert: str | None = None,
     known: Inputs | None = None,
 ) -> list[Output]:
     """Check, before anything is read, that rows of the inputs can be written.
@@ -39,6 +49,8 @@ def check_rows_output(
         As for `read`.
     recursive : bool
         As for `read`.
+    convert : {"parquet", "jsonl", "csv"}, optional
+        Another format for the rows; see `plan_outputs`.
     known : Inputs, optional
         All that must stay as it is; by default the inputs.
 
@@ -56,7 +68,7 @@ def check_rows_output(
     """
     folder = is_folder_output(output)
     sources = expand(inputs, format, recursive=recursive, mixed=folder)
-    plan = plan_outputs(sources, output)
+    plan = plan_outputs(sources, output, convert)
     if known is None:
         known = Inputs(inputs, format=format, recursive=recursive)
     check_outputs(plan, sources, output, known)
@@ -64,7 +76,13 @@ def check_rows_output(
 
 
 def write_rows(
-    collection: Collection, kept: npt.NDArray[np.bool_], output: str | os.PathLike[str]
+    collection: Collection,
+    kept: Flags,
+    output: str | os.PathLike[str],
+    *,
+    convert: str | None = None,
+    threads: int | None = None,
+    progress: ProgressOption | None = None,
 ) -> None:
     """Write the rows of the documents in `kept`, read again from the inputs.
 
@@ -83,58 +101,100 @@ def write_rows(
         Which rows.
     output : path
         A file or a directory; see `check_rows_output`.
+    convert : {"parquet", "jsonl", "csv"}, optional
+        As for `check_rows_output`.
+    threads : int, optional
+        As for `read`.
+    progress : callable, optional
+        As for `read`, with ("writing", bytes of the inputs done, bytes in all).
 
     Raises
     ------
     InputError
-        If an input has changed since it was read.
+        If an input has changed since it was read, or a value has no place in another format.
     ValueError
         If `kept` has another length than the collection.
     """
     if len(kept) != len(collection):
         raise ValueError(f"kept has {len(kept)} items for {len(collection)} documents")
     folders = is_folder_output(output)
-    plan = plan_outputs([part.source for part in collection.parts], output)
+    plan = plan_outputs([part.source for part in collection.parts], output, convert)
+    jobs = _jobs(collection, kept, plan)
+    tell = Teller("writing", [part.source for part in collection.parts], progress)
+    threads = threads or processors()
+    with (
+        closing(in_order(_read_again(jobs), _piece, threads)) as pieces,
+        replacing_together() as together,
+    ):
+        for job in jobs:
+            if job.output.format == "txt" and not job.kept.any():
+                together.absent(job.output.path)
+                continue
+            first = job.parts[0]
+            with (
+                together.file(job.output.path, folders=folders) as temporary,
+                output_writer(temporary, job.output, first.source, first.head) as writer,
+                behind(threads if job.blocks > 1 else 1) as soon,
+            ):
+                for line in job.lines():
+                    writer.write(line)
+                for part, place, piece in islice(pieces, job.blocks):
+                    soon(writer.write, piece)
+                    tell(part.source, place)
+    tell.end()
+
+
+@dataclass
+class _Job:
+    """One output and what goes into it."""
+
+    output: Output
+    collection: Collection
+    parts: list[Part]
+    start: int
+    kept: Flags
+
+    @property
+    def from_memory(self) -> bool:
+        """Whether these are texts of files that become JSON lines, and may have been pipes."""
+        return self.parts[0].source.format == "txt" and self.output.format != "txt"
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks must be read again."""
+        if self.from_memory or (self.output.format == "txt" and not self.kept.any()):
+            return 0
+        return sum(len(part.places) for part in self.parts)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield what is not read again."""
+        for i in (np.flatnonzero(self.kept) + self.start).tolist() if self.from_memory else ():
+            yield as_json(self.collection.ids[i], self.collection.texts[i])
+
+
+def _jobs(collection: Collection, kept: Flags, plan: Sequence[Output]) -> list[_Job]:
     starts = [0, *accumulate(part.documents for part in collection.parts)]
-    with replacing_together() as together:
-        for each in plan:
-            first, last = each.sources[0], each.sources[-1]
-            span = slice(starts[first], starts[last + 1])
-            part = _span(collection, collection.parts[first : last + 1], span)
-            _write(together, part, kept[span], each, folders=folders)
+    jobs = []
+    for output in plan:
+        first, last = output.sources[0], output.sources[-1] + 1
+        start, stop = starts[first], starts[last]
+        parts = collection.parts[first:last]
+        jobs.append(_Job(output, collection, parts, start, kept[start:stop]))
+    return jobs
 
 
-def _span(collection: Collection, parts: Sequence[Part], span: slice) -> Collection:
-    """Return the documents of consecutive files."""
-    if len(parts) == len(collection.parts):
-        return collection
-    texts = collection.texts[span]
-    if parts[0].source.format in COLUMNAR and isinstance(texts, list):  # read with other formats
-        pa = pyarrow(parts[0].source.path)
-        texts = pa.chunked_array([pa.array(texts, pa.large_string())])
-    return Collection(texts, collection.ids[span], list(parts))
+_Cut = tuple[Output, Part, Block, Flags]
 
 
-def _write(
-    together: Replacements,
-    collection: Collection,
-    kept: npt.NDArray[np.bool_],
-    output: Output,
-    *,
-    folders: bool,
-) -> None:
-    if output.format == "txt" and not kept.any():
-        together.absent(output.path)
-        return
-    with together.file(output.path, folders=folders) as temporary:
-        if output.format in COLUMNAR:
-            write = write_parquet if output.format == "parquet" else write_arrow
-            write(collection, kept, temporary)
-            return
-        with open_output(temporary, output.compression) as stream:
-            if output.format == "txt":
-                copy_text(collection, stream)
-            elif collection.parts[0].source.format == "txt":
-                stream.writelines(documents(collection, kept))
-            else:
-                stream.writelines(lines(collection, kept))
+def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
+    for job in jobs:
+        start = 0
+        for part in job.parts if job.blocks else ():
+            for count, block in zip(part.counts, part.blocks(), strict=True):
+                yield job.output, part, block, job.kept[start : start + count]
+                start += count
+
+
+def _piece(cut: _Cut) -> tuple[Part, Place, Any]:
+    output, part, block, kept = cut
+    return part, block.place, output_piece(output, block, kept)

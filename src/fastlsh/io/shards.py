@@ -68,7 +68,8 @@ def plan_outputs(
         folder, in the same format and compression.
     convert : {"parquet", "jsonl", "csv"}, optional
         Another format, for CSV and JSON lines with a compression: ``jsonl.zst``. In a directory,
-        names change their suffix.
+        names change their suffix; a file that has this format stays as it is, but for a
+        compression that is named.
 
     Returns
     -------
@@ -84,8 +85,11 @@ def plan_outputs(
     ValueError
         If there is no such format to convert to.
     """
-    if convert is not None and told(convert)[0] not in CONVERTED:
-        raise ValueError(f"rows are not converted to {convert!r}, but to {', '.join(CONVERTED)}")
+    if convert is not None:
+        kind, compression = split_suffix(f"rows.{convert}")
+        if kind not in CONVERTED or (compression and kind in COLUMNAR):
+            known = ", ".join(CONVERTED)
+            raise ValueError(f"rows are not converted to {convert!r}, but to {known}")
     name = os.fspath(output)
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)
@@ -119,7 +123,7 @@ def check_outputs(
     """
     folder = os.fspath(output) if is_folder_output(output) else None
     if folder is not None and places.is_remote(folder):
-        places.check_writable(folder)
+        places.check_writable(folder, folder=True)
     for each in plan:
         for source in (sources[number] for number in each.sources):
             # The text of a plain file is known; only its bytes would have to be read again.
@@ -158,8 +162,9 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
         name = places.relative(places.absolute(source.path), common)
         assert name is not None
         kind, compression = source.format, source.compression
-        if convert is not None and told(convert)[0] != kind:
-            kind, compression = told(convert)  # type: ignore[assignment]
+        wanted, packed = told(convert)
+        if wanted is not None and (wanted != kind or packed not in (None, compression)):
+            kind, compression = wanted, packed
             name = ".".join(filter(None, (stem(name), kind, compression)))
         path = places.joined(folder, name)
         other = taken.setdefault(path, source)

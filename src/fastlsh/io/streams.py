@@ -2,15 +2,31 @@
 
 import codecs
 import io
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
+from fastlsh.errors import InputError
 from fastlsh.io import places
 from fastlsh.io.errors import codec, pyarrow, reading
 from fastlsh.io.files import Source
+from fastlsh.io.places import Identity
 
 BOM = "\ufeff"
+_MARK = BOM.encode()
+_PIECE = 1 << 17
+
+
+def identity(source: Source) -> Identity | None:
+    """Return what a file is known by now; None for a pipe, which cannot be read again."""
+    with reading(source.path):
+        return places.identity(source.path) if places.is_regular(source.path) else None
+
+
+def changed(source: Source) -> InputError:
+    """Return the error of a file that is no longer what was read."""
+    return source.error("changed while it was being worked on")
 
 
 @contextmanager
@@ -72,64 +88,97 @@ def exact_codec(encoding: str, head: bytes) -> str:
     return name
 
 
-class Record(NamedTuple):
-    """A row as it came: where it starts, its text, and its fields if the format has any."""
+class Stream:
+    """A file as UTF-8, from its beginning; bytes that are no text in UTF-8 stay as they are.
 
-    row: int
-    raw: str
-    fields: list[str] | Exception
-
-
-class TextReader:
-    """Base of the readers of row formats: decoded lines that can be written back exactly.
-
-    Bytes that are no text in the encoding come as lone surrogates, so that one bad row does not
-    hide the others; `check` finds them.
+    From another encoding, bytes that are no text become lone surrogates, encoded like characters,
+    so that one bad row does not hide the others.
 
     Parameters
     ----------
     source : Source
         The file.
+    raw : io.BufferedReader
+        Its bytes, from `open_bytes`.
 
     Attributes
     ----------
     codec : str
-        The encoding found; ``raw.encode(codec)`` gives the bytes of a good row.
-    bom : bool
-        Whether the file began with a byte order mark, which is no part of the first row.
-    layout : tuple of str or None
-        The columns, where the format names them once for all rows.
-    header : str
-        The raw header, if there is one.
+        The encoding found.
+    mark : bool
+        Whether the file began with a byte order mark, which is skipped.
+    position : int
+        How many bytes of UTF-8 were given, with the mark.
+    error : InputError or None
+        Why the file cannot be read further, once `fill` has met it.
     """
 
-    newline = "\n"
-
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, raw: io.BufferedReader) -> None:
         self.source = source
-        self.codec = source.options.encoding
-        self.bom = False
-        self.layout: tuple[str, ...] | None = None
-        self.header = ""
+        self.codec = exact_codec(source.options.encoding, raw.peek(4)[:4])
+        self.error: InputError | None = None
+        self.position = 0
+        self._raw = raw
+        self._ready = b""
+        self._decoder: codecs.IncrementalDecoder | None = None
+        if self.codec != "utf-8":
+            self._decoder = codecs.getincrementaldecoder(self.codec)("surrogateescape")
+        # What a decompressor has given is lost if it fails in the same call.
+        self._step = _PIECE if source.compression else sys.maxsize
+        head = bytearray(3)
+        count = self.fill(memoryview(head))
+        self.mark = head.startswith(_MARK)
+        if not self.mark:
+            self._ready = bytes(head[:count]) + self._ready
+            self.position = 0
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines with their ends."""
-        with open_bytes(self.source) as stream:
-            self.codec = exact_codec(self.source.options.encoding, stream.peek(4)[:4])
-            text = io.TextIOWrapper(stream, self.codec, "surrogateescape", newline=self.newline)
-            first = next(text, "")
-            self.bom = first.startswith(BOM)
-            if first.removeprefix(BOM):
-                yield first.removeprefix(BOM)
-            yield from text
-
-    def check(self, record: Record) -> None:
-        """Raise if the row has bytes that are no text."""
-        if record.raw.isascii():
-            return
+    def fill(self, view: memoryview) -> int:
+        """Fill with what comes next; return how much it was, less only at the end or an error."""
+        done = 0
         try:
-            record.raw.encode()
-        except UnicodeEncodeError as error:
-            byte = ord(record.raw[error.start]) & 0xFF
-            reason = f"not {self.codec}: byte 0x{byte:02x} at character {error.start + 1}"
-            raise self.source.error(reason, record.row) from None
+            with reading(self.source.path):
+                while done < len(view) and (count := self._some(view[done:])):
+                    done += count
+        except InputError as error:
+            self.error = error
+        self.position += done
+        return done
+
+    def _some(self, view: memoryview) -> int:
+        if not self._ready:
+            if self._decoder is None:
+                return self._raw.readinto1(view[: self._step])
+            self._decode()
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def _decode(self) -> None:
+        assert self._decoder is not None
+        while not self._ready:
+            data = self._raw.read1(_PIECE)
+            text = self._decoder.decode(data, final=not data)
+            self._ready = text.encode("utf-8", "surrogatepass")
+            if not data:
+                return
+
+    def skip_to(self, position: int) -> bool:
+        """Go forward; return whether the file reaches so far."""
+        if self._decoder is None and not self.source.compression and self._raw.seekable():
+            self._raw.seek(position)
+            self._ready = b""
+            self.position = position
+        scratch = memoryview(bytearray(_PIECE))
+        while self.position < position:
+            if not self.fill(scratch[: position - self.position]):
+                return False
+        return self.position == position
+
+
+@contextmanager
+def open_utf8(source: Source) -> Iterator[Stream]:
+    """Open a row format for reading as UTF-8."""
+    with open_bytes(source) as raw, reading(source.path):
+        stream = Stream(source, raw)
+        yield stream

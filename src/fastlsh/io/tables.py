@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fastlsh.errors import InputError
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.formats import split_suffix
+from fastlsh.io.ids import Ids
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.replacement import replacing
 from fastlsh.io.special import is_written_in_place
@@ -46,6 +47,8 @@ class Lookup(Sequence[Any]):
     def __getitem__(self, key: Any) -> Any:
         """Return a value, or a list of those of a slice."""
         if isinstance(key, slice):
+            if isinstance(self.values, Ids):
+                return self.values.take(self.positions[key])
             return [self.values[i] for i in self.positions[key].tolist()]
         return self.values[self.positions[key]]
 

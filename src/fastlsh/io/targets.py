@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from fastlsh.errors import InputError
 from fastlsh.io import places
@@ -64,13 +65,12 @@ class Inputs:
 
 def _identity(path: str) -> object:
     """Return what two paths of one file have in common."""
+    name = places.canonical(path)
     if not places.is_remote(path):
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):
-            return os.path.realpath(path)
-        return status.st_dev, status.st_ino
-    return places.canonical(path)
+        with suppress(OSError, ValueError):
+            status = os.stat(name)
+            return status.st_dev, status.st_ino
+    return name
 
 
 def _named(found: str, path: str) -> str:
@@ -100,7 +100,7 @@ def check_target(
     name = os.fspath(path)
     known = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
     if places.is_remote(name):
-        places.check_writable(name)
+        places.check_writable(name, folder=False)
     else:
         with reading(name):
             _check_place(name, folders=folders)

@@ -9,17 +9,19 @@ import os
 from types import ModuleType
 
 from fastlsh.io.places import local, remote
-from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
 from fastlsh.io.places.remote import check_writable, is_remote
 from fastlsh.io.places.upload import Upload
 
 __all__ = [
+    "Identity",
     "Listing",
     "Upload",
     "absolute",
     "canonical",
     "check_writable",
     "exists",
+    "identity",
     "is_folder",
     "is_left_out",
     "is_pattern",
@@ -70,6 +72,11 @@ def listing(folder: str, *, recursive: bool) -> Listing:
     """Return what is in a folder; see `Listing`."""
     found: Listing = _of(folder).listing(folder, recursive)
     return found
+
+
+def identity(path: str) -> Identity:
+    """Return what a file is known by now; another one, or a changed one, has another identity."""
+    return remote.identity(path) if is_remote(path) else local.identity(path)
 
 
 def open_raw(path: str) -> io.BufferedReader:

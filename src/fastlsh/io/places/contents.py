@@ -23,6 +23,16 @@ class Listing(NamedTuple):
     folders: list[str]
 
 
+class Identity(NamedTuple):
+    """What a file is known by while it is worked on; plain integers."""
+
+    size: int
+    time: int
+    """Of the last change, in nanoseconds."""
+    number: int
+    """The inode; of an object, a checksum of its tag."""
+
+
 def is_left_out(name: str) -> bool:
     """Whether a name is hidden, or begins with an underscore as ``_SUCCESS`` and ``_temporary``."""
     return name.startswith((".", "_"))

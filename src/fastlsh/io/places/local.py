@@ -4,7 +4,8 @@ import glob
 import io
 import os
 
-from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+from fastlsh.io.errors import reading
+from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
 
 
 def exists(path: str) -> bool:
@@ -16,6 +17,12 @@ def is_folder(path: str) -> bool:
     """Whether this is a directory; OSError if there is nothing."""
     os.stat(path)
     return os.path.isdir(path)
+
+
+def identity(path: str) -> Identity:
+    """Return what the file is known by."""
+    found = os.stat(path)
+    return Identity(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def matches(pattern: str) -> dict[str, bool]:
@@ -31,21 +38,22 @@ def listing(folder: str, recursive: bool) -> Listing:
 
 
 def _list(folder: str, recursive: bool, found: Listing, above: tuple[tuple[int, int], ...]) -> None:
-    status = os.stat(folder)
+    with reading(folder):
+        status = os.stat(folder)
+        entries = list(os.scandir(folder))
     identity = (status.st_dev, status.st_ino)
     if identity in above:
         return
     inner: list[str] = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if is_left_out(entry.name):
-                continue
-            if entry.is_dir():
-                (inner if recursive else found.folders).append(entry.path)
-            elif entry.is_file() or not os.path.exists(entry.path):  # a broken link is an error
-                found.files.append(entry.path)
-            else:
-                found.others.append(entry.path)
+    for entry in entries:
+        if is_left_out(entry.name):
+            continue
+        if entry.is_dir():
+            (inner if recursive else found.folders).append(entry.path)
+        elif entry.is_file() or not os.path.exists(entry.path):  # a broken link is an error
+            found.files.append(entry.path)
+        else:
+            found.others.append(entry.path)
     for path in inner:
         _list(path, recursive, found, (*above, identity))
 

@@ -1,14 +1,16 @@
 """Files behind a URL, opened by fsspec: ``s3://``, ``gs://``, ``hf://``, ``https://``..."""
 
+import binascii
 import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from importlib import import_module
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.places.contents import Listing, is_left_out, sorted_paths
+from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter would be a drive of Windows
 _BLOCK = 1 << 23  # asked for at once; each request takes a hundredth of a second or more
@@ -20,6 +22,8 @@ _PACKAGES = {
     **dict.fromkeys(("sftp", "ssh"), "paramiko"),
     "hf": "huggingface_hub",
 }
+_TAGS = ("ETag", "etag", "md5Hash", "content_md5", "blob_id", "ino", "mtime", "updated")
+_TIMES = ("LastModified", "last_modified", "mtime", "created")
 _SAME = {"s3a": "s3", "gcs": "gs"}
 _BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")
 
@@ -104,6 +108,15 @@ def is_folder(url: str) -> bool:
     return bool(_info(url)[2]["type"] == "directory")
 
 
+def identity(url: str) -> Identity:
+    """Return what the object is known by: every service has some of these in its details."""
+    _, _, info = _info(url)
+    tags = [str(info[key]) for key in _TAGS if info.get(key)]
+    changed = next((info[key] for key in _TIMES if isinstance(info.get(key), datetime)), None)
+    time = 0 if changed is None else round(changed.timestamp() * 1e6) * 1000
+    return Identity(int(info["size"] or 0), time, binascii.crc32(" ".join(tags).encode()))
+
+
 def matches(pattern: str) -> dict[str, bool]:
     """Return what the pattern stands for, and which are folders.
 
@@ -138,7 +151,10 @@ def listing(folder: str, recursive: bool) -> Listing:
 
 def _url(like: str, path: str) -> str:
     """Return the URL of a path of a file system, in the scheme that the user wrote."""
-    return path if is_remote(path) else f"{like.partition('://')[0]}://{path}"
+    if is_remote(path):
+        return path
+    start, _, rest = like.partition("://")
+    return f"{start}://{path if rest.startswith('/') else path.lstrip('/')}"
 
 
 class _File(io.RawIOBase):
@@ -197,8 +213,8 @@ def remove(url: str) -> None:
         fs.rm_file(path)
 
 
-def check_writable(url: str) -> None:
-    """Raise if something is known that keeps an object from being written.
+def check_writable(url: str, *, folder: bool) -> None:
+    """Raise if something is known that keeps an object, or those of a folder, from being written.
 
     What is not allowed shows itself only when it is done: who may write need not be able to list.
     """
@@ -209,7 +225,7 @@ def check_writable(url: str) -> None:
     with failing(url):
         fs.invalidate_cache()
         try:
-            if fs.isdir(path):
+            if not folder and fs.isdir(path):
                 raise InputError(url, "the output is a directory")
             if scheme(url) in _BUCKETS and not fs.exists(bucket):
                 raise InputError(url, f"there is no bucket {bucket}")

@@ -14,6 +14,8 @@ _IN_PARTS = ("s3", "s3a", "gs", "gcs")
 # An object is there when the request that has its last byte is answered, never before.
 _AT_ONCE = ("az", "abfs", "abfss", "adl", "hf", "oss", "memory")
 _PIECE = 1 << 20
+_BLOCK = 1 << 24
+_MOST_PARTS = 9000  # S3 takes 10,000
 
 
 class Upload:
@@ -45,7 +47,8 @@ class Upload:
             return
         with failing(self._url), open(self.temporary, "rb") as file:
             if kind in _IN_PARTS:
-                self._parts = self._fs.open(self._path, "wb", autocommit=False)
+                block = max(_BLOCK, os.fstat(file.fileno()).st_size // _MOST_PARTS)
+                self._parts = self._fs.open(self._path, "wb", block_size=block, autocommit=False)
                 shutil.copyfileobj(file, self._parts, _PIECE)
                 self._parts.close()
             else:

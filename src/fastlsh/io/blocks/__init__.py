@@ -1,0 +1,44 @@
+"""Blocks: whole rows of a file, cut one after the other and cheaply, parsed by whichever thread.
+
+    known = identity(source)
+    for block in cut(source):                  # in one thread
+        documents = block.documents()          # in any thread; in_order() does that
+    ...
+    with rows_writer(path, kind, compression, head) as writer:   # head: of the first file
+        for block in again(source, places, bad, known):
+            writer.write(block.rows(kept))     # rows() in any thread, write in order
+
+A file gives at least one block, if only to carry its `Head`: the header of a CSV file, the schema
+of a Parquet file. Bad rows are known by their numbers: ``{error.row for error in documents.bad}``
+of all blocks of a file is what `again` is given as `bad`, and flags are over the other rows.
+
+What is wrong with a file as a whole raises an `InputError` in `cut`, after the blocks before it: a
+truncated archive, a quote that is never closed, a missing column, a change while it was read.
+"""
+
+from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, Place
+from fastlsh.io.blocks.order import behind, in_order, processors
+from fastlsh.io.blocks.plain import TextBlock, as_json
+from fastlsh.io.blocks.reading import again, cut
+from fastlsh.io.blocks.writing import RowsWriter, rows_writer
+from fastlsh.io.streams import Identity, changed, identity
+
+__all__ = [
+    "Block",
+    "Documents",
+    "Flags",
+    "Head",
+    "Identity",
+    "Place",
+    "RowsWriter",
+    "TextBlock",
+    "again",
+    "as_json",
+    "behind",
+    "changed",
+    "cut",
+    "identity",
+    "in_order",
+    "processors",
+    "rows_writer",
+]

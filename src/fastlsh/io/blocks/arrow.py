@@ -1,0 +1,112 @@
+"""Arrow IPC, file or stream, by record batches; large ones in parts."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.io.blocks.checks import checksum
+from fastlsh.io.blocks.columns import TableColumns
+from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.tables import TableBlock
+from fastlsh.io.errors import pyarrow, reading
+from fastlsh.io.files import Source
+from fastlsh.io.streams import changed, open_arrow
+
+_LARGE = 16
+"""Times the size of a block: from there on, batches are cut."""
+
+
+class ArrowPart(TableBlock):
+    """Rows of a batch that is read already."""
+
+    def __init__(self, file: "ArrowSource", place: Place, bad: Any, table: Any) -> None:
+        super().__init__(file.columns, file.head, place, bad)
+        self._read = table
+
+    def _table(self, whole: bool) -> Any:
+        return self._read
+
+
+class ArrowSource:
+    """An Arrow file or stream."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        with self._open(None) as reader:
+            self.head = Head(layout=reader.schema)
+            self.columns = TableColumns(source, reader.schema)
+
+    @contextmanager
+    def _open(self, fields: list[int] | None) -> Iterator[Any]:
+        ipc = pyarrow(self.source.path, "pyarrow.ipc")
+        with open_arrow(self.source) as file:
+            is_file = file.read(6) == b"ARROW1"
+            file.seek(0)
+            options = ipc.IpcReadOptions(included_fields=fields)
+            with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
+                yield reader
+
+    def tables(self, whole: bool) -> Iterator[tuple[Any, int]]:
+        """Yield the batches as tables, and a checksum of each."""
+        schema = self.head.layout
+        fields = [schema.get_field_index(name) for name in self.columns.names]
+        with self._open(None if whole else fields) as reader:
+            if hasattr(reader, "get_batch"):
+                batches = map(reader.get_batch, range(reader.num_record_batches))
+            else:
+                batches = iter(reader)
+            for batch in batches:
+                table = pyarrow("").Table.from_batches([batch])
+                check = 0
+                for buffer in batch.column(self.columns.text).buffers():
+                    if buffer is not None and buffer.size:
+                        check = checksum(np.frombuffer(buffer, np.uint8), check)
+                yield table, check
+
+
+def cut_arrow(source: Source, size: int, after: Place | None) -> Iterator[ArrowPart]:
+    """Cut at batches; see `cut`."""
+    with reading(source.path):
+        file = ArrowSource(source)
+        index, done = (0, 0) if after is None else (after.index + 1, after.stop)
+        start = 0
+        for table, check in file.tables(False):
+            parts = max(1, min(len(table), table.nbytes // (_LARGE // 4 * size)))
+            edges = np.linspace(0, len(table), parts + 1).astype(np.int64).tolist()
+            for low, high in zip(edges[:-1], edges[1:], strict=True):
+                if start + low >= done and high > low:
+                    place = Place(index, start + low, start + high, start + low + 1, check)
+                    yield ArrowPart(file, place, None, table.slice(low, high - low))
+                    index += 1
+            start += len(table)
+        if not index:
+            empty = file.head.layout.empty_table()
+            yield ArrowPart(file, Place(0, 0, 0, 1, 0), None, empty)
+
+
+def again_arrow(
+    source: Source, places: Iterable[Place], bad: NDArray[np.int64], whole: bool
+) -> Iterator[ArrowPart]:
+    """Read batches once more; see `again`."""
+    with reading(source.path):
+        file = ArrowSource(source)
+        tables = file.tables(whole)
+        table, check, start, stop = None, 0, 0, 0
+        for place in places:
+            if place.stop == 0:
+                table = file.head.layout.empty_table()
+                yield ArrowPart(file, place, bad[:0], table)
+                continue
+            while stop <= place.start:
+                table, check = next(tables, (None, 0))
+                if table is None:
+                    raise changed(source)
+                start, stop = stop, stop + len(table)
+            if check != place.check or place.stop > stop:
+                raise changed(source)
+            mine = bad[slice(*np.searchsorted(bad, (place.start + 1, place.stop + 1)))]
+            part = table.slice(place.start - start, place.stop - place.start)
+            yield ArrowPart(file, place, mine, part)

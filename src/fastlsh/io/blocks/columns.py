@@ -1,0 +1,94 @@
+"""Which columns of a table are the texts, the ids and the priorities, and of which types."""
+
+from typing import Any
+
+from fastlsh.io.errors import pyarrow
+from fastlsh.io.files import Source
+
+_TEXT = ("string", "large_string", "string_view")
+# By name, for an old pyarrow lacks some of these types.
+_BYTES = {
+    "binary": "string",
+    "large_binary": "large_string",
+    "binary_view": "string_view",
+    "null": "string",
+}
+
+
+class TableColumns:
+    """The columns of one file.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    schema : pyarrow.Schema
+        Its columns.
+
+    Attributes
+    ----------
+    text, id, priority : str or None
+        Their names; `text` is never None.
+    names : list of str
+        Those that there are, in order of the file.
+
+    Raises
+    ------
+    InputError
+        If a column is absent, there twice, or of another type.
+    """
+
+    def __init__(self, source: Source, schema: Any) -> None:
+        options = source.options
+        self.source = source
+        self.schema = schema
+        self._types = pyarrow(source.path).types
+        self.text = self._column(options.text or "text")
+        self.id: str | None = None
+        if options.id or "id" in schema.names:
+            self.id = self._column(options.id or "id")
+        self.text_type(schema.field(self.text).type)
+        if self.id is not None and self._types.is_nested(schema.field(self.id).type):
+            raise self._error(self.id, "an id")
+        self.priority: str | None = None
+        if options.priority is not None:
+            self.priority = self._column(options.priority)
+            if not self._is_number(schema.field(self.priority).type):
+                raise self._error(self.priority, "a number")
+        wanted = {self.text, self.id, self.priority} - {None}
+        self.names: list[str] = sorted(filter(None, wanted), key=schema.get_field_index)
+
+    def _column(self, name: str) -> str:
+        names = self.schema.names
+        count = names.count(name)
+        if count > 1:
+            raise self.source.error(f"{count} columns are named {name!r}")
+        if count == 0:
+            there = ", ".join(map(repr, names)) or "none"
+            raise self.source.error(f"no column {name!r} (there is: {there})")
+        return name
+
+    def _error(self, name: str, wanted: str) -> Exception:
+        kind = self.schema.field(name).type
+        return self.source.error(f"column {name!r} is {kind}, not {wanted}")
+
+    def _is_number(self, kind: Any) -> bool:
+        types = self._types
+        tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+        return any(test(kind) for test in tests)
+
+    def text_type(self, kind: Any) -> Any:
+        """Return the type that texts of a type are cast to, None if there is no need."""
+        pa = pyarrow(self.source.path)
+        if self._types.is_dictionary(kind):
+            if str(kind.value_type) in _BYTES:
+                return pa.large_string()
+            if str(kind.value_type) in _TEXT:
+                return None
+        elif self._types.is_fixed_size_binary(kind):
+            return pa.string()
+        elif str(kind) in _BYTES:
+            return pa.type_for_alias(_BYTES[str(kind)])
+        elif str(kind) in _TEXT:
+            return None
+        raise self._error(self.text, "text")

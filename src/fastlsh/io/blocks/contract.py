@@ -1,0 +1,107 @@
+"""What every format gives: blocks of whole rows, and the documents in them."""
+
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+
+Flags = NDArray[np.bool_]
+
+
+class Place(NamedTuple):
+    """Where a block is; plain integers, with which the same block is found again."""
+
+    index: int
+    """The number of the block in its file, from 0."""
+    start: int
+    """Where it begins: bytes of the decompressed UTF-8 stream, or rows of a table, from 0."""
+    stop: int
+    """Where it ends, likewise."""
+    row: int
+    """The number of its first row as messages count, from 1."""
+    check: int
+    """A checksum of what is there, 63 bits."""
+
+
+@dataclass
+class Head:
+    """What the blocks of one file share."""
+
+    codec: str = "utf-8"
+    """The encoding found; what is written is encoded so."""
+    mark: bool = False
+    """Whether the file began with a byte order mark."""
+    header: bytes = b""
+    """The row with the names of the columns, as UTF-8; CSV and TSV."""
+    layout: Any = None
+    """tuple of str, or pyarrow.Schema: the columns, where the format names them once."""
+
+    @property
+    def errors(self) -> str:
+        """How what is no text is found in the UTF-8 of a block."""
+        return "surrogateescape" if self.codec == "utf-8" else "surrogatepass"
+
+    @property
+    def seed(self) -> int:
+        """What the head adds to the checksums of blocks."""
+        return binascii.crc32(self.header, binascii.crc32(self.codec.encode(), self.mark))
+
+
+@dataclass
+class Documents:
+    """The good documents of a block, in order, and what was wrong with the other rows."""
+
+    texts: Any
+    """list of str or None; or an Arrow array of any string type: what `as_texts` takes."""
+    ids: Sequence[Any] | Any | None
+    """A list, or an Arrow array; None in it, or instead of it: ``FILE:ROW``."""
+    rows: NDArray[np.int64]
+    """int64 (n,): as messages count them, from 1."""
+    priority: NDArray[Any] | None = None
+    """int64 if all are such integers, else float64 (n,); None if no column was asked for."""
+    bad: list[InputError] = field(default_factory=list)
+    """The rows left out, in order. The caller raises the first, or skips and counts."""
+
+    def __len__(self) -> int:
+        """Return the number of good documents."""
+        return len(self.rows)
+
+
+class Block(Protocol):
+    """Some whole rows of a file. Any thread may work on it, one at a time."""
+
+    place: Place
+    head: Head
+
+    def documents(self, wanted: Flags | None = None) -> Documents:
+        """Parse the rows.
+
+        Parameters
+        ----------
+        wanted
+            bool (good documents,): which to give; `bad` is then empty.
+
+        Raises
+        ------
+        InputError
+            If the block cannot be read to its end: a damaged column.
+        """
+
+    def rows(self, kept: Flags) -> Any:
+        """Return rows exactly as they came.
+
+        Parameters
+        ----------
+        kept
+            bool (good documents,): which of them.
+
+        Returns
+        -------
+        bytes-like or pyarrow.Table
+            Row formats: whole lines as UTF-8, for `RowsWriter`. A ``.txt`` is a line of JSON.
+        """

@@ -1,0 +1,94 @@
+"""Which fields of CSV are the text, the id and the priority."""
+
+import csv
+import math
+
+from fastlsh.errors import InputError
+from fastlsh.io.files import Source
+
+Fields = list[str] | csv.Error
+ADVICE = "; --no-quotes takes quotes as text"
+
+
+class Columns:
+    """The columns of a file, once they are known.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All of them.
+    text, id, priority : int or None
+        Which they are.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.names: tuple[str, ...] | None = None
+        self.text = 0
+        self.id: int | None = None
+        self.priority: int | None = None
+
+    @property
+    def width(self) -> int:
+        """How many there are."""
+        return len(self.names or ())
+
+    def choose(self, fields: Fields, row: int) -> None:
+        """Name the columns after the header, or by numbers as many as a row has."""
+        options = self.source.options
+        names = self._fields(fields, row)
+        if not options.header:
+            names = [str(i + 1) for i in range(len(names))]
+        default_text = "text" if options.header else names[-1]
+        default_id = "id" if options.header else "1"
+        self.names = tuple(names)
+        self.text = self._column(row, options.text or default_text)
+        if options.id is not None:
+            self.id = self._column(row, options.id)
+        elif default_id in names and (options.header or names[self.text] != default_id):
+            self.id = self._column(row, default_id)
+        if options.priority is not None:
+            self.priority = self._column(row, options.priority)
+
+    def parse(self, fields: Fields, row: int) -> tuple[str, str | None, int | float | None]:
+        """Return the text, the id and the priority of a row; None where there is no column."""
+        fields = self._fields(fields, row)
+        if len(fields) != self.width:
+            raise self.source.error(f"{len(fields)} fields instead of {self.width}", row)
+        identity = None if self.id is None else fields[self.id]
+        priority = None if self.priority is None else self.number(fields, row)
+        return fields[self.text], identity, priority
+
+    def number(self, fields: list[str], row: int) -> int | float:
+        """Return the priority."""
+        field = fields[self.priority or 0]
+        try:
+            number = float(field)
+            if "_" in field or math.isnan(number):
+                raise ValueError
+            plain = field.strip().lstrip("+-")
+            return int(field) if plain.isdecimal() and len(plain) < 19 else number
+        except ValueError:
+            name = self.source.options.priority
+            raise self.source.error(f"{name!r} is {field[:40]!r}, not a number", row) from None
+
+    def _fields(self, fields: Fields, row: int) -> list[str]:
+        if isinstance(fields, list):
+            return fields
+        advice = ADVICE if "expected after" in str(fields) else ""
+        raise self.source.error(str(fields) + advice, row)
+
+    def _column(self, row: int, name: str) -> int:
+        names = self.names or ()
+        count = names.count(name)
+        if count > 1:
+            raise self.source.error(f"{count} columns are named {name!r}", row)
+        if count == 0:
+            there = ", ".join(map(repr, names))
+            raise self.source.error(f"no column {name!r} (there is: {there})", row)
+        return names.index(name)

@@ -1,0 +1,123 @@
+"""Row formats: bytes of a stream, cut where rows end."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from fastlsh.io.blocks.checks import Bytes, checksum
+from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.lines import Indices, Lines
+from fastlsh.io.files import Source
+from fastlsh.io.streams import Stream, changed, open_utf8
+
+
+class Format(Protocol):
+    """What tells a row format from another; one for each reading of a file."""
+
+    source: Source
+    head: Head
+    begun: bool
+    """Whether the head is complete."""
+
+    def split(self, data: Bytes, last: bool) -> Lines:
+        """Find the rows."""
+
+    def begin(self, data: Bytes, lines: Lines, row: int) -> int:
+        """Complete the head, if that can be; return how many of the rows are no documents."""
+
+    def end(self, lines: Lines, row: int) -> None:
+        """Raise if a file must not end so; `lines` are its last ones, `row` the one after them."""
+
+    def block(self, place: Place, data: Bytes, lines: Lines, bad: Indices | None) -> Any:
+        """Make a block; `bad` is None as long as nobody has parsed it."""
+
+
+def cut_rows(kind: Format, size: int, after: Place | None) -> Iterator[Any]:
+    """Cut a file into blocks of about `size` bytes; see `cut`."""
+    with open_utf8(kind.source) as stream:
+        _learn(kind, stream)
+        start, row, index = stream.position, 1, 0
+        if after is not None:
+            _complete(kind)
+            _, lines = _found(kind, stream, after)
+            start, row, index = after.stop, after.row + lines.count, after.index + 1
+        for data, lines, ended in _pieces(stream, kind, size):
+            first = 0 if kind.begun else kind.begin(data, lines, row)
+            rows = lines.from_row(first)
+            whole = ended and stream.error is None
+            if whole and not len(rows):
+                kind.end(lines, row + lines.count)
+            if len(rows) or (ended and not index):
+                begin, line = int(lines.bounds[first]), lines.line(first)
+                part = data[begin : lines.end]
+                check = checksum(part, kind.head.seed)
+                place = Place(index, start + begin, start + lines.end, row + line, check)
+                yield kind.block(place, part, rows, None)
+                index += 1
+            start, row = start + lines.end, row + lines.count
+            if whole:
+                kind.end(lines, row)
+        if stream.error is not None:
+            raise stream.error
+
+
+def again_rows(kind: Format, places: Iterable[Place], bad: Indices) -> Iterator[Any]:
+    """Read blocks once more; see `again`. `bad` is sorted."""
+    with open_utf8(kind.source) as stream:
+        _learn(kind, stream)
+        _complete(kind)
+        for place in places:
+            data, lines = _found(kind, stream, place)
+            first, last = np.searchsorted(bad, (place.row, place.row + lines.count))
+            yield kind.block(place, data, lines, bad[first:last])
+
+
+def _learn(kind: Format, stream: Stream) -> None:
+    kind.head.codec, kind.head.mark = stream.codec, stream.mark
+
+
+def _complete(kind: Format) -> None:
+    """Read the beginning of the file, for its head."""
+    if kind.begun:
+        return
+    with open_utf8(kind.source) as stream:
+        row = 1
+        for data, lines, _ in _pieces(stream, kind, 1 << 16):
+            kind.begin(data, lines, row)
+            if kind.begun:
+                return
+            row += lines.count
+
+
+def _found(kind: Format, stream: Stream, place: Place) -> tuple[Bytes, Lines]:
+    """Return the bytes and the rows of a place, if they are what they were."""
+    if place.start < stream.position:
+        raise ValueError("places must be in ascending order")
+    data = np.empty(place.stop - place.start, np.uint8)
+    whole = stream.skip_to(place.start) and stream.fill(memoryview(data)) == len(data)
+    if stream.error is not None:
+        raise stream.error
+    if not whole or checksum(data, kind.head.seed) != place.check:
+        raise changed(kind.source)
+    return data, kind.split(data, True)
+
+
+def _pieces(stream: Stream, kind: Format, size: int) -> Iterator[tuple[Bytes, Lines, bool]]:
+    """Yield bytes that begin with whole rows, those rows, and whether no more bytes come.
+
+    The last ones come always, were it without a row; so do those before an error.
+    """
+    left = np.empty(0, np.uint8)
+    while True:
+        buffer = np.empty(max(size, 2 * len(left)), np.uint8)
+        buffer[: len(left)] = left
+        count = stream.fill(memoryview(buffer)[len(left) :])
+        ended = count < len(buffer) - len(left)
+        data = buffer[: len(left) + count]
+        lines = kind.split(data, ended and stream.error is None)
+        if ended or len(lines):
+            yield data, lines, ended
+        if ended:
+            return
+        left = data[lines.end :]

@@ -1,0 +1,152 @@
+"""CSV and TSV; a row may span lines, blank lines are no rows."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+import numpy as np
+
+from fastlsh.errors import InputError
+from fastlsh.io.blocks.checks import Bytes
+from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
+from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, delimited, fields_of_any_size
+from fastlsh.io.blocks.rows import Parsed, RowBlock
+from fastlsh.io.files import Source
+
+
+class Delimited:
+    """The formats `.csv` and `.tsv`.
+
+    Without a header the columns are named ``1``, ``2``...: the text is the last one, the id the
+    first if there are two or more.
+    """
+
+    def __init__(self, source: Source) -> None:
+        options = source.options
+        self.source = source
+        self.head = Head()
+        self.begun = False
+        self.columns = Columns(source)
+        self.delimiter = options.delimiter or ("\t" if source.format == "tsv" else ",")
+        self.quoting = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
+        self.split = delimited(self.delimiter, options.quotes)
+
+    def begin(self, data: Bytes, lines: Lines, row: int) -> int:
+        """Take the names of the columns from the header, or count them in the first good row."""
+        header = self.source.options.header
+        block = self.block(Place(0, 0, 0, row, 0), data, lines, None)
+        for index in block.filled.tolist():
+            number, raw, fields = next(block.parsed(np.array([index])))
+            if header:
+                block.check(number, raw)
+            elif isinstance(fields, csv.Error):
+                continue
+            self.columns.choose(fields, number)
+            self.head.layout = self.columns.names
+            self.begun = True
+            if not header:
+                return 0
+            self.head.header = raw.encode()
+            return int(index) + 1
+        return len(lines) if header else 0
+
+    def end(self, lines: Lines, row: int) -> None:
+        """Raise if there is no header, or a quote is open."""
+        if lines.is_open:  # it took all rows that follow
+            raise self.source.error(f"a quote is never closed{ADVICE}", row)
+        if self.source.options.header and not self.begun:
+            raise self.source.error("no header")
+
+    def block(
+        self, place: Place, data: Bytes, lines: Lines, bad: Indices | None
+    ) -> "DelimitedBlock":
+        """Make a block."""
+        return DelimitedBlock(self, place, data, lines, bad)
+
+
+class DelimitedBlock(RowBlock):
+    """Some rows."""
+
+    def __init__(
+        self, kind: Delimited, place: Place, data: Bytes, lines: Lines, bad: Indices | None
+    ) -> None:
+        super().__init__(kind.source, kind.head, place, data, lines, bad)
+        self._kind = kind
+
+    def _not_blank(self) -> Indices:
+        bounds, data = self._lines.bounds, self._data
+        start, last = bounds[:-1], bounds[1:] - 1
+        # What ends a line stands alone on a blank one: one byte of it, or both.
+        alone = (last == start) & ((data[start] == LF) | (data[start] == CR))
+        both = (last == start + 1) & (data[start] == CR) & (data[last] == LF)
+        return np.flatnonzero(~(alone | both))
+
+    def _parse(self, rows: Indices) -> Parsed:
+        return self._together(rows) or self._one_by_one(rows)
+
+    def _together(self, rows: Indices) -> Parsed | None:
+        """Parse rows at once; None if one of them is bad."""
+        columns, options = self._kind.columns, self.source.options
+        try:
+            text = self._text(rows)
+            found = [fields for fields in self._reader(text) if fields]
+        except (UnicodeDecodeError, csv.Error):
+            return None
+        if len(found) != len(rows) or set(map(len, found)) != {columns.width}:
+            return None
+        texts = [fields[columns.text] for fields in found]
+        ids = None if columns.id is None else [fields[columns.id] for fields in found]
+        priority = None
+        if options.priority is not None:
+            try:
+                priority = [columns.number(fields, 0) for fields in found]
+            except InputError:
+                return None
+        return Parsed(list[str | None](texts), ids, priority, [])
+
+    def _text(self, rows: Indices) -> str:
+        view, bounds = memoryview(self._data), self._lines.bounds
+        if len(rows) == len(self.filled):
+            return str(view, "utf-8")
+        spans = zip(bounds[rows].tolist(), bounds[rows + 1].tolist(), strict=True)
+        return str(b"".join([view[start:stop] for start, stop in spans]), "utf-8")
+
+    def _reader(self, text: str) -> list[list[str]]:
+        simple = self._lines.count == len(self._lines) and "\r" not in text
+        lines = text.split("\n") if simple else io.StringIO(text, newline="")
+        with fields_of_any_size():
+            return list(
+                csv.reader(
+                    lines,
+                    delimiter=self._kind.delimiter,
+                    quoting=self._kind.quoting,
+                    strict=True,
+                )
+            )
+
+    def _one_by_one(self, rows: Indices) -> Parsed:
+        columns = self._kind.columns
+        found = []
+        bad = []
+        for number, raw, fields in self.parsed(rows):
+            try:
+                self.check(number, raw)
+                found.append(columns.parse(fields, number))
+            except InputError as error:
+                bad.append(error)
+        texts, ids, priority = map(list, zip(*found, strict=True)) if found else ([], [], [])
+        return Parsed(
+            texts,
+            None if columns.id is None else ids,
+            None if self.source.options.priority is None else priority,
+            bad,
+        )
+
+    def parsed(self, rows: Indices) -> Iterator[tuple[int, str, Fields]]:
+        """Yield the numbers, texts and fields of rows, one by one."""
+        for number, raw in self._records(rows):
+            try:
+                yield number, raw, self._reader(raw)[0]
+            except csv.Error as error:
+                yield number, raw, error

@@ -1,0 +1,79 @@
+"""One line of JSON, by the json module."""
+
+import json
+import math
+from typing import Any
+
+from fastlsh.errors import InputError
+from fastlsh.io.files import Source
+
+
+class JsonRows:
+    """Takes lines apart.
+
+    Parameters
+    ----------
+    source : Source
+        The file, for messages and its options.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def parse(self, row: int, raw: str) -> tuple[str | None, Any, Any]:
+        """Return the text, the id and the priority of a row; None if there is no id."""
+        value = self._value(row, raw)
+        options = self.source.options
+        text = self._member(row, value, options.text or "text")
+        if text is not None and not isinstance(text, str):
+            raise self._not(row, options.text or "text", text, "a string")
+        if options.id is None:
+            identity = value.get("id")
+        else:
+            identity = self._member(row, value, options.id)
+            if identity is None:
+                raise self._not(row, options.id, identity, "an id")
+        if isinstance(identity, (list, dict)):
+            raise self._not(row, options.id or "id", identity, "an id")
+        if options.priority is None:
+            return text, identity, None
+        return text, identity, self._number(row, options.priority, value)
+
+    def _value(self, row: int, raw: str) -> dict[str, Any]:
+        try:
+            value = json.loads(raw)
+        except RecursionError:
+            raise self.source.error("nested too deeply", row) from None
+        except ValueError as error:
+            reason = f"not JSON: {getattr(error, 'msg', error)}"
+            column = f" at column {error.colno}" if hasattr(error, "colno") else ""
+            array = "; an array is not JSON lines" if raw.startswith("[") else ""
+            raise self.source.error(reason + column + array, row) from None
+        if not isinstance(value, dict):
+            raise self.source.error(f"{_kind(value)}, not an object", row)
+        return value
+
+    def _number(self, row: int, key: str, value: dict[str, Any]) -> Any:
+        number = self._member(row, value, key)
+        if type(number) not in (int, float):
+            raise self._not(row, key, number, "a number")
+        try:
+            if not math.isnan(number):
+                return number
+        except OverflowError:
+            raise self.source.error(f"{key!r} is too large a number", row) from None
+        raise self.source.error(f"{key!r} is NaN, not a number", row)
+
+    def _member(self, row: int, value: dict[str, Any], key: str) -> Any:
+        if key not in value:
+            there = ", ".join(map(repr, value)) or "none"
+            raise self.source.error(f"no key {key!r} (there is: {there})", row)
+        return value[key]
+
+    def _not(self, row: int, key: str, value: Any, wanted: str) -> InputError:
+        return self.source.error(f"{key!r} is {_kind(value)}, not {wanted}", row)
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
+    return "null" if value is None else names.get(type(value), "a number")

@@ -1,0 +1,143 @@
+"""Blocks on threads, results in order."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+T = TypeVar("T")
+B = TypeVar("B")
+
+_AHEAD = 2
+"""Blocks for each thread that are cut before their turn."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_order(blocks: Iterable[B], work: Callable[[B], T], threads: int) -> Iterator[T]:
+    """Yield ``work(block)`` for each block.
+
+    Blocks are cut in the calling thread, which works on them too while it waits. So a few are held
+    at a time. What cutting raises comes after the results of the blocks before it.
+
+    Parameters
+    ----------
+    blocks : iterable
+        From `cut` or `again`.
+    work : callable
+        Of one block.
+    threads : int
+        How many, with the calling one.
+    """
+    if threads == 1:
+        yield from map(work, blocks)
+        return
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(threads - 1)
+    waiting: deque[tuple[B, Future[T]]] = deque()
+
+    def first() -> T:
+        block, future = waiting.popleft()
+        if future.cancel():  # nobody has begun
+            return work(block)
+        while not future.done() and help_out():
+            pass
+        return result_of(future)
+
+    def help_out() -> bool:
+        """Work on the next block that nobody has begun, if there is one."""
+        for i, (block, future) in enumerate(waiting):
+            if future.cancel():
+                mine: Future[T] = Future()
+                waiting[i] = block, mine
+                mine.set_running_or_notify_cancel()
+                try:
+                    mine.set_result(work(block))
+                except BaseException as error:
+                    mine.set_exception(error)
+                    if not isinstance(error, Exception):
+                        raise
+                return True
+        return False
+
+    failure: Exception | None = None
+    source = iter(blocks)
+    try:
+        while failure is None:
+            try:
+                block = next(source)
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = error
+                break
+            waiting.append((block, pool.submit(work, block)))
+            while waiting and (waiting[0][1].done() or len(waiting) > _AHEAD * threads):
+                yield first()
+        while waiting:
+            yield first()
+        if failure is not None:
+            raise failure
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Soon:
+    """Makes calls in another thread, one after the other."""
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self._waiting: deque[Future[Any]] = deque()
+
+    def __call__(self, function: Callable[[B], object], argument: B) -> None:
+        """Make a call, soon; raise what an earlier one has raised."""
+        if self._pool is None:
+            function(argument)
+            return
+        self._waiting.append(self._pool.submit(function, argument))
+        if len(self._waiting) > _AHEAD:
+            result_of(self._waiting.popleft())
+
+    def end(self) -> None:
+        """Wait until all calls are made."""
+        while self._waiting:
+            result_of(self._waiting.popleft())
+
+
+@contextmanager
+def behind(threads: int) -> Iterator[Soon]:
+    """Give a `Soon`, whose calls are made in the end; one thread makes them itself."""
+    if threads == 1:
+        yield Soon(None)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(1)
+    try:
+        soon = Soon(pool)
+        yield soon
+        soon.end()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def result_of(future: "Future[T]") -> T:
+    """Wait for a result, in turns: a signal just before a wait without end is heard after it."""
+    from concurrent.futures import TimeoutError as TookLonger
+
+    while True:
+        try:
+            return future.result(0.1)
+        except TookLonger:
+            if future.done():  # it is the call's own
+                raise

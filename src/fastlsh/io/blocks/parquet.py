@@ -1,0 +1,144 @@
+"""Parquet, by row groups; large ones in parts."""
+
+import binascii
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.io.blocks.columns import TableColumns
+from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.tables import TableBlock
+from fastlsh.io.errors import pyarrow, reading
+from fastlsh.io.files import Source
+from fastlsh.io.streams import changed, open_arrow, open_bytes
+
+_LARGE = 16
+"""Times the size of a block: from there on, row groups are read in parts, one after the other."""
+
+
+class ParquetPart(TableBlock):
+    """A whole row group, read by who works on it; or a part of one that is read already."""
+
+    def __init__(self, file: "ParquetSource", place: Place, bad: Any, table: Any = None) -> None:
+        super().__init__(file.columns, file.head, place, bad)
+        self._file = file
+        self._read = table
+
+    def _table(self, whole: bool) -> Any:
+        if self._read is not None:
+            return self._read
+        columns = None if whole else self._columns.names
+        group = self._file.group_at(self.place.start)
+        with self._file.open(self._file.metadata) as file:
+            return file.read_row_group(group, columns=columns, use_threads=False)
+
+
+class ParquetSource:
+    """A Parquet file: its columns and row groups."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        with self.open(None) as file:
+            self.metadata = file.metadata
+            schema = file.schema_arrow
+        self.columns = TableColumns(source, schema)
+        self.head = Head(layout=schema)
+        groups = map(self.metadata.row_group, range(self.metadata.num_row_groups))
+        self.sizes = [(group.num_rows, group.total_byte_size) for group in groups]
+        self.ends = np.cumsum([0, *(rows for rows, _ in self.sizes)], dtype=np.int64)
+        self.check = self._footer()
+
+    @contextmanager
+    def open(self, metadata: Any, **more: Any) -> Iterator[Any]:
+        """Open the file."""
+        with open_arrow(self.source) as raw:
+            parquet = pyarrow(self.source.path, "pyarrow.parquet")
+            with parquet.ParquetFile(raw, metadata=metadata, **more) as file:
+                yield file
+
+    def _footer(self) -> int:
+        # It has the place, the size and the extremes of every column: cheap, and enough.
+        with open_bytes(self.source) as file:
+            file.seek(-8, 2)
+            length = int.from_bytes(file.read(4), "little")
+            file.seek(-8 - length, 2)
+            return binascii.crc32(file.read(length))
+
+    def group_at(self, row: int) -> int:
+        """Return the row group that has a row."""
+        return int(np.searchsorted(self.ends, row, "right")) - 1
+
+    def is_whole(self, place: Place) -> bool:
+        """Whether a place is a row group."""
+        group = self.group_at(place.start)
+        return (place.start, place.stop) == (self.ends[group], self.ends[group + 1])
+
+    def parts(self, group: int, rows: int, whole: bool) -> Iterator[Any]:
+        """Yield a row group in batches of at most so many rows."""
+        columns = None if whole else self.columns.names
+        # Page by page: a row group may be larger than memory.
+        with self.open(self.metadata, pre_buffer=False, buffer_size=1 << 20) as file:
+            yield from file.iter_batches(rows, [group], columns, use_threads=False)
+
+
+def cut_parquet(source: Source, size: int, after: Place | None) -> Iterator[ParquetPart]:
+    """Cut at row groups; see `cut`."""
+    with reading(source.path):
+        file = ParquetSource(source)
+        index, done = (0, 0) if after is None else (after.index + 1, after.stop)
+        if not file.ends[-1] and not index:
+            empty = file.head.layout.empty_table()
+            yield ParquetPart(file, Place(0, 0, 0, 1, file.check), None, empty)
+        for group, (rows, total) in enumerate(file.sizes):
+            start, stop = map(int, file.ends[group : group + 2])
+            if stop <= done or not rows:
+                continue
+            if total < _LARGE * size and start >= done:
+                yield ParquetPart(file, Place(index, start, stop, start + 1, file.check), None)
+                index += 1
+                continue
+            for batch in file.parts(group, -(-rows * _LARGE * size // (4 * total)), False):
+                stop = start + len(batch)
+                if start >= done:
+                    place = Place(index, start, stop, start + 1, file.check)
+                    table = pyarrow("").Table.from_batches([batch])
+                    yield ParquetPart(file, place, None, table)
+                    index += 1
+                start = stop
+
+
+def again_parquet(
+    source: Source, places: Iterable[Place], bad: NDArray[np.int64], whole: bool
+) -> Iterator[ParquetPart]:
+    """Read row groups, or parts of them, once more; see `again`."""
+    with reading(source.path):
+        file = ParquetSource(source)
+        pa = pyarrow(source.path)
+        rest: Iterator[Any] = iter(())
+        group, at, batches = -1, 0, []
+        for place in places:
+            if place.check != file.check:
+                raise changed(source)
+            mine = bad[slice(*np.searchsorted(bad, (place.start + 1, place.stop + 1)))]
+            if not file.ends[-1] or file.is_whole(place):
+                table = None if file.ends[-1] else file.head.layout.empty_table()
+                yield ParquetPart(file, place, mine, table)
+                continue
+            if group != file.group_at(place.start):
+                group = file.group_at(place.start)
+                rest, batches = file.parts(group, place.stop - place.start, whole), []
+                at = int(file.ends[group])
+            while at < place.stop:
+                batch = next(rest, None)
+                if batch is None:
+                    raise changed(source)
+                at += len(batch)
+                batches.append(batch)
+            while at - sum(map(len, batches[1:])) <= place.start:
+                batches.pop(0)
+            table = pa.Table.from_batches(batches)
+            table = table.slice(place.start - (at - len(table)), place.stop - place.start)
+            yield ParquetPart(file, place, mine, table)

@@ -1,0 +1,73 @@
+"""Plain text: a file is a document, every character as it is, line ends too."""
+
+import json
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.io.blocks.checks import checksum
+from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
+from fastlsh.io.errors import reading
+from fastlsh.io.files import Source
+from fastlsh.io.streams import BOM, changed, exact_codec, open_bytes
+
+
+class TextBlock:
+    """A file; the id is its name."""
+
+    def __init__(self, source: Source, data: bytes) -> None:
+        self.source = source
+        self.head = Head()
+        check = checksum(np.frombuffer(data, np.uint8))
+        self.place = Place(0, 0, len(data), 1, check)
+        self.data = data
+        """Its bytes."""
+
+    def documents(self, wanted: Flags | None = None) -> Documents:
+        """Decode it; see `Block`."""
+        data = self.data
+        codec = exact_codec(self.source.options.encoding, data[:4])
+        try:
+            text = data.decode(codec)
+        except UnicodeDecodeError as error:
+            byte = data[error.start]
+            reason = f"not {codec}: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
+            return Documents([], None, np.empty(0, np.int64), bad=[self.source.error(reason)])
+        if wanted is not None and not wanted[0]:
+            return Documents([], None, np.empty(0, np.int64))
+        return Documents([text.removeprefix(BOM)], [self.source.path], np.array([1]))
+
+    def rows(self, kept: Flags) -> bytes:
+        """Return a line of JSON; see `Block`."""
+        if not kept.any():
+            return b""
+        return as_json(self.source.path, self.documents().texts[0])
+
+
+def as_json(path: str, text: str | None) -> bytes:
+    """Return a document as a line of JSON."""
+    line = json.dumps({"id": path, "text": text}, ensure_ascii=False) + "\n"
+    # A file name need not be UTF-8; what is not becomes an escape that JSON knows.
+    return line.encode("utf-8", "backslashreplace")
+
+
+def cut_text(source: Source, after: Place | None) -> Iterator[TextBlock]:
+    """Read a file; see `cut`."""
+    if source.options.priority is not None:
+        raise source.error(f"plain text has no column {source.options.priority!r}")
+    if after is None:
+        with open_bytes(source) as stream, reading(source.path):
+            data = stream.read()
+        yield TextBlock(source, data)
+
+
+def again_text(
+    source: Source, places: Iterable[Place], bad: NDArray[np.int64]
+) -> Iterator[TextBlock]:
+    """Read it once more; see `again`."""
+    for place in places:
+        for block in cut_text(source, None):
+            if block.place != place:
+                raise changed(source)
+            yield block

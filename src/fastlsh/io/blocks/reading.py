@@ -1,0 +1,110 @@
+"""One face for all formats."""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from fastlsh.io.blocks.arrow import again_arrow, cut_arrow
+from fastlsh.io.blocks.contract import Block, Place
+from fastlsh.io.blocks.cutting import Format, again_rows, cut_rows
+from fastlsh.io.blocks.delimited import Delimited
+from fastlsh.io.blocks.jsonl import JsonLines
+from fastlsh.io.blocks.parquet import again_parquet, cut_parquet
+from fastlsh.io.blocks.plain import again_text, cut_text
+from fastlsh.io.files import Source
+from fastlsh.io.streams import Identity, changed, identity
+
+SIZE = 1 << 22
+_ROWS: dict[str, Any] = {"jsonl": JsonLines, "csv": Delimited, "tsv": Delimited}
+
+
+def cut(source: Source, size: int = SIZE, *, after: Place | None = None) -> Iterator[Block]:
+    """Cut a file into blocks of whole rows, one after the other and without parsing them.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    size : int
+        About how many bytes a block has, uncompressed; a row that is longer is a block. A file of
+        plain text is one.
+    after : Place, optional
+        Go on behind this block.
+
+    Yields
+    ------
+    Block
+        At least one, if `after` is not given.
+
+    Raises
+    ------
+    InputError
+        What is wrong with the file as a whole, after the blocks before it.
+    """
+    with _unchanged(source, identity(source)):
+        if source.format in _ROWS:
+            kind: Format = _ROWS[source.format](source)
+            yield from cut_rows(kind, size, after)
+        elif source.format == "parquet":
+            yield from cut_parquet(source, size, after)
+        elif source.format == "arrow":
+            yield from cut_arrow(source, size, after)
+        else:
+            yield from cut_text(source, after)
+
+
+def again(
+    source: Source,
+    places: Iterable[Place],
+    bad: Collection[int] = (),
+    known: Identity | None = None,
+    *,
+    whole: bool = True,
+) -> Iterator[Block]:
+    """Read blocks once more.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    places : iterable of Place
+        Which blocks, in ascending order.
+    bad : collection of int
+        The numbers of the bad rows of the file, in any order.
+    known : Identity, optional
+        What the file was known by before it was read first.
+    whole : bool
+        Whether `rows` will be asked for; if not, Parquet and Arrow read fewer columns.
+
+    Yields
+    ------
+    Block
+
+    Raises
+    ------
+    InputError
+        If the file has changed.
+    """
+    rows = np.sort(np.fromiter(bad, np.int64, len(bad)))
+    with _unchanged(source, known or identity(source)):
+        if source.format in _ROWS:
+            kind: Format = _ROWS[source.format](source)
+            yield from again_rows(kind, places, rows)
+        elif source.format == "parquet":
+            yield from again_parquet(source, places, rows, whole)
+        elif source.format == "arrow":
+            yield from again_arrow(source, places, rows, whole)
+        else:
+            yield from again_text(source, places, rows)
+
+
+@contextmanager
+def _unchanged(source: Source, known: Identity | None) -> Iterator[None]:
+    """Raise if the file is another one before or after."""
+    if identity(source) != known:
+        raise changed(source)
+    yield
+    if identity(source) != known:
+        raise changed(source)

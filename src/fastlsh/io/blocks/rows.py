@@ -1,0 +1,134 @@
+"""What the blocks of row formats share: which rows are documents, and their bytes."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+from fastlsh.io.blocks.checks import Bytes
+from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
+from fastlsh.io.blocks.lines import Indices, Lines
+from fastlsh.io.files import Source
+
+
+class Parsed(NamedTuple):
+    """What became of the rows of a block that are not blank."""
+
+    texts: list[str | None]
+    ids: list[Any] | None
+    priority: list[Any] | None
+    bad: list[InputError]
+
+
+class RowBlock:
+    """Whole rows as they came, in UTF-8; base of JSON lines and CSV."""
+
+    def __init__(
+        self,
+        source: Source,
+        head: Head,
+        place: Place,
+        data: Bytes,
+        lines: Lines,
+        bad: Indices | None,
+    ) -> None:
+        self.source = source
+        self.head = head
+        self.place = place
+        self._data = data
+        self._lines = lines
+        self.filled = self._not_blank()
+        """Those of the rows that are not blank."""
+        self._bad = bad
+
+    def documents(self, wanted: Flags | None = None) -> Documents:
+        """Parse the rows; see `Block`."""
+        if self._bad is None or wanted is None:
+            return _chosen(self._all(), wanted)
+        rows = self._good(wanted)[wanted]
+        parsed = self._parse(rows)
+        return Documents(
+            parsed.texts, parsed.ids, self._row_numbers(rows), numbers(parsed.priority), parsed.bad
+        )
+
+    def rows(self, kept: Flags) -> memoryview | bytes:
+        """Return rows as they came; see `Block`."""
+        if self._bad is None:
+            self._all()
+        flags = np.zeros(len(self._lines), np.bool_)
+        flags[self._good(kept)[kept]] = True
+        view = memoryview(self._data)
+        if flags.all():
+            return view
+        edges = self._lines.bounds[np.flatnonzero(np.diff(flags, prepend=False, append=False))]
+        runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        return b"".join([view[start:stop] for start, stop in runs])
+
+    def _all(self) -> Documents:
+        parsed = self._parse(self.filled)
+        self._bad = np.array([error.row for error in parsed.bad], np.int64)
+        good = self._row_numbers(self._good(None))
+        return Documents(parsed.texts, parsed.ids, good, numbers(parsed.priority), parsed.bad)
+
+    def _good(self, flags: Flags | None) -> Indices:
+        """Return the rows that are documents; as many as there are flags."""
+        good = self.filled
+        if self._bad is not None and len(self._bad):
+            good = good[~np.isin(self._row_numbers(good), self._bad)]
+        if flags is not None and len(flags) != len(good):
+            raise ValueError(f"{len(flags)} flags for {len(good)} documents")
+        return good
+
+    def _row_numbers(self, rows: Indices) -> NDArray[np.int64]:
+        numbers = self._lines.numbers
+        return self.place.row + (rows if numbers is None else numbers[rows])
+
+    def _parse(self, rows: Indices) -> Parsed:
+        """Parse these rows; bad ones are left out of the lists."""
+        raise NotImplementedError
+
+    def _not_blank(self) -> Indices:
+        raise NotImplementedError
+
+    def _records(self, rows: Indices) -> Iterator[tuple[int, str]]:
+        """Yield the numbers and the texts of rows, one by one."""
+        view, bounds = memoryview(self._data), self._lines.bounds
+        for number, start, stop in zip(
+            self._row_numbers(rows).tolist(),
+            bounds[rows].tolist(),
+            bounds[rows + 1].tolist(),
+            strict=True,
+        ):
+            yield number, str(view[start:stop], "utf-8", self.head.errors)
+
+    def check(self, row: int, raw: str) -> None:
+        """Raise if a row has bytes that are no text."""
+        try:
+            raw.encode()
+        except UnicodeEncodeError as error:
+            byte = ord(raw[error.start]) & 0xFF
+            reason = f"not {self.head.codec}: byte 0x{byte:02x} at character {error.start + 1}"
+            raise self.source.error(reason, row) from None
+
+
+def _chosen(found: Documents, wanted: Flags | None) -> Documents:
+    if wanted is None:
+        return found
+    where = np.flatnonzero(wanted).tolist()
+    return Documents(
+        [found.texts[i] for i in where],
+        None if found.ids is None else [found.ids[i] for i in where],
+        found.rows[wanted],
+        None if found.priority is None else found.priority[wanted],
+    )
+
+
+def numbers(values: list[Any] | None) -> NDArray[Any] | None:
+    """Return priorities as int64 if all are such integers, else as float64."""
+    if values is None:
+        return None
+    if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
+        return np.array(values, np.int64)
+    return np.array(values, np.float64)

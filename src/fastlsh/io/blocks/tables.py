@@ -1,0 +1,156 @@
+"""Parts of Parquet and Arrow files: texts and ids stay in Arrow's memory."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
+from fastlsh.io.blocks.columns import TableColumns
+from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
+from fastlsh.io.errors import pyarrow, reading
+
+
+class TableBlock:
+    """Some rows of a table; base of those of Parquet and Arrow."""
+
+    def __init__(
+        self, columns: TableColumns, head: Head, place: Place, bad: NDArray[np.int64] | None
+    ) -> None:
+        self.place = place
+        self.head = head
+        self._columns = columns
+        self._bad = bad
+
+    def documents(self, wanted: Flags | None = None) -> Documents:
+        """Return the texts and ids; see `Block`."""
+        with reading(self._columns.source.path):
+            return self._documents(self._table(False), wanted)
+
+    def rows(self, kept: Flags) -> Any:
+        """Return rows with all their columns; see `Block`."""
+        with reading(self._columns.source.path):
+            table = self._table(True)
+            check_structure(table)
+            if self._bad is None:
+                self._documents(table, None)
+            flags = self._good(None)
+            if len(kept) != int(flags.sum()):
+                raise ValueError(f"{len(kept)} flags for {int(flags.sum())} documents")
+            flags[flags] = kept
+            return table if flags.all() else select(table, flags)
+
+    def _table(self, whole: bool) -> Any:
+        """Read the rows: of the columns that documents need, or of all."""
+        raise NotImplementedError
+
+    def _good(self, wanted: Flags | None) -> Flags:
+        """Return flags over the rows: those of documents, or of some of these."""
+        flags = np.ones(self.place.stop - self.place.start, np.bool_)
+        if self._bad is not None:
+            flags[self._bad - self.place.row] = False
+        if wanted is not None:
+            flags[flags] = wanted
+        return flags
+
+    def _documents(self, table: Any, wanted: Flags | None) -> Documents:
+        if self._bad is not None:
+            flags = self._good(wanted)
+            if not flags.all():
+                table = select(table, flags)
+            rows = self.place.row + np.flatnonzero(flags)
+            texts = table.column(self._columns.text)
+            target = self._columns.text_type(texts.type)
+            texts = texts if target is None else texts.cast(target)
+            return Documents(texts, self._ids(table)[0], rows, self._numbers(table))
+        source, columns = self._columns.source, self._columns
+        texts, undecodable = self._texts(table)
+        ids, bad = self._ids(table)
+        bad |= undecodable
+        if source.options.id is not None:
+            nulls = _nulls(table.column(columns.id))
+            bad |= dict.fromkeys(nulls, f"{columns.id!r} is null, not an id")
+        bad |= self._no_numbers(table)
+        reasons = [source.error(bad[i], self.place.row + i) for i in sorted(bad)]
+        self._bad = np.array([reason.row for reason in reasons], np.int64)
+        if bad or wanted is not None:
+            found = self._documents(table, wanted)
+            found.bad = reasons
+            return found
+        rows = self.place.row + np.arange(len(table))
+        return Documents(texts, ids, rows, self._numbers(table))
+
+    def _texts(self, table: Any) -> tuple[Any, dict[int, str]]:
+        """Return the texts, and the rows that are not UTF-8, which Arrow checks only on demand."""
+        column = table.column(self._columns.text)
+        target = self._columns.text_type(column.type)
+        try:
+            if target is None:
+                column.validate(full=True)
+                return column, {}
+            check_column(self._columns.text, column)
+            return column.cast(target), {}
+        except pyarrow("").ArrowInvalid:
+            check_column(self._columns.text, column)
+            bad = not_utf8(column)
+            if not bad:
+                raise
+            return column, bad
+
+    def _ids(self, table: Any) -> tuple[Any, dict[int, str]]:
+        """Return the ids, as an array of a type that Python has, else a list; and bad rows."""
+        name = self._columns.id
+        if name is None:
+            return None, {}
+        column = table.column(name)
+        pa, types = pyarrow(""), pyarrow("").types
+        check_column(name, column)
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            bad = {i: f"{name!r} is {reason}" for i, reason in not_utf8(column).items()}
+            return [_plain(value) for value in as_binary(column).to_pylist()], bad
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kind = str(column.type)
+        if column.null_count == len(column):
+            return None, {}
+        if types.is_integer(column.type) or kind in ("float", "double", "bool") or "string" in kind:
+            return column, {}
+        return [_plain(value) for value in column.to_pylist()], {}
+
+    def _no_numbers(self, table: Any) -> dict[int, str]:
+        name = self._columns.priority
+        if name is None:
+            return {}
+        column = table.column(name)
+        bad = dict.fromkeys(_nulls(column), f"{name!r} is null, not a number")
+        if pyarrow("").types.is_floating(column.type):
+            values = column.to_numpy()
+            isnan = set(np.flatnonzero(np.isnan(values)).tolist()) - set(bad)
+            bad |= dict.fromkeys(isnan, f"{name!r} is NaN, not a number")
+        return bad
+
+    def _numbers(self, table: Any) -> NDArray[Any] | None:
+        """Return the priorities of rows that all have one."""
+        name = self._columns.priority
+        if name is None:
+            return None
+        column, pa = table.column(name), pyarrow("")
+        if pa.types.is_integer(column.type):
+            try:
+                return np.asarray(column.cast(pa.int64()).to_numpy())
+            except pa.ArrowInvalid:  # of 64 bits without a sign
+                return np.asarray(column.to_numpy()).astype(np.float64)
+        return np.asarray(column.cast(pa.float64()).to_numpy()).astype(np.float64)
+
+
+def _nulls(column: Any) -> list[int]:
+    if not column.null_count:
+        return []
+    found: list[int] = np.flatnonzero(column.is_null().to_numpy()).tolist()
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value

@@ -1,0 +1,5 @@
+"""Rows in another format than they came in."""
+
+from fastlsh.io.convert.door import output_piece, output_writer
+
+__all__ = ["output_piece", "output_writer"]

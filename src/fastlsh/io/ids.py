@@ -1,0 +1,140 @@
+"""Ids of documents, made where they are asked for."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+_COUNTED = {"int64", "int32", "uint64", "uint32", "string", "large_string"}
+"""Types of Arrow whose values are equal where those of Python are."""
+
+
+class _Piece(NamedTuple):
+    """The ids of a block."""
+
+    path: str
+    ids: Any
+    rows: NDArray[np.int64]
+
+    def between(self, start: int, stop: int) -> list[Any]:
+        """Return those from `start` to `stop` - 1."""
+        found = None if self.ids is None else self.ids[start:stop]
+        return self._named(found, self.rows[start:stop])
+
+    def take(self, positions: NDArray[np.int64]) -> list[Any]:
+        """Return those at some positions."""
+        if isinstance(self.ids, list):
+            found = [self.ids[i] for i in positions.tolist()]
+        else:
+            found = None if self.ids is None else self.ids.take(positions)
+        return self._named(found, self.rows[positions])
+
+    def _named(self, found: Any, rows: NDArray[np.int64]) -> list[Any]:
+        if found is None:
+            return [f"{self.path}:{row}" for row in rows.tolist()]
+        values: list[Any] = found.to_pylist() if hasattr(found, "to_pylist") else found
+        if None not in values:
+            return values
+        return [
+            f"{self.path}:{row}" if value is None else value
+            for value, row in zip(values, rows.tolist(), strict=True)
+        ]
+
+
+class Ids(Sequence[Any]):
+    """The ids of a collection: a list to look at, but most of them are no Python objects.
+
+    Where a file gives none, ``FILE:ROW`` is made when it is asked for; those of Parquet and Arrow
+    stay there.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[_Piece] = []
+        self._starts = [0]
+
+    def add(self, path: str, ids: Any, rows: NDArray[np.int64]) -> None:
+        """Append the ids of a block: a list or an Arrow array, with None for ``FILE:ROW``."""
+        if len(rows):
+            self._pieces.append(_Piece(path, ids, rows))
+            self._starts.append(len(self) + len(rows))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return an id, or a list of those of a slice."""
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                return list(self._between(start, stop))
+            return [self[i] for i in range(start, stop, step)]
+        index = range(len(self))[key]
+        return next(self._between(index, index + 1))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._between(0, len(self))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (list, Ids)):
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: "Ids") -> "Ids":
+        found = Ids()
+        for piece in self._pieces + other._pieces:
+            found.add(*piece)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} ids>"
+
+    def _between(self, start: int, stop: int) -> Iterator[Any]:
+        for number in range(bisect_right(self._starts, start) - 1, len(self._pieces)):
+            begin = self._starts[number]
+            if begin >= stop:
+                return
+            piece = self._pieces[number]
+            yield from piece.between(max(start - begin, 0), min(stop - begin, len(piece.rows)))
+
+    def take(self, positions: NDArray[np.int64]) -> list[Any]:
+        """Return the ids at some positions, in any order."""
+        found = np.empty(len(positions), object)
+        pieces = np.searchsorted(self._starts, positions, "right") - 1
+        order = np.argsort(pieces, kind="stable")
+        edges = np.flatnonzero(np.diff(pieces[order], prepend=-1, append=len(self._pieces)))
+        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            mine = order[start:stop]
+            number = int(pieces[mine[0]])
+            found[mine] = self._pieces[number].take(positions[mine] - self._starts[number])
+        return found.tolist()
+
+    def repeated(self) -> int:
+        """Return how many ids an earlier document has."""
+        if all(piece.ids is None for piece in self._pieces):
+            files: dict[str, list[NDArray[np.int64]]] = {}
+            for piece in self._pieces:
+                files.setdefault(piece.path, []).append(piece.rows)
+            different = [len(np.unique(np.concatenate(rows))) for rows in files.values()]
+            return len(self) - sum(different)
+        kinds = {str(getattr(piece.ids, "type", None)) for piece in self._pieces}
+        if len(kinds) == 1 and kinds <= _COUNTED and not self._nulls():
+            count = import_module("pyarrow.compute").count_distinct
+            chunks = [chunk for piece in self._pieces for chunk in piece.ids.chunks]
+            different = count(import_module("pyarrow").chunked_array(chunks)).as_py()
+            return len(self) - int(different)
+        # Most often the hashes differ, and take less memory than a set.
+        hashes = np.sort(np.fromiter(map(hash, self), np.int64, len(self)))
+        twice = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
+        if not twice:
+            return 0
+        doubtful = [value for value in self if hash(value) in twice]
+        return len(doubtful) - len(set(doubtful))
+
+    def _nulls(self) -> int:
+        return sum(int(piece.ids.null_count) for piece in self._pieces)

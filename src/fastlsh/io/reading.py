@@ -1,0 +1,177 @@
+"""Reading: several files become one collection of documents."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+from fastlsh.io.arrays import join
+from fastlsh.io.blocks import Block, Documents, cut, identity, in_order, processors
+from fastlsh.io.collection import Collection, Part
+from fastlsh.io.files import Options, Paths, Source, expand
+from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.telling import ProgressOption, Teller
+
+_REASONS = 10
+
+
+def read(
+    inputs: Paths,
+    *,
+    text: str | None = None,
+    id: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    header: bool = True,
+    quotes: bool = True,
+    priority: str | None = None,
+    on_error: str = "fail",
+    uniform: bool = False,
+    recursive: bool = False,
+    mixed: bool = False,
+    threads: int | None = None,
+    progress: ProgressOption | None = None,
+) -> Collection:
+    """Read files into one collection of documents.
+
+    Parameters
+    ----------
+    inputs : path or iterable of paths
+        JSON lines, CSV, TSV, Parquet, Arrow IPC and plain text (a file is a document). The row
+        formats and plain text may be compressed with gzip, bzip2, xz or Zstandard. Directories
+        and patterns stand for what is in them, URLs for what fsspec opens: see `expand`.
+    text : str, optional
+        The column of the texts, by default ``text``; without a header the last column.
+        Null is an empty document, any other value but a string is a bad row.
+    id : str, optional
+        The column of the ids, which keep their type; by default ``id`` where present, without a
+        header the first of two or more columns.
+    format : str, optional
+        For files whose suffix does not tell: ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``arrow``
+        or ``txt``, with ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` appended if compressed.
+    encoding : str
+        Of the row formats and plain text; decoding is strict. A byte order mark is dropped.
+    delimiter : str, optional
+        One character; by default a comma, or a tab in TSV.
+    header : bool
+        Whether CSV and TSV begin with the names of the columns; if not, these are ``1``, ``2``...
+    quotes : bool
+        Whether double quotes enclose fields of CSV and TSV, or are text like anything else.
+    priority : str, optional
+        A column of numbers, which go to `Collection.priority`; null or NaN is a bad row.
+    on_error : {"fail", "skip"}
+        Whether a bad row raises or is left out and counted. A file that cannot be read to its
+        end always raises.
+    uniform : bool
+        Require the same columns of all inputs, as `write_rows` does for one file.
+    recursive : bool
+        Whether the directories inside a directory are read.
+    mixed : bool
+        Whether the files of one directory may have several formats.
+    threads : int, optional
+        How many; by default as many as there are processors for this process. They never change
+        the result.
+    progress : callable, optional
+        Called in the calling thread with ("reading", bytes done, bytes in all), of the files as
+        they are; one that is compressed counts when it is done.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    InputError
+        With the file, the row and the reason.
+    ValueError
+        If a parameter is wrong.
+    """
+    if on_error not in ("fail", "skip"):
+        raise ValueError(f"on_error is 'fail' or 'skip', not {on_error!r}")
+    options = Options(text, id, encoding, delimiter, header, quotes, priority)
+    sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
+    reader = _Reader(sources, on_error == "fail", uniform, progress)
+    for part, block, found in in_order(reader.blocks(), _parsed, threads or processors()):
+        reader.take(part, block, found)
+    return reader.collection()
+
+
+Cut = tuple[Part, Block]
+
+
+def _parsed(cut: Cut) -> tuple[Part, Block, Documents]:
+    part, block = cut
+    return part, block, block.documents()
+
+
+class _Reader:
+    """Puts the documents of blocks together."""
+
+    def __init__(
+        self,
+        sources: list[Source],
+        strict: bool,
+        uniform: bool,
+        progress: ProgressOption | None,
+    ) -> None:
+        self._parts = [Part(source) for source in sources]
+        self._strict = strict
+        self._uniform = uniform
+        self._tell = Teller("reading", sources, progress)
+        self._in_arrow = all(source.format in COLUMNAR for source in sources)
+        self._found = Collection(parts=self._parts)
+        self._texts: list[Any] = []
+        self._priorities: list[NDArray[Any]] = []
+
+    def blocks(self) -> Iterator[Cut]:
+        """Cut all files."""
+        for part in self._parts:
+            part.known = identity(part.source)
+            for block in cut(part.source):
+                part.head = block.head
+                yield part, block
+            self._check_columns(part)
+
+    def _check_columns(self, part: Part) -> None:
+        # A CSV file without header and rows has no columns to compare.
+        first = self._parts[0]
+        layouts = (first.head.layout, part.head.layout)
+        if self._uniform and None not in layouts and layouts[0] != layouts[1]:
+            raise part.source.error(f"its columns are not those of {first.source.path}")
+
+    def take(self, part: Part, block: Block, found: Documents) -> None:
+        """Append the documents of a block."""
+        part.places.append(block.place)
+        part.counts.append(len(found))
+        for error in found.bad:
+            self._refuse(part, error)
+        if self._in_arrow:
+            self._texts.append(found.texts)
+        elif isinstance(found.texts, list):
+            self._found.texts += found.texts
+        else:
+            self._found.texts += found.texts.to_pylist()
+        self._found.ids.add(part.source.path, found.ids, found.rows)
+        if found.priority is not None:
+            self._priorities.append(found.priority)
+        self._tell(part.source, block.place)
+
+    def _refuse(self, part: Part, error: InputError) -> None:
+        if self._strict:
+            raise error
+        part.bad.append(error.row or 1)
+        self._found.skipped += 1
+        if self._found.skipped <= _REASONS:
+            self._found.skipped_reasons.append(error)
+
+    def collection(self) -> Collection:
+        """Return all of them."""
+        self._tell.end()
+        if self._in_arrow:
+            self._found.texts = join(self._texts, self._parts[0].source.path)
+        if self._priorities:
+            self._found.priority = np.concatenate(self._priorities)
+        return self._found

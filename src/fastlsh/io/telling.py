@@ -1,0 +1,58 @@
+"""How far reading and writing are."""
+
+from collections.abc import Callable, Sequence
+
+from fastlsh.io import places
+from fastlsh.io.blocks import Place
+from fastlsh.io.files import Source
+from fastlsh.io.formats import COLUMNAR
+
+ProgressOption = Callable[[str, int, int], None]
+"""A function of (stage, bytes done, bytes in all)."""
+
+
+class Teller:
+    """Tells the bytes of the inputs that are done; a compressed file counts when it is.
+
+    Parameters
+    ----------
+    stage : str
+        What is done to them.
+    sources : sequence of Source
+        The files.
+    progress : callable or None
+        Who is told, in the calling thread.
+    """
+
+    def __init__(
+        self, stage: str, sources: Sequence[Source], progress: ProgressOption | None
+    ) -> None:
+        self._stage = stage
+        self._progress = progress
+        if progress is None:
+            return
+        sizes = [_size(source) for source in sources]
+        self._total = sum(sizes)
+        self._starts: dict[int, tuple[int, int]] = {}
+        start = 0
+        for source, size in zip(sources, sizes, strict=True):
+            self._starts[id(source)] = start, size
+            start += size
+
+    def __call__(self, source: Source, place: Place) -> None:
+        """Tell that a block of a file is done."""
+        if self._progress is None:
+            return
+        start, size = self._starts[id(source)]
+        counted = source.compression is None and source.format not in COLUMNAR
+        done = start + (min(place.stop, size) if counted else 0)
+        self._progress(self._stage, done, self._total)
+
+    def end(self) -> None:
+        """Tell that all is done."""
+        if self._progress is not None:
+            self._progress(self._stage, self._total, self._total)
+
+
+def _size(source: Source) -> int:
+    return places.identity(source.path).size if places.is_regular(source.path) else 0

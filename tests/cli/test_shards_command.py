@@ -1,0 +1,162 @@
+"""Shards on the command line: directories, patterns, one output for each input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from files import put_rows
+
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+OTHER = "something else altogether, long enough to have shingles"
+
+
+@pytest.fixture
+def shards(run):
+    """Two shards, of which the second has a copy of what is in the first."""
+    os.makedirs("in/deep")
+    put_rows("in/a.jsonl", {"id": 1, "text": ONE}, {"id": 2, "text": OTHER})
+    put_rows("in/deep/b.jsonl", {"id": 3, "text": ONE})
+    Path("in/_SUCCESS").touch()
+    return "in"
+
+
+def tree(folder="."):
+    return sorted(path.as_posix() for path in Path(folder).rglob("*") if path.is_file())
+
+
+def only_line(found):
+    status, out, err = found
+    assert (status, out, len(err)) == (2, "", 1)
+    return err[0]
+
+
+@pytest.mark.parametrize("inputs", [["in", "--recursive"], ["in/**/*.jsonl"]])
+def test_dedup_shard_by_shard(run, shards, inputs):
+    status, _, err = run("dedup", *inputs, "-o", "out/", "--removed", "removed.tsv")
+    assert (status, err[0]) == (0, "fastlsh: 3 documents, 0 empty")
+    assert tree("out") == ["out/a.jsonl", "out/deep/b.jsonl"]
+    assert Path("out/a.jsonl").read_bytes() == Path("in/a.jsonl").read_bytes()
+    assert Path("out/deep/b.jsonl").read_bytes() == b""
+    # Once more, in the other direction: outputs of the run before are replaced.
+    run("dedup", *inputs, "-o", "out", "--keep", "last", "-q")
+    assert Path("out/a.jsonl").read_text().count("\n") == 1
+    assert Path("out/deep/b.jsonl").read_text().count("\n") == 1
+
+
+def test_one_file_of_a_directory(run, shards):
+    assert run("dedup", "in", "--recursive", "-o", "kept.jsonl", "-q") == (0, "", [])
+    assert len(Path("kept.jsonl").read_text().splitlines()) == 2
+
+
+def test_the_other_commands_read_shards(run, shards):
+    status, out, _ = run("pairs", "in", "--recursive", "-q")
+    assert (status, out.splitlines()[1:]) == (0, ["1\t3\t1.000000"])
+    assert run("evaluate", "in/**/*.jsonl", "-q")[0] == 0
+    assert run("explain", "in", 1, 3, "--recursive", "-q")[0] == 0
+
+
+def test_what_is_left_out_is_told_once(run, shards):
+    status, _, err = run("dedup", "in", "-o", "out/", "--against", "in", "-q")
+    assert status == 0
+    assert err[0] == (
+        "fastlsh: warning: left out of in: directories, which --recursive reads: deep"
+    )
+    assert len([line for line in err if "left out" in line]) == 1
+
+
+def test_several_formats(run, shards):
+    Path("in/c.csv").write_text(f"id,text\n4,{ONE}\n")
+    assert "several formats (1 .csv, 2 .jsonl)" in only_line(run("pairs", "in", "--recursive"))
+    run("dedup", "in", "--recursive", "-o", "out/", "-q")
+    assert Path("out/c.csv").read_text() == "id,text\n"
+    status, _, err = run("pairs", "in", "--recursive", "--format", "jsonl")
+    assert (status, err[1]) == (0, "fastlsh: 3 documents, 0 empty")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["no*.jsonl", "-o", "out/"], "no*.jsonl: no file matches this pattern"),
+        (["in", "-o", "in/kept.jsonl"], "in/kept.jsonl: the output would lie among the inputs"),
+        (["in", "--recursive", "-o", "in/out/"], "in/out/a.jsonl: the output would lie among"),
+        (["in/a.jsonl", "-o", "in"], "in/a.jsonl: the output is one of the inputs"),
+        (["in/a.jsonl", "in/a.jsonl", "-o", "out/"], "in/a.jsonl: its output would be out/a.jsonl"),
+        (["in/*.jsonl", "-o", "in/_SUCCESS/"], "in/_SUCCESS is a file where"),
+        (["in/*.jsonl", "-o", "p/", "--removed", "in/r.jsonl", "--against", "in"],
+         "in/r.jsonl: the output would lie among the inputs of the directory in"),
+        (["in/a.jsonl", "-o", "o/", "--removed", "o/a.jsonl"],
+         "o/a.jsonl: the output is a directory"),
+        (["in/a.jsonl", "-o", "p/", "--removed", "p/a.jsonl"], "--removed is the file of -o"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:left out")
+def test_refused_before_the_work(run, shards, arguments, reason):
+    os.makedirs("o/a.jsonl")
+    os.mkdir("p")
+    before = tree()
+    _, _, err = run("dedup", *arguments)
+    err = [line for line in err if "warning" not in line]
+    assert len(err) == 1
+    assert reason in err[0].replace(os.sep, "/")
+    assert tree() == before
+
+
+def test_a_bad_row_in_a_later_shard_leaves_nothing(run, shards):
+    Path("in/z.jsonl").write_text("bad\n")
+    before = tree()
+    assert "in/z.jsonl: row 1: not JSON" in only_line(
+        run("dedup", "in/*.jsonl", "-o", "out/")
+    ).replace(os.sep, "/")
+    assert tree() == before
+    assert not os.path.exists("out")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_nothing_or_everything(here, number):
+    os.mkdir("in")
+    for i in range(300):
+        put_rows(f"in/{i}.jsonl", {"text": f"{i} {ONE}"})
+    command = [sys.executable, "-m", "fastlsh", "dedup", "in", "-o", "out/", "-q"]
+    for delay in (0.0, 0.05, 0.1):
+        process = subprocess.Popen(command, stderr=subprocess.PIPE)
+        while process.poll() is None and not os.path.isdir("out"):
+            time.sleep(0.001)
+        time.sleep(delay)
+        process.send_signal(number)
+        process.communicate()
+        names = os.listdir("out") if os.path.isdir("out") else []
+        if names:
+            assert sorted(names) == sorted(os.listdir("in"))
+            for name in names:
+                os.unlink(f"out/{name}")
+            os.rmdir("out")
+
+
+def test_texts_of_a_directory(run):
+    os.mkdir("in")
+    for name, text in {"a.txt": ONE, "b.txt": ONE, "c.txt": OTHER}.items():
+        Path(f"in/{name}").write_text(text)
+    assert run("dedup", "in", "-o", "out/", "-q") == (0, "", [])
+    assert tree("out") == ["out/a.txt", "out/c.txt"]
+    run("dedup", "in", "-o", "kept.jsonl", "-q")
+    lines = Path("kept.jsonl").read_text().splitlines()
+    assert [json.loads(line)["text"] for line in lines] == [ONE, OTHER]
+
+
+def test_another_format(run, shards):
+    pq = pytest.importorskip("pyarrow.parquet")
+    run("dedup", "in", "--recursive", "-o", "out/", "--convert-to", "parquet", "-q")
+    assert tree("out") == ["out/a.parquet", "out/deep/b.parquet"]
+    assert pq.read_table("out/a.parquet").to_pylist()[1] == {"id": 2, "text": OTHER}
+    status, out, _ = run("dedup", "out/a.parquet", "-o", "one.csv", "--convert-to", "csv", "-q")
+    assert (status, out) == (0, "")
+    assert Path("one.csv").read_text() == f'id,text\n1,{ONE}\n2,"{OTHER}"\n'
+    line = only_line(run("dedup", "in", "-o", "o.xml", "--recursive", "--convert-to", "xml"))
+    assert line == "fastlsh: rows are not converted to 'xml', but to parquet, jsonl, csv"

@@ -1,0 +1,234 @@
+"""Rows in another format: values, nesting, types that do not agree."""
+
+import csv
+import datetime
+import decimal
+import gzip
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+
+from fastlsh.io import InputError, check_rows_output, read, write_rows
+from files import get, put
+
+
+def convert(inputs, output, to, kept=None, **keywords):
+    found = read(inputs, mixed=True, **keywords)
+    flags = np.ones(len(found), bool) if kept is None else np.array(kept, bool)
+    check_rows_output(inputs, output, convert=to)
+    write_rows(found, flags, output, convert=to)
+
+
+def lines(*rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def parquet(name):
+    return pytest.importorskip("pyarrow.parquet").read_table(name)
+
+
+NESTED = [
+    {"text": "a", "n": 1, "meta": {"tags": ["x"], "deep": {"k": 1}}, "f": True},
+    {"text": "b", "n": 2.5, "meta": {"tags": [], "more": "m"}, "list": [{"p": 1}, {"q": None}]},
+    {"text": None, "n": None, "meta": None, "list": []},
+]
+
+
+# --- to Parquet
+
+
+def test_nested_json_stays_nested(here):
+    put("a.jsonl", lines(*NESTED))
+    convert("a.jsonl", "a.parquet", "parquet")
+    table = parquet("a.parquet")
+    assert table.column_names == ["text", "n", "meta", "f", "list"]
+    assert str(table.schema.field("n").type) == "double"
+    rows = table.to_pylist()
+    assert rows[0]["meta"] == {"tags": ["x"], "deep": {"k": 1}, "more": None}
+    assert rows[1]["list"] == [{"p": 1, "q": None}, {"p": None, "q": None}]
+    assert rows[2] == {"text": None, "n": None, "meta": None, "f": None, "list": []}
+    assert read("a.parquet").texts.to_pylist() == ["a", "b", None]
+
+
+def test_types_are_those_of_the_whole_file(here):
+    pytest.importorskip("pyarrow")
+    # Far apart, so that they are in different pieces.
+    rows = [{"text": "x" * 100_000, "v": None, "s": {}} for _ in range(100)]
+    put("a.jsonl", lines(*rows, {"text": "y", "v": [1], "s": {"k": [[]]}}))
+    convert("a.jsonl", "a.parquet", "parquet")
+    table = parquet("a.parquet")
+    assert str(table.schema.field("v").type).startswith("list<")
+    assert table.to_pylist()[-1] == {"text": "y", "v": [1], "s": {"k": [[]]}}
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([1, "a"], "row 2: the value of 'v' does not fit: string, but int64 in rows before"),
+        ([None, True, 2], "row 3: the value of 'v' does not fit: int64, but bool in rows before"),
+        ([{"a": {"b": 1}}, {"a": {"b": "x"}}], "row 2: the value of 'v.a.b' does not fit: string"),
+        ([[[1]], [["x"]]], "row 2: the value of 'v[][]' does not fit: string, but int64"),
+        ([[1], {"a": 1}], "row 2: the value of 'v' does not fit: struct<a: int64>, but list<"),
+        ([1, [1, "a"]], "row 2: the value of 'v' does not fit: Could not convert 'a'"),
+        ([2**63], "row 1: the value of 'v' does not fit: "),
+        ([2**60 + 1, 0.5], "row 1: the value of 'v' does not fit: Integer value"),
+        ([0.5, 2**60 + 1], "row 2: the value of 'v' does not fit: Integer value"),
+        (["a", "\ud800"], "row 2: the value of 'v' does not fit: "),
+        ([{}, {}], "all objects of 'v' are empty, which Parquet does not have"),
+    ],
+)
+@pytest.mark.parametrize("far", [0, 9_000_000])
+def test_types_that_do_not_agree(here, values, reason, far):
+    pytest.importorskip("pyarrow")
+    rows = [{"text": "x" * far, "v": value} for value in values]
+    put("a.jsonl", lines(*rows))
+    with pytest.raises(InputError) as caught:
+        convert("a.jsonl", "out/", "parquet")
+    assert str(caught.value).startswith(os.path.join("out/", "a.parquet") + f": {reason}")
+    assert os.listdir() == ["a.jsonl"]
+
+
+def test_csv_becomes_columns_of_strings(here):
+    put("a.csv", 'id,text,n\n1,"a\nb",\n2,"""q""",07\n')
+    convert("a.csv", "a.parquet", "parquet", [0, 1])
+    table = parquet("a.parquet")
+    assert {str(field.type) for field in table.schema} == {"string"}
+    assert table.to_pylist() == [{"id": "2", "text": '"q"', "n": "07"}]
+
+
+def test_arrow_becomes_parquet(here):
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"text": ["a", "b"], "when": pa.array([1, None], pa.timestamp("ms"))})
+    with pa.ipc.new_file("a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    convert("a.arrow", "a.parquet", "parquet", [1, 0])
+    assert parquet("a.parquet").equals(table.slice(0, 1))
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+    table = pa.table({"text": ["a"], "u": union})
+    with pa.ipc.new_file("u.arrow", table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(InputError, match=r"u\.parquet: "):
+        convert("u.arrow", "u.parquet", "parquet")
+
+
+# --- to JSON lines
+
+
+def test_csv_becomes_json(here):
+    put("a.tsv", "text\tid\n\u00e9\t1\n")
+    convert("a.tsv", "out/", "jsonl.gz")
+    assert gzip.decompress(get("out/a.jsonl.gz")) == '{"text": "é", "id": "1"}\n'.encode()
+    put("b.csv", "1,a\n2,b\n")
+    convert("b.csv", "b.jsonl", "jsonl", header=False)
+    assert get("b.jsonl") == b'{"1": "1", "2": "a"}\n{"1": "2", "2": "b"}\n'
+
+
+def test_columns_become_json(here):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    day = datetime.datetime(2020, 1, 2, 3, 4, 5)
+    table = pa.table(
+        {
+            "text": ["a", None],
+            "f": [math.nan, 1.5],
+            "d": [day, None],
+            "b": [b"\xc3\xa9", None],
+            "n": [decimal.Decimal("1.10"), None],
+            "s": [{"k": [1, None]}, None],
+            "m": pa.array([[("x", 1)], None], pa.map_(pa.string(), pa.int64())),
+        }
+    )
+    pq.write_table(table, "a.parquet")
+    convert("a.parquet", "a.jsonl", "jsonl")
+    first, second = map(json.loads, get("a.jsonl").splitlines())
+    assert first == {
+        "text": "a", "f": None, "d": "2020-01-02T03:04:05", "b": "é", "n": "1.10",
+        "s": {"k": [1, None]}, "m": {"x": 1},
+    }  # fmt: skip
+    assert second == {**dict.fromkeys(table.column_names), "f": 1.5}
+    pq.write_table(pa.table({"text": ["a", "b"], "b": [b"a", b"\xff"]}), "b.parquet")
+    with pytest.raises(InputError, match=r"b\.jsonl: row 2: the value of 'b' cannot be written"):
+        convert("b.parquet", "b.jsonl", "jsonl")
+
+
+def test_texts_become_rows(here):
+    os.mkdir("d")
+    put("d/a.txt", "x\ny")
+    put("d/b.txt", "")
+    convert("d", "out/", "jsonl", [1, 0])
+    assert json.loads(get("out/a.jsonl")) == {"id": os.path.join("d", "a.txt"), "text": "x\ny"}
+    assert get("out/b.jsonl") == b""
+    convert("d", "all.parquet", "parquet")
+    assert parquet("all.parquet").column("text").to_pylist() == ["x\ny", ""]
+
+
+# --- to CSV
+
+
+def test_json_becomes_csv(here):
+    put("a.jsonl", lines(*NESTED, {"z": "\r", "text": '"q", é'}))
+    convert("a.jsonl", "a.csv", "csv")
+    with open("a.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["text", "n", "meta", "f", "list", "z"]
+    assert rows[0] == {
+        "text": "a", "n": "1", "meta": '{"tags": ["x"], "deep": {"k": 1}}', "f": "true",
+        "list": "", "z": "",
+    }  # fmt: skip
+    assert json.loads(rows[1]["list"]) == NESTED[1]["list"]
+    assert (rows[3]["text"], rows[3]["z"]) == ('"q", é', "\r")
+    assert read("a.csv").texts == ["a", "b", "", '"q", é']
+
+
+def test_lone_surrogates_are_refused(here):
+    put("a.jsonl", '{"text": "a"}\n{"text": "\\ud800"}\n')
+    with pytest.raises(InputError, match=r"a\.csv: row 2: the value of 'text' cannot be written"):
+        convert("a.jsonl", "a.csv", "csv")
+
+
+def test_a_null_as_the_only_column_is_a_row(here):
+    put("a.jsonl", lines({"text": None}, {"text": "b"}))
+    convert("a.jsonl", "a.csv", "csv")
+    assert len(read("a.csv")) == 2
+
+
+# --- all of them
+
+
+@pytest.mark.parametrize("to", ["parquet", "jsonl", "csv"])
+@pytest.mark.parametrize("kept", [[0, 0], [0, 1]])
+def test_what_is_written_can_be_read(here, to, kept):
+    if to == "parquet":
+        pytest.importorskip("pyarrow")
+    os.mkdir("d")
+    put("d/a.jsonl", lines({"text": "a"}, {"text": "b"}))
+    put("d/b.csv", "text\na\nb\n")
+    put("d/c.tsv", "text\na\nb\n")
+    put("d/e.txt", "b")
+    convert("d", "out/", to, [*kept * 3, kept[1]])
+    assert sorted(os.listdir("out")) == [f"{name}.{to}" for name in "abce"]
+    found = read("out")
+    assert list(map(str, found.texts)) == ["b"] * 4 * kept[1]
+
+
+def test_the_same_format_is_not_touched(here):
+    put("a.jsonl", '{"text" :"a"}\n')
+    convert("a.jsonl", "b.jsonl", "jsonl")
+    assert get("b.jsonl") == get("a.jsonl")
+
+
+def test_the_name_must_agree(here):
+    put("a.jsonl", "")
+    with pytest.raises(InputError, match=r"rows are converted to \.parquet, so the output must"):
+        check_rows_output("a.jsonl", "b.jsonl", convert="parquet")
+
+
+def test_columns_of_one_name(here):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table([["a"], [1], [2]], names=["text", "n", "n"]), "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: 2 columns are named 'n'"):
+        convert("a.parquet", "a.csv", "csv")

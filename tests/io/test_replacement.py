@@ -1,0 +1,109 @@
+"""Several files that appear together."""
+
+import os
+import signal
+import stat
+import threading
+
+import pytest
+
+from fastlsh.io import replacing_together
+from files import get, put
+
+
+def write(together, *names, folders=True):
+    for name in names:
+        with together.file(name, folders=folders) as temporary:
+            put(temporary, name)
+
+
+def failing(*names, then=lambda together: None):
+    """Write, do something and fail."""
+
+    def work():
+        with replacing_together() as together:
+            write(together, *names)
+            then(together)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+
+
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_all_appear_at_the_end(here, count):
+    names = [f"o/{i % 7}/{i}" for i in range(count)]
+    with replacing_together() as together:
+        write(together, *names)
+        assert not any(map(os.path.exists, names))
+    assert [get(name).decode() for name in names] == names
+    assert not [name for _, _, files in os.walk(".") for name in files if name.endswith(".tmp")]
+
+
+def test_an_error_takes_all_back(here):
+    os.mkdir("there")
+    put("there/a", "earlier")
+    failing("there/a", "there/new/b", "other/c/d")
+    assert (os.listdir(), os.listdir("there"), get("there/a")) == (["there"], ["a"], b"earlier")
+
+
+def test_what_another_puts_into_a_new_folder_stays(here):
+    failing("o/a", then=lambda _: put("o/theirs", "x"))
+    assert os.listdir("o") == ["theirs"]
+
+
+def test_no_folder_is_made_unless_asked_for(here):
+    with pytest.raises(FileNotFoundError), replacing_together() as together:
+        write(together, "o/a", folders=False)
+    assert os.listdir() == []
+
+
+def test_a_file_that_must_be_absent_goes_with_the_others(here):
+    put("a", "earlier")
+    with replacing_together() as together:
+        write(together, "b")
+        together.absent("a")
+        together.absent("never")
+        assert sorted(name for name in os.listdir() if len(name) == 1) == ["a"]
+    assert os.listdir() == ["b"]
+    put("a", "earlier")
+    failing(then=lambda together: together.absent("a"))
+    assert get("a") == b"earlier"
+
+
+def test_a_rename_that_fails_removes_the_rest(here, monkeypatch):
+    rename = os.replace
+
+    def fails(source, target):
+        if target.endswith("b"):
+            raise OSError(5, "it fails")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(OSError, match="it fails"), replacing_together() as together:
+        write(together, "a", "b", "c")
+    assert os.listdir() == ["a"]  # whole, and its folder has nothing temporary
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are others there")
+def test_an_interrupt_between_renames_waits(here, monkeypatch):
+    rename = os.replace
+    renamed = threading.Event()
+
+    def slow(source, target):
+        rename(source, target)
+        os.kill(os.getpid(), signal.SIGINT)
+        renamed.wait(0.1)
+
+    monkeypatch.setattr(os, "replace", slow)
+    with pytest.raises(KeyboardInterrupt), replacing_together() as together:
+        write(together, "a", "b", "c")
+    assert sorted(os.listdir()) == ["a", "b", "c"]
+
+
+def test_modes_stay(here):
+    put("a", "earlier")
+    os.chmod("a", 0o640)
+    with replacing_together() as together:
+        write(together, "a", "b")
+    assert stat.S_IMODE(os.stat("a").st_mode) == 0o640
