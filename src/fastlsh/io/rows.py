@@ -17,8 +17,8 @@ from fastlsh.io.blocks import (
     as_json,
     behind,
     in_order,
-    processors,
     rows_writer,
+    thread_count,
 )
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.files import Paths, expand
@@ -116,7 +116,7 @@ def write_rows(
     plan = plan_outputs([part.source for part in collection.parts], output)
     jobs = _jobs(collection, kept, plan)
     tell = Teller("writing", [part.source for part in collection.parts], progress)
-    threads = threads or processors()
+    threads = thread_count(threads)
     with (
         closing(in_order(_read_again(jobs), _piece, threads)) as pieces,
         replacing_together() as together,

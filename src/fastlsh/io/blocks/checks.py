@@ -24,7 +24,9 @@ def checksum(data: Bytes, seed: int = 0) -> int:
     rest = words[rows * _WIDTH :]
     total = int((sums * _WEIGHTS).sum(dtype=np.uint64)) + int((rest * _WEIGHTS[: len(rest)]).sum())
     last = int.from_bytes(data[len(words) * 8 :].tobytes(), "little")
-    mixed = (total + (last + 1) * 0x9E3779B97F4A7C15 + len(data) + seed * 0xBF58476D1CE4E5B9) % 2**64
+    mixed = (
+        total + (last + 1) * 0x9E3779B97F4A7C15 + len(data) + seed * 0xBF58476D1CE4E5B9
+    ) % 2**64
     return (mixed ^ (mixed >> 31)) % 2**63
 
 
@@ -35,7 +37,7 @@ def is_utf8(data: Bytes) -> bool:
     if "pyarrow" in sys.modules:  # 40 times as fast where characters are wide
         return _is_utf8_by_arrow(data)
     try:
-        str(memoryview(data), "utf-8")
+        str(data.data, "utf-8")
     except UnicodeDecodeError:
         return False
     return True
