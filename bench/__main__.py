@@ -24,6 +24,7 @@ BENCHMARKS = {
     "peers": "peers", "candidates": "kernels", "index": "pipelines", "end_to_end": "pipelines",
     "accuracy": "pipelines", "exact": "pipelines", "explain": "pipelines",
     "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",
+    "files": "pipelines",
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {

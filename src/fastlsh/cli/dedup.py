@@ -9,7 +9,7 @@ import numpy as np
 
 from fastlsh import Deduplication, __version__, deduplicate, report
 from fastlsh._kernels import REMEMBERED
-from fastlsh.cli.messages import summarise, warn_about
+from fastlsh.cli.messages import progress_of_files, summarise, warn_about
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -92,7 +92,14 @@ def run(arguments: argparse.Namespace) -> None:
     with clock("writing"):
         if arguments.removed is not None:
             write_table(arguments.removed, _proofs(result, collection, against))
-        write_rows(collection, result.kept, arguments.output, convert=arguments.convert_to)
+        write_rows(
+            collection,
+            result.kept,
+            arguments.output,
+            convert=arguments.convert_to,
+            threads=arguments.threads,
+            progress=progress_of_files(arguments),
+        )
     if arguments.report is not None:
         seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
         _write_report(arguments, result, collection, against, seconds)

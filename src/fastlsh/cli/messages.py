@@ -3,7 +3,7 @@
 import argparse
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,6 +36,19 @@ def warnings_as_lines() -> Iterator[None]:
         warnings.simplefilter("always", RuntimeWarning)
         warnings.showwarning = show
         yield
+
+
+def progress_of_files(
+    arguments: argparse.Namespace,
+) -> Callable[[str, int, int], None] | None:
+    """Return what shows how far files are read or written, where somebody looks."""
+    return None if arguments.quiet or not sys.stderr.isatty() else _write_megabytes
+
+
+def _write_megabytes(stage: str, done: int, total: int) -> None:
+    end = "\n" if done >= total else ""
+    sys.stderr.write(f"\r{stage}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{end}")
+    sys.stderr.flush()
 
 
 def warn_about(collection: Collection) -> None:

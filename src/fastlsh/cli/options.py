@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastlsh import Shingler, preset
+from fastlsh.cli.messages import progress_of_files
 from fastlsh.io import Collection, Inputs, read
 from fastlsh.presets import PRESETS
 
@@ -94,6 +95,8 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
         quotes=not arguments.no_quotes,
         on_error=arguments.on_error,
         recursive=arguments.recursive,
+        threads=arguments.threads,
+        progress=progress_of_files(arguments),
         **more,
     )
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-
 _COUNTED = {"int64", "int32", "uint64", "uint32", "string", "large_string"}
 """Types of Arrow whose values are equal where those of Python are."""
 
@@ -28,7 +27,7 @@ class _Piece(NamedTuple):
     def take(self, positions: NDArray[np.int64]) -> list[Any]:
         """Return those at some positions."""
         if isinstance(self.ids, list):
-            found = [self.ids[i] for i in positions.tolist()]
+            found: Any = [self.ids[i] for i in positions.tolist()]
         else:
             found = None if self.ids is None else self.ids.take(positions)
         return self._named(found, self.rows[positions])

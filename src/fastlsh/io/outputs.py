@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -76,7 +76,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def parquet_writer(path: str, schema: Any) -> Iterator[Any]:
+def parquet_writer(
+    path: str, schema: Any, codecs: Mapping[str, str] | None = None
+) -> Iterator[Any]:
     """Open a Parquet file for writing tables.
 
     Parameters
@@ -85,15 +87,28 @@ def parquet_writer(path: str, schema: Any) -> Iterator[Any]:
         As `replacing` gives it.
     schema : pyarrow.Schema
         Of the tables.
+    codecs : mapping of str to str, optional
+        How each column is compressed, by its path, in Parquet's words; by default Zstandard.
 
     Yields
     ------
     pyarrow.parquet.ParquetWriter
     """
     parquet = pyarrow(path, "pyarrow.parquet")
-    compression = "zstd" if pyarrow(path).Codec.is_available("zstd") else "snappy"
+    usual = "zstd" if _is_available(path, "zstd") else "snappy"
+    found: Any = usual
+    if codecs:
+        known = {column: _CODECS.get(codec, codec).lower() for column, codec in codecs.items()}
+        found = {column: c if _is_available(path, c) else usual for column, c in known.items()}
     with (
         open_output(path, None) as file,
-        parquet.ParquetWriter(file, schema, compression=compression) as writer,
+        parquet.ParquetWriter(file, schema, compression=found) as writer,
     ):
         yield writer
+
+
+_CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}
+
+
+def _is_available(path: str, codec: str) -> bool:
+    return codec == "none" or bool(pyarrow(path).Codec.is_available(codec))

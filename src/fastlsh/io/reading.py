@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import join
-from fastlsh.io.blocks import Block, Documents, cut, identity, in_order, processors
+from fastlsh.io.blocks import Block, Documents, cut, identity, in_order, thread_count
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.files import Options, Paths, Source, expand
 from fastlsh.io.formats import COLUMNAR
@@ -94,7 +94,7 @@ def read(
     options = Options(text, id, encoding, delimiter, header, quotes, priority)
     sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
     reader = _Reader(sources, on_error == "fail", uniform, progress)
-    for part, block, found in in_order(reader.blocks(), _parsed, threads or processors()):
+    for part, block, found in in_order(reader.blocks(), _parsed, thread_count(threads)):
         reader.take(part, block, found)
     return reader.collection()
 

@@ -16,7 +16,7 @@ from fastlsh.io.blocks import (
     as_json,
     behind,
     in_order,
-    processors,
+    thread_count,
 )
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.convert import output_piece, output_writer
@@ -121,7 +121,7 @@ def write_rows(
     plan = plan_outputs([part.source for part in collection.parts], output, convert)
     jobs = _jobs(collection, kept, plan)
     tell = Teller("writing", [part.source for part in collection.parts], progress)
-    threads = threads or processors()
+    threads = thread_count(threads)
     with (
         closing(in_order(_read_again(jobs), _piece, threads)) as pieces,
         replacing_together() as together,

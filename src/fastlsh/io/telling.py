@@ -46,11 +46,12 @@ class Teller:
         start, size = self._starts[id(source)]
         counted = source.compression is None and source.format not in COLUMNAR
         done = start + (min(place.stop, size) if counted else 0)
-        self._progress(self._stage, done, self._total)
+        if done < self._total:
+            self._progress(self._stage, done, self._total)
 
     def end(self) -> None:
         """Tell that all is done."""
-        if self._progress is not None:
+        if self._progress is not None and self._total:
             self._progress(self._stage, self._total, self._total)
 
 

@@ -17,11 +17,12 @@ truncated archive, a quote that is never closed, a missing column, a change whil
 """
 
 from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, Place
-from fastlsh.io.blocks.order import behind, in_order, processors
+from fastlsh.io.blocks.order import behind, in_order, thread_count
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import again, cut
 from fastlsh.io.blocks.writing import RowsWriter, rows_writer
-from fastlsh.io.streams import Identity, changed, identity
+from fastlsh.io.places import Identity
+from fastlsh.io.streams import changed, identity
 
 __all__ = [
     "Block",
@@ -39,6 +40,6 @@ __all__ = [
     "cut",
     "identity",
     "in_order",
-    "processors",
     "rows_writer",
+    "thread_count",
 ]

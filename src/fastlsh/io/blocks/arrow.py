@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,6 @@ from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.files import Source
 from fastlsh.io.streams import changed, open_arrow
-
-_LARGE = 16
-"""Times the size of a block: from there on, batches are cut."""
 
 
 class ArrowPart(TableBlock):
@@ -74,9 +72,9 @@ def cut_arrow(source: Source, size: int, after: Place | None) -> Iterator[ArrowP
         index, done = (0, 0) if after is None else (after.index + 1, after.stop)
         start = 0
         for table, check in file.tables(False):
-            parts = max(1, min(len(table), table.nbytes // (_LARGE // 4 * size)))
+            parts = max(1, min(len(table), table.nbytes // (2 * size)))
             edges = np.linspace(0, len(table), parts + 1).astype(np.int64).tolist()
-            for low, high in zip(edges[:-1], edges[1:], strict=True):
+            for low, high in pairwise(edges):
                 if start + low >= done and high > low:
                     place = Place(index, start + low, start + high, start + low + 1, check)
                     yield ArrowPart(file, place, None, table.slice(low, high - low))
@@ -94,7 +92,8 @@ def again_arrow(
     with reading(source.path):
         file = ArrowSource(source)
         tables = file.tables(whole)
-        table, check, start, stop = None, 0, 0, 0
+        table: Any = None
+        check, start, stop = 0, 0, 0
         for place in places:
             if place.stop == 0:
                 table = file.head.layout.empty_table()

@@ -16,7 +16,7 @@ Flags = NDArray[np.bool_]
 class Place(NamedTuple):
     """Where a block is; plain integers, with which the same block is found again."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # the method of tuples is of no use here
     """The number of the block in its file, from 0."""
     start: int
     """Where it begins: bytes of the decompressed UTF-8 stream, or rows of a table, from 0."""
@@ -40,6 +40,8 @@ class Head:
     """The row with the names of the columns, as UTF-8; CSV and TSV."""
     layout: Any = None
     """tuple of str, or pyarrow.Schema: the columns, where the format names them once."""
+    codecs: dict[str, str] = field(default_factory=dict)
+    """Parquet: how the values of each column are compressed."""
 
     @property
     def errors(self) -> str:

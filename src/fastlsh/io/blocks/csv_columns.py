@@ -3,7 +3,6 @@
 import csv
 import math
 
-from fastlsh.errors import InputError
 from fastlsh.io.files import Source
 
 Fields = list[str] | csv.Error

@@ -95,7 +95,7 @@ def _found(kind: Format, stream: Stream, place: Place) -> tuple[Bytes, Lines]:
     if place.start < stream.position:
         raise ValueError("places must be in ascending order")
     data = np.empty(place.stop - place.start, np.uint8)
-    whole = stream.skip_to(place.start) and stream.fill(memoryview(data)) == len(data)
+    whole = stream.skip_to(place.start) and stream.fill(data.data) == len(data)
     if stream.error is not None:
         raise stream.error
     if not whole or checksum(data, kind.head.seed) != place.check:
@@ -112,7 +112,7 @@ def _pieces(stream: Stream, kind: Format, size: int) -> Iterator[tuple[Bytes, Li
     while True:
         buffer = np.empty(max(size, 2 * len(left)), np.uint8)
         buffer[: len(left)] = left
-        count = stream.fill(memoryview(buffer)[len(left) :])
+        count = stream.fill(buffer.data[len(left) :])
         ended = count < len(buffer) - len(left)
         data = buffer[: len(left) + count]
         lines = kind.split(data, ended and stream.error is None)

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Delimited:
         self.begun = False
         self.columns = Columns(source)
         self.delimiter = options.delimiter or ("\t" if source.format == "tsv" else ",")
-        self.quoting = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
+        self.quoting: Any = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
         self.split = delimited(self.delimiter, options.quotes)
 
     def begin(self, data: Bytes, lines: Lines, row: int) -> int:
@@ -106,7 +107,7 @@ class DelimitedBlock(RowBlock):
         return Parsed(list[str | None](texts), ids, priority, [])
 
     def _text(self, rows: Indices) -> str:
-        view, bounds = memoryview(self._data), self._lines.bounds
+        view, bounds = self._data.data, self._lines.bounds
         if len(rows) == len(self.filled):
             return str(view, "utf-8")
         spans = zip(bounds[rows].tolist(), bounds[rows + 1].tolist(), strict=True)
@@ -133,7 +134,7 @@ class DelimitedBlock(RowBlock):
             try:
                 self.check(number, raw)
                 found.append(columns.parse(fields, number))
-            except InputError as error:
+            except InputError as error:  # noqa: PERF203
                 bad.append(error)
         texts, ids, priority = map(list, zip(*found, strict=True)) if found else ([], [], [])
         return Parsed(
@@ -148,5 +149,5 @@ class DelimitedBlock(RowBlock):
         for number, raw in self._records(rows):
             try:
                 yield number, raw, self._reader(raw)[0]
-            except csv.Error as error:
+            except csv.Error as error:  # noqa: PERF203
                 yield number, raw, error

@@ -67,7 +67,7 @@ class JsonBlock(RowBlock):
             return self._one_by_one(rows, None)
         if separate and is_utf8(data):
             try:
-                found = decoder.decode_lines(memoryview(data))
+                found = decoder.decode_lines(data.data)
             except (ValueError, RecursionError):
                 found = []
             if len(found) == len(rows) and (parsed := _fields(found, self.source.options)):
@@ -107,7 +107,7 @@ class JsonBlock(RowBlock):
             try:
                 self.check(number, raw)
                 found.append(_one(decoder, raw, options) or strict.parse(number, raw))
-            except InputError as error:
+            except InputError as error:  # noqa: PERF203
                 bad.append(error)
         texts, ids, priority = map(list, zip(*found, strict=True)) if found else ([], [], [])
         named = any(identity is not None for identity in ids)

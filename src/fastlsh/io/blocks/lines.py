@@ -24,7 +24,7 @@ class Lines:
     """The whole rows at the beginning of some bytes; blank lines count as rows here."""
 
     bounds: Indices
-    """int64 (rows + 1,): row i is ``bounds[i]`` ... ``bounds[i + 1] - 1``, its line end included."""
+    """int64 (rows + 1,): row i is ``bounds[i]`` ... ``bounds[i + 1] - 1``, with its line end."""
     numbers: Indices | None
     """int64 (rows,): the physical line that each begins on, from 0; None: each is one."""
     count: int

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,14 +16,18 @@ _AHEAD = 2
 """Blocks for each thread that are cut before their turn."""
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
+def thread_count(threads: int | None) -> int:
+    """Return how many threads to use; None: the processors that this process may use."""
+    if threads is not None:
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+        return threads
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def in_order(blocks: Iterable[B], work: Callable[[B], T], threads: int) -> Iterator[T]:
+def in_order(blocks: Iterable[B], work: Callable[[B], T], threads: int) -> Generator[T, None, None]:
     """Yield ``work(block)`` for each block.
 
     Blocks are cut in the calling thread, which works on them too while it waits. So a few are held
@@ -138,6 +142,6 @@ def result_of(future: "Future[T]") -> T:
     while True:
         try:
             return future.result(0.1)
-        except TookLonger:
+        except TookLonger:  # noqa: PERF203
             if future.done():  # it is the call's own
                 raise

@@ -15,12 +15,12 @@ from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.files import Source
 from fastlsh.io.streams import changed, open_arrow, open_bytes
 
-_LARGE = 16
+_LARGE = 4
 """Times the size of a block: from there on, row groups are read in parts, one after the other."""
 
 
 class ParquetPart(TableBlock):
-    """A whole row group, read by who works on it; or a part of one that is read already."""
+    """Whole row groups, read by who works on them; or a part of one that is read already."""
 
     def __init__(self, file: "ParquetSource", place: Place, bad: Any, table: Any = None) -> None:
         super().__init__(file.columns, file.head, place, bad)
@@ -31,9 +31,9 @@ class ParquetPart(TableBlock):
         if self._read is not None:
             return self._read
         columns = None if whole else self._columns.names
-        group = self._file.group_at(self.place.start)
+        groups = range(*map(self._file.group_at, (self.place.start, self.place.stop)))
         with self._file.open(self._file.metadata) as file:
-            return file.read_row_group(group, columns=columns, use_threads=False)
+            return file.read_row_groups(list(groups), columns=columns, use_threads=False)
 
 
 class ParquetSource:
@@ -50,6 +50,9 @@ class ParquetSource:
         self.sizes = [(group.num_rows, group.total_byte_size) for group in groups]
         self.ends = np.cumsum([0, *(rows for rows, _ in self.sizes)], dtype=np.int64)
         self.check = self._footer()
+        if self.sizes:
+            columns = map(self.metadata.row_group(0).column, range(self.metadata.num_columns))
+            self.head.codecs = {each.path_in_schema: each.compression for each in columns}
 
     @contextmanager
     def open(self, metadata: Any, **more: Any) -> Iterator[Any]:
@@ -68,13 +71,23 @@ class ParquetSource:
             return binascii.crc32(file.read(length))
 
     def group_at(self, row: int) -> int:
-        """Return the row group that has a row."""
+        """Return the last row group that begins at a row or before."""
         return int(np.searchsorted(self.ends, row, "right")) - 1
 
     def is_whole(self, place: Place) -> bool:
-        """Whether a place is a row group."""
-        group = self.group_at(place.start)
-        return (place.start, place.stop) == (self.ends[group], self.ends[group + 1])
+        """Whether a place is some row groups."""
+        return bool(np.isin((place.start, place.stop), self.ends).all())
+
+    def spans(self, size: int) -> Iterator[tuple[int, int, int]]:
+        """Yield rows and bytes of each row group, small ones together."""
+        start, stop, total = 0, 0, 0
+        for rows, more in self.sizes:
+            if total and total + more > size:
+                yield start, stop, total
+                start, total = stop, 0
+            stop, total = stop + rows, total + more
+        if stop > start:
+            yield start, stop, total
 
     def parts(self, group: int, rows: int, whole: bool) -> Iterator[Any]:
         """Yield a row group in batches of at most so many rows."""
@@ -89,18 +102,19 @@ def cut_parquet(source: Source, size: int, after: Place | None) -> Iterator[Parq
     with reading(source.path):
         file = ParquetSource(source)
         index, done = (0, 0) if after is None else (after.index + 1, after.stop)
-        if not file.ends[-1] and not index:
+        if not file.ends[-1] and after is None:
             empty = file.head.layout.empty_table()
             yield ParquetPart(file, Place(0, 0, 0, 1, file.check), None, empty)
-        for group, (rows, total) in enumerate(file.sizes):
-            start, stop = map(int, file.ends[group : group + 2])
-            if stop <= done or not rows:
+        for start, stop, total in file.spans(size):
+            if stop <= done:
                 continue
-            if total < _LARGE * size and start >= done:
-                yield ParquetPart(file, Place(index, start, stop, start + 1, file.check), None)
+            if total < _LARGE * size:
+                place = Place(index, start, stop, start + 1, file.check)
+                yield ParquetPart(file, place, None)
                 index += 1
                 continue
-            for batch in file.parts(group, -(-rows * _LARGE * size // (4 * total)), False):
+            rows = -(-(stop - start) * size // total)
+            for batch in file.parts(file.group_at(start), rows, False):
                 stop = start + len(batch)
                 if start >= done:
                     place = Place(index, start, stop, start + 1, file.check)
@@ -118,7 +132,8 @@ def again_parquet(
         file = ParquetSource(source)
         pa = pyarrow(source.path)
         rest: Iterator[Any] = iter(())
-        group, at, batches = -1, 0, []
+        group, at = -1, 0
+        batches: list[Any] = []
         for place in places:
             if place.check != file.check:
                 raise changed(source)

@@ -14,7 +14,8 @@ from fastlsh.io.blocks.jsonl import JsonLines
 from fastlsh.io.blocks.parquet import again_parquet, cut_parquet
 from fastlsh.io.blocks.plain import again_text, cut_text
 from fastlsh.io.files import Source
-from fastlsh.io.streams import Identity, changed, identity
+from fastlsh.io.places import Identity
+from fastlsh.io.streams import changed, identity
 
 SIZE = 1 << 22
 _ROWS: dict[str, Any] = {"jsonl": JsonLines, "csv": Delimited, "tsv": Delimited}

@@ -59,7 +59,7 @@ class RowBlock:
             self._all()
         flags = np.zeros(len(self._lines), np.bool_)
         flags[self._good(kept)[kept]] = True
-        view = memoryview(self._data)
+        view = self._data.data
         if flags.all():
             return view
         edges = self._lines.bounds[np.flatnonzero(np.diff(flags, prepend=False, append=False))]
@@ -94,7 +94,7 @@ class RowBlock:
 
     def _records(self, rows: Indices) -> Iterator[tuple[int, str]]:
         """Yield the numbers and the texts of rows, one by one."""
-        view, bounds = memoryview(self._data), self._lines.bounds
+        view, bounds = self._data.data, self._lines.bounds
         for number, start, stop in zip(
             self._row_numbers(rows).tolist(),
             bounds[rows].tolist(),

@@ -10,6 +10,9 @@ from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.streams import BOM
 
+_GROUP = 1 << 26
+"""Bytes of tables that make a row group of Parquet."""
+
 
 class RowsWriter(Protocol):
     """An output of rows."""
@@ -19,9 +22,7 @@ class RowsWriter(Protocol):
 
 
 @contextmanager
-def rows_writer(
-    path: str, kind: str, compression: str | None, head: Head
-) -> Iterator[RowsWriter]:
+def rows_writer(path: str, kind: str, compression: str | None, head: Head) -> Iterator[RowsWriter]:
     """Open an output for the rows of blocks.
 
     Parameters
@@ -41,13 +42,15 @@ def rows_writer(
         What it was given is complete in the file only when the context is left.
     """
     if kind == "parquet":
-        with parquet_writer(path, head.layout) as writer:
-            yield _Tables(writer)
+        with parquet_writer(path, head.layout, head.codecs) as writer:
+            groups = _Groups(writer)
+            yield groups
+            groups.flush()
     elif kind == "arrow":
         yield from _arrow(path, head)
     else:
         with open_output(path, compression) as stream:
-            yield stream if kind == "txt" else _Lines(stream, head)
+            yield _Bytes(stream) if kind == "txt" else _Lines(stream, head)
 
 
 class _Lines:
@@ -83,8 +86,37 @@ class _Lines:
         self._stream.write(piece if self._encode is None else self._encode(str(piece, "utf-8")))
 
 
+class _Bytes:
+    """Bytes, as they are."""
+
+    def __init__(self, stream: Any) -> None:
+        self.write = stream.write
+
+
+class _Groups:
+    """Tables, together as row groups of Parquet."""
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+        self._tables: list[Any] = []
+        self._size = 0
+
+    def write(self, piece: Any) -> None:
+        """Write a table, with those before and after it."""
+        self._tables.append(piece)
+        self._size += piece.nbytes
+        if self._size >= _GROUP:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is left."""
+        tables, self._tables, self._size = self._tables, [], 0
+        if tables:
+            self._writer.write_table(pyarrow("").concat_tables(tables))
+
+
 class _Tables:
-    """Tables, as row groups of Parquet or batches of Arrow."""
+    """Tables, as batches of Arrow."""
 
     def __init__(self, writer: Any) -> None:
         self.write = writer.write_table

@@ -1,0 +1,215 @@
+"""JSON lines in blocks: exactly what a reader line by line takes and refuses."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fastlsh.io import InputError, expand
+from fastlsh.io.blocks import again, cut
+from fastlsh.io.blocks.jsonl import _decoder
+from fastlsh.io.files import Options
+from rows_oracle import json_rows
+
+# --- awkward lines: of values that json and msgspec see in other ways, and of broken ones
+
+SCALARS = [
+    "1", "-0", "0", "-1", "1.0", "-0.0", "1e5", "1E-400", "1e400", "-1e999", "NaN", "Infinity",
+    "-Infinity", "true", "false", "null", "18446744073709551615", "18446744073709551616",
+    "-9223372036854775808", "-9223372036854775809", "9" * 400, "9" * 4300, "9" * 4301,
+    "9" * 5000 + ".5", "9007199254740993.0", "2.2250738585072011e-308", "1.7976931348623159e308",
+    "0.1", "01", "1.", ".5", "+1", "-", "1e", "0x1", "nul", "TRUE", "",
+]  # fmt: skip
+STRINGS = [
+    '"a"', '""', '"b c"', '"é"', '"\U0001f600"', '"\ufeff"', '"\x7f"', '"\u2028"', '"\\u00e9"',
+    '"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00\\ud83d"', '"\\u0000"', '"\\x"', '"\\u12"', '"\\"',
+    '"\x01"', '"\t"', '"', "'a'", '"\\/\\b\\f\\n\\r\\t\\\\\\""',
+]  # fmt: skip
+OTHERS = ["[]", "{}", "[1,]", '{"a":1,}', "[[]]", '{"text":"in"}', '[{"id":1}]', "[1 2]"]
+VALUES = st.one_of(*map(st.sampled_from, (SCALARS, STRINGS, OTHERS)))
+KEYS = st.sampled_from(
+    ['"text"', '"id"', '"text"', '"id"', '"x"', '"te\\u0078t"', '"TEXT"', '""', "text", '"\\ud800"']
+)
+SPACE = st.sampled_from(["", "", "", " ", "\t", "\r", "  ", "\x0b", "\xa0", "\ufeff"])
+MEMBERS = st.lists(st.tuples(KEYS, VALUES), max_size=4)
+
+
+@st.composite
+def objects(draw):
+    members = ",".join(f"{key}:{value}" for key, value in draw(MEMBERS))
+    return draw(SPACE) + "{" + members + draw(st.sampled_from(["}", "}", "}", "}", "", "}}"]))
+
+
+GOOD = st.builds(
+    lambda text, identity: json.dumps({"id": identity, "text": text}),
+    st.text(max_size=5),
+    st.one_of(st.none(), st.integers(), st.text(max_size=3), st.floats(), st.booleans()),
+)
+BYTES = st.sampled_from([b"\xff", b"\xed\xa0\x80", b'{"text": "\xff"}', b'{"text":"", "x":"\xe9"}'])
+LINES = st.one_of(GOOD, GOOD, objects(), SPACE, VALUES, BYTES).map(
+    lambda line: line if isinstance(line, bytes) else line.encode("utf-8", "surrogatepass")
+)
+FILES = st.builds(
+    lambda found, end, last: end.join(found) + (end if last else b""),
+    st.lists(LINES, max_size=6),
+    st.sampled_from([b"\n", b"\n", b"\r\n", b"\n\n"]),
+    st.booleans(),
+)
+
+
+def expected(data, options):
+    """Return (row, text, id) of the good rows, and the numbers of the bad ones."""
+    good, bad = [], []
+    for row, _, value in json_rows(data):
+        key = options.id or "id"
+        right = isinstance(value, dict) and "text" in value
+        right = right and isinstance(value["text"], (str, type(None)))
+        right = right and not isinstance(value.get(key), (list, dict))
+        right = right and (options.id is None or value.get(key) is not None)
+        if right:
+            good.append((row, value["text"], value.get(key)))
+        else:
+            bad.append(row)
+    return good, bad
+
+
+def found(source, size):
+    good, bad = [], []
+    for block in cut(source, size):
+        documents = block.documents()
+        ids = documents.ids or [None] * len(documents)
+        good += zip(documents.rows.tolist(), documents.texts, ids, strict=True)
+        bad += [error.row for error in documents.bad]
+    return good, bad
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("blocks") / "a.jsonl"
+
+
+def of(path, data, **options):
+    path.write_bytes(data)
+    return expand(path, options=Options(**options))[0]
+
+
+@pytest.mark.parametrize("size", [1, 40, 1 << 20])
+@pytest.mark.parametrize("key", [None, "id", "x"])
+@given(data=FILES)
+@example(data=b'{"text":"a"} {"text":"b"}\n{"text":"c"}\n')
+@example(data=b'{"text":\n"a"}\n{"text":"b"}{"text":"c"}\n')
+@example(data=b'{"x":\n{"text":"a"}}\n{"text":"b"}{"text":"c"}\n')
+@example(data=b'{"text":"a","text":1}\n{"text":1,"text":"a"}\n{"text":"a","id":[],"id":2}\n')
+@example(data=b'{"text":"a","x":' + b"1" * 4301 + b"}\n")
+@example(data=b'{"text":"a","x":' + b"[" * 2000 + b"]" * 2000 + b"}\n")
+@example(data=b"\xef\xbb\xbf\n" + b'{"text":"a"}\n')
+@example(data=b'{"text":"a"}\n' * 3 + b'\xef\xbb\xbf{"text":"a"}\n')
+def test_as_line_by_line(path, size, key, data):
+    source = of(path, data, id=key)
+    answer = expected(data, source.options)
+    assert repr(found(source, size)) == repr(answer)  # so that 1, 1.0 and true differ, NaN not
+
+
+def test_the_fast_way_is_there_and_taken(path):
+    pytest.importorskip("msgspec")
+    assert _decoder(Options()) is not None
+    rows = [{"id": i, "text": "é" * i, "more": {"a": [i]}} for i in range(100)]
+    data = "".join(json.dumps(row, ensure_ascii=i % 2 > 0) + "\n" for i, row in enumerate(rows))
+    source = of(path, data.encode())
+    (block,) = cut(source)
+    block._one_by_one = None  # would be called otherwise
+    assert block.documents().ids == list(range(100))
+
+
+def test_without_msgspec_the_answer_is_the_same(path, monkeypatch):
+    data = b'{"text":"a","id":1.0}\n{"id":2}\n\n{"text":null,"id":null}\n{"text":"\\ud800"}'
+    source = of(path, data)
+    before = found(source, 100)
+    _decoder.cache_clear()
+    monkeypatch.setitem(sys.modules, "msgspec", None)
+    assert (
+        found(source, 100) == before == ([(1, "a", 1.0), (4, None, None), (5, "\ud800", None)], [2])
+    )
+    monkeypatch.undo()
+    _decoder.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "keys", [{"text": "id"}, {"text": "\udcff"}, {"text": "q", "priority": "q"}]
+)
+def test_keys_that_msgspec_cannot_do(path, keys):
+    name = keys["text"]
+    line = json.dumps({name: "a", "id": "a"}) + "\n"
+    good, bad = found(of(path, line.encode(), **keys), 100)
+    assert (good, bad) == (([], [1]) if "priority" in keys else ([(1, "a", "a")], []))
+
+
+# --- priority
+
+
+@pytest.mark.parametrize(
+    ("values", "expected", "bad"),
+    [
+        (["1", "2", "-3"], np.array([1, 2, -3]), []),
+        (["1", "2.5"], np.array([1.0, 2.5]), []),
+        (["9223372036854775807", "0"], np.array([2**63 - 1, 0]), []),
+        (["9223372036854775808", "0"], np.array([2.0**63, 0]), []),
+        (["1", "null", "NaN", '"2"', "true", "[]", "9" * 400, "2"], np.array([1, 2]), range(2, 8)),
+        (["1e400", "-Infinity"], np.array([np.inf, -np.inf]), []),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 1000])
+def test_priority(path, values, expected, bad, size):
+    data = "".join(f'{{"text": "a", "q": {value}}}\n' for value in values) + "\n"
+    source = of(path, data.encode(), priority="q")
+    blocks = [block.documents() for block in cut(source, size)]
+    numbers = np.concatenate([each.priority for each in blocks])
+    assert numbers.tolist() == expected.tolist()
+    assert size == 1 or numbers.dtype == expected.dtype
+    assert [error.row for each in blocks for error in each.bad] == list(bad)
+
+
+def test_priority_that_is_absent(path):
+    (block,) = cut(of(path, b'{"text": "a"}\n', priority="q"))
+    (error,) = block.documents().bad
+    assert str(error).endswith("row 1: no key 'q' (there is: 'text')")
+
+
+# --- rows
+
+
+@pytest.mark.parametrize("size", [1, 40, 1 << 20])
+@given(data=FILES, seed=st.integers(0, 2**32 - 1))
+def test_rows_come_back_as_they_were(path, size, data, seed):
+    source = of(path, data)
+    raws = {row: raw for row, raw, _ in json_rows(data)}
+    places, rows, bad = [], [], []
+    for block in cut(source, size):
+        documents = block.documents()
+        places.append(block.place)
+        rows.append(documents.rows)
+        bad += [error.row for error in documents.bad]
+    rng = np.random.default_rng(seed)
+    for block, numbers in zip(again(source, places, bad), rows, strict=True):
+        kept = rng.random(len(numbers)) < rng.random()
+        raw = "".join(raws[row] for row in numbers[kept].tolist())
+        assert bytes(block.rows(kept)) == raw.encode()
+        chosen = block.documents(kept)
+        assert chosen.rows.tolist() == numbers[kept].tolist()
+        assert len(chosen.texts) == len(chosen)
+        assert not chosen.bad
+
+
+def test_flags_must_fit(path):
+    (block,) = cut(of(path, b'{"text": "a"}\n{"text": 1}\n'))
+    with pytest.raises(ValueError, match="2 flags for 1 documents"):
+        block.rows(np.ones(2, bool))
+
+
+def test_a_bad_row_is_an_input_error(path):
+    (block,) = cut(of(path, b"nonsense\n"))
+    (error,) = block.documents().bad
+    assert isinstance(error, InputError)
