@@ -17,7 +17,7 @@ ROOMS = [
     "_version", "_startup", "errors", "io", "_kernels", "textbook", "arguments", "parallel",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
-    "reporting", "", "cli", "__main__",
+    "reporting", "disk", "", "cli", "__main__",
 ]  # fmt: skip
 # The public package itself ("") stands between what it shows and the command line.
 

@@ -24,6 +24,12 @@ from fastlsh.signatures import MinHasher
 from fastlsh.texts import Shingler
 
 if TYPE_CHECKING:
+    from fastlsh.disk import (
+        FileDeduplication,
+        FilePairs,
+        deduplicate_files,
+        near_duplicate_files,
+    )
     from fastlsh.evaluation import Evaluation, evaluate
     from fastlsh.explanation import Explanation, explain
     from fastlsh.reporting import report
@@ -32,6 +38,8 @@ __all__ = [
     "Deduplication",
     "Evaluation",
     "Explanation",
+    "FileDeduplication",
+    "FilePairs",
     "Index",
     "InputError",
     "LSHParams",
@@ -45,12 +53,14 @@ __all__ = [
     "band_keys",
     "candidate_pairs",
     "deduplicate",
+    "deduplicate_files",
     "estimate_jaccard",
     "evaluate",
     "exact_jaccard",
     "exact_pairs",
     "explain",
     "jaccard",
+    "near_duplicate_files",
     "near_duplicates",
     "preset",
     "report",
@@ -59,8 +69,12 @@ __all__ = [
 _ROOM_OF = {
     "Evaluation": "evaluation",
     "Explanation": "explanation",
+    "FileDeduplication": "disk",
+    "FilePairs": "disk",
+    "deduplicate_files": "disk",
     "evaluate": "evaluation",
     "explain": "explanation",
+    "near_duplicate_files": "disk",
     "report": "reporting",
 }
 """What many programs never use is imported when it is asked for."""

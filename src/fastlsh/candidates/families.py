@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
 from fastlsh.candidates.links import Links, link_bands
+from fastlsh.parallel import Empty
 
 
 class Families(NamedTuple):
@@ -35,8 +36,12 @@ def find_families(
     *,
     keys: NDArray[np.uint64] | None = None,
     threads: int = 1,
+    empty: Empty = np.empty,
 ) -> Families:
-    """Find who shares a bucket with whom. Parameters as in `link_bands`."""
+    """Find who shares a bucket with whom. Parameters as in `link_bands`.
+
+    `empty` makes the arrays that have a value for each document and band.
+    """
     n = len(signatures) if order is None else len(order)
     family = np.arange(n, dtype=np.int32)
     none = np.empty(0, np.int32)
@@ -44,23 +49,30 @@ def find_families(
     uniting = Lock()
 
     def use(band: int, found: Links) -> None:
-        later, earlier = links[band] = found[0].copy(), found[1].copy()
+        later, earlier = links[band] = _copied(found[0], empty), _copied(found[1], empty)
         with uniting:
             _kernels.unite(family, earlier, later)
 
-    empty = link_bands(signatures, params, use, order, keys=keys, threads=threads)
+    without = link_bands(signatures, params, use, order, keys=keys, threads=threads)
     del keys
     places = _by_family(family)
     starts = np.flatnonzero(np.diff(family[places], prepend=-1))
     place = family  # of no further use
     place[places] = np.arange(len(places), dtype=np.int32)
-    previous = np.full((params.bands, len(places)), -1, np.int32)
+    previous = empty((params.bands, len(places)), np.int32)
+    previous.fill(-1)
     for band in range(params.bands):
         later, earlier = links[band]
         links[band] = none, none
         previous[band, place[later]] = place[earlier]
     documents = places if order is None else order[places]
-    return Families(documents, starts, previous, empty)
+    return Families(documents, starts, previous, without)
+
+
+def _copied(values: NDArray[np.int32], empty: Empty) -> NDArray[np.int32]:
+    copy = empty(len(values), np.int32)
+    copy[:] = values
+    return copy
 
 
 def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:

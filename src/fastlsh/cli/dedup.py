@@ -2,34 +2,18 @@
 
 import argparse
 import warnings
-from datetime import datetime
-from typing import Any
 
-import numpy as np
-
-from fastlsh import Deduplication, __version__, deduplicate, report
+from fastlsh import deduplicate_files
 from fastlsh._kernels import REMEMBERED
-from fastlsh.cli.messages import progress_of_files, summarise, warn_about
+from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
+from fastlsh.cli.messages import summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
-    known_inputs,
-    read_inputs,
+    reading_keywords,
     search_keywords,
 )
-from fastlsh.io import (
-    Collection,
-    check_rows_output,
-    check_targets,
-    is_folder_output,
-    proof_columns,
-    table_format,
-    write_rows,
-    write_table,
-)
-from fastlsh.parallel import Stopwatch
-from fastlsh.reporting import check_report
 
 HELP = "Write the rows of the documents that remain when near-duplicates are removed."
 
@@ -56,7 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="id, kept_id and jaccard of each removed document (.tsv .csv .jsonl .parquet)",
     )
     parser.add_argument(
+        "--clusters",
+        metavar="FILE",
+        help="id and cluster of each kept document that others were removed for, and of these",
+    )
+    parser.add_argument(
         "--keep", choices=["first", "last", "longest"], help="of near-duplicates (default: first)"
+    )
+    parser.add_argument(
+        "--priority",
+        metavar="COL",
+        help="instead of --keep: a column of numbers, higher is kept, ties go to the earlier row",
     )
     parser.add_argument(
         "--against",
@@ -71,106 +65,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-candidates", metavar="N", type=integer, help="verified a document (default: 1000)"
     )
+    add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     keywords = search_keywords(arguments, "keep", "max_candidates")
-    _check(arguments)
-    # On no documents: wrong parameters are refused before the long work.
-    deduplicate([], **{**keywords, "progress": False})
-    clock = Stopwatch()
-    with clock("reading"):
-        # Rows for one file must have the same columns.
-        shards = is_folder_output(arguments.output)
-        how = {"uniform": not shards, "mixed": shards}
-        collection = read_inputs(arguments, arguments.inputs, **how)
-        against = read_inputs(arguments, arguments.against) if arguments.against else Collection()
-    warn_about(collection)
-    warn_about(against)
-    result = deduplicate(collection.texts, against=against.texts, **keywords)
-    with clock("writing"):
-        if arguments.removed is not None:
-            write_table(arguments.removed, _proofs(result, collection, against))
-        write_rows(
-            collection,
-            result.kept,
+    with watched(arguments) as watch:
+        result = deduplicate_files(
+            arguments.inputs,
             arguments.output,
-            convert=arguments.convert_to,
-            threads=arguments.threads,
-            progress=progress_of_files(arguments),
+            against=arguments.against,
+            priority=arguments.priority,
+            convert_to=arguments.convert_to,
+            removed=arguments.removed,
+            clusters=arguments.clusters,
+            report=arguments.report,
+            **reading_keywords(arguments),
+            **{**keywords, **engine_keywords(arguments, watch)},
         )
-    if arguments.report is not None:
-        seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
-        _write_report(arguments, result, collection, against, seconds)
+        watch.result(result)
+    warn_of_rows(result)
     if result.limited:
         warnings.warn(
             f"{result.limited} documents were kept without a comparison with every candidate: there"
             f" were more than --max-candidates, or than the {REMEMBERED} that a bucket remembers",
             stacklevel=2,
         )
-    kept = int(result.kept.sum())
     summarise(
         arguments,
-        keywords["threshold"],
-        collection,
         result,
-        f"{kept} kept, {len(collection) - kept} removed"
+        f"{result.kept} kept, {result.removed} removed"
         f" (duplicate ratio {result.duplicate_ratio:.4f})",
     )
-
-
-def _proofs(result: Deduplication, collection: Collection, against: Collection) -> dict[str, Any]:
-    gone = result.filtered
-    # Where a document of --against is the reason, its id comes behind those of the inputs.
-    outside = result.against_index[gone]
-    reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
-    return proof_columns(collection.ids + against.ids, gone, reason, result.similarity[gone])
-
-
-def _write_report(
-    arguments: argparse.Namespace,
-    result: Deduplication,
-    collection: Collection,
-    against: Collection,
-    seconds: dict[str, float],
-) -> None:
-    notes = {"input": ", ".join(arguments.inputs)}
-    if arguments.against:
-        notes["kept before"] = ", ".join(arguments.against)
-    skipped = collection.skipped + against.skipped
-    if skipped:
-        notes["rows left out"] = f"{skipped:,}"
-    notes["kept rows"] = arguments.output
-    if arguments.removed is not None:
-        notes["proofs"] = arguments.removed
-    notes["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
-    report(
-        result,
-        collection.texts,
-        arguments.report,
-        against=against.texts,
-        ids=collection.ids,
-        against_ids=against.ids,
-        title=f"Deduplication of {len(collection):,} documents",
-        notes=notes,
-        seconds=seconds,
-    )
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    known = known_inputs(arguments, *arguments.against)
-    plan = check_rows_output(
-        arguments.inputs,
-        arguments.output,
-        format=arguments.format,
-        recursive=arguments.recursive,
-        convert=arguments.convert_to,
-        known=known,
-    )
-    if arguments.removed is not None:
-        table_format(arguments.removed)
-    if arguments.report is not None:
-        check_report(arguments.report)
-    outputs = {"--removed": arguments.removed, "--report": arguments.report}
-    check_targets(outputs, known, [each.path for each in plan])

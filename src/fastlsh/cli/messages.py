@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from fastlsh import FileDeduplication, FilePairs
 from fastlsh.cli.process import discard
 from fastlsh.errors import one_line
 from fastlsh.io import Collection
+from fastlsh.parallel import Display
 
 
 def say(message: str) -> None:
@@ -42,13 +44,7 @@ def progress_of_files(
     arguments: argparse.Namespace,
 ) -> Callable[[str, int, int], None] | None:
     """Return what shows how far files are read or written, where somebody looks."""
-    return None if arguments.quiet or not sys.stderr.isatty() else _write_megabytes
-
-
-def _write_megabytes(stage: str, done: int, total: int) -> None:
-    end = "\n" if done >= total else ""
-    sys.stderr.write(f"\r{stage}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB{end}")
-    sys.stderr.flush()
+    return None if arguments.quiet else Display()
 
 
 def warn_about(collection: Collection) -> None:
@@ -62,12 +58,21 @@ def warn_about(collection: Collection) -> None:
         warnings.warn(f"documents with the id of an earlier one: {repeated}", stacklevel=2)
 
 
+def warn_of_rows(result: FileDeduplication | FilePairs) -> None:
+    """Warn of rows that were left out and of ids that stand for several documents."""
+    for reason in result.skipped_reasons:
+        warnings.warn(f"skipped: {reason}", stacklevel=2)
+    more = result.skipped - len(result.skipped_reasons)
+    if more:
+        warnings.warn(f"skipped: {more} more rows", stacklevel=2)
+    if result.repeated_ids:
+        warnings.warn(
+            f"documents with the id of an earlier one: {result.repeated_ids}", stacklevel=2
+        )
+
+
 def summarise(
-    arguments: argparse.Namespace,
-    threshold: float,
-    collection: Collection,
-    result: Any,
-    *lines: str,
+    arguments: argparse.Namespace, result: FileDeduplication | FilePairs, *lines: str
 ) -> None:
     """Print what was read, how it was compared and what came out.
 
@@ -75,20 +80,16 @@ def summarise(
     ----------
     arguments : argparse.Namespace
         With ``quiet``.
-    threshold : float
-        From which similarity on documents were looked for.
-    collection : Collection
-        The documents.
-    result : Pairs or Deduplication
-        With ``params``, ``documents`` and ``empty``.
+    result : FileDeduplication or FilePairs
+        What a function on files has returned.
     *lines : str
         What is to be said about this result.
     """
     if arguments.quiet:
         return
-    skipped = f", {collection.skipped} rows skipped" if collection.skipped else ""
+    skipped = f", {result.skipped} rows skipped" if result.skipped else ""
     say(f"{result.documents} documents, {result.empty} empty{skipped}")
-    params = result.params
+    params, threshold = result.params, result.threshold
     found = params.probability(threshold)
     say(
         f"{params.bands} bands x {params.rows} rows:"
@@ -96,3 +97,4 @@ def summarise(
     )
     for line in lines:
         say(line)
+    say(f"engine: {result.reason}")

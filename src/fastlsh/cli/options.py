@@ -82,19 +82,26 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how files are read, as keyword arguments of the API."""
+    return {
+        "text": arguments.text,
+        "id": arguments.id,
+        "format": arguments.format,
+        "encoding": arguments.encoding,
+        "delimiter": arguments.delimiter,
+        "header": not arguments.no_header,
+        "quotes": not arguments.no_quotes,
+        "recursive": arguments.recursive,
+        "on_error": arguments.on_error,
+    }
+
+
 def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -> Collection:
     """Read files as the options say."""
     return read(
         inputs,
-        text=arguments.text,
-        id=arguments.id,
-        format=arguments.format,
-        encoding=arguments.encoding,
-        delimiter=arguments.delimiter,
-        header=not arguments.no_header,
-        quotes=not arguments.no_quotes,
-        on_error=arguments.on_error,
-        recursive=arguments.recursive,
+        **reading_keywords(arguments),
         threads=arguments.threads,
         progress=progress_of_files(arguments),
         **more,

@@ -2,16 +2,16 @@
 
 import argparse
 
-from fastlsh.cli.messages import summarise, warn_about
+from fastlsh import near_duplicate_files
+from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
+from fastlsh.cli.messages import summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
-    known_inputs,
-    read_inputs,
+    reading_keywords,
     search_keywords,
 )
-from fastlsh.io import check_target, pair_columns, table_format, write_table
 
 HELP = "Find all pairs of near-duplicates and print id_a, id_b and their Jaccard similarity."
 
@@ -29,21 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-pairs", metavar="N", type=integer, help="refuse to find more (default: 100000000)"
     )
+    add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from fastlsh import near_duplicates
-
     keywords = search_keywords(arguments, "max_pairs")
-    if arguments.output is not None:
-        table_format(arguments.output)
-        check_target(arguments.output, known_inputs(arguments))
-    # On no documents: wrong parameters are refused before the long work.
-    near_duplicates([], **{**keywords, "progress": False})
-    collection = read_inputs(arguments, arguments.inputs)
-    warn_about(collection)
-    found = near_duplicates(collection.texts, **keywords)
-    columns = pair_columns(collection.ids, found.left, found.right, found.similarity)
-    write_table(arguments.output, columns)
-    summarise(arguments, keywords["threshold"], collection, found, f"{len(found)} pairs")
+    with watched(arguments) as watch:
+        result = near_duplicate_files(
+            arguments.inputs,
+            arguments.output,
+            **reading_keywords(arguments),
+            **{**keywords, **engine_keywords(arguments, watch)},
+        )
+        watch.result(result)
+    warn_of_rows(result)
+    summarise(arguments, result, f"{result.pairs} pairs")

@@ -5,11 +5,13 @@ need pyarrow (``pip install "fastlsh[io]"``).
 """
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks import Block, Documents, Place, again, behind, cut, identity, in_order
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
+from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Options, Paths, Source, expand
 from fastlsh.io.outputs import open_output, write_text
-from fastlsh.io.places import exists, is_remote
+from fastlsh.io.places import exists, is_remote, open_raw
 from fastlsh.io.reading import read
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
@@ -17,32 +19,44 @@ from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outp
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.tables import Lookup, pair_columns, proof_columns, table_format, write_table
 from fastlsh.io.targets import Inputs, check_target, check_targets
+from fastlsh.io.telling import Teller
 
 __all__ = [
+    "Block",
     "Collection",
+    "Documents",
     "InputError",
     "Inputs",
     "Lookup",
     "Options",
     "Output",
     "Paths",
+    "Place",
     "Replacements",
     "Source",
+    "Teller",
+    "again",
+    "behind",
     "check_outputs",
     "check_rows_output",
     "check_target",
     "check_targets",
+    "cut",
     "exists",
     "expand",
+    "identity",
+    "in_order",
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
     "open_output",
+    "open_raw",
     "output_piece",
     "output_writer",
     "pair_columns",
     "plan_outputs",
     "proof_columns",
+    "pyarrow",
     "read",
     "replacing",
     "replacing_together",

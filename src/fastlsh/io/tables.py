@@ -208,12 +208,19 @@ def _arrow_slices(pa: Any, column: Any) -> Callable[[int, int], Any]:
     """Return a function that makes an Arrow array of the values between two positions."""
     if isinstance(column, np.ndarray):
         return lambda start, stop: pa.array(column[start:stop])
+    if getattr(column, "integers", None):
+        return lambda start, stop: pa.array(column[start:stop], pa.int64())
+    if hasattr(column, "integers"):
+        return lambda start, stop: pa.array(_texts(column[start:stop]), pa.string())
     positions = column.positions if isinstance(column, Lookup) else np.arange(len(column))
     values = column.values if isinstance(column, Lookup) else column
     # Numbers only if all are: one type must do for the whole column.
     if len(values) and all(type(v) is int and -(2**63) <= v < 2**63 for v in values):
         numbers = np.array(values, np.int64)
         return lambda start, stop: pa.array(numbers[positions[start:stop]])
-    texts = [str(v).encode("utf-8", "backslashreplace").decode() for v in values]
-    strings = pa.array(texts, pa.large_string())
+    strings = pa.array(_texts(values), pa.large_string())
     return lambda start, stop: strings.take(pa.array(positions[start:stop])).cast(pa.string())
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    return [str(value).encode("utf-8", "backslashreplace").decode() for value in values]

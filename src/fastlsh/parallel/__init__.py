@@ -1,17 +1,23 @@
-"""Threads, progress, times."""
+"""Threads, progress, times, and where large arrays are."""
 
+from fastlsh.parallel.display import Display, amount
 from fastlsh.parallel.options import RunOptions
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
+from fastlsh.parallel.scratch import Empty, mapped_in
 from fastlsh.parallel.threads import Batch, batches, batches_by_work, run, thread_count
 
 __all__ = [
     "Batch",
+    "Display",
+    "Empty",
     "Progress",
     "ProgressOption",
     "RunOptions",
     "Stopwatch",
+    "amount",
     "batches",
     "batches_by_work",
+    "mapped_in",
     "run",
     "thread_count",
 ]

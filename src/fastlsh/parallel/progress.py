@@ -1,9 +1,10 @@
 """How far a run is, and how long its stages took."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
+
+from fastlsh.parallel.display import Display
 
 ProgressOption = bool | Callable[[str, int, int], None]
 """False, True (a line on stderr), or a function of (stage, done, total)."""
@@ -19,7 +20,8 @@ class Progress:
     """
 
     def __init__(self, option: ProgressOption = False) -> None:
-        self._tell = _write_line if option is True else option or None
+        self.function = Display() if option is True else option or None
+        """What is told, if anything."""
 
     def stage(self, name: str, total: int) -> Callable[[int], None]:
         """Begin a stage of `total` documents; call the result with each number that is done."""
@@ -28,16 +30,10 @@ class Progress:
         def advance(count: int) -> None:
             nonlocal done
             done += count
-            if self._tell:
-                self._tell(name, done, total)
+            if self.function:
+                self.function(name, done, total)
 
         return advance
-
-
-def _write_line(stage: str, done: int, total: int) -> None:
-    end = "\n" if done >= total else ""
-    sys.stderr.write(f"\r{stage}: {done:,} of {total:,}{end}")
-    sys.stderr.flush()
 
 
 class Stopwatch(dict[str, float]):

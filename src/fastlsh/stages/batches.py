@@ -21,14 +21,19 @@ class SignedBatch(NamedTuple):
     """uint64 (bands, n): ``keys[band]`` is the column of a band; 0: an empty document."""
     lengths: NDArray[np.int64]
     """int64 (n,): code points; bytes with unit "byte"; tokens with a tokenizer."""
-    text_hashes: NDArray[np.uint64]
-    """uint64 (n,): never 0, and equal for documents with the same normalised text."""
+    text_hashes: NDArray[np.uint64] | None
+    """uint64 (n,): never 0, and equal for documents with the same normalised text; if wanted."""
     signatures: NDArray[np.uint32] | None
     """uint32 (n, num_perm), if they are kept."""
 
 
 def sign_batch(
-    texts: Any, params: SearchParams, *, signatures: bool = False, threads: int | None = None
+    texts: Any,
+    params: SearchParams,
+    *,
+    signatures: bool = False,
+    text_hashes: bool = True,
+    threads: int | None = None,
 ) -> SignedBatch:
     """Sign the documents of a batch, reading each text once.
 
@@ -42,6 +47,8 @@ def sign_batch(
     signatures
         Whether to keep the signatures, which `decide_part` and `find_pairs_of_part` would
         otherwise make again for the documents in company.
+    text_hashes
+        Whether to hash whole texts; `known` of these functions needs them, too.
     threads
         How many; default: the processors this process may use. They never change the result.
 
@@ -76,12 +83,14 @@ def sign_batch(
     hasher = hasher_for(params, options)
     kept = np.empty((n, params.num_perm), np.uint32) if signatures else None
     keys = np.empty((params.lsh.bands, n), np.uint64)
-    lengths, text_hashes = np.empty(n, np.int64), np.empty(n, np.uint64)
+    lengths = np.empty(n, np.int64)
+    hashes = np.empty(n, np.uint64) if text_hashes else None
 
     def work(start: int, stop: int) -> Iterator[None]:
         gathered, plain = params.shingler.gather_with_texts(collection, start, stop)
         counted = lengths[start:stop] = gathered.lengths()
-        yield from hashing_steps(plain, text_hashes[start:stop])
+        if hashes is not None:
+            yield from hashing_steps(plain, hashes[start:stop])
         if kept is None:
             out = np.empty((stop - start, params.num_perm), np.uint32)
         else:
@@ -90,4 +99,4 @@ def sign_batch(
         yield from hasher.sign_gathered(gathered, counted, out, wanted)
 
     run(work, batches(n, batch_size(collection)), options.threads)
-    return SignedBatch(keys, lengths, text_hashes, kept)
+    return SignedBatch(keys, lengths, hashes, kept)

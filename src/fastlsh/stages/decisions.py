@@ -58,7 +58,7 @@ def keep_or_drop(
     """
     families, signatures = part.families, part.signed.signatures
     documents = families.documents  # families are independent: one after the other will do
-    root = np.empty((len(documents), params.lsh.bands), np.int32)
+    root = options.empty((len(documents), params.lsh.bands), np.int32)
     by_place = np.empty(len(documents), np.int32)
     for band, previous in enumerate(families.previous):
         _kernels.roots(previous, by_place)

@@ -1,5 +1,6 @@
 """The answer for a part that an engine has gathered, in the document numbers of its collection."""
 
+import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_integer
 from fastlsh.candidates import check_signatures, split_codes
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import RunOptions, batches, mapped_in, run
 from fastlsh.parameters import SearchParams, check_params
 from fastlsh.signatures import batch_size
 from fastlsh.stages.answers import decide, find_pairs
@@ -54,6 +55,7 @@ def decide_part(
     max_candidates: int = 1000,
     known: SignedBatch | None = None,
     threads: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
 ) -> PartDecisions:
     """Decide which documents of a part are kept, as `deduplicate` does for a collection.
 
@@ -77,6 +79,9 @@ def decide_part(
     known
         What `sign_batch` returned for these documents, signatures included, so that they are not
         signed again. None: they are.
+    scratch
+        A folder for the arrays that have values for each document and band, as mapped files
+        without a name: of a part that may be larger than the memory. None: in memory.
 
     Returns
     -------
@@ -93,8 +98,9 @@ def decide_part(
     Notes
     -----
     Memory besides the texts: 4 * num_perm + 8 * min(bands, 16) bytes a document, less than 256
-    bytes a document more, and about 64 MB; more only for two documents that need it. Time is
-    linear in the number of documents, however many are alike.
+    bytes a document more, and about 64 MB; more only for two documents that need it. With
+    `scratch`, less than 256 bytes a document and 64 MB. Time is linear in the number of documents,
+    however many are alike.
 
     Examples
     --------
@@ -103,7 +109,7 @@ def decide_part(
     >>> part.kept_number.tolist(), part.similarity.round(3).tolist()
     ([3, 3], [1.0, 0.842])
     """
-    params, options = check_params(params), RunOptions.of(threads)
+    params, options = check_params(params), _options(threads, scratch)
     max_candidates = check_integer(max_candidates, "max_candidates")
     collection, number = _check_part(texts, numbers)
     n = len(collection)
@@ -134,12 +140,13 @@ def find_pairs_of_part(
     max_pairs: int = 100_000_000,
     known: SignedBatch | None = None,
     threads: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
 ) -> PartPairs:
     """Find all near-duplicate pairs of a part, as `near_duplicates` does for a collection.
 
     Parameters
     ----------
-    texts, numbers, params, known, threads
+    texts, numbers, params, known, threads, scratch
         As in `decide_part`.
     max_pairs
         Raise instead of returning more pairs of this part.
@@ -169,13 +176,17 @@ def find_pairs_of_part(
     >>> pairs.left.tolist(), pairs.right.tolist()
     ([3], [1099511627776])
     """
-    params, options = check_params(params), RunOptions.of(threads)
+    params, options = check_params(params), _options(threads, scratch)
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection, number = _check_part(texts, numbers)
     signed = _signed(collection, known, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     left, right = split_codes(code)
     return PartPairs(number[left], number[right], similarity)
+
+
+def _options(threads: int | None, scratch: str | os.PathLike[str] | None) -> RunOptions:
+    return RunOptions.of(threads, empty=np.empty if scratch is None else mapped_in(scratch))
 
 
 def _check_part(texts: Any, numbers: Any) -> tuple[Texts, NDArray[np.int64]]:
@@ -206,8 +217,9 @@ def _signed(
     if known is None:
         return sign(texts, params, options)
     n = len(texts)
-    if known.signatures is None:
-        raise ValueError("known lacks signatures: call sign_batch with signatures=True")
+    if known.signatures is None or known.text_hashes is None:
+        lacks = "signatures" if known.signatures is None else "text_hashes"
+        raise ValueError(f"known lacks {lacks}: call sign_batch with {lacks}=True")
     signatures = check_signatures(known.signatures)
     keys, hashes = np.asarray(known.keys), np.asarray(known.text_hashes)
     if keys.dtype != np.uint64 or hashes.dtype != np.uint64:

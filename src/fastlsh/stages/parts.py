@@ -52,7 +52,12 @@ def part_of(
         Of the search.
     """
     families = find_families(
-        signed.signatures, params.lsh, order, keys=signed.keys, threads=options.threads
+        signed.signatures,
+        params.lsh,
+        order,
+        keys=signed.keys,
+        threads=options.threads,
+        empty=options.empty,
     )
     signed.keys = None
     return Part(texts, signed, families)

@@ -37,8 +37,9 @@ def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
 def sign(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
     """Sign every document. Memory: 4 * num_perm + 8 * min(bands, 16) + 8 bytes per document."""
     lengths = np.empty(len(texts), np.int64)
-    keys = np.empty((min(params.lsh.bands, KEYED_BANDS), len(texts)), np.uint64)
+    keys = options.empty((min(params.lsh.bands, KEYED_BANDS), len(texts)), np.uint64)
+    out = options.empty((len(texts), params.num_perm), np.uint32)
     signatures = hasher_for(params, options).sign(
-        texts, lengths=lengths, keys=BandKeys(params.lsh.rows, keys), progress=options.progress
+        texts, out, lengths=lengths, keys=BandKeys(params.lsh.rows, keys), progress=options.progress
     )
     return Signed(signatures, lengths, keys)

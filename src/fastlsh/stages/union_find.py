@@ -35,11 +35,13 @@ class UnionFind:
         Numbers are less than this, at most 2^31 - 1, and each takes 4 bytes. None: any numbers
         from 0 to 2^63 - 1; each document in company takes 16 bytes, and each call that unites
         what waits up to 100 for each of them for a while. At most 2^31 - 1 may be in company.
+    roots
+        With `documents`: what another one's `roots` has returned, to go on from there. Copied.
 
     Raises
     ------
     TypeError, ValueError
-        `documents` is no integer, or out of range.
+        `documents` is no integer, or out of range; `roots` are of something else.
 
     Examples
     --------
@@ -52,10 +54,14 @@ class UnionFind:
     ([2, 4, 7, 9], [2, 2, 2, 2])
     """
 
-    def __init__(self, documents: int | None = None) -> None:
+    def __init__(
+        self, documents: int | None = None, *, roots: NDArray[np.int32] | None = None
+    ) -> None:
         self._dense = None
         if documents is not None:
             self._dense = np.arange(check_integer(documents, "documents"), dtype=np.int32)
+        if roots is not None:
+            self._dense = _check_roots(roots, self._dense)
         none = np.empty(0, np.int64)
         self._table = FamilyTable(none, none)
         self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
@@ -117,6 +123,21 @@ class UnionFind:
         number = np.flatnonzero(company)
         return FamilyTable(number, self._dense[number].astype(np.int64))
 
+    def roots(self) -> NDArray[np.int32]:
+        """Return the smallest number of each document's family, its own if it is alone.
+
+        Only where `documents` was given.
+
+        Returns
+        -------
+        ndarray of int32, shape (documents,)
+            4 bytes for each document; a copy.
+        """
+        if self._dense is None:
+            raise ValueError("roots() needs UnionFind(documents=...): call families() instead")
+        _kernels.families(self._dense)
+        return self._dense.copy()
+
     def _unite_pending(self) -> None:
         """Make places of the numbers, and let the kernel unite those."""
         if not self._waiting:
@@ -141,3 +162,12 @@ class UnionFind:
         self._table = FamilyTable(members, members[root])  # places ascend as their numbers do
         self._pending.clear()
         self._waiting = 0
+
+
+def _check_roots(roots: NDArray[np.int32], everyone: NDArray[np.int32] | None) -> NDArray[np.int32]:
+    """Return a copy of the roots of earlier work, or raise."""
+    if everyone is None or roots.dtype != np.int32 or roots.shape != everyone.shape:
+        raise ValueError("roots must be int32, one for each of the documents that are announced")
+    if len(roots) and not ((roots >= 0).all() and (roots <= everyone).all()):
+        raise ValueError("roots must be from 0 to the number of each document")
+    return np.array(roots, np.int32)

@@ -1,0 +1,103 @@
+"""The options of what works on files of any size: memory or disk, and how much of them."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from fastlsh import FileDeduplication, FilePairs
+from fastlsh.cli.log import Log
+from fastlsh.cli.messages import say
+from fastlsh.errors import one_line
+from fastlsh.parallel import Display
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    group = parser.add_argument_group("memory and disk")
+    group.add_argument(
+        "--engine",
+        choices=["auto", "memory", "disk"],
+        default="auto",
+        help="where to work (default: on disk if --memory does not suffice), for the same answer",
+    )
+    group.add_argument(
+        "--memory", metavar="SIZE", help="to take at most, as 4G (default: half of what is free)"
+    )
+    group.add_argument(
+        "--work",
+        metavar="DIR",
+        help="what a run on disk has done, from where the same command goes on (default: the"
+        " output's name and .work)",
+    )
+    group.add_argument("--keep-work", action="store_true", help="do not remove it in the end")
+    group.add_argument(
+        "--restart", action="store_true", help="throw away what an earlier run has done"
+    )
+    parser.add_argument(
+        "--log", metavar="FILE", help="add what happens to this file, as JSON lines"
+    )
+
+
+@contextmanager
+def watched(arguments: argparse.Namespace) -> Iterator["Watch"]:
+    """Show and log how far a run is; tell the log how it ends."""
+    watch = Watch(arguments)
+    try:
+        yield watch
+    except BaseException as error:
+        watch.log("failed", error=one_line(str(error) or type(error).__name__))
+        raise
+    finally:
+        watch.close()
+
+
+class Watch:
+    """Who is told how far a run is: people, and the log."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._show = None if arguments.quiet else Display()
+        self._log = None if arguments.log is None else Log(arguments.log)
+        self._say = not arguments.quiet
+        self.log("started", inputs=arguments.inputs, output=arguments.output)
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """Tell how far a stage is."""
+        if self._show is not None:
+            self._show(stage, done, total)
+        if self._log is not None:
+            self._log.progress(stage, done, total)
+
+    def tell(self, message: str) -> None:
+        """Tell a line."""
+        if self._say:
+            say(message)
+        self.log("message", message=message)
+
+    def log(self, event: str, **more: Any) -> None:
+        """Tell the log only."""
+        if self._log is not None:
+            self._log.event(event, **more)
+
+    def result(self, result: FileDeduplication | FilePairs) -> None:
+        """Tell the log what has come out."""
+        self.log("done", **asdict(result))
+
+    def close(self) -> None:
+        """End the log."""
+        if self._log is not None:
+            self._log.close()
+
+
+def engine_keywords(arguments: argparse.Namespace, watch: Watch) -> dict[str, Any]:
+    """Return the keyword arguments of the API."""
+    return {
+        "engine": arguments.engine,
+        "memory": arguments.memory,
+        "work": arguments.work,
+        "keep_work": arguments.keep_work,
+        "restart": arguments.restart,
+        "tell": watch.tell,
+        "progress": watch.progress,
+    }

@@ -1,0 +1,97 @@
+"""The answer of all parts in one order: which proofs or pairs there are, and the clusters."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.disk.deciding import Proof, answer_rows, answers
+from fastlsh.disk.identities import IdColumn, StoredIds
+from fastlsh.disk.job import Job
+from fastlsh.disk.linking import Linked
+from fastlsh.disk.signing import Summary
+
+ANSWER = "answer.npy"
+KEPT = "kept.npy"
+
+
+class Clusters(NamedTuple):
+    """Documents that belong together: each kept one, followed by those removed for it."""
+
+    number: NDArray[np.int64]
+    """int64 (m,): the document."""
+    cluster: NDArray[np.int64]
+    """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
+
+
+def whole_answer(job: Job, linked: Linked) -> NDArray[Any]:
+    """Return the rows of all parts, `Proof`, sorted by (left, right), mapped."""
+    if not job.work.has(ANSWER):
+        rows = answer_rows(job, linked)
+        with job.work.whole(ANSWER) as temporary:
+            if not rows:  # which cannot be mapped
+                np.save(temporary.open("wb"), np.empty(0, Proof))
+            else:
+                array = np.lib.format.open_memmap(temporary, "w+", Proof, (rows,))
+                done = 0
+                for block in answers(job, linked):
+                    array[done : done + len(block)] = block
+                    done += len(block)
+                array.flush()
+    return job.work.load(ANSWER)
+
+
+def kept_documents(job: Job, summary: Summary, proofs: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each document of the inputs, without those of `against`, is kept; mapped."""
+    if not job.work.has(KEPT):
+        kept = np.ones(summary.documents - summary.known, np.bool_)
+        kept[proofs["left"] - summary.known] = False
+        job.work.save(KEPT, kept)
+    return job.work.load(KEPT)
+
+
+def clusters_of(proofs: NDArray[Any], known: int) -> Clusters:
+    """Return the clusters, as `Deduplication.clusters` has them.
+
+    Parameters
+    ----------
+    proofs
+        Of all removed documents.
+    known
+        Documents below this number are of `against` and make no cluster.
+
+    Notes
+    -----
+    Memory: 60 bytes for each removed document.
+    """
+    inside = proofs["right"] >= known
+    removed, kept = proofs["left"][inside], proofs["right"][inside]
+    heads, cluster = np.unique(kept, return_inverse=True)
+    number = np.concatenate([heads, removed])
+    of = np.concatenate([np.arange(len(heads)), cluster])
+    behind = np.arange(len(number)) >= len(heads)
+    order = np.lexsort([number, behind, of])
+    return Clusters(number[order], of[order])
+
+
+def pair_table(ids: StoredIds, pairs: NDArray[Any]) -> dict[str, Any]:
+    """Return the columns of pairs, for `write_table`."""
+    return {
+        "id_a": IdColumn(ids, pairs["left"]),
+        "id_b": IdColumn(ids, pairs["right"]),
+        "jaccard": pairs["similarity"],
+    }
+
+
+def proof_table(ids: StoredIds, proofs: NDArray[Any]) -> dict[str, Any]:
+    """Return the columns of proofs, for `write_table`."""
+    return {
+        "id": IdColumn(ids, proofs["left"]),
+        "kept_id": IdColumn(ids, proofs["right"]),
+        "jaccard": proofs["similarity"],
+    }
+
+
+def cluster_table(ids: StoredIds, clusters: Clusters) -> dict[str, Any]:
+    """Return the columns of clusters, for `write_table`."""
+    return {"id": IdColumn(ids, clusters.number), "cluster": clusters.cluster}

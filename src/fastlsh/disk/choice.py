@@ -1,0 +1,90 @@
+"""Memory or disk: how much memory a collection needs, by a look at its files."""
+
+from typing import NamedTuple
+
+from fastlsh.disk.budget import BASE
+from fastlsh.errors import InputError
+from fastlsh.io import Source, cut, identity
+from fastlsh.parallel import amount
+from fastlsh.parameters import SearchParams
+
+ENGINES = ("auto", "memory", "disk")
+LOOKS = 16
+"""Files that are looked into."""
+LOOK = 1 << 20
+"""Bytes of each that are looked at."""
+EXPANDS = {"gz": 3.5, "bz2": 5.0, "xz": 5.5, "zst": 4.0}
+"""How many times as large texts are without compression; columnar files likewise."""
+COLUMNAR = 2.5
+PER_DOCUMENT = 450
+"""Bytes of a document in memory besides its text and signature: objects, ids, keys, tables."""
+
+
+class Estimate(NamedTuple):
+    """What a collection is likely to be."""
+
+    documents: int
+    text: int
+    """Bytes, decompressed."""
+    memory: int
+    """Bytes that the memory engine needs."""
+    disk: int
+    """Bytes of a work directory."""
+
+
+def estimate(sources: list[Source], params: SearchParams) -> Estimate:
+    """Look at the beginnings of some files, and at the sizes of all."""
+    size = sum(_size(source) * _expansion(source) for source in sources)
+    seen_rows = seen_bytes = 0
+    step = max(len(sources) // LOOKS, 1)
+    for source in sources[::step][:LOOKS]:
+        try:
+            block = next(iter(cut(source, LOOK)), None)
+            rows = 0 if block is None else len(block.documents().rows)
+        except InputError:  # it will be told where the file is read
+            continue
+        seen_rows += rows
+        seen_bytes += min(LOOK, int(_size(source) * _expansion(source))) if rows else 0
+    documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
+    keys = 8 * (params.lsh.bands + 1)
+    return Estimate(
+        documents,
+        int(size),
+        int(size + documents * (4 * params.num_perm + keys + PER_DOCUMENT)) + BASE,
+        int(documents * (keys + 8) + size / 2),
+    )
+
+
+def choose(engine: str, sources: list[Source], params: SearchParams, memory: int) -> str:
+    """Return why an engine is chosen, in words that begin with its name.
+
+    Parameters
+    ----------
+    engine
+        "memory", "disk", or "auto": memory if it is enough.
+    sources, params
+        What is worked on, and how.
+    memory
+        Bytes that may be taken.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    if engine != "auto":
+        return f"{engine}, as asked for"
+    if any(identity(source) is None for source in sources):
+        return "memory, for an input is a pipe, which cannot be read twice"
+    need = estimate(sources, params).memory
+    if need <= memory:
+        return f"memory, for about {amount(need)} of {amount(memory)} are needed"
+    return f"disk, for about {amount(need)} would be needed, and there are {amount(memory)}"
+
+
+def _size(source: Source) -> int:
+    known = identity(source)
+    return 0 if known is None else known.size
+
+
+def _expansion(source: Source) -> float:
+    if source.compression:
+        return EXPANDS[source.compression]
+    return COLUMNAR if source.format in ("parquet", "arrow") else 1.0

@@ -1,0 +1,183 @@
+"""Decide: part by part, by the very functions that memory uses."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.disk.gathering import FOLDER, Gathered, Row, mapped, part_name
+from fastlsh.disk.job import Job
+from fastlsh.disk.linking import Linked
+from fastlsh.disk.signing import Summary
+from fastlsh.errors import TooManyPairsError
+from fastlsh.io import pyarrow
+from fastlsh.stages import decide_part, find_pairs_of_part
+
+Proof = np.dtype([("left", "<i8"), ("right", "<i8"), ("similarity", "<f8")])
+"""(removed document, kept one, similarity), or a pair and its similarity."""
+
+WINDOW = 1 << 18
+"""Rows of the answer that are brought in order at a time."""
+
+
+class Part(NamedTuple):
+    """A part as it was gathered."""
+
+    rows: NDArray[Any]
+    texts: Any
+    """An Arrow array in mapped memory; a list where a text has lone surrogates."""
+    scratch: Path | None
+    """Where arrays go that are too large for the memory; None: none is."""
+
+
+def decide_parts(
+    job: Job, summary: Summary, linked: Linked, gathered: Gathered, keep: str | None, most: int
+) -> None:
+    """Decide on the documents of each part that has not been worked on yet.
+
+    Parameters
+    ----------
+    keep
+        "first", "last" or "longest"; None: the priorities that were gathered.
+    most
+        `max_candidates`.
+    """
+
+    def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        preference: Any = keep
+        if keep is None:
+            bits = np.ascontiguousarray(part.rows["priority"])
+            preference = bits if summary.whole else bits.view(np.float64)
+        numbers = np.ascontiguousarray(part.rows["number"])
+        answer = decide_part(
+            part.texts, numbers, job.params, against=numbers < summary.known, keep=preference,
+            max_candidates=most, threads=job.options.threads, scratch=part.scratch,
+        )  # fmt: skip
+        gone = answer.kept_number != answer.number
+        return (
+            _proofs(answer.number[gone], answer.kept_number[gone], answer.similarity[gone]),
+            answer.number[answer.limited],
+        )
+
+    _each_part(job, linked, gathered, decide, "decisions")
+
+
+def find_pairs(job: Job, linked: Linked, gathered: Gathered, max_pairs: int) -> None:
+    """Find the pairs of each part that has not been worked on yet.
+
+    Raises
+    ------
+    TooManyPairsError
+        There are more than `max_pairs`, in a part or in all together.
+    """
+    found = sum(len(job.work.load(name)) for name in _answers(job, linked))
+
+    def find(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        nonlocal found
+        numbers = np.ascontiguousarray(part.rows["number"])
+        pairs = find_pairs_of_part(
+            part.texts, numbers, job.params, max_pairs=max_pairs, threads=job.options.threads,
+            scratch=part.scratch,
+        )  # fmt: skip
+        found += len(pairs.left)
+        if found > max_pairs:
+            raise TooManyPairsError(
+                f"{found:,} pairs and more are more than max_pairs={max_pairs:,}: remove "
+                "near-duplicates instead, which is linear in the number of documents, or raise it"
+            )
+        return _proofs(*pairs), np.empty(0, np.int64)
+
+    _each_part(job, linked, gathered, find, "comparing")
+
+
+def answer_rows(job: Job, linked: Linked) -> int:
+    """Return how many rows the answers of all parts have together."""
+    return sum(len(job.work.load(name)) for name in _answers(job, linked))
+
+
+def limited_documents(job: Job, linked: Linked, known: int) -> int:
+    """Return how many documents were kept without a comparison with every candidate."""
+    names = [f"limited-{part_name(number)}.npy" for number in range(linked.parts)]
+    return sum(int((job.work.load(name) >= known).sum()) for name in names)
+
+
+def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
+    """Yield the rows of all parts, `Proof`, in order of (left, right), piece by piece."""
+    parts = [job.work.load(name) for name in _answers(job, linked)]
+    at = [0] * len(parts)
+    while any(start < len(part) for start, part in zip(at, parts, strict=True)):
+        # No part's next WINDOW rows go beyond this document.
+        last = min(
+            int(part["left"][min(start + WINDOW, len(part)) - 1])
+            for start, part in zip(at, parts, strict=True)
+            if start < len(part)
+        )
+        stops = [
+            start + int(np.searchsorted(part["left"][start : start + WINDOW], last, "right"))
+            for part, start in zip(parts, at, strict=True)
+        ]
+        rows = np.concatenate(
+            [part[start:stop] for part, start, stop in zip(parts, at, stops, strict=True)]
+        )
+        at = stops
+        yield rows[np.argsort(rows["left"], kind="stable")]
+
+
+def _answers(job: Job, linked: Linked) -> list[str]:
+    names = [f"answer-{part_name(number)}.npy" for number in range(linked.parts)]
+    return [name for name in names if job.work.has(name)]
+
+
+def _each_part(
+    job: Job,
+    linked: Linked,
+    gathered: Gathered,
+    work: Callable[[Part], tuple[NDArray[Any], NDArray[np.int64]]],
+    stage: str,
+) -> None:
+    advance = job.options.progress.stage(stage, linked.company)
+    for number in range(linked.parts):
+        name = part_name(number)
+        rows, data = part_texts(job, number)
+        if not job.work.has(f"answer-{name}.npy"):
+            texts = _texts(rows, data, gathered.strict)
+            large = len(rows) > 2 * job.budget.part
+            if large:
+                job.tell(
+                    f"part {number} holds a family that is larger than the memory, among"
+                    f" {len(rows):,} documents: it is worked on in mapped files, which takes"
+                    " longer. Longer shingles (--size), a higher --threshold or --num-perm would"
+                    " divide it"
+                )
+            answer, limited = work(Part(rows, texts, job.work.path if large else None))
+            job.work.save(f"limited-{name}.npy", limited)
+            job.work.save(f"answer-{name}.npy", answer)
+        advance(len(rows))
+
+
+def part_texts(job: Job, number: int) -> tuple[NDArray[Any], Any]:
+    """Return the rows of a part, and the bytes of its texts, both mapped."""
+    name = part_name(number)
+    rows = mapped(job.work / FOLDER / f"{name}.rows", Row)
+    return rows, mapped(job.work / FOLDER / f"{name}.texts", np.uint8)
+
+
+def _texts(rows: NDArray[Any], data: NDArray[np.uint8], strict: bool) -> Any:
+    ends = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(rows["size"], out=ends[1:])
+    if not strict:
+        edges = ends.tolist()
+        pieces = (data[a:b] for a, b in pairwise(edges))
+        return [piece.tobytes().decode("utf-8", "surrogatepass") for piece in pieces]
+    pa = pyarrow("texts on disk")
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+
+
+def _proofs(left: Any, right: Any, similarity: Any) -> NDArray[Any]:
+    rows = np.empty(len(left), Proof)
+    rows["left"], rows["right"], rows["similarity"] = left, right, similarity
+    return rows

@@ -1,0 +1,173 @@
+"""Deduplication of files: the same answer in memory and on disk."""
+
+from typing import Any
+
+from fastlsh.arguments import check_integer
+from fastlsh.disk import in_memory, on_disk
+from fastlsh.disk.counts import counts_of, counts_of_summary
+from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
+from fastlsh.disk.reading import Reading
+from fastlsh.disk.results import FileDeduplication
+from fastlsh.io import Paths, is_folder_output
+from fastlsh.parallel import ProgressOption, Stopwatch
+from fastlsh.stages import check_keep
+
+
+def deduplicate_files(
+    inputs: Paths,
+    output: Path,
+    threshold: float = 0.8,
+    *,
+    against: Paths = (),
+    keep: str | None = None,
+    priority: str | None = None,
+    convert_to: str | None = None,
+    removed: Path | None = None,
+    clusters: Path | None = None,
+    report: Path | None = None,
+    max_candidates: int = 1000,
+    text: str | None = None,
+    id: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    header: bool = True,
+    quotes: bool = True,
+    recursive: bool = False,
+    on_error: str = "fail",
+    engine: str = "auto",
+    memory: int | str | None = None,
+    work: Path | None = None,
+    keep_work: bool = False,
+    restart: bool = False,
+    threads: int | None = None,
+    progress: ProgressOption = False,
+    tell: Tell | None = None,
+    **search: Any,
+) -> FileDeduplication:
+    """Remove the near-duplicates from files of any size.
+
+    The answer is that of `fastlsh.deduplicate` for the documents of all inputs, to the bit, with
+    either engine. On disk, memory stays bounded, and a run that was ended goes on when it is
+    started again.
+
+    Parameters
+    ----------
+    inputs
+        Files, patterns and directories; in order they are one collection.
+    output
+        A file for the kept rows, as they came; or a directory, which gets a file for each input.
+    threshold
+        As in `deduplicate`, like further keyword arguments: shingler, num_perm, seed, recall,
+        bands, rows, scheme, verify.
+    against
+        Files of documents that are kept already and come first in priority.
+    keep
+        "first", "last" or "longest"; default: "first".
+    priority
+        Instead of `keep`: a column of numbers, higher is kept, ties go to the earlier document.
+        A row without a number is a bad row.
+    convert_to
+        "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
+        outputs. None: rows are written as they came.
+    removed
+        A table of the removed documents: id, kept_id and jaccard.
+    clusters
+        A table of the documents that belong together: id and cluster, a number for each kept
+        document that others were removed for.
+    report
+        A page about the run (.html); on disk, about its largest clusters.
+    max_candidates
+        As in `deduplicate`.
+    text, id, format, encoding, delimiter, header, quotes, recursive
+        How files are read: see docs/command-line.md, whose options have these names.
+    on_error
+        "fail": a bad row raises. "skip": it is left out and counted.
+    engine
+        "memory", "disk", or "auto": on disk if the estimate of the memory that is needed is more
+        than `memory`.
+    memory
+        Bytes, or a text like "4G", that the run may take: at least 256 MB. Default: half of what
+        is free.
+    work
+        The directory of a run on disk; default: the output's name with ``.work`` behind it.
+    keep_work
+        Whether it stays when all is done.
+    restart
+        Whether what an earlier run has left there is thrown away, instead of gone on with.
+    threads, progress
+        As in `deduplicate`.
+    tell
+        Is called with what the run has to say, a line each: which engine was chosen, and why; a
+        family that is larger than the memory.
+
+    Returns
+    -------
+    FileDeduplication
+        Counts, times and paths.
+
+    Raises
+    ------
+    InputError
+        A file or row that cannot be taken, an output that cannot be written, or a work directory
+        of another run.
+    TypeError, ValueError
+        An unsuitable argument.
+
+    Notes
+    -----
+    Work directory: 8 * (bands + 1) + 4 bytes a document, and the texts of the documents that share
+    a bucket with another one.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> done = fastlsh.deduplicate_files("pages/*.jsonl.gz", "kept/", memory="4G")  # doctest: +SKIP
+    """
+    if priority is not None and keep is not None:
+        raise ValueError("give keep or priority, not both")
+    reading = Reading(
+        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority
+    )
+    keep = None if priority is not None else str(check_keep(keep or "first", 0))
+    most = check_integer(max_candidates, "max_candidates")
+    looking = Search.of(threshold, search, threads, progress)
+    machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
+    given, known = paths(inputs), paths(against)
+    sources = reading.expand(given, mixed=is_folder_output(output))
+    targets = Targets.of(
+        sources, reading, [*given, *known], output, convert_to, removed, clusters, report
+    )
+    before = reading.expand(known, against=True) if known else []
+    engine_for = chosen(
+        machine, looking, [*before, *sources], len(before), reading, targets.output, tell,
+        uniform=not targets.folders,
+    )  # fmt: skip
+    clock = Stopwatch()
+    shared: dict[str, Any] = {
+        "outputs": [each.path for each in targets.plan],
+        "threshold": looking.params.threshold,
+        "params": looking.params.lsh,
+        "reason": engine_for.reason,
+        "seconds": clock,
+    }
+    notes = in_memory.notes(given, known, targets)
+    if engine_for.job is None:
+        keywords = {**looking.keywords, "keep": keep or "first", "max_candidates": most}
+        result, *read = in_memory.run_deduplication(
+            given, known, targets, reading, keywords, notes, looking.options, clock
+        )
+        return FileDeduplication(
+            documents=result.documents, kept=int(result.kept.sum()), empty=result.empty,
+            limited=result.limited, engine="memory", **counts_of(*read), **shared,
+        )  # fmt: skip
+    work_done = on_disk.run_deduplication(
+        engine_for.job, targets, keep=keep, max_candidates=most, notes=notes,
+        machine=machine, clock=clock,
+    )  # fmt: skip
+    summary = work_done.summary
+    documents = summary.documents - summary.known
+    return FileDeduplication(
+        documents=documents, kept=documents - work_done.removed, empty=summary.empty,
+        limited=work_done.limited, engine="disk", **counts_of_summary(summary), **shared,
+    )  # fmt: skip

@@ -1,0 +1,142 @@
+"""Ids: how they are told apart, and how those of the answer are found again."""
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh import _kernels
+from fastlsh.texts import as_texts
+
+Hashes = NDArray[np.uint64]
+
+NO_TEXT = np.uint64(0x9E3779B97F4A7C15)
+"""Tells the hash of a number from that of a text."""
+
+
+def identity_hashes(ids: Any) -> Hashes:
+    """Return a number for each id, the same for equal ones, uint64 (n,).
+
+    Parameters
+    ----------
+    ids
+        A list, an Arrow array, or None: there are none. A document without an id has the name of
+        its file and its row, which no other has.
+    """
+    if ids is None:
+        return np.empty(0, np.uint64)
+    if hasattr(ids, "type"):
+        if str(ids.type) in ("string", "large_string", "string_view") and not ids.null_count:
+            return _hashes(ids)
+        ids = ids.to_pylist()
+    texts = [each for each in ids if type(each) is str]
+    if len(texts) == len(ids):
+        return _hashes(texts)
+    others = [each for each in ids if each is not None and type(each) is not str]
+    # The hash of a number is the same in every process, and that of 1, 1.0 and True is one.
+    numbers = [hash(each) if not isinstance(each, bytes) else _of_bytes(each) for each in others]
+    return np.concatenate([_hashes(texts), np.array(numbers, np.int64).view(np.uint64) ^ NO_TEXT])
+
+
+def are_integers(ids: Any) -> bool:
+    """Whether all ids, as `identity_hashes` takes them, are integers of 64 bits."""
+    if hasattr(ids, "type"):
+        return str(ids.type).lstrip("u").startswith("int") and not ids.null_count
+    return ids is not None and all(type(v) is int and -(2**63) <= v < 2**63 for v in ids)
+
+
+def _hashes(texts: Any) -> Hashes:
+    spans = as_texts(texts).spans(0, len(texts), True)
+    hashes = np.empty(len(texts), np.uint64)
+    _kernels.text_hashes(spans, hashes)
+    return hashes
+
+
+def _of_bytes(value: bytes) -> int:
+    return int.from_bytes(_hashes([value.decode("latin-1")]).tobytes(), "little", signed=True)
+
+
+def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
+    """Return each id as JSON, in bytes; FILE:ROW for a document that has none.
+
+    Parameters
+    ----------
+    ids
+        As for `identity_hashes`.
+    path, rows
+        The file, and the row of each document.
+    """
+    if ids is None:
+        ids = [None] * len(rows)
+    elif hasattr(ids, "to_pylist"):
+        ids = ids.to_pylist()
+    pairs = zip(ids, rows.tolist(), strict=True)
+    named = (f"{path}:{row}" if each is None else each for each, row in pairs)
+    return [json.dumps(each, default=str).encode() for each in named]
+
+
+class IdColumn:
+    """The ids of documents, made from what is on disk where the column is sliced.
+
+    Parameters
+    ----------
+    stored
+        Where all ids are.
+    numbers
+        int64 (n,): of which documents.
+    """
+
+    def __init__(self, stored: "StoredIds", numbers: NDArray[np.int64]) -> None:
+        self._stored = stored
+        self._numbers = numbers
+
+    @property
+    def integers(self) -> bool:
+        """Whether all ids are integers of 64 bits."""
+        return self._stored.integers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, key: slice) -> list[Any]:
+        return self._stored.of(self._numbers[key])
+
+
+class StoredIds:
+    """The ids of the documents in company.
+
+    Parameters
+    ----------
+    numbers
+        int64 (m,), ascending: the documents.
+    ends
+        int64 (m,): where the JSON of each ends.
+    data
+        uint8: that of all, one behind the other.
+    integers
+        Whether all are integers of 64 bits.
+    """
+
+    def __init__(
+        self,
+        numbers: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        data: NDArray[np.uint8],
+        integers: bool,
+    ) -> None:
+        self._numbers = numbers
+        self._ends = ends
+        self._data = data
+        self.integers = integers
+
+    def of(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents, which must be in company."""
+        wanted, where = np.unique(numbers, return_inverse=True)
+        places = np.searchsorted(self._numbers, wanted)
+        stops = self._ends[places].tolist()
+        starts = np.where(places > 0, self._ends[places - 1], 0).tolist()
+        data = self._data
+        pieces = [data[a:b].tobytes() for a, b in zip(starts, stops, strict=True)]
+        values = json.loads(b"[" + b",".join(pieces) + b"]")
+        return [values[i] for i in where.tolist()]

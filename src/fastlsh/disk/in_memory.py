@@ -1,0 +1,142 @@
+"""The engine in memory: read everything, search, write."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from fastlsh._version import __version__
+from fastlsh.disk.plan import Targets
+from fastlsh.disk.reading import Reading
+from fastlsh.io import (
+    Collection,
+    Lookup,
+    pair_columns,
+    proof_columns,
+    write_rows,
+    write_table,
+)
+from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.reporting import report as write_report
+from fastlsh.results import Deduplication, Pairs
+from fastlsh.search import deduplicate, near_duplicates
+
+
+def run_deduplication(
+    inputs: Sequence[str],
+    against: Sequence[str],
+    targets: Targets,
+    reading: Reading,
+    keywords: dict[str, Any],
+    notes: Mapping[str, str],
+    options: RunOptions,
+    clock: Stopwatch,
+) -> tuple[Deduplication, Collection, Collection]:
+    """Read the files, remove the near-duplicates, and write what is asked for.
+
+    Parameters
+    ----------
+    keywords
+        For `deduplicate`.
+    notes
+        For the page.
+    options
+        Threads and progress of reading and writing.
+    clock
+        Is told how long each stage takes.
+    """
+    how: dict[str, Any] = {"threads": options.threads, "progress": options.progress.function}
+    with clock("reading"):
+        together = {"uniform": not targets.folders, "mixed": targets.folders}
+        collection = reading.read(inputs, **together, **how)
+        known = reading.read(against, against=True, **how) if against else Collection()
+    if collection.priority is not None:
+        keywords["keep"] = collection.priority
+    result = deduplicate(collection.texts, against=known.texts, **keywords)
+    with clock("writing"):
+        if targets.removed is not None:
+            write_table(targets.removed, _proofs(result, collection, known))
+        if targets.clusters is not None:
+            write_table(targets.clusters, _clusters(result, collection))
+        write_rows(collection, result.kept, targets.output, convert=targets.convert, **how)
+    if targets.report is not None:
+        seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
+        _report(result, collection, known, targets.report, notes, seconds)
+    clock.update(result.seconds)
+    return result, collection, known
+
+
+def run_pairs(
+    inputs: Sequence[str],
+    output: str | None,
+    reading: Reading,
+    keywords: Mapping[str, Any],
+    options: RunOptions,
+    clock: Stopwatch,
+) -> tuple[Pairs, Collection]:
+    """Read the files, find all pairs, and write them."""
+    with clock("reading"):
+        how: dict[str, Any] = {"threads": options.threads, "progress": options.progress.function}
+        collection = reading.read(inputs, **how)
+    with clock("search"):
+        found = near_duplicates(collection.texts, **keywords)
+    with clock("writing"):
+        columns = pair_columns(collection.ids, found.left, found.right, found.similarity)
+        write_table(output, columns)
+    return found, collection
+
+
+def notes(inputs: Sequence[str], against: Sequence[str], targets: Targets) -> dict[str, str]:
+    """Return what a page tells of the files."""
+    told = {"input": ", ".join(inputs)}
+    if against:
+        told["kept before"] = ", ".join(against)
+    told["kept rows"] = targets.output
+    if targets.removed is not None:
+        told["proofs"] = targets.removed
+    told["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
+    return told
+
+
+def _proofs(result: Deduplication, collection: Collection, against: Collection) -> dict[str, Any]:
+    gone = result.filtered
+    # Where a document of `against` is the reason, its id comes behind those of the inputs.
+    outside = result.against_index[gone]
+    reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
+    ids = [*collection.ids, *against.ids] if len(against) else collection.ids
+    return proof_columns(ids, gone, reason, result.similarity[gone])
+
+
+def _clusters(result: Deduplication, collection: Collection) -> dict[str, Any]:
+    clusters = result.clusters()
+    members = np.array([number for cluster in clusters for number in cluster], np.int64)
+    sizes = [len(cluster) for cluster in clusters]
+    return {
+        "id": Lookup(collection.ids, members),
+        "cluster": np.repeat(np.arange(len(clusters)), sizes),
+    }
+
+
+def _report(
+    result: Deduplication,
+    collection: Collection,
+    against: Collection,
+    path: str,
+    told: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> None:
+    skipped = collection.skipped + against.skipped
+    left_out = {"rows left out": f"{skipped:,}"} if skipped else {}
+    before = {name: told[name] for name in ("input", "kept before") if name in told}
+    write_report(
+        result,
+        collection.texts,
+        path,
+        against=against.texts,
+        ids=collection.ids,
+        against_ids=against.ids,
+        title=f"Deduplication of {len(collection):,} documents",
+        notes={**before, **left_out, **told},
+        seconds=seconds,
+    )

@@ -1,0 +1,101 @@
+"""A page about the largest clusters of a run on disk."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.disk.deciding import part_texts
+from fastlsh.disk.identities import StoredIds
+from fastlsh.disk.job import Job
+from fastlsh.disk.linking import PARTS
+from fastlsh.disk.signing import Summary
+from fastlsh.reporting import report
+from fastlsh.results import Deduplication
+
+MOST = 5_000
+"""Documents that the page is about."""
+
+
+def report_largest(
+    job: Job,
+    summary: Summary,
+    proofs: NDArray[Any],
+    ids: StoredIds,
+    limited: int,
+    decided: Mapping[str, Any],
+    path: str,
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> None:
+    """Write a page about as many of the largest clusters as have about 5,000 documents.
+
+    The numbers of the whole run stand in its notes. `decided` is by what was decided: ``keep``
+    and ``max_candidates``.
+    """
+    numbers, kept, similarity = _largest(proofs, summary.known)
+    index = np.searchsorted(numbers, kept)
+    documents = summary.documents - summary.known
+    params = job.params
+    result = Deduplication(
+        index,
+        np.full(len(numbers), -1),
+        similarity,
+        threshold=params.threshold,
+        params=params.lsh,
+        options={
+            **decided,
+            "shingler": params.shingler,
+            "num_perm": params.num_perm,
+            "seed": params.seed,
+            "scheme": params.scheme,
+            "verify": params.verify,
+        },
+    )
+    whole = {
+        "all documents": f"{documents:,}",
+        "removed of all": f"{len(proofs):,} ({len(proofs) / max(documents, 1):.1%})",
+        "limited of all": f"{limited:,}",
+        "this page": f"the largest clusters, {len(numbers):,} documents",
+    }
+    report(
+        result,
+        _texts(job, numbers),
+        path,
+        ids=ids.of(numbers),
+        title=f"The largest clusters of {documents:,} documents",
+        notes={**whole, **notes},
+        seconds=dict(seconds),
+    )
+
+
+def _largest(
+    proofs: NDArray[Any], known: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the documents of the largest clusters, their kept ones, and the similarities."""
+    inside = proofs[proofs["right"] >= known]
+    heads, sizes = np.unique(inside["right"], return_counts=True)
+    order = np.argsort(-sizes, kind="stable")
+    # The largest is shown in part if it is larger than the page.
+    count = max(int(np.searchsorted(np.cumsum(sizes[order] + 1), MOST, "right")), 1)
+    chosen = np.sort(heads[order[:count]])
+    rows = inside[np.isin(inside["right"], chosen)][:MOST]
+    numbers = np.concatenate([np.unique(rows["right"]), rows["left"]])
+    kept = np.concatenate([np.unique(rows["right"]), rows["right"]])
+    similarity = np.concatenate([np.ones(len(numbers) - len(rows)), rows["similarity"]])
+    order = np.argsort(numbers)
+    return numbers[order], kept[order], similarity[order]
+
+
+def _texts(job: Job, numbers: NDArray[np.int64]) -> list[str]:
+    parts = job.work.load(PARTS)[numbers]
+    texts = [""] * len(numbers)
+    for part in np.unique(parts).tolist():
+        rows, data = part_texts(job, part)
+        starts = np.cumsum(rows["size"]) - rows["size"]
+        for i in np.flatnonzero(parts == part).tolist():
+            row = int(np.searchsorted(rows["number"], numbers[i]))
+            piece = data[int(starts[row]) : int(starts[row] + rows["size"][row])]
+            texts[i] = bytes(piece).decode("utf-8", "surrogatepass")
+    return texts

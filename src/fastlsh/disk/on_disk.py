@@ -1,0 +1,175 @@
+"""The engine on disk: the stages of a run, one after the other, each done once."""
+
+import errno
+import glob
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastlsh.disk.answers import (
+    cluster_table,
+    clusters_of,
+    kept_documents,
+    pair_table,
+    proof_table,
+    whole_answer,
+)
+from fastlsh.disk.deciding import decide_parts, find_pairs, limited_documents
+from fastlsh.disk.gathering import Gathered, gather_inputs, stored_ids
+from fastlsh.disk.job import Job
+from fastlsh.disk.largest import report_largest
+from fastlsh.disk.linking import Linked, link_inputs
+from fastlsh.disk.manifest import begin, check_unchanged, described
+from fastlsh.disk.plan import Machine, Targets
+from fastlsh.disk.signing import Summary, sign_inputs
+from fastlsh.disk.writing import write_outputs
+from fastlsh.errors import InputError
+from fastlsh.io import is_remote, write_table
+from fastlsh.parallel import Stopwatch, amount
+
+
+class Deduplicated(NamedTuple):
+    """What a deduplication on disk has found."""
+
+    summary: Summary
+    removed: int
+    limited: int
+
+
+def run_deduplication(
+    job: Job,
+    targets: Targets,
+    *,
+    keep: str | None,
+    max_candidates: int,
+    notes: Mapping[str, str],
+    machine: Machine,
+    clock: Stopwatch,
+) -> Deduplicated:
+    """Remove the near-duplicates, or go on where a run before was ended.
+
+    Parameters
+    ----------
+    targets
+        What is written.
+    keep, max_candidates
+        As `decide_parts` takes them.
+    notes
+        For the page.
+    machine
+        Whether what has been done is thrown away, before or in the end.
+    clock
+        Is told how long each stage takes.
+    """
+    more = {"keep": keep or "priority", "max_candidates": max_candidates, "known": job.known}
+    with _begun(job, "dedup", more, machine):
+        _clean_up(job, [each.path for each in targets.plan])
+        _clean_up(job, [targets.removed, targets.clusters, targets.report])
+        summary, linked, gathered = _prepared(job, clock)
+        with clock("decisions"):
+            decide_parts(job, summary, linked, gathered, keep, max_candidates)
+            proofs = whole_answer(job, linked)
+            kept = kept_documents(job, summary, proofs)
+        with clock("writing"):
+            check_unchanged(job.work, job.sources)
+            ids = stored_ids(job, summary)
+            if targets.removed is not None:
+                write_table(targets.removed, proof_table(ids, proofs))
+            if targets.clusters is not None:
+                write_table(
+                    targets.clusters, cluster_table(ids, clusters_of(proofs, summary.known))
+                )
+            limited = limited_documents(job, linked, summary.known)
+            if targets.report is not None:
+                decided = {"keep": keep or np.empty(0), "max_candidates": max_candidates}
+                report_largest(
+                    job, summary, proofs, ids, limited, decided, targets.report, notes, clock
+                )
+            write_outputs(job, targets, kept, summary.known)
+        return Deduplicated(summary, len(proofs), limited)
+
+
+def run_pairs(
+    job: Job, *, max_pairs: int, output: str | None, machine: Machine, clock: Stopwatch
+) -> tuple[Summary, int]:
+    """Find all pairs, write them, and return how many there are."""
+    with _begun(job, "pairs", {"max_pairs": max_pairs}, machine):
+        _clean_up(job, [output])
+        summary, linked, gathered = _prepared(job, clock)
+        with clock("decisions"):
+            find_pairs(job, linked, gathered, max_pairs)
+            pairs = whole_answer(job, linked)
+        with clock("writing"):
+            write_table(output, pair_table(stored_ids(job, summary), pairs))
+        return summary, len(pairs)
+
+
+def _prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
+    """Sign, link and gather: what all answers need."""
+    with clock("signing"):
+        summary = sign_inputs(job)
+    with clock("linking"):
+        linked = link_inputs(job, summary)
+    with clock("gathering"):
+        _check_room(job, summary, linked)
+        return summary, linked, gather_inputs(job, linked)
+
+
+@contextmanager
+def _begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
+    """Hold the work directory of a run."""
+    with job.work.locked():
+        try:
+            begin(job.work, described(kind, job.params, job.sources, more), restart=machine.restart)
+            yield
+            if not machine.keep_work:
+                job.work.empty()
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise OSError(
+                error.errno,
+                f"{error.strerror}: what has been done is in {job.work.path}; make room, and give"
+                " the same command again",
+            ) from error
+
+
+def _clean_up(job: Job, paths: Iterable[str | None]) -> None:
+    """Remove the temporary files of processes that were killed while they wrote outputs."""
+    local = [path for path in paths if path is not None and not is_remote(path)]
+    folders = {os.path.dirname(os.path.realpath(path)) for path in local}
+    dead = [number for number in job.work.earlier if not _is_alive(number)]
+    for folder in folders if dead else ():
+        for number in dead:
+            for path in glob.glob(os.path.join(glob.escape(folder), f".fastlsh-{number}-*.tmp")):
+                os.unlink(path)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _check_room(job: Job, summary: Summary, linked: Linked) -> None:
+    """Raise InputError if the texts of the documents in company will not fit onto the disk."""
+    if not summary.documents:
+        return
+    average = sum(known["size"] for known in job.work.read("manifest.json")["inputs"])
+    needed = average * linked.company // summary.documents
+    free = shutil.disk_usage(job.work.path).free
+    if needed > free:
+        raise InputError(
+            job.work.path,
+            f"{linked.company:,} of {summary.documents:,} documents share a bucket, and their texts"
+            f" take about {amount(needed)}, but only {amount(free)} are free: make room and give"
+            " the same command again",
+        )

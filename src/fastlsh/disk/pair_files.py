@@ -1,0 +1,101 @@
+"""Pairs of near-duplicates in files: the same answer in memory and on disk."""
+
+from typing import Any
+
+from fastlsh.arguments import check_integer
+from fastlsh.disk import in_memory, on_disk
+from fastlsh.disk.counts import counts_of, counts_of_summary
+from fastlsh.disk.plan import Machine, Path, Search, Tell, chosen, paths
+from fastlsh.disk.reading import Reading
+from fastlsh.disk.results import FilePairs
+from fastlsh.io import Paths, check_target, table_format
+from fastlsh.parallel import ProgressOption, Stopwatch
+
+
+def near_duplicate_files(
+    inputs: Paths,
+    output: Path | None,
+    threshold: float = 0.8,
+    *,
+    max_pairs: int = 100_000_000,
+    text: str | None = None,
+    id: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    header: bool = True,
+    quotes: bool = True,
+    recursive: bool = False,
+    on_error: str = "fail",
+    engine: str = "auto",
+    memory: int | str | None = None,
+    work: Path | None = None,
+    keep_work: bool = False,
+    restart: bool = False,
+    threads: int | None = None,
+    progress: ProgressOption = False,
+    tell: Tell | None = None,
+    **search: Any,
+) -> FilePairs:
+    """Find all pairs of near-duplicates in files of any size.
+
+    The answer is that of `fastlsh.near_duplicates` for the documents of all inputs, to the bit,
+    with either engine.
+
+    Parameters
+    ----------
+    inputs, threshold, text, id, format, encoding, delimiter, header, quotes, recursive, on_error,
+    engine, memory, work, keep_work, restart, threads, progress, tell
+        As in `deduplicate_files`.
+    output
+        A table of the pairs: id_a, id_b and jaccard (.tsv .csv .jsonl .parquet); None: TSV on the
+        standard output.
+    max_pairs
+        Raise instead of writing more.
+
+    Returns
+    -------
+    FilePairs
+        Counts and times.
+
+    Raises
+    ------
+    InputError, TypeError, ValueError
+        As in `deduplicate_files`.
+    TooManyPairsError
+        More pairs than `max_pairs`.
+    """
+    reading = Reading(text, id, format, encoding, delimiter, header, quotes, recursive, on_error)
+    most = check_integer(max_pairs, "max_pairs")
+    looking = Search.of(threshold, search, threads, progress)
+    machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
+    given = paths(inputs)
+    target = None if output is None else paths(output)[0]
+    if target is not None:
+        table_format(target)
+        check_target(target, reading.known(given))
+    sources = reading.expand(given)
+    engine_for = chosen(machine, looking, sources, 0, reading, target, tell)
+    clock = Stopwatch()
+    shared: dict[str, Any] = {
+        "threshold": looking.params.threshold,
+        "params": looking.params.lsh,
+        "reason": engine_for.reason,
+        "seconds": clock,
+    }
+    if engine_for.job is None:
+        keywords = {**looking.keywords, "max_pairs": most}
+        pairs, collection = in_memory.run_pairs(
+            given, target, reading, keywords, looking.options, clock
+        )
+        return FilePairs(
+            documents=pairs.documents, pairs=len(pairs), empty=pairs.empty, engine="memory",
+            **counts_of(collection), **shared,
+        )  # fmt: skip
+    summary, found = on_disk.run_pairs(
+        engine_for.job, max_pairs=most, output=target, machine=machine, clock=clock
+    )
+    return FilePairs(
+        documents=summary.documents, pairs=found, empty=summary.empty, engine="disk",
+        **counts_of_summary(summary), **shared,
+    )  # fmt: skip

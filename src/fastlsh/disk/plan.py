@@ -1,0 +1,193 @@
+"""What a run on files reads, writes and takes, checked before any work."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fastlsh.disk.budget import Budget, free_memory, parse_memory
+from fastlsh.disk.choice import choose
+from fastlsh.disk.job import Job
+from fastlsh.disk.reading import Reading
+from fastlsh.disk.workdir import WorkDirectory
+from fastlsh.io import (
+    Output,
+    Paths,
+    Source,
+    check_outputs,
+    check_targets,
+    is_folder_output,
+    is_remote,
+    is_written_in_place,
+    plan_outputs,
+    table_format,
+)
+from fastlsh.parallel import ProgressOption, RunOptions, amount
+from fastlsh.parameters import SearchParams
+from fastlsh.reporting import check_report
+
+Path = str | os.PathLike[str]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a run may take, and where it leaves what it has done."""
+
+    engine: str
+    memory: int
+    """Bytes."""
+    work: str | None
+    keep_work: bool
+    restart: bool
+
+    @classmethod
+    def of(
+        cls,
+        engine: str,
+        memory: int | str | None,
+        work: Path | None,
+        *,
+        keep_work: bool,
+        restart: bool,
+    ) -> "Machine":
+        """Check the arguments; by default half of the free memory may be taken."""
+        if memory is None:
+            size = free_memory() // 2
+        else:
+            size = parse_memory(memory) if isinstance(memory, str) else int(memory)
+        return cls(engine, size, None if work is None else os.fspath(work), keep_work, restart)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is looked for: parameters, and how it is run."""
+
+    params: SearchParams
+    options: RunOptions
+
+    @classmethod
+    def of(
+        cls,
+        threshold: float,
+        search: dict[str, Any],
+        threads: int | None,
+        progress: ProgressOption,
+    ) -> "Search":
+        """Check the arguments of a public function."""
+        return cls(SearchParams.of(threshold, **search), RunOptions.of(threads, progress))
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """For the functions that work in memory."""
+        params = self.params
+        return {
+            "threshold": params.threshold, "shingler": params.shingler,
+            "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
+            "rows": params.lsh.rows, "scheme": params.scheme, "verify": params.verify,
+            "threads": self.options.threads, "progress": self.options.progress.function or False,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The files that a deduplication writes."""
+
+    output: str
+    folders: bool
+    """Whether it is a directory, with a file for each input."""
+    plan: list[Output]
+    convert: str | None
+    removed: str | None
+    clusters: str | None
+    report: str | None
+
+    @classmethod
+    def of(
+        cls,
+        sources: list[Source],
+        reading: Reading,
+        inputs: list[str],
+        output: Path,
+        convert: str | None,
+        removed: Path | None,
+        clusters: Path | None,
+        report: Path | None,
+    ) -> "Targets":
+        """Check that all can be written, and that none is an input (`inputs`: all of them)."""
+        target = os.fspath(output)
+        plan = plan_outputs(sources, target, convert)
+        known = reading.known(inputs)
+        check_outputs(plan, sources, target, known)
+        for table in (removed, clusters):
+            if table is not None:
+                table_format(table)
+        if report is not None:
+            check_report(report)
+        more = {"--removed": removed, "--clusters": clusters, "--report": report}
+        check_targets(more, known, [each.path for each in plan])
+        names = [None if path is None else os.fspath(path) for path in more.values()]
+        return cls(target, is_folder_output(target), plan, convert, *names)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The engine, and what it needs."""
+
+    reason: str
+    job: Job | None
+    """None: the engine is memory."""
+
+
+def chosen(
+    machine: Machine,
+    search: Search,
+    sources: list[Source],
+    known: int,
+    reading: Reading,
+    output: str | None,
+    tell: Tell | None,
+    *,
+    uniform: bool = False,
+) -> Chosen:
+    """Choose the engine.
+
+    Parameters
+    ----------
+    sources, known
+        The files, those of `against` first, and how many these are.
+    output
+        What the work directory is named after by default.
+    tell
+        Is told which engine, and why.
+    uniform
+        Whether the inputs must have the same columns.
+    """
+    reason = choose(machine.engine, sources, search.params, machine.memory)
+    tell = tell or (lambda _: None)
+    if reason.startswith("memory"):
+        return Chosen(reason, None)
+    if machine.work is None and not _has_a_place(output):
+        raise ValueError(
+            "a run on disk needs a work directory (--work), for its output is no file of this"
+            f" machine; it is {reason}"
+        )
+    work = machine.work or f"{(output or '').rstrip('/')}.work"
+    budget = Budget.of(machine.memory, search.params, search.options.threads)
+    job = Job(
+        WorkDirectory(work), sources, known, search.params, search.options, budget,
+        reading.on_error == "skip", uniform, tell,
+    )  # fmt: skip
+    tell(f"engine: {reason}, with {amount(machine.memory)} of memory, in {work}")
+    return Chosen(reason, job)
+
+
+def _has_a_place(output: str | None) -> bool:
+    return not (output is None or is_remote(output) or is_written_in_place(output))
+
+
+def paths(given: Paths) -> list[str]:
+    """Return one or more paths as a list."""
+    if isinstance(given, (str, os.PathLike)):
+        return [os.fspath(given)]
+    return [os.fspath(path) for path in given]

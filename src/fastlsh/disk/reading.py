@@ -1,0 +1,65 @@
+"""How files are read: the options that all engines share."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from fastlsh.io import Collection, Inputs, Options, Paths, Source, expand, read
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files become documents; the attributes are parameters of `fastlsh.deduplicate_files`."""
+
+    text: str | None = None
+    id: str | None = None
+    format: str | None = None
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    header: bool = True
+    quotes: bool = True
+    recursive: bool = False
+    on_error: str = "fail"
+    priority: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can be refused before any file is opened."""
+        if self.on_error not in ("fail", "skip"):
+            raise ValueError(f"on_error is 'fail' or 'skip', not {self.on_error!r}")
+        self._options(self.priority)
+
+    def _options(self, priority: str | None) -> Options:
+        return Options(
+            self.text, self.id, self.encoding, self.delimiter, self.header, self.quotes, priority
+        )
+
+    def expand(self, inputs: Paths, *, mixed: bool = False, against: bool = False) -> list[Source]:
+        """Return the files that inputs stand for; documents of `against` need no priority."""
+        return expand(
+            inputs,
+            self.format,
+            self._options(None if against else self.priority),
+            recursive=self.recursive,
+            mixed=mixed,
+        )
+
+    def read(self, inputs: Paths, *, against: bool = False, **more: Any) -> Collection:
+        """Read files into memory."""
+        return read(
+            inputs,
+            text=self.text,
+            id=self.id,
+            format=self.format,
+            encoding=self.encoding,
+            delimiter=self.delimiter,
+            header=self.header,
+            quotes=self.quotes,
+            on_error=self.on_error,
+            recursive=self.recursive,
+            priority=None if against else self.priority,
+            **more,
+        )
+
+    def known(self, inputs: Iterable[str]) -> Inputs:
+        """Return what outputs must not replace."""
+        return Inputs(inputs, format=self.format, recursive=self.recursive)

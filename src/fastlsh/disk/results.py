@@ -1,0 +1,86 @@
+"""What the functions on files return: counts, times and paths, not millions of rows."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastlsh.banding import LSHParams
+
+
+@dataclass
+class FileDeduplication:
+    """What became of the documents of some files.
+
+    Attributes
+    ----------
+    documents, kept, empty : int
+        Of the inputs.
+    limited : int
+        Documents kept without a comparison with every candidate.
+    skipped : int
+        Bad rows left out.
+    skipped_reasons : list of str
+        The first ten of these, a line each.
+    repeated_ids : int
+        Documents with the id of an earlier one.
+    outputs : list of str
+        The files with the kept rows.
+    threshold : float
+    params : LSHParams
+        Bands and rows; ``params.probability(threshold)`` is the recall at the threshold.
+    engine : str
+        "memory" or "disk".
+    reason : str
+        Why this engine.
+    seconds : dict
+        By stage.
+    """
+
+    documents: int
+    kept: int
+    empty: int
+    limited: int
+    skipped: int
+    skipped_reasons: list[str]
+    repeated_ids: int
+    outputs: list[str]
+    threshold: float
+    params: LSHParams
+    engine: str
+    reason: str
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def removed(self) -> int:
+        """The number of removed documents."""
+        return self.documents - self.kept
+
+    @property
+    def duplicate_ratio(self) -> float:
+        """The share of removed documents, 0 to 1."""
+        return self.removed / self.documents if self.documents else 0.0
+
+
+@dataclass
+class FilePairs:
+    """Which near-duplicate pairs the documents of some files have.
+
+    Attributes
+    ----------
+    pairs : int
+        How many.
+    documents, empty, skipped, skipped_reasons, repeated_ids, threshold, params, engine, reason,
+    seconds
+        As in `FileDeduplication`.
+    """
+
+    documents: int
+    pairs: int
+    empty: int
+    skipped: int
+    skipped_reasons: list[str]
+    repeated_ids: int
+    threshold: float
+    params: LSHParams
+    engine: str
+    reason: str
+    seconds: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,143 @@
+"""Signed runs on disk: the sorted keys of consecutive blocks, and what is known of these."""
+
+import json
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import MAX_DOCUMENTS
+from fastlsh.disk.job import Job
+from fastlsh.disk.runs import Run
+from fastlsh.errors import InputError
+from fastlsh.io import Place, in_order
+
+BYTES_OF_RUN = 1 << 30
+"""A run ends behind so many bytes of files: what a kill loses at most."""
+
+
+class BlockRecord(NamedTuple):
+    """What is known of a block that has been signed."""
+
+    source: int
+    place: Place
+    documents: int
+    bad: tuple[int, ...]
+    """Rows left out."""
+
+
+class SignedRun(NamedTuple):
+    """What is known of a run, besides its keys."""
+
+    first: int
+    documents: int
+    blocks: list[BlockRecord]
+
+
+class SignedBlock(NamedTuple):
+    """A block's share of a run."""
+
+    record: BlockRecord
+    keys: NDArray[np.uint64]
+    """uint64 (bands, n), packed."""
+    identities: NDArray[np.uint64]
+    empty: int
+    errors: list[InputError]
+    whole: bool
+    integers: bool
+
+
+class RunWriter:
+    """Gathers the keys of consecutive blocks, and writes them sorted when they are many."""
+
+    def __init__(self, job: Job, number: int, first: int) -> None:
+        self._job = job
+        self._number = number
+        self._first = first
+        self._begin()
+
+    def _begin(self) -> None:
+        self._parts: list[SignedBlock] = []
+        self._documents = 0
+        self._bytes = 0
+
+    def add(self, signed: SignedBlock) -> None:
+        """Take a block; a run that would become too long is written before."""
+        n = signed.record.documents
+        if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN:
+            self.close()
+        if self._first + self._documents + n > MAX_DOCUMENTS:
+            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be worked on")
+        self._parts.append(signed)
+        self._documents += n
+        self._bytes += _size(signed.record)
+
+    def close(self) -> None:
+        """Write the run."""
+        if not self._parts:
+            return
+        job, parts = self._job, self._parts
+        with job.work.whole(run_name(self._number)) as folder:
+            folder.mkdir()
+            shape = job.params.lsh.bands, self._documents
+            keys = np.lib.format.open_memmap(folder / "keys.npy", "w+", np.uint64, shape)
+            places = np.arange(self._documents, dtype=np.uint64)
+
+            def sort(band: int) -> None:
+                row = np.concatenate([part.keys[band] for part in parts])
+                row[row != 0] |= places[row != 0]
+                row.sort()
+                keys[band] = row
+
+            for _ in in_order(range(len(keys)), sort, job.options.threads):
+                pass
+            keys.flush()
+            identities = np.concatenate([part.identities for part in parts])
+            identities.sort()
+            np.save(folder / "identities.npy", identities)
+            known = {
+                "first": self._first,
+                "documents": self._documents,
+                "blocks": [part.record for part in parts],
+                "empty": [(part.record.source, part.empty) for part in parts if part.empty],
+                "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
+                "whole": all(part.whole for part in parts),
+                "integers": all(part.integers for part in parts),
+            }
+            (folder / "blocks.json").write_text(json.dumps(known), encoding="utf-8")
+        self._number += 1
+        self._first += self._documents
+        self._begin()
+
+
+def _size(record: BlockRecord) -> int:
+    return record.place.stop - record.place.start
+
+
+def finished_runs(job: Job) -> list[SignedRun]:
+    """Return what is known of the runs that are whole, in order."""
+    found = []
+    for number in range(len(list(job.work.path.glob("run-??????")))):
+        run = job.work.read(f"{run_name(number)}/blocks.json")
+        blocks = [BlockRecord(s, Place(*p), n, tuple(bad)) for s, p, n, bad in run["blocks"]]
+        found.append(SignedRun(run["first"], run["documents"], blocks))
+    return found
+
+
+def keys_of(job: Job) -> list[Run]:
+    """Return the keys of all runs, mapped."""
+    return [
+        Run(run.first, job.work.load(f"{run_name(number)}/keys.npy"))
+        for number, run in enumerate(finished_runs(job))
+    ]
+
+
+def drop_keys(job: Job) -> None:
+    """Remove the keys, which take most of the work directory."""
+    for number in range(len(finished_runs(job))):
+        job.work.drop(f"{run_name(number)}/keys.npy", f"{run_name(number)}/identities.npy")
+
+
+def run_name(number: int) -> str:
+    """Return the name of a run in the work directory."""
+    return f"run-{number:06}"

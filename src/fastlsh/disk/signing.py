@@ -1,0 +1,131 @@
+"""Sign: every file is read once, and the band keys of its documents sorted on disk, run by run."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from fastlsh.disk.identities import are_integers, identity_hashes
+from fastlsh.disk.job import Job
+from fastlsh.disk.runs import packed, repetitions
+from fastlsh.disk.signed_runs import BlockRecord, RunWriter, SignedBlock, finished_runs, run_name
+from fastlsh.io import Block, cut, in_order
+from fastlsh.search import warn_of_short_shingles
+from fastlsh.stages import hasher_for, sign_batch
+from fastlsh.texts import as_texts
+
+DONE = "signed.json"
+REASONS = 10
+"""So many bad rows are told of."""
+SAMPLE = 4096
+
+
+class Summary(NamedTuple):
+    """What is known of all documents."""
+
+    documents: int
+    known: int
+    """Those of `against`, which come first."""
+    empty: int
+    """Of the others."""
+    skipped: int
+    reasons: list[tuple[str, str, int | None]]
+    repeated: int
+    """Documents with the id of an earlier one."""
+    runs: int
+    whole: bool
+    """Whether all priorities are integers."""
+    integers: bool
+    """Whether all ids are integers of 64 bits."""
+
+
+def sign_inputs(job: Job) -> Summary:
+    """Sign all documents; goes on behind the runs that are there.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, or a bad row unless these are skipped.
+    """
+    if not job.work.has(DONE):
+        tell = job.teller("signing")
+        runs = finished_runs(job)
+        writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
+        after = runs[-1].blocks[-1] if runs else None
+        blocks = _blocks(job, after)
+        if after is None:
+            blocks = _warned(job, blocks)
+        for signed in in_order(blocks, lambda item: _sign(job, *item), job.options.threads):
+            writer.add(signed)
+            tell(job.sources[signed.record.source], signed.record.place)
+        writer.close()
+        tell.end()
+        job.work.write(DONE, _summary(job)._asdict())
+    return Summary(**job.work.read(DONE))
+
+
+def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
+    """Yield all blocks with the number of their file, those behind `after`."""
+    first = 0 if after is None else after.source
+    columns = None
+    if after is not None and job.uniform and job.known < len(job.sources):
+        columns = next(iter(cut(job.sources[job.known]))).head.layout
+    for number in range(first, len(job.sources)):
+        place = after.place if after is not None and number == after.source else None
+        found = None
+        for block in cut(job.sources[number], job.budget.block, after=place):
+            found = block.head.layout
+            yield number, block
+        if job.uniform and number >= job.known:
+            columns = found if columns is None else columns
+            if found is not None and found != columns:
+                other = job.sources[job.known].path
+                raise job.sources[number].error(f"its columns are not those of {other}")
+
+
+def _sign(job: Job, source: int, block: Block) -> SignedBlock:
+    documents = block.documents()
+    if documents.bad and not job.skip:
+        raise documents.bad[0]
+    signed = sign_batch(documents.texts, job.params, text_hashes=False, threads=1)
+    bad = tuple(error.row or 1 for error in documents.bad)
+    record = BlockRecord(source, block.place, len(documents.rows), bad)
+    priority = documents.priority
+    return SignedBlock(
+        record,
+        packed(signed.keys),
+        identity_hashes(documents.ids),
+        int((signed.keys[0] == 0).sum()),
+        documents.bad,
+        priority is None or priority.dtype.kind in "iu",
+        are_integers(documents.ids),
+    )
+
+
+def _summary(job: Job) -> Summary:
+    runs = [job.work.read(f"{run_name(n)}/blocks.json") for n in range(len(finished_runs(job)))]
+    blocks = [(source, n) for run in runs for source, _, n, _ in run["blocks"]]
+    bad = sum(len(rows) for run in runs for *_, rows in run["blocks"])
+    reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
+    identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
+    return Summary(
+        documents=sum(n for _, n in blocks),
+        known=sum(n for source, n in blocks if source < job.known),
+        empty=sum(n for run in runs for source, n in run["empty"] if source >= job.known),
+        skipped=bad,
+        reasons=reasons[:REASONS],
+        repeated=repetitions(identities, job.budget.rows),
+        runs=len(runs),
+        whole=all(run["whole"] for run in runs),
+        integers=all(run["integers"] for run in runs),
+    )
+
+
+def _warned(job: Job, blocks: Iterator[tuple[int, Block]]) -> Iterator[tuple[int, Block]]:
+    """Pass blocks on; of the first documents, look whether their shingles are too short."""
+    for number, block in islice(blocks, 1):
+        documents = block.documents()
+        texts = as_texts(documents.texts[:SAMPLE])
+        signatures = hasher_for(job.params, job.options).sign(texts)
+        warn_of_short_shingles(texts, signatures, job.params, job.options)
+        yield number, block
+    yield from blocks

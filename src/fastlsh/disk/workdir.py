@@ -1,0 +1,162 @@
+"""The work directory: what a run has done so far, safe from kills and power cuts."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+
+LOCK = "lock"
+MANIFEST = "manifest.json"
+TEMPORARY = ".tmp"
+OVER: dict[str, Any] = {}
+"""The manifest of a run of which nothing is needed any more."""
+
+
+class WorkDirectory:
+    """A directory of one run; everything in it appears whole or not at all.
+
+    A file or directory is written under another name, brought to the disk, and renamed. So what has
+    its own name is complete, and the same command goes on behind it.
+
+    Parameters
+    ----------
+    path
+        Made if it does not exist, in a directory that does.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.earlier: list[int] = []
+        """The processes that have worked here before, within `locked`."""
+
+    def __truediv__(self, name: str) -> Path:
+        """Return the path of what is called so."""
+        return self.path / name
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out; raise InputError if one is at work here.
+
+        A directory in which nothing is left goes in the end.
+        """
+        try:
+            os.makedirs(self.path, exist_ok=True)
+            strangers = sorted(set(os.listdir(self.path)) - {LOCK})
+            if strangers and not (self / MANIFEST).exists():
+                raise InputError(
+                    self.path,
+                    f"no work directory of fastlsh, for there is {strangers[0]!r} in it: "
+                    "give --work an empty or a new directory",
+                )
+            number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise InputError(self.path, f"cannot be worked in: {error.strerror}") from error
+        try:
+            if not _lock(number):
+                raise InputError(self.path, "another run is at work here: wait for its end")
+            self.earlier = [int(line) for line in os.read(number, 1 << 20).split()]
+            os.write(number, f"{os.getpid()}\n".encode())
+            yield
+            if set(os.listdir(self.path)) == {LOCK}:
+                self.drop(LOCK)
+                os.rmdir(self.path)
+        finally:
+            os.close(number)
+
+    def has(self, name: str) -> bool:
+        """Whether this has been written."""
+        return (self / name).exists()
+
+    def read(self, name: str) -> Any:
+        """Return what `write` has written."""
+        return json.loads((self / name).read_text(encoding="utf-8"))
+
+    def write(self, name: str, value: Any) -> None:
+        """Write a JSON value."""
+        with self.whole(name) as temporary:
+            temporary.write_text(json.dumps(value, ensure_ascii=True), encoding="utf-8")
+
+    def save(self, name: str, array: NDArray[Any]) -> None:
+        """Write an array."""
+        with self.whole(name) as temporary, open(temporary, "wb") as file:
+            np.save(file, array, allow_pickle=False)
+
+    def load(self, name: str) -> NDArray[Any]:
+        """Return an array that `save` has written, mapped: it takes no memory of its own."""
+        array: NDArray[Any] = np.load(self / name, mmap_mode="r", allow_pickle=False)
+        return array
+
+    @contextmanager
+    def whole(self, name: str) -> Iterator[Path]:
+        """Give the path of a file or directory that gets its name when all of it is on the disk."""
+        temporary = self / (name + TEMPORARY)
+        yield temporary
+        for path in (temporary, *temporary.rglob("*")) if temporary.is_dir() else (temporary,):
+            synchronise(path)
+        os.replace(temporary, self / name)
+        synchronise(temporary.parent)
+
+    def clean(self) -> None:
+        """Remove what an interrupted run has not finished."""
+        for path in [*self.path.glob("*" + TEMPORARY), *self.path.glob("*/*" + TEMPORARY)]:
+            _remove(path)
+
+    def drop(self, *names: str) -> None:
+        """Remove what is of no further use."""
+        for name in names:
+            _remove(self / name)
+
+    def empty(self) -> None:
+        """Remove everything but the lock.
+
+        First of all the manifest says so: what a kill leaves is then thrown away, too.
+        """
+        self.write(MANIFEST, OVER)
+        self.drop(*(set(os.listdir(self.path)) - {LOCK, MANIFEST}))
+        self.drop(MANIFEST)
+
+    def size(self) -> int:
+        """Return how many bytes it takes on the disk."""
+        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+
+
+def synchronise(path: Path) -> None:
+    """Bring a file, or the names in a directory, to the disk."""
+    if path.is_dir() and os.name == "nt":  # Windows cannot, and need not
+        return
+    number = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _lock(number: int) -> bool:
+    """Lock an open file until it is closed, by a kill too; False: somebody else has."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,98 @@
+"""Write: the kept rows, read a last time from the inputs, file by file."""
+
+import json
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.disk.gathering import blocks_again, records_of
+from fastlsh.disk.job import Job
+from fastlsh.disk.plan import Targets
+from fastlsh.disk.signed_runs import BlockRecord
+from fastlsh.io import (
+    Output,
+    Teller,
+    behind,
+    exists,
+    in_order,
+    output_piece,
+    output_writer,
+    replacing_together,
+)
+
+JOURNAL = "written.txt"
+"""A line for each output that is complete."""
+
+
+def write_outputs(job: Job, targets: Targets, kept: NDArray[np.bool_], known: int) -> None:
+    """Write the kept rows; what a run before has completed is not written again.
+
+    Parameters
+    ----------
+    targets
+        Which rows go where; its plan counts the sources behind those of `against`.
+    kept
+        bool, by document behind `known`.
+    known
+        How many documents are of `against`.
+
+    Raises
+    ------
+    InputError
+        A file has changed since it was signed.
+    """
+    done = _written(job)
+    by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
+    for first, record in records_of(job):
+        by_source.setdefault(record.source - job.known, []).append((first - known, record))
+    tell = job.teller("writing")
+    for output in targets.plan:
+        records = [each for number in output.sources for each in by_source.get(number, [])]
+        if output.path not in done or not exists(output.path):
+            flags = [kept[first : first + record.documents] for first, record in records]
+            any_kept = any(flag.any() for flag in flags)
+            with replacing_together() as together:
+                if output.format == "txt" and not any_kept:
+                    together.absent(output.path)
+                else:
+                    with together.file(output.path, folders=targets.folders) as temporary:
+                        _write(job, temporary, output, records, kept, tell)
+            with open(job.work / JOURNAL, "a", encoding="utf-8") as journal:
+                journal.write(json.dumps(output.path) + "\n")
+    tell.end()
+
+
+def _write(
+    job: Job,
+    temporary: str,
+    output: Output,
+    records: list[tuple[int, BlockRecord]],
+    kept: NDArray[np.bool_],
+    tell: Teller,
+) -> None:
+    def rows(item: tuple[int, BlockRecord, Any]) -> tuple[Any, Any, BlockRecord]:
+        first, record, block = item
+        piece = output_piece(output, block, kept[first : first + record.documents])
+        return block.head, piece, record
+
+    threads = job.options.threads
+    source = job.sources[records[0][1].source]
+    writer = None
+    with ExitStack() as stack:
+        blocks = blocks_again(job, records)
+        for head, piece, record in in_order(blocks, rows, threads):
+            if writer is None:
+                writer = stack.enter_context(output_writer(temporary, output, source, head))
+                soon = stack.enter_context(behind(threads if len(records) > 1 else 1))
+            soon(writer.write, piece)
+            tell(job.sources[record.source], record.place)
+
+
+def _written(job: Job) -> set[str]:
+    path = job.work / JOURNAL
+    if not path.exists():
+        return set()
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return {json.loads(line) for line in lines if line.endswith("\n")}

@@ -1,0 +1,101 @@
+"""A line that tells people how far a run is: percent, rate, time left."""
+
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import TextIO
+
+BYTES = frozenset({"reading", "signing", "gathering", "writing"})
+"""Stages that count bytes of files; all others count documents, or steps."""
+
+OFTEN = 0.2
+"""Seconds between two lives of the line on a terminal."""
+
+SELDOM = 60.0
+"""Seconds between two lines elsewhere."""
+
+
+class Display:
+    """Shows progress: a live line on a terminal, elsewhere one line a minute.
+
+    It is called as a `ProgressOption` is.
+
+    Parameters
+    ----------
+    stream
+        Where to; default: the standard error.
+    clock
+        Tells seconds.
+    """
+
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._live = self._stream.isatty()
+        self._clock = clock
+        self._stage = ""
+        self._start = self._before = clock()
+        self._first = 0
+        self._shown = self._start
+        self._width = 0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Show how far a stage is, if it is time for it."""
+        now = self._clock()
+        if stage != self._stage or done < self._before:
+            self._stage, self._start, self._first = stage, now, done
+            if self._live:
+                self._shown = now - OFTEN
+        self._before = done
+        over = done >= total
+        wait = now - self._shown < (OFTEN if self._live else SELDOM)
+        if wait and not (over and self._live):
+            return
+        self._shown = now
+        line = told(stage, done, total, done - self._first, now - self._start)
+        if not self._live:
+            self._stream.write(f"{line}\n")
+        else:
+            self._stream.write(f"\r{line:<{self._width}}" + ("\n" if over else ""))
+            self._width = 0 if over else len(line)
+        self._stream.flush()
+
+
+def told(stage: str, done: int, total: int, lately: int, seconds: float) -> str:
+    """Return a line about a stage.
+
+    Parameters
+    ----------
+    stage, done, total
+        As a `ProgressOption` is told.
+    lately
+        How much of it was done here, in `seconds`.
+    """
+    count = amount if stage in BYTES else "{:,}".format
+    share = done / total if total else 1.0
+    rate = lately / seconds if seconds > 0 else 0.0
+    each = f"{count(round(rate))}/s" if rate else ""
+    if done >= total:
+        parts = [f"{count(total)} in {duration(seconds)}", each]
+    else:
+        left = f"{duration((total - done) / rate)} left" if rate else ""
+        parts = [f"{share:.0%} of {count(total)}", each, left]
+    return f"{stage}: " + ", ".join(part for part in parts if part)
+
+
+def amount(size: float) -> str:
+    """Return a number of bytes as people write it."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 999.5:
+            return f"{size:.0f} bytes" if unit == "bytes" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} TB"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people write it."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s" if seconds >= 9.95 else f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

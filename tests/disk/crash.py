@@ -1,0 +1,49 @@
+"""A run that is killed at a certain event: python crash.py EVENT KEYWORDS_AS_JSON."""
+
+import json
+import os
+import signal
+import sys
+
+import numpy as np
+
+from fastlsh import deduplicate_files
+from fastlsh.disk import workdir
+from shards import small_budget
+
+EVENTS = ["replace", "fsync", "truncate", "unlink"]
+
+
+class Patches:
+    """Sets attributes as pytest's monkeypatch does, for good."""
+
+    setattr = staticmethod(setattr)
+
+
+def count_events(last):
+    """Kill this process just before its event number `last`; say how many there were."""
+    seen = 0
+
+    def counted(original):
+        def call(*arguments, **keywords):
+            nonlocal seen
+            seen += 1
+            if seen == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(*arguments, **keywords)
+
+        return call
+
+    synchronise = workdir.synchronise
+    small_budget(Patches())
+    workdir.synchronise = synchronise
+    for name in EVENTS:
+        setattr(os, name, counted(getattr(os, name)))
+    np.save = counted(np.save)
+    return lambda: seen
+
+
+if __name__ == "__main__":
+    events = count_events(int(sys.argv[1]))
+    result = deduplicate_files(**json.loads(sys.argv[2]))
+    print(json.dumps([events(), result.kept]))

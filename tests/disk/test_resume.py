@@ -1,0 +1,237 @@
+"""Kills: whatever ends a run, the same command goes on, to the same bytes, and leaves nothing."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files
+from fastlsh.disk import deciding, gathering, linking, signing
+from shards import rows_of, small_budget, write_shards
+
+HERE = Path(__file__).resolve().parent
+
+
+def run(event, keywords, kill_after=None):
+    """Run in a process of its own; return what it printed, None if it was killed."""
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    command = [sys.executable, str(HERE / "crash.py"), str(event), json.dumps(keywords)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        if kill_after is not None:
+            time.sleep(kill_after)
+            process.kill()
+        out, _ = process.communicate()
+    if process.returncode == 0:
+        return json.loads(out)
+    assert process.returncode == -9
+    return None
+
+
+def prepared(folder, seed=1, n=150):
+    """Write a collection; return the keywords of a run, and what it must write."""
+    inputs = write_shards(folder, rows_of(seed, n), 3)
+    rows = {"inputs": inputs, "threshold": 0.7, "keep": "longest", "threads": 2}
+    expected = folder / "expected"
+    expected.mkdir()
+    deduplicate_files(
+        output=f"{expected}/", removed=expected / "removed.tsv", engine="memory", **rows
+    )
+    out = folder / "out"
+    out.mkdir()
+    keywords = {
+        **rows, "output": f"{out}/", "removed": str(out / "removed.tsv"), "engine": "disk",
+        "work": str(folder / "work"),
+    }  # fmt: skip
+    return keywords, {path.name: path.read_bytes() for path in expected.iterdir()}
+
+
+def written(folder):
+    return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+
+
+def finish(folder, keywords, expected):
+    assert run(0, keywords) is not None
+    assert written(folder) == expected
+    assert not (folder / "work").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_kill_in_every_stage_changes_nothing(tmp_path):
+    keywords, expected = prepared(tmp_path)
+    events = run(0, keywords)[0]
+    assert events > 100
+    for path in (tmp_path / "out").iterdir():
+        path.unlink()
+    # One run, ended again and again, further on each time.
+    for event in range(10, events, events // 6):
+        if run(event, keywords) is not None:  # the rest was shorter than that
+            break
+        whole = {k: v for k, v in written(tmp_path).items() if not k.startswith(".")}
+        assert whole.items() <= expected.items()
+    finish(tmp_path, keywords, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_kill_at_each_event(tmp_path):
+    keywords, expected = prepared(tmp_path)
+    for event in range(1, run(0, keywords)[0] + 1, 3):
+        for path in (tmp_path / "out").iterdir():
+            path.unlink()
+        assert run(event, keywords) is None
+        finish(tmp_path, keywords, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_hundred_kills_at_random_instants(tmp_path):
+    keywords, expected = prepared(tmp_path, n=2000)
+    start = time.monotonic()
+    run(0, keywords)
+    whole = time.monotonic() - start
+    draw = random.Random(0)
+    for _ in range(100):
+        run(0, keywords, draw.uniform(0.2 * whole, whole))
+        if draw.random() < 0.3:
+            finish(tmp_path, keywords, expected)
+    finish(tmp_path, keywords, expected)
+
+
+class StoppedError(Exception):
+    """What ends a run in the tests below."""
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """A run that was ended while it decided."""
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    with monkeypatch.context() as patch:
+        calls = iter([None, None])
+
+        def stop(*arguments, **more):
+            if next(calls, "end") == "end":
+                raise StoppedError
+            return decide_part(*arguments, **more)
+
+        decide_part = deciding.decide_part
+        patch.setattr(deciding, "decide_part", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    return keywords, expected
+
+
+def test_what_is_done_is_not_done_again(stopped, tmp_path, monkeypatch):
+    keywords, expected = stopped
+    decided = []
+    decide_part = deciding.decide_part
+    monkeypatch.setattr(
+        deciding, "decide_part", lambda *a, **k: decided.append(1) or decide_part(*a, **k)
+    )
+    for room, name in [(signing, "sign_batch"), (linking, "link_sorted"), (gathering, "_Files")]:
+        monkeypatch.setattr(room, name, None)
+    parts = json.loads((tmp_path / "work" / "linked.json").read_text())["parts"]
+    deduplicate_files(**keywords)
+    assert len(decided) == parts - 2
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"threshold": 0.75}, "threshold was 0.7, and is 0.75"),
+        ({"keep": "first"}, "keep was longest, and is first"),
+        ({"num_perm": 64}, "num_perm was 128, and is 64"),
+        ({"text": "id"}, r"in0.jsonl has changed since|text"),
+        ({"seed": 7}, "seed was 1, and is 7"),
+        ({"max_candidates": 5}, "max_candidates was 1000, and is 5"),
+    ],
+)
+def test_other_parameters_are_refused(stopped, tmp_path, change, told):
+    keywords, expected = stopped
+    with pytest.raises(InputError, match=told) as caught:
+        deduplicate_files(**{**keywords, **change})
+    assert "--restart" in str(caught.value)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+def test_changed_inputs_are_refused_until_restart(stopped, tmp_path):
+    keywords, _ = stopped
+    path = Path(keywords["inputs"][1])
+    path.write_text(path.read_text(encoding="utf-8") + '{"id": "new", "text": "x y z"}\n', "utf-8")
+    with pytest.raises(InputError, match=r"in1\.jsonl has changed since"):
+        deduplicate_files(**keywords)
+    assert not list((tmp_path / "out").iterdir())
+    with pytest.raises(InputError, match="there were 3 inputs, and are 2"):
+        deduplicate_files(**{**keywords, "inputs": keywords["inputs"][:2]})
+    result = deduplicate_files(**keywords, restart=True)
+    assert result.documents == 151
+
+
+def test_threads_and_memory_may_change(stopped, tmp_path, monkeypatch):
+    keywords, expected = stopped
+    small_budget(monkeypatch, part=50, block=90, run=20)
+    deduplicate_files(**{**keywords, "threads": 1, "memory": "500M"})
+    assert written(tmp_path) == expected
+
+
+def test_an_input_that_changes_during_the_run(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, _ = prepared(tmp_path)
+    link_sorted = linking.link_sorted
+
+    def spoil(*arguments):
+        path = Path(keywords["inputs"][0])
+        path.write_text(path.read_text(encoding="utf-8").replace("river", "brook"), "utf-8")
+        return link_sorted(*arguments)
+
+    monkeypatch.setattr(linking, "link_sorted", spoil)
+    with pytest.raises(InputError, match=r"in0\.jsonl: .*changed"):
+        deduplicate_files(**keywords)
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_second_run_is_kept_out(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    link_sorted = linking.link_sorted
+    refused = []
+
+    def second(*arguments):
+        with pytest.raises(InputError, match="another run is at work here"):
+            deduplicate_files(**keywords)
+        refused.append(1)
+        return link_sorted(*arguments)
+
+    monkeypatch.setattr(linking, "link_sorted", second)
+    deduplicate_files(**keywords)
+    assert refused
+    assert written(tmp_path) == expected
+
+
+def test_a_directory_of_something_else_is_not_touched(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, _ = prepared(tmp_path)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "thesis.tex").write_text("years")
+    for restart in (False, True):
+        with pytest.raises(InputError, match=r"no work directory of fastlsh.*thesis\.tex"):
+            deduplicate_files(**keywords, restart=restart)
+    assert (tmp_path / "work" / "thesis.tex").read_text() == "years"
+
+
+def test_kept_work_gives_the_answer_again(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    deduplicate_files(**keywords, keep_work=True)
+    for path in (tmp_path / "out").iterdir():
+        path.unlink()
+    monkeypatch.setattr(signing, "sign_batch", None)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected

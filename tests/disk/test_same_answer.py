@@ -1,0 +1,198 @@
+"""Memory and disk: the same files, whatever the shards, the threads, and the sizes of the parts."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+import fastlsh
+from fastlsh import Shingler, deduplicate_files, near_duplicate_files
+from shards import rows_of, small_budget, write_shards
+
+SIZES = [
+    {},
+    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
+    {"block": 1 << 20, "run": 1 << 20, "rows": 1 << 20, "part": 1 << 20, "pending": 1 << 20},
+]
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def both(folder, inputs, output="kept.jsonl", **keywords):
+    """Run both engines; return their results, after a look at all that they have written."""
+    found = []
+    for engine in ("memory", "disk"):
+        place = folder / engine
+        place.mkdir()
+        result = deduplicate_files(
+            inputs, f"{place}/{output}", engine=engine, removed=place / "removed.tsv",
+            clusters=place / "clusters.jsonl", memory="300M", work=folder / "work", **keywords,
+        )  # fmt: skip
+        assert result.engine == engine
+        found.append((result, contents(place)))
+    (memory, written), (disk, same) = found
+    assert written == same
+    for name in (
+        "documents", "kept", "empty", "limited", "skipped", "skipped_reasons", "repeated_ids",
+        "threshold", "params",
+    ):  # fmt: skip
+        assert getattr(memory, name) == getattr(disk, name), name
+    assert not (folder / "work").exists()
+    return disk, written
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=["small", "one by one", "at once"])
+@pytest.mark.parametrize("shards", [1, 2, 7])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, shards, threads):
+    small_budget(monkeypatch, **sizes)
+    inputs = write_shards(tmp_path, rows_of(shards, 120), shards)
+    result, _ = both(tmp_path, inputs, threads=threads)
+    assert 0 < result.removed < result.documents == 120
+
+
+SEARCHES = [
+    {"keep": "last"},
+    {"keep": "longest"},
+    {"priority": "score"},
+    {"scheme": "fss", "num_perm": 64},
+    {"shingler": Shingler("word", 2), "threshold": 0.5},
+    {"shingler": Shingler("byte", 5), "threshold": 0.4, "max_candidates": 2},
+    {"verify": "signature"},
+    {"verify": "none"},
+    {"bands": 60, "rows": 1, "threshold": 0.3},
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=str)
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(5, 150), 2)
+    result, _ = both(tmp_path, inputs, **{"threshold": 0.7, **search})
+    assert result.removed
+
+
+@pytest.mark.parametrize("keep", ["first", "last", "longest"])
+def test_same_answer_against_another_collection(tmp_path, monkeypatch, keep):
+    small_budget(monkeypatch)
+    rows = rows_of(6, 160)
+    known = write_shards(tmp_path, rows[:60], 3, "known")
+    inputs = write_shards(tmp_path, rows[60:], 2)
+    result, written = both(tmp_path, inputs, against=known, keep=keep)
+    assert result.documents == 100
+    proofs = [line.split("\t") for line in written["removed.tsv"].decode().splitlines()[1:]]
+    outside = [kept for _, kept, _ in proofs if int(kept[1:]) < 60]
+    assert outside
+    assert len(outside) < len(proofs)
+
+
+def test_one_output_for_each_input(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(7, 90), 4)
+    result, written = both(tmp_path, inputs, output="kept/")
+    assert sorted(name for name in written if name.startswith("kept/")) == [
+        f"kept/in{shard}.jsonl" for shard in range(4)
+    ]
+    assert [Path(path).name for path in result.outputs] == [f"in{n}.jsonl" for n in range(4)]
+
+
+def test_ids_of_every_kind_and_repeated_ones(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    rows = rows_of(8, 120)
+    kinds = itertools.cycle(["a\tb", 7, 7.0, True, -(2**70), 1.5, "7", "\ud800", None, "é"])
+    for row, identity in zip(rows, kinds, strict=False):
+        row["id"] = identity
+    result, _ = both(tmp_path, write_shards(tmp_path, rows, 2))
+    # 7 and 7.0 are equal, as they are in Python, and so are ids of rows of different shards.
+    assert result.repeated_ids == 120 - 12 - 8
+    rows = [{"text": row["text"]} for row in rows]
+    both(fresh(tmp_path), write_shards(tmp_path, rows, 2))
+
+
+def fresh(folder):
+    new = folder / "again"
+    new.mkdir()
+    return new
+
+
+def test_lone_surrogates(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    rows = rows_of(9, 80)
+    for row in rows[::3]:
+        row["text"] = (row["text"] or "") + " \udc80 broken \ud83d"
+    result, _ = both(tmp_path, write_shards(tmp_path, rows, 2))
+    assert result.removed
+
+
+def test_bad_rows_are_skipped_alike(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(10, 100), 3)
+    for number, path in enumerate(inputs):
+        lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
+        for place, line in enumerate(["[1]\n", "\n", '{"id": 3}\n', '{"text": 5}\n', "{\n"] * 2):
+            lines.insert(3 * place + number, line)
+        Path(path).write_text("".join(lines), encoding="utf-8")
+    result, _ = both(tmp_path, inputs, on_error="skip", output="kept/")
+    assert result.skipped == 24
+    assert len(result.skipped_reasons) == 10
+    with pytest.raises(fastlsh.InputError, match=r"in0\.jsonl: row 1: an array, not an object"):
+        deduplicate_files(inputs, tmp_path / "no.jsonl", engine="disk")
+    assert not (tmp_path / "no.jsonl").exists()
+
+
+@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
+@pytest.mark.parametrize("suffix", ["tsv", "csv", "jsonl", "parquet"])
+def test_same_pairs(tmp_path, monkeypatch, verify, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(11, 150), 3)
+    results = [
+        near_duplicate_files(
+            inputs, tmp_path / f"{engine}.{suffix}", 0.7, engine=engine, verify=verify
+        )
+        for engine in ("memory", "disk")
+    ]
+    assert results[0].pairs == results[1].pairs > 50
+    assert (tmp_path / f"memory.{suffix}").read_bytes() == (
+        tmp_path / f"disk.{suffix}"
+    ).read_bytes()
+    expected = fastlsh.near_duplicates(
+        [row["text"] for row in rows_of(11, 150)], 0.7, verify=verify
+    )
+    assert len(expected) == results[0].pairs
+
+
+def test_too_many_pairs(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(11, 150), 3)
+    for engine in ("memory", "disk"):
+        with pytest.raises(fastlsh.TooManyPairsError, match="max_pairs=20"):
+            near_duplicate_files(inputs, tmp_path / "p.tsv", 0.7, engine=engine, max_pairs=20)
+    assert not (tmp_path / "p.tsv").exists()
+
+
+def test_the_real_corpus(data, tmp_path):
+    pytest.importorskip("pyarrow")
+    inputs = [str(data / "descriptions.jsonl.zst")]
+    result, _ = both(tmp_path, inputs, threads=2, output="kept.jsonl.zst")
+    assert result.documents == 16410
+
+
+def test_numbers_tell_nothing_of_the_machine(tmp_path, monkeypatch):
+    """A row of JSON in the proofs gives ids as they were."""
+    small_budget(monkeypatch)
+    rows = [{"id": n, "text": "the same words in every one of them"} for n in range(30)]
+    inputs = write_shards(tmp_path, rows, 2)
+    deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", removed=tmp_path / "r.jsonl")
+    lines = (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()
+    proofs = [json.loads(line) for line in lines]
+    assert proofs == [{"id": n, "kept_id": 0, "jaccard": 1.0} for n in range(1, 30)]

@@ -1,0 +1,56 @@
+"""Small collections in files, and budgets that make every stage cut its work."""
+
+import json
+import random
+
+from fastlsh.disk import workdir
+from fastlsh.disk.budget import Budget
+
+WORDS = [
+    "river", "stone", "cloud", "ember", "meadow", "harbor", "signal", "copper", "winter", "lantern",
+    "orchard", "valley", "thunder", "pepper", "island", "mirror", "canyon", "velvet", "anchor", "ember",
+]  # fmt: skip
+
+
+def rows_of(seed, n, extra=()):
+    """Return rows with near-duplicates, copies, empty texts, nulls and awkward characters."""
+    rng = random.Random(seed)
+    rows = []
+    for number in range(n):
+        draw = rng.random()
+        if rows and draw < 0.35:
+            words = (rng.choice(rows)["text"] or "").split(" ")
+            for _ in range(rng.randrange(3)):
+                words[rng.randrange(len(words))] = rng.choice(WORDS)
+            text = " ".join(words)
+        elif rows and draw < 0.45:
+            text = rng.choice(rows)["text"]
+        elif draw < 0.5:
+            text = rng.choice(["", None, " ", "short", "naïve café ☃ 𝔘𝔫𝔦 \u0000 \t"])
+        else:
+            text = " ".join(rng.choices(WORDS, k=rng.randrange(12, 60)))
+        rows.append({"id": f"d{number}", "text": text, "score": rng.randrange(5)})
+    return rows
+
+
+def write_shards(folder, rows, shards, name="in"):
+    """Write the rows as JSON lines in several files; return their paths."""
+    paths = []
+    for shard in range(shards):
+        path = folder / f"{name}{shard}.jsonl"
+        part = rows[len(rows) * shard // shards : len(rows) * (shard + 1) // shards]
+        path.write_text("".join(json.dumps(row) + "\n" for row in part), encoding="utf-8")
+        paths.append(str(path))
+    return paths
+
+
+def small_budget(monkeypatch, **sizes):
+    """Let stages cut their work: blocks of 700 bytes, runs of 40 documents, parts of 10."""
+    wanted = {"block": 700, "run": 40, "rows": 16, "part": 10, "pending": 2000, **sizes}
+
+    def of(cls, memory, params, threads):
+        return cls(memory, **wanted)
+
+    monkeypatch.setattr(Budget, "of", classmethod(of))
+    # Nothing is killed here; the disk would take most of the time.
+    monkeypatch.setattr(workdir, "synchronise", lambda path: None)
