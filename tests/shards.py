@@ -8,7 +8,8 @@ from fastlsh.disk.budget import Budget
 
 WORDS = [
     "river", "stone", "cloud", "ember", "meadow", "harbor", "signal", "copper", "winter", "lantern",
-    "orchard", "valley", "thunder", "pepper", "island", "mirror", "canyon", "velvet", "anchor", "ember",
+    "orchard", "valley", "thunder", "pepper", "island", "mirror", "canyon", "velvet", "anchor",
+    "ember",
 ]  # fmt: skip
 
 
