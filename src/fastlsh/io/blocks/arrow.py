@@ -22,10 +22,14 @@ class ArrowPart(TableBlock):
 
     def __init__(self, file: "ArrowSource", place: Place, bad: Any, table: Any) -> None:
         super().__init__(file.columns, file.head, place, bad)
+        self._file = file
         self._read = table
 
     def _table(self, whole: bool) -> Any:
-        return self._read
+        if not whole or self._has_all(self._read):
+            return self._read
+        (part,) = again_arrow(self._file.source, [self.place], np.empty(0, np.int64), True)
+        return part._table(True)
 
 
 class ArrowSource:

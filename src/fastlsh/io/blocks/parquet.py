@@ -28,8 +28,11 @@ class ParquetPart(TableBlock):
         self._read = table
 
     def _table(self, whole: bool) -> Any:
-        if self._read is not None:
+        if self._read is not None and (not whole or self._has_all(self._read)):
             return self._read
+        if not self._file.is_whole(self.place):
+            (part,) = again_parquet(self._file.source, [self.place], np.empty(0, np.int64), True)
+            return part._table(True)
         columns = None if whole else self._columns.names
         groups = range(*map(self._file.group_at, (self.place.start, self.place.stop)))
         with self._file.open(self._file.metadata) as file:

@@ -44,6 +44,10 @@ class TableBlock:
         """Read the rows: of the columns that documents need, or of all."""
         raise NotImplementedError
 
+    def _has_all(self, table: Any) -> bool:
+        """Whether a table has all columns of the file."""
+        return bool(table.num_columns == len(self.head.layout.names))
+
     def _good(self, wanted: Flags | None) -> Flags:
         """Return flags over the rows: those of documents, or of some of these."""
         flags = np.ones(self.place.stop - self.place.start, np.bool_)

@@ -1,0 +1,115 @@
+"""CSV in blocks: exactly the rows of a reader line by line, wherever it is cut."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fastlsh.io import InputError, expand
+from fastlsh.io.blocks import again, cut
+from fastlsh.io.files import Options
+from rows_oracle import csv_rows
+
+PIECES = [
+    b"a", b"b", b",", b",", b'"', b'"', b'""', b"\n", b"\n", b"\r\n", b"\r", b" ", b"\xc3\xa9",
+    b"\xff", b"\t", b'"c,d"', b'"e\nf"', b'"g""h"', b',"', b'",', b'\n"', b'"\n', b"\x0b",
+]  # fmt: skip
+FILES = st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("blocks") / "a.csv"
+
+
+def of(path, data, **options):
+    path.write_bytes(data)
+    return expand(path, options=Options(**options))[0]
+
+
+def expected(data, quotes, delimiter):
+    """Return (row, text, id, raw) of the good rows, the bad rows, and what ends the file."""
+    good, bad, width, end = [], [], None, None
+    try:
+        for row, raw, fields in csv_rows(data, delimiter=delimiter, quotes=quotes):
+            if width is None and isinstance(fields, list):
+                width = len(fields)
+            text = raw.isascii() or b"\xff" not in raw.encode("utf-8", "surrogateescape")
+            if isinstance(fields, list) and len(fields) == width and text:
+                identity = fields[0] if width > 1 else None
+                good.append((row, fields[-1], identity, raw))
+            else:
+                bad.append(row)
+    except ValueError as error:
+        end = str(error).partition(":")[0]
+    return good, bad, end
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+@pytest.mark.parametrize(("quotes", "delimiter"), [(True, ","), (False, ","), (True, "\xe9")])
+@given(data=FILES)
+@example(data=b'a,b\n"c\n"d"e\nf,g\n')
+@example(data=b'5" x,b\n6" y,c\n"z",d\n')
+@example(data=b'"a\n"",b",c\n"d')
+@example(data=b'a,b\r"c\r\n",d\re,f')
+def test_as_row_by_row(path, size, quotes, delimiter, data):
+    source = of(path, data, header=False, quotes=quotes, delimiter=delimiter)
+    rows, bad, end = expected(data, quotes, delimiter)
+    good, refused, places, ended = [], [], [], None
+    try:
+        for block in cut(source, size):
+            documents = block.documents()
+            ids = documents.ids or [None] * len(documents)
+            good += zip(documents.rows.tolist(), documents.texts, ids, strict=True)
+            refused += [error.row for error in documents.bad]
+            places.append((block.place, len(documents)))
+    except InputError as error:
+        ended = f"row {error.row}"
+    assert (good, refused, ended) == ([row[:3] for row in rows], bad, end)
+    raws = []
+    for (_, count), block in zip(places, again(source, [p for p, _ in places], bad), strict=True):
+        raws.append(bytes(block.rows(np.ones(count, bool))))
+        assert block.documents(np.ones(count, bool)).texts == [
+            row[1] for row in rows[sum(n for _, n in places[: len(raws) - 1]) :][:count]
+        ]
+    assert b"".join(raws) == "".join(row[3] for row in rows).encode()
+
+
+def test_a_header_is_of_the_first_row_that_is_not_blank(path):
+    for size in (1, 1 << 20):
+        blocks = list(cut(of(path, b'\n\n"id",text\n1,a\n'), size))
+        assert blocks[0].head.layout == ("id", "text")
+        assert blocks[0].head.header == b'"id",text\n'
+        assert [each for block in blocks for each in block.documents().ids] == ["1"]
+        assert blocks[0].place.row == 4
+
+
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        ("", "'q' is '', not a number"),
+        ("nan", "'q' is 'nan', not a number"),
+        ("1_0", "'q' is '1_0', not a number"),
+        ("x", "'q' is 'x', not a number"),
+    ],
+)
+def test_priority(path, field, reason):
+    data = f"q,text\n1,a\n{field},b\n-2,c\n"
+    (block,) = cut(of(path, data.encode(), priority="q"))
+    documents = block.documents()
+    assert documents.priority.tolist() == [1, -2]
+    assert documents.priority.dtype == np.int64
+    assert [error.reason for error in documents.bad] == [reason]
+    (block,) = cut(of(path, b"q,text\n1,a\n2.5,c\n", priority="q"))
+    assert block.documents().priority.tolist() == [1.0, 2.5]
+    with pytest.raises(InputError, match="no column 'z'"):
+        list(cut(of(path, b"q,text\n1,a\n", priority="z")))
+
+
+def test_a_limit_of_the_csv_module_is_lifted_and_put_back(path):
+    import csv
+
+    data = b'id,text\n1,"' + b"x" * 200_000 + b'"\n'
+    (block,) = cut(of(path, data))
+    assert len(block.documents().texts[0]) == 200_000
+    assert csv.field_size_limit() == 131_072
