@@ -1,6 +1,7 @@
 """The whole command on files: processor time over that of the signatures alone, wall time, memory.
 
-`fastlsh dedup IN -o OUT` at its defaults, JSON lines and Parquet in and out. In turns with it, a
+`fastlsh dedup IN -o OUT` at its defaults, JSON lines and Parquet in and out, in memory and on
+disk (with --memory 1G). In turns with it, a
 process of its own holds the same texts in a list and makes their signatures, with the same scheme
 and threads. Processor time is that of users and of the system, of all threads; the command's is
 that of its whole process, the start of Python included. Made documents of about 1,000 characters,
@@ -24,6 +25,8 @@ from bench import common
 from bench.common import corpus
 
 FORMATS = ("jsonl", "parquet")
+ENGINES: dict[str, list[str]] = {"memory": [], "disk": ["--memory", "1G"]}
+"""Each with further options."""
 LENGTH = 1_000
 
 
@@ -62,11 +65,11 @@ def sign(file: str, threads: int) -> dict[str, float]:
     return {"processor": process_time() - processor, "wall": perf_counter() - wall}
 
 
-def dedup(source: Path, output: Path, threads: int) -> dict[str, float]:
+def dedup(source: Path, output: Path, engine: str, threads: int) -> dict[str, float]:
     """Run the command; return what it took."""
     command = [
         sys.executable, "-m", "fastlsh", "dedup", str(source), "-o", str(output),
-        "-q", "--threads", str(threads),
+        "-q", "--threads", str(threads), "--engine", engine, *ENGINES[engine],
     ]  # fmt: skip
     start = perf_counter()
     process = subprocess.Popen(command)
@@ -81,16 +84,16 @@ def dedup(source: Path, output: Path, threads: int) -> dict[str, float]:
     }
 
 
-def measured(folder: Path, kind: str, threads: int, count: int) -> dict[str, Any]:
-    """Measure one format, in turns with the signatures."""
+def measured(folder: Path, kind: str, engine: str, threads: int, count: int) -> dict[str, Any]:
+    """Measure one format and engine, in turns with the signatures."""
     source, output = folder / f"in.{kind}", folder / f"out.{kind}"
-    dedup(source, output, threads)  # the file is in the page cache from now on
+    dedup(source, output, engine, threads)  # the file is in the page cache from now on
     rounds: dict[str, list[dict[str, float]]] = {"signatures": [], "command": []}
     for name in common.alternating(rounds, count):
         if name == "signatures":
             taken = common.call(sign, str(folder / "in.jsonl"), threads)
         else:
-            taken = dedup(source, output, threads)
+            taken = dedup(source, output, engine, threads)
         rounds[name].append(taken)
     signed, command = rounds["signatures"], rounds["command"]
     processor = [each["processor"] for each in command]
@@ -122,10 +125,12 @@ def main(arguments: Sequence[str]) -> None:
     try:
         made = common.call(make, str(folder), options.corpus and str(options.corpus), documents)
         results: dict[str, Any] = {**made, "threads": threads}
+        count = common.rounds(options, usual=5)
         for kind in FORMATS:
             if options.only in (None, kind) and (folder / f"in.{kind}").exists():
-                count = common.rounds(options, usual=5)
-                results[kind] = measured(folder, kind, threads, count)
+                for engine in ENGINES:
+                    name = f"{kind}, {engine}"
+                    results[name] = measured(folder, kind, engine, threads, count)
     finally:
         shutil.rmtree(folder)
     common.write("files-file" if options.corpus else "files", options, results)

@@ -1,0 +1,76 @@
+"""The options for memory and disk, priority, clusters and the log."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shards import rows_of, write_shards
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    return write_shards(tmp_path, rows_of(3, 200), 2)
+
+
+def test_both_engines_by_option(run, inputs):
+    for engine in ("memory", "disk"):
+        status, _, err = run(
+            "dedup", *inputs, "-o", f"{engine}.jsonl", "--engine", engine, "--memory", "1G",
+            "--clusters", f"{engine}.tsv", "--priority", "score", "--threshold", 0.7,
+        )  # fmt: skip
+        assert status == 0
+        assert err[-1] == f"fastlsh: engine: {engine}, as asked for"
+    assert Path("memory.jsonl").read_bytes() == Path("disk.jsonl").read_bytes()
+    assert Path("memory.tsv").read_bytes() == Path("disk.tsv").read_bytes()
+    assert not Path("disk.jsonl.work").exists()
+
+
+def test_priority_decides_who_is_kept(run, tmp_path):
+    rows = [
+        {"id": score, "text": "the same text in every row of the file", "score": score}
+        for score in (3, 9, 4)
+    ]
+    (path,) = write_shards(tmp_path, rows, 1)
+    for engine in ("memory", "disk"):
+        run("dedup", path, "-o", "k.jsonl", "--priority", "score", "--engine", engine, "-q")
+        assert [json.loads(line)["id"] for line in Path("k.jsonl").read_text().splitlines()] == [9]
+
+
+@pytest.mark.parametrize("score", ["null", "NaN", '"high"'])
+def test_a_row_without_a_priority_is_a_bad_row(run, tmp_path, score):
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"text": "a", "score": 1}\n{"text": "b", "score": ' + score + "}\n")
+    for engine in ("memory", "disk"):
+        status, _, err = run(
+            "dedup", path, "-o", "k.jsonl", "--priority", "score", "--engine", engine
+        )
+        assert status == 2
+        assert "bad.jsonl: row 2: 'score' is " in err[-1]
+        assert not Path("k.jsonl").exists()
+
+
+def test_the_log_tells_stages_and_result(run, inputs):
+    run("dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--log", "run.log", "-q")
+    events = [json.loads(line) for line in Path("run.log").read_text().splitlines()]
+    assert events[0]["event"] == "started"
+    assert events[-1]["event"] == "done"
+    assert events[-1]["documents"] == 200
+    ends = {e["stage"] for e in events if e["event"] == "progress" and e["done"] == e["total"]}
+    assert {"signing", "linking", "gathering", "decisions", "writing"} <= ends
+    assert all("time" in event for event in events)
+    run("dedup", "nothing.jsonl", "-o", "k.jsonl", "--log", "run.log", "-q")
+    last = json.loads(Path("run.log").read_text().splitlines()[-1])
+    assert last["event"] == "failed"
+    assert "nothing.jsonl" in last["error"]
+
+
+def test_work_that_is_not_ours_is_told_in_a_line(run, inputs, tmp_path):
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "x").write_text("")
+    status, _, err = run(
+        "dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--work", tmp_path / "w"
+    )
+    assert status == 2
+    assert "no work directory of fastlsh" in err[-1]
+    assert "Traceback" not in "".join(err)
