@@ -25,7 +25,7 @@ def installed():
         if importlib.util.find_spec(name) is None:
             missing("Spark", f'there is no {name}: pip install "fastlsh[spark]"')
     if shutil.which("java") is None:
-        missing("Spark", "there is no java: apt-get install openjdk-17-jre-headless")
+        missing("Spark", "there is no java: apt-get install default-jre-headless")
 
 
 @pytest.fixture(scope="session")

@@ -85,7 +85,7 @@ def test_against(df):
         proofs(df, against=repeated)
     with pytest.raises(ValueError, match="column 'id' of against holds null"):
         proofs(df, against=df.selectExpr("nullif(id, 3) AS id", "text"))
-    with pytest.raises(TypeError, match="same type in both.*bigint in df and string in against"):
+    with pytest.raises(TypeError, match=r"same type in both.*bigint in df and string in against"):
         proofs(df, against=df.selectExpr("CAST(id AS string) AS id", "text"))
 
 
@@ -116,7 +116,7 @@ def test_errors_of_functions_come_as_they_are(df):
 def test_too_many_pairs(df):
     from pyspark.errors import PythonException
 
-    with pytest.raises(PythonException, match="TooManyPairsError.*in the part from id"):
+    with pytest.raises(PythonException, match=r"TooManyPairsError.*in the part from id"):
         near_duplicates(df, threshold=0.6, max_pairs=0).collect()
 
 

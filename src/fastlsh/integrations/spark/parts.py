@@ -105,7 +105,6 @@ class _Rows:
 
 
 def _local() -> str | None:
-    """Return the folder that Spark or YARN gives an executor for such files, if it does."""
-    folders = os.environ.get("LOCAL_DIRS") or os.environ.get("SPARK_LOCAL_DIRS") or ""
-    first = folders.split(",")[0]
+    """Return the folder that Spark gives an executor for such files; None: that of the system."""
+    first = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
     return first if os.path.isdir(first) else None
