@@ -42,6 +42,7 @@ def spark(installed, tmp_path_factory):
             .config("spark.sql.shuffle.partitions", "3")
             .config("spark.driver.memory", "1g")
             .config("spark.checkpoint.dir", str(tmp_path_factory.mktemp("checkpoints")))
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
             .config("spark.sql.session.timeZone", "UTC")
             .config("spark.log.level", "ERROR")

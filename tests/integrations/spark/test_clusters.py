@@ -15,6 +15,7 @@ from spark_collections import made, memory_proofs
 
 TEXTS = made(300, 4)
 IDS = [f"d{i:04}" for i in range(300)]
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 JOB = Path(__file__).resolve().parents[2] / "spark_job.py"
 
 
@@ -61,6 +62,8 @@ def config(tmp_path, master):
         "spark.executor.cores": "1",
         "spark.checkpoint.dir": str(tmp_path / "checkpoints"),
         "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": SHORT_LIVED,
+        "spark.executor.extraJavaOptions": SHORT_LIVED,
     }
 
 
