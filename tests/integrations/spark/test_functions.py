@@ -40,7 +40,7 @@ def rows_of(df):
 
 
 @pytest.mark.parametrize("families", ["driver", "rounds"])
-@pytest.mark.parametrize("partitions", [1, 2, 8])
+@pytest.mark.parametrize("partitions", [1, 8])
 def test_however_the_rows_are_divided(spark, partitions, families):
     options = {"threshold": 0.6, **EASY}
     df = frame(spark, IDS, TEXTS, partitions, pieces=partitions)
@@ -90,12 +90,14 @@ def test_all_functions_on_the_examples(spark, examples):
     assert rows_of(near_duplicates(df)) == pairs
 
 
-def test_limited_documents(spark):
+def test_limited_documents(spark, examples):
+    if not examples.is_dir():
+        pytest.skip("no examples here")
     options = {"threshold": 0.3, "num_perm": 8, "bands": 4, "rows": 1}
-    texts = made(120, 5)
-    ids = list(range(-60, 60))
+    texts = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    ids = list(range(-60, len(texts) - 60))
     result = fastlsh.deduplicate(texts, max_candidates=2, **options)
-    assert 0 < result.limited < 60
+    assert 0 < result.limited < len(texts) / 2
     df = frame(spark, ids, texts)
     found = limited_documents(df, max_candidates=2, **options)
     assert rows_of(found) == [(ids[i],) for i in result.limited_documents]
@@ -105,7 +107,7 @@ def test_limited_documents(spark):
 @pytest.mark.parametrize("keep", ["first", "longest", "score"])
 def test_against(spark, keep):
     known, known_ids = made(80, 1, 12), [f"d{i:04}" for i in range(80)]  # the same ids
-    texts, scores = made(100, 1, 12), [i * 7 % 10 for i in range(100)]
+    texts, scores = made(60, 1, 12) + made(40, 2), [i * 7 % 10 for i in range(100)]
     ids = IDS[:100]
     against = frame(spark, known_ids, known, pieces=2)
     df = frame(spark, ids, texts, score=scores)
@@ -122,12 +124,11 @@ def test_against(spark, keep):
     assert rows_of(clusters(df, threshold=0.6, against=against, keep=keep, **EASY)) == groups
 
 
-DAY = datetime.date(1960, 1, 1)
+EPOCH = datetime.datetime(1969, 12, 31)
 ID_TYPES = {
     "long": range(-30, 30),
     "double": [i / 7 for i in range(-30, 30)],
-    "date": [DAY + datetime.timedelta(days=i * 400) for i in range(60)],
-    "timestamp": [datetime.datetime(1969, 12, 31) + datetime.timedelta(hours=i) for i in range(60)],
+    "timestamp": [EPOCH + datetime.timedelta(hours=i) for i in range(60)],
     "decimal(20,3)": [decimal.Decimal(i).scaleb(-3) for i in range(60)],
     "binary": [b"\xff" * (i // 8) + bytes([i % 8 * 30]) for i in range(60)],
     "string": sorted(f"{c}{i}" for i in range(15) for c in "a\x00Ö😀"),

@@ -29,7 +29,11 @@ def test_the_job_runs(installed, examples, tmp_path):
     rows = [json.loads(line) for line in lines]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    settings = ["spark.ui.enabled=false", "spark.sql.shuffle.partitions=2"]
+    settings = [
+        "spark.ui.enabled=false",
+        "spark.sql.shuffle.partitions=2",
+        "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    ]
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     job = subprocess.run(
         [str(submit), "--master", "local[2]", *(f"--conf={setting}" for setting in settings),

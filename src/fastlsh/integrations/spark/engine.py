@@ -41,17 +41,17 @@ def company(
     if partitions is not None:
         check_integer(partitions, "partitions")
     rows = rows_of(df, against, columns)
-    links = _links(rows, columns, params, partitions).persist()
+    found = _links(rows, columns, params, partitions).persist()
     try:
-        problems = links.where("earlier < 0").limit(REPORTED).collect()
+        problems = found.where("earlier < 0").limit(REPORTED).collect()
         raise_problem(rows, columns, [(row["earlier"], row["later"]) for row in problems])
-        links = links.where("earlier >= 0")
+        links = found.where("earlier >= 0")
         if families == "auto":
             families = "driver" if 16 * links.count() <= finding.LINKS else "rounds"
         find = finding.on_driver if families == "driver" else finding.by_rounds
         return rows.join(find(links), "number").drop("number")
     finally:
-        links.unpersist()
+        found.unpersist()
 
 
 def _links(rows: Any, columns: Columns, params: SearchParams, partitions: int | None) -> Any:
