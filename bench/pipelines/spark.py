@@ -10,6 +10,7 @@ the processor seconds of Python, the JVM and its workers together. Needs Java 17
 """
 
 import argparse
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -114,6 +115,7 @@ def skew(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
             ),
             "peak MB of an executor's JVM": round(all_of_it["executor peak"] / 1e6),
         }
+        print(kind, results[kind], file=sys.stderr, flush=True)
     return results
 
 

@@ -95,8 +95,10 @@ def proofs(
 
     Parameters
     ----------
-    df, text, id, threshold, **options
+    df, text, id, threshold
         As in `deduplicate`.
+    **options
+        As there, too.
 
     Returns
     -------
@@ -118,8 +120,10 @@ def clusters(
 
     Parameters
     ----------
-    df, text, id, threshold, **options
+    df, text, id, threshold
         As in `deduplicate`.
+    **options
+        As there, too.
 
     Returns
     -------
@@ -141,8 +145,10 @@ def limited_documents(
 
     Parameters
     ----------
-    df, text, id, threshold, **options
+    df, text, id, threshold
         As in `deduplicate`.
+    **options
+        As there, too.
 
     Returns
     -------
