@@ -17,7 +17,7 @@ ROOMS = [
     "_version", "_startup", "errors", "io", "_kernels", "textbook", "arguments", "parallel",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
-    "reporting", "disk", "", "cli", "__main__",
+    "reporting", "disk", "integrations", "", "cli", "__main__",
 ]  # fmt: skip
 # The public package itself ("") stands between what it shows and the command line.
 
@@ -34,7 +34,7 @@ NOT_IN = {"compat": {"search"}}
 """Rooms before it that a room may not import."""
 
 # Never at import: numpy is the only requirement.
-OPTIONAL = {"pyarrow", "pandas", "polars", "matplotlib", "msgspec", "redis"}
+OPTIONAL = {"pyarrow", "pandas", "polars", "matplotlib", "msgspec", "redis", "pyspark"}
 
 MOST_LINES = 250
 

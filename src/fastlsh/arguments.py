@@ -22,6 +22,7 @@ INTEGERS = {
     "rows": Bounds(1),
     "threads": Bounds(1),
     "documents": Bounds(0, 2**31 - 1),
+    "partitions": Bounds(1, 2**31 - 1),
     "max_pairs": Bounds(0),
     "max_candidates": Bounds(1),
     "limit": Bounds(1),
@@ -34,6 +35,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
     "on_known": ("raise", "replace"),
+    "families": ("auto", "driver", "rounds"),
 }
 
 

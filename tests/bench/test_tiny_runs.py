@@ -11,7 +11,12 @@ from bench.__main__ import BENCHMARKS
 from bench.report.records import load
 from bench.report.report import BLOCKS
 
-NEEDED = {"compat_datasketch": "datasketch", "datasketch_lsh": "datasketch", "compat_lsh": "lsh"}
+NEEDED = {
+    "compat_datasketch": "datasketch",
+    "datasketch_lsh": "datasketch",
+    "compat_lsh": "lsh",
+    "spark": "pyspark",
+}
 
 
 def run(name, *arguments):
@@ -19,7 +24,7 @@ def run(name, *arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh"])
+@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh", "spark"])
 def test_it_runs_small(name, tmp_path):
     library = NEEDED.get(name)
     if library and not importlib.util.find_spec(library):

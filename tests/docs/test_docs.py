@@ -19,7 +19,12 @@ from pages import ROOT, run_here, run_page
 
 DOCS = ROOT / "docs"
 PAGES = ["index", "tutorial", "parameters", "how-it-works", "guarantees", "command-line"]
-ELSEWHERE = {"migrating", "engines"}  # tests/docs/test_migrating.py, test_engines.py
+ELSEWHERE = {
+    "migrating",
+    "engines",
+    "recipes",
+    "spark",
+}  # test_migrating.py, test_engines.py, test_page.py
 WRITTEN = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md")), *ROOT.glob("examples/*.md")]
 NAME = re.compile(r"(?<![\w/.-])fastlsh(?:\.[A-Za-z_]\w*)+")
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")

@@ -26,6 +26,7 @@ from fastlsh.stages.part_answers import (
     find_pairs_of_part,
 )
 from fastlsh.stages.parts import part_of as part_of
+from fastlsh.stages.priority import KEEP as KEEP
 from fastlsh.stages.priority import check_keep as check_keep
 from fastlsh.stages.priority import priority_order as priority_order
 from fastlsh.stages.signing import Signed as Signed

@@ -1,0 +1,20 @@
+"""Near-duplicates of Spark DataFrames: on a cluster the answer that a laptop gives, to the bit.
+
+    from fastlsh.integrations import spark as fastlsh_spark
+
+    kept = fastlsh_spark.deduplicate(df, text="text", id="id", threshold=0.8)
+
+Only DataFrame operations, so it also works over Spark Connect. It needs ``pip install
+"fastlsh[spark]"`` where the program runs, and fastlsh, numpy, pyarrow and pandas on the executors.
+docs/spark.md tells how a cluster is prepared and what each step costs.
+"""
+
+from fastlsh.integrations.spark.functions import (
+    clusters,
+    deduplicate,
+    limited_documents,
+    near_duplicates,
+    proofs,
+)
+
+__all__ = ["clusters", "deduplicate", "limited_documents", "near_duplicates", "proofs"]

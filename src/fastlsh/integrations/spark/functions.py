@@ -1,0 +1,246 @@
+"""The functions for Spark DataFrames."""
+
+from typing import Any
+
+from fastlsh.arguments import check_integer
+from fastlsh.integrations.spark import workers
+from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
+from fastlsh.integrations.spark.engine import company, work
+from fastlsh.parameters import SearchParams
+from fastlsh.texts import Shingler
+
+
+def deduplicate(
+    df: Any,
+    text: str = "text",
+    id: str = "id",
+    threshold: float = 0.8,
+    *,
+    keep: str = "first",
+    against: Any | None = None,
+    max_candidates: int = 1000,
+    shingler: Shingler | None = None,
+    num_perm: int = 128,
+    seed: int = 1,
+    recall: float = 0.98,
+    bands: int | None = None,
+    rows: int | None = None,
+    scheme: str = "affine32",
+    verify: str = "exact",
+    partitions: int | None = None,
+    families: str = "auto",
+) -> Any:
+    """Return the rows of a DataFrame without the near-duplicates.
+
+    The answer is that of `fastlsh.deduplicate` for the same documents in the order of their ids,
+    to the bit: however the rows are divided and in whatever order they come.
+
+    Parameters
+    ----------
+    df
+        A DataFrame. It is read three times, and must have the same rows each time: write or
+        persist it if it is expensive, or made with random numbers.
+    text
+        The column of texts: strings, or binary with UTF-8. Null is an empty document.
+    id
+        The column of ids, unique and without nulls; any type that Spark can sort and hash. Where
+        `fastlsh.deduplicate` says "first" or "earlier", the lesser id is meant here.
+    threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify
+        As in `fastlsh.deduplicate`; presets are taken as there. Functions in a shingler are sent
+        to the executors by cloudpickle.
+    keep
+        "first" (the least id), "last", "longest", or the name of a column with a number for each
+        document, higher first; ties go to the lesser id.
+    against
+        A second DataFrame with the same two columns: documents that are kept already. Its ids may
+        also occur in `df`.
+    max_candidates
+        As in `fastlsh.deduplicate`; `limited_documents` says where it cut in.
+    partitions
+        Of both shuffles; None: spark.sql.shuffle.partitions.
+    families
+        Where families are found: "driver", by one union-find from links that are collected, 16
+        bytes each; "rounds", on the executors, which needs spark.checkpoint.dir; "auto": on the
+        driver unless the links have more than 512 MB. The answer is the same.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Rows of `df` with all columns. Signing and finding families runs before this function
+        returns, the rest when the rows are asked for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unsuitable argument or column; ids that are null or not unique, texts that are not
+        UTF-8, priorities that are null or NaN: the message names column and id.
+
+    Notes
+    -----
+    docs/spark.md tells what is shuffled, and how much memory a task needs.
+    """
+    removed = proofs(
+        df, text, id, threshold, keep=keep, against=against, max_candidates=max_candidates,
+        shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands, rows=rows,
+        scheme=scheme, verify=verify, partitions=partitions, families=families,
+    )  # fmt: skip
+    removed = removed.select(removed["id"].alias("_fastlsh_removed"))
+    return df.join(removed, quoted(id) == quoted("_fastlsh_removed"), "left_anti")
+
+
+def proofs(
+    df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
+) -> Any:
+    """Return for each document that `deduplicate` removes the kept one like it.
+
+    Parameters
+    ----------
+    df, text, id, threshold
+        As in `deduplicate`.
+    **options
+        As there, too.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        (id, kept_id, similarity), a row for each removed document; with `against` also `against`,
+        which says whether `kept_id` is an id of that collection. Where both the proofs and the
+        kept rows are wanted, one run will do: persist or write the proofs, then
+        ``df.join(proofs, "id", "left_anti")``.
+    """
+    decided = _decided(df, text, id, threshold, **options).where("NOT limited")
+    shown = ["id", "kept_id", "similarity"]
+    return decided.select(*shown, *(["against"] if options.get("against") is not None else []))
+
+
+def clusters(
+    df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
+) -> Any:
+    """Return each kept document of `df` that has near-duplicates, with those removed for it.
+
+    Parameters
+    ----------
+    df, text, id, threshold
+        As in `deduplicate`.
+    **options
+        As there, too.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        (kept_id, removed): `removed` is an array of ids, ascending. One row must fit into the
+        memory of a task: of very large clusters take the `proofs`.
+    """
+    from pyspark.sql import functions
+
+    decided = _decided(df, text, id, threshold, **options).where("NOT limited AND NOT against")
+    removed = functions.sort_array(functions.collect_list("id"))
+    return decided.groupBy("kept_id").agg(removed.alias("removed"))
+
+
+def limited_documents(
+    df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
+) -> Any:
+    """Return the ids of documents that could not be compared with every candidate, and are kept.
+
+    Parameters
+    ----------
+    df, text, id, threshold
+        As in `deduplicate`.
+    **options
+        As there, too.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        (id), those of `Deduplication.limited_documents`.
+    """
+    return _decided(df, text, id, threshold, **options).where("limited").select("id")
+
+
+def _decided(
+    df: Any,
+    text: str,
+    id: str,
+    threshold: float,
+    *,
+    keep: str = "first",
+    against: Any | None = None,
+    max_candidates: int = 1000,
+    partitions: int | None = None,
+    families: str = "auto",
+    **search: Any,
+) -> Any:
+    """Return (id, kept_id, similarity, against, limited) of what is removed or limited."""
+    params = SearchParams.of(threshold, **search)
+    max_candidates = check_integer(max_candidates, "max_candidates")
+    columns = Columns(text, id, keep)
+    check_frame(df, columns)
+    if against is not None:
+        check_frame(against, columns, "against")
+    rows = company(df, against, columns, params, partitions, families)
+    return work(
+        rows,
+        lambda sizes: workers.decider(
+            params, None if columns.by_column else keep, max_candidates, *sizes
+        ),
+        {"id": "id", "kept_id": "id", "similarity": "double", "against": "boolean",
+         "limited": "boolean"},
+        partitions,
+    )  # fmt: skip
+
+
+def near_duplicates(
+    df: Any,
+    text: str = "text",
+    id: str = "id",
+    threshold: float = 0.8,
+    *,
+    shingler: Shingler | None = None,
+    num_perm: int = 128,
+    seed: int = 1,
+    recall: float = 0.98,
+    bands: int | None = None,
+    rows: int | None = None,
+    scheme: str = "affine32",
+    verify: str = "exact",
+    max_pairs: int = 100_000_000,
+    partitions: int | None = None,
+    families: str = "auto",
+) -> Any:
+    """Return all pairs of documents whose Jaccard similarity is at least `threshold`.
+
+    Parameters
+    ----------
+    df, text, id, threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify,
+    partitions, families
+        As in `deduplicate`.
+    max_pairs
+        An error if a part, which is at least a family, has more. They are counted before they
+        take memory, but in the executors: the error comes with the rows, from Spark.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        (left, right, similarity), ids with left < right: to the bit the pairs of
+        `fastlsh.near_duplicates` for the same documents in the order of their ids.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `deduplicate`.
+    """
+    params = SearchParams.of(
+        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
+        rows=rows, scheme=scheme, verify=verify,
+    )  # fmt: skip
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    columns = Columns(text, id)
+    check_frame(df, columns)
+    found = company(df, None, columns, params, partitions, families)
+    return work(
+        found,
+        lambda sizes: workers.pairer(params, max_pairs, *sizes),
+        {"left": "id", "right": "id", "similarity": "double"},
+        partitions,
+    )

@@ -1,0 +1,52 @@
+"""Spark on this machine. FASTLSH_SPARK=required makes its absence a failure."""
+
+import importlib.util
+import shutil
+import sys
+
+import pytest
+
+from required import missing
+
+QUIET = ["ignore::FutureWarning:pyspark", "ignore::ResourceWarning"]
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "integrations/spark" in item.path.as_posix():
+            for warning in QUIET:
+                item.add_marker(pytest.mark.filterwarnings(warning))
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """Skip without pyspark and Java."""
+    for name in ("pyspark", "pyarrow", "pandas"):
+        if importlib.util.find_spec(name) is None:
+            missing("Spark", f'there is no {name}: pip install "fastlsh[spark]"')
+    if shutil.which("java") is None:
+        missing("Spark", "there is no java: apt-get install default-jre-headless")
+
+
+@pytest.fixture(scope="session")
+def spark(installed, tmp_path_factory):
+    """A session with two tasks at a time."""
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "3")
+            .config("spark.driver.memory", "1g")
+            .config("spark.checkpoint.dir", str(tmp_path_factory.mktemp("checkpoints")))
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+            .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+            .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.log.level", "ERROR")
+            .getOrCreate()
+        )
+        yield session
+        session.stop()

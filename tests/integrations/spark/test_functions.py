@@ -1,0 +1,229 @@
+"""What Spark answers is what memory answers, to the bit."""
+
+import datetime
+import decimal
+import json
+import random
+
+import pytest
+
+import fastlsh
+from fastlsh.integrations.spark import (
+    clusters,
+    columns,
+    deduplicate,
+    limited_documents,
+    near_duplicates,
+    parts,
+    proofs,
+)
+from spark_collections import expected_proofs, made, memory_proofs
+
+TEXTS = made(150)
+IDS = [f"d{i:04}" for i in range(150)]
+EASY = {"num_perm": 32, "bands": 8, "rows": 4}
+
+
+def frame(spark, ids, texts, seed=0, pieces=3, **more):
+    """Return a DataFrame with the rows in any order."""
+    import pyarrow as pa
+
+    table = pa.table({"id": ids, "text": texts, **more})
+    order = list(range(len(ids)))
+    random.Random(seed).shuffle(order)
+    return spark.createDataFrame(table.take(order)).repartition(pieces)
+
+
+def rows_of(df):
+    """Return the rows of a DataFrame as sorted tuples."""
+    return sorted(map(tuple, df.collect()))
+
+
+@pytest.mark.parametrize("families", ["driver", "rounds"])
+@pytest.mark.parametrize("partitions", [1, 8])
+def test_however_the_rows_are_divided(spark, partitions, families):
+    options = {"threshold": 0.6, **EASY}
+    df = frame(spark, IDS, TEXTS, partitions, pieces=partitions)
+    expected = memory_proofs(TEXTS, IDS, **options)
+    assert len(expected) > 50
+    found = proofs(df, partitions=partitions, families=families, **options)
+    assert found.columns == ["id", "kept_id", "similarity"]
+    assert rows_of(found) == expected
+
+
+def test_two_hundred_partitions(spark):
+    df = frame(spark, IDS, TEXTS, pieces=8)
+    assert rows_of(proofs(df, partitions=200)) == memory_proofs(TEXTS, IDS)
+
+
+@pytest.mark.parametrize("keep", ["last", "longest", "large", "close", "truth"])
+def test_priorities(spark, keep):
+    draw = random.Random(3)
+    given = {
+        "large": [2**53 + draw.randrange(4) for _ in IDS],  # not the same as floats
+        "close": [draw.choice([0.1, -0.0, 0.0, float("inf")]) for _ in IDS],
+        "truth": [draw.random() < 0.5 for _ in IDS],
+    }
+    df = frame(spark, IDS, TEXTS, **given)
+    expected = memory_proofs(TEXTS, IDS, 0.6, keep=given.get(keep, keep), **EASY)
+    assert expected != memory_proofs(TEXTS, IDS, 0.6, **EASY)
+    assert rows_of(proofs(df, threshold=0.6, keep=keep, **EASY)) == expected
+
+
+def test_all_functions_on_the_examples(spark, examples):
+    if not examples.is_dir():
+        pytest.skip("no examples here")
+    lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    ids, texts = [row["id"] for row in rows], [row["text"] for row in rows]
+    places = list(range(len(ids)))
+    df = frame(spark, ids, texts, place=places, names=[[i] for i in ids])
+    result = fastlsh.deduplicate(texts)
+    kept = deduplicate(df)
+    assert kept.schema == df.schema
+    assert rows_of(kept) == [(ids[i], texts[i], i, [ids[i]]) for i in result.selected]
+    assert rows_of(proofs(df)) == expected_proofs(result, ids)
+    groups = [(ids[kept], [ids[i] for i in removed]) for kept, *removed in result.clusters()]
+    assert rows_of(clusters(df)) == groups
+    pairs = [(ids[a], ids[b], s) for a, b, s in fastlsh.near_duplicates(texts)]
+    assert len(pairs) > 90
+    assert rows_of(near_duplicates(df)) == pairs
+
+
+def test_limited_documents(spark, examples):
+    if not examples.is_dir():
+        pytest.skip("no examples here")
+    options = {"threshold": 0.3, "num_perm": 8, "bands": 4, "rows": 1}
+    texts = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
+    ids = list(range(-60, len(texts) - 60))
+    result = fastlsh.deduplicate(texts, max_candidates=2, **options)
+    assert 0 < result.limited < len(texts) / 2
+    df = frame(spark, ids, texts)
+    found = limited_documents(df, max_candidates=2, **options)
+    assert rows_of(found) == [(ids[i],) for i in result.limited_documents]
+    assert rows_of(proofs(df, max_candidates=2, **options)) == expected_proofs(result, ids)
+
+
+@pytest.mark.parametrize("keep", ["first", "longest", "score"])
+def test_against(spark, keep):
+    known, known_ids = made(80, 1, 12), [f"d{i:04}" for i in range(80)]  # the same ids
+    texts, scores = made(60, 1, 12) + made(40, 2), [i * 7 % 10 for i in range(100)]
+    ids = IDS[:100]
+    against = frame(spark, known_ids, known, pieces=2)
+    df = frame(spark, ids, texts, score=scores)
+    given = scores if keep == "score" else keep
+    result = fastlsh.deduplicate(texts, 0.6, against=known, keep=given, **EASY)
+    found = proofs(df, threshold=0.6, against=against, keep=keep, **EASY)
+    assert found.columns == ["id", "kept_id", "similarity", "against"]
+    expected = expected_proofs(result, ids, known_ids)
+    assert {against for *_, against in expected} == {True, False}
+    assert rows_of(found) == expected
+    kept = deduplicate(df, threshold=0.6, against=against, keep=keep, **EASY)
+    assert sorted(row.id for row in kept.collect()) == [ids[i] for i in result.selected]
+    groups = [(ids[kept], [ids[i] for i in removed]) for kept, *removed in result.clusters()]
+    assert rows_of(clusters(df, threshold=0.6, against=against, keep=keep, **EASY)) == groups
+
+
+EPOCH = datetime.datetime(1969, 12, 31)
+ID_TYPES = {
+    "long": range(-30, 30),
+    "double": [i / 7 for i in range(-30, 30)],
+    "timestamp": [EPOCH + datetime.timedelta(hours=i) for i in range(60)],
+    "decimal(20,3)": [decimal.Decimal(i).scaleb(-3) for i in range(60)],
+    "binary": [b"\xff" * (i // 8) + bytes([i % 8 * 30]) for i in range(60)],
+    "string": sorted(f"{c}{i}" for i in range(15) for c in "a\x00Ö😀"),
+    "array<int>": [[i // 10, i % 10] for i in range(60)],
+    "struct<a:int,b:string>": [(i // 10, chr(97 + i % 10)) for i in range(60)],
+}
+
+
+@pytest.mark.parametrize("kind", ID_TYPES)
+def test_ids_of_any_type_that_has_an_order(spark, kind):
+    texts, ids = made(60, 2), list(ID_TYPES[kind])
+    rows = list(zip(ids, texts, strict=True))
+    random.Random(1).shuffle(rows)
+    df = spark.createDataFrame(rows, f"id {kind}, text string")
+    assert df.orderBy("id").collect() == [(i, text) for i, text in zip(ids, texts, strict=True)]
+    found = proofs(df, threshold=0.6, **EASY)
+    assert found.schema["kept_id"].dataType == df.schema["id"].dataType
+    expected = memory_proofs(texts, ids, 0.6, **EASY)
+    assert len(expected) > 10
+    assert rows_of(found) == expected
+    kept = deduplicate(df, threshold=0.6, **EASY)
+    gone = {str(row[0]) for row in expected}
+    assert [row.id for row in kept.orderBy("id").collect()] == [
+        i for i in ids if str(i) not in gone
+    ]
+
+
+def test_other_names_and_binary_texts(spark):
+    df = frame(spark, IDS, [None if text is None else text.encode() for text in TEXTS])
+    df = df.toDF("a `b`.c", "d.e")
+    kept = deduplicate(df, "d.e", "a `b`.c", 0.6, **EASY)
+    expected = fastlsh.deduplicate(TEXTS, 0.6, **EASY)
+    assert sorted(row[0] for row in kept.collect()) == [IDS[i] for i in expected.selected]
+
+
+def test_shinglers_with_functions_and_presets(spark):
+    cut = 3
+    shingler = fastlsh.Shingler(size=4, normalize=lambda text: text[cut:].upper())
+    df = frame(spark, IDS, TEXTS)
+    expected = memory_proofs(TEXTS, IDS, 0.7, shingler=shingler)
+    assert rows_of(proofs(df, threshold=0.7, shingler=shingler)) == expected
+    for name in ("fineweb", "stack"):
+        settings = fastlsh.preset(name)
+        assert rows_of(proofs(df, **settings)) == memory_proofs(TEXTS, IDS, **settings)
+
+
+@pytest.mark.parametrize("verify", ["signature", "none"])
+def test_other_ways_to_verify(spark, verify):
+    df = frame(spark, IDS, TEXTS)
+    options = {"threshold": 0.7, "verify": verify, "scheme": "fss", "seed": 7}
+    found = [(a, b, str(s)) for a, b, s in rows_of(proofs(df, **options))]
+    assert found == [(a, b, str(s)) for a, b, s in memory_proofs(TEXTS, IDS, **options)]
+
+
+@pytest.mark.parametrize(("part", "spill"), [(1, 1), (3000, 1), (3000, 10_000), (1, 1 << 30)])
+def test_parts_of_any_size(spark, part, spill, monkeypatch):
+    monkeypatch.setattr(parts, "PART", part)
+    monkeypatch.setattr(parts, "SPILL", spill)
+    df = frame(spark, IDS, TEXTS)
+    pairs = [(IDS[a], IDS[b], s) for a, b, s in fastlsh.near_duplicates(TEXTS, 0.6, **EASY)]
+    assert len(pairs) > 100
+    assert rows_of(near_duplicates(df, threshold=0.6, **EASY)) == pairs
+
+
+@pytest.mark.parametrize("families", ["driver", "rounds"])
+def test_documents_that_share_their_number(spark, families, monkeypatch):
+    monkeypatch.setattr(columns, "MAX_NUMBER", 15)  # hashes of ids that collide
+    df = frame(spark, IDS, TEXTS)
+    expected = memory_proofs(TEXTS, IDS, 0.6, **EASY)
+    assert rows_of(proofs(df, threshold=0.6, families=families, **EASY)) == expected
+
+
+def test_nothing_is_left(spark):
+    df = frame(spark, IDS, TEXTS)
+    tables = spark.catalog.listTables()
+    for families in ("driver", "rounds"):
+        proofs(df, families=families).collect()
+        with pytest.raises(ValueError, match="no 'author'"):
+            proofs(df, keep="author", families=families)
+    assert spark.catalog.listTables() == tables
+    assert spark._jsc.sc().getPersistentRDDs().size() == 0
+
+
+def test_no_documents_and_no_duplicates(spark):
+    for texts in ([], [None], ["one text of some length", "", "quite different, that one"]):
+        ids = IDS[: len(texts)]
+        df = spark.createDataFrame(list(zip(ids, texts, strict=True)), "id string, text string")
+        assert rows_of(deduplicate(df)) == rows_of(df)
+        assert rows_of(near_duplicates(df)) == []
+
+
+def test_the_driver_is_spared(spark, monkeypatch):
+    from fastlsh.integrations.spark import families
+
+    df = frame(spark, IDS, TEXTS)
+    monkeypatch.setattr(families, "on_driver", None)
+    monkeypatch.setattr(families, "LINKS", 16)
+    assert rows_of(proofs(df, threshold=0.6, **EASY)) == memory_proofs(TEXTS, IDS, 0.6, **EASY)

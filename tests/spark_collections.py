@@ -1,0 +1,47 @@
+"""Collections for the tests with Spark, and what memory answers for them."""
+
+import random
+
+import fastlsh
+
+
+def made(n, seed=0, families=None):
+    """Return n texts: variants of some, the same ones, empty ones and None."""
+    draw = random.Random(seed)
+    families = families or n // 6 + 1
+    originals = [
+        "".join(draw.choice("abcdefghij äß漢") for _ in range(draw.randint(20, 150)))
+        for _ in range(families)
+    ]
+    texts = []
+    for _ in range(n):
+        text = draw.choice(originals)
+        kind = draw.random()
+        if kind < 0.05:
+            text = draw.choice(["", None, "x"])
+        elif kind < 0.8:
+            for _ in range(draw.randint(0, 3)):
+                place = draw.randrange(len(text))
+                text = text[:place] + draw.choice(["k", "l", "", "mn"]) + text[place + 1 :]
+        texts.append(text)
+    return texts
+
+
+def expected_proofs(result, ids, against_ids=None):
+    """Return (id, kept_id, similarity[, against]) as `fastlsh.deduplicate` found them."""
+    rows = []
+    for removed, kept, similarity in result:
+        if against_ids is None:
+            rows.append((ids[removed], ids[kept], similarity))
+        elif kept >= 0:
+            rows.append((ids[removed], ids[kept], similarity, False))
+        else:
+            rows.append(
+                (ids[removed], against_ids[result.against_index[removed]], similarity, True)
+            )
+    return sorted(rows)
+
+
+def memory_proofs(texts, ids, *arguments, **options):
+    """Return the proofs of texts that are sorted by their ids."""
+    return expected_proofs(fastlsh.deduplicate(texts, *arguments, **options), ids)
