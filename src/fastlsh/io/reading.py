@@ -130,7 +130,7 @@ class _Reader:
         """Cut all files."""
         for part in self._parts:
             part.known = identity(part.source)
-            for block in cut(part.source):
+            for block in cut(part.source, known=part.known):
                 part.head = block.head
                 yield part, block
             self._check_columns(part)

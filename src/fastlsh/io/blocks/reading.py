@@ -21,7 +21,13 @@ SIZE = 1 << 22
 _ROWS: dict[str, Any] = {"jsonl": JsonLines, "csv": Delimited, "tsv": Delimited}
 
 
-def cut(source: Source, size: int = SIZE, *, after: Place | None = None) -> Iterator[Block]:
+def cut(
+    source: Source,
+    size: int = SIZE,
+    *,
+    after: Place | None = None,
+    known: Identity | None = None,
+) -> Iterator[Block]:
     """Cut a file into blocks of whole rows, one after the other and without parsing them.
 
     Parameters
@@ -33,6 +39,8 @@ def cut(source: Source, size: int = SIZE, *, after: Place | None = None) -> Iter
         plain text is one.
     after : Place, optional
         Go on behind this block.
+    known : Identity, optional
+        What the file is known by; by default what `identity` says now.
 
     Yields
     ------
@@ -44,7 +52,7 @@ def cut(source: Source, size: int = SIZE, *, after: Place | None = None) -> Iter
     InputError
         What is wrong with the file as a whole, after the blocks before it.
     """
-    with _unchanged(source, identity(source)):
+    with _unchanged(source, known or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
             yield from cut_rows(kind, size, after)
@@ -89,6 +97,8 @@ def again(
         If the file has changed.
     """
     rows = np.sort(np.fromiter(bad, np.int64, len(bad)))
+    if known is not None and identity(source) != known:
+        raise changed(source)
     with _unchanged(source, known or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
@@ -103,9 +113,7 @@ def again(
 
 @contextmanager
 def _unchanged(source: Source, known: Identity | None) -> Iterator[None]:
-    """Raise if the file is another one before or after."""
-    if identity(source) != known:
-        raise changed(source)
+    """Raise if the file is another one in the end."""
     yield
     if identity(source) != known:
         raise changed(source)
