@@ -32,6 +32,9 @@ INTEGERS = {
 CHOICES: dict[str, tuple[str, ...]] = {
     "unit": ("char", "word", "byte"),
     "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
+    "numbers": ("0",),
+    "punctuation": ("space", "remove"),
+    "words": ("whitespace", "alphanumeric", "ascii_alphanumeric"),
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
     "on_known": ("raise", "replace"),

@@ -42,7 +42,7 @@ def of_texts(unit: int, size: int) -> Kernel:
     def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
         _kernels.signatures(gathered.units, unit, size, *functions, out, *keys)
 
-    return Kernel(sign, None if unit == _kernels.WORDS else size - 1)
+    return Kernel(sign, size - 1 if unit == _kernels.CHARACTERS else None)
 
 
 def of_tokens(size: int) -> Kernel:

@@ -1,7 +1,8 @@
 """Texts: the forms in which they come, behind one interface, and what a text is a set of."""
 
 from fastlsh.texts.forms import Texts, as_texts, joined
-from fastlsh.texts.shingler import Gathered, Shingler, check_shingler, gather_tokens, tokens_batch
+from fastlsh.texts.gathered import Gathered, gather_tokens, tokens_batch
+from fastlsh.texts.shingler import Shingler, check_shingler
 
 __all__ = [
     "Gathered",

@@ -9,7 +9,7 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.sets.sets cimport Sets, Workbench
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport WORDS, Plan, make_plan
+from fastlsh._kernels.text.source cimport CHARACTERS, Plan, make_plan
 
 
 def shingle_sets(
@@ -50,7 +50,7 @@ def shingle_sets(
     if offsets is None:
         spans = units
         n = spans.n
-        longest = longest_of(spans) if unit == WORDS else 0
+        longest = longest_of(spans) if unit != CHARACTERS else 0
     else:
         tokens = units
         n = offsets.shape[0] - 1

@@ -90,17 +90,19 @@ cdef class Normaliser:
 
         Returns
         -------
-        Spans, ndarray of int64
-            The text; for each of its code points the number of the one that it was made of, or
-            the first one of several.
+        Spans, ndarray of int64, shape (m, 2)
+            The text; where each of its code points begins and ends in the one given.
         """
         if spans.n != 1:
             raise ValueError(f"expected one text, got {spans.n}")
-        formed = np.arange(max(self._points(spans), spans.at[0].length))
-        rewritten = np.arange(3 * len(formed))
+        points = max(self._points(spans), spans.at[0].length)
+        formed = np.arange(points).repeat(2).reshape(-1, 2) + np.arange(2)
+        points *= 3
+        rewritten = np.arange(points).repeat(2).reshape(-1, 2) + np.arange(2)
         result = self._normalised(spans, formed, rewritten)
         chosen = rewritten[: (<Spans> result).at[0].length]
-        return result, formed[chosen]
+        places = np.stack([formed[chosen[:, 0], 0], formed[chosen[:, 1] - 1, 1]], 1)
+        return result, np.maximum.accumulate(places)
 
     cdef Py_ssize_t _points(self, Spans spans):
         # Of the only text in the form, at most.
@@ -112,7 +114,7 @@ cdef class Normaliser:
             room_to_form(&self.plan, &copy, 1, &longest)
         return longest
 
-    cdef Spans _normalised(self, Spans spans, int64_t[::1] formed, int64_t[::1] rewritten):
+    cdef Spans _normalised(self, Spans spans, int64_t[:, ::1] formed, int64_t[:, ::1] rewritten):
         cdef Spans result = new_spans(spans.n)
         cdef int64_t* origin = NULL
         cdef Py_ssize_t longest = 0
@@ -125,8 +127,8 @@ cdef class Normaliser:
                 total = room_to_form(&self.plan, result.at, result.n, &longest)
         if total:
             out = new_room(result, total, longest)
-            if formed is not None:
-                origin = &formed[0]
+            if formed is not None and formed.shape[0]:
+                origin = &formed[0, 0]
             with nogil:
                 form_all(
                     &self.plan, result.at, result.n, out, origin, <uint32_t*> (out + total)
@@ -140,7 +142,7 @@ cdef class Normaliser:
         out = new_room(result, total, longest)
         origin = NULL
         if rewritten is not None and rewritten.shape[0]:
-            origin = &rewritten[0]
+            origin = &rewritten[0, 0]
         with nogil:
             rewrite_all(&self.plan, result.at, result.n, out, origin, <uint32_t*> (out + total))
         return result

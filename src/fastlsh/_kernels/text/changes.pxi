@@ -21,17 +21,22 @@ cdef inline uint32_t entry(const Plan* plan, code_unit c) noexcept nogil:
 
 
 cdef inline void emit(
-    uint32_t e, Py_ssize_t i, code_unit* out, Work* work
+    uint32_t e, Py_ssize_t begin, Py_ssize_t end, code_unit* out, Work* work
 ) noexcept nogil:
-    # Write an entry that is not special, of code unit i.
+    # Write an entry that is not special, of the code units begin to end - 1.
     cdef bint blank = e >> 24 & 1
     cdef bint dropped = e >> 25 & 1
+    cdef bint repeated = blank and work.blank
     out[work.made] = <code_unit> (e & POINT)
     if code_unit is not uint32_t:
         work.narrow |= (e & POINT) >> (8 * sizeof(code_unit)) != 0
-    if work.origin != NULL:
-        work.origin[work.made] = i
-    work.made += 1 - (dropped | (blank & work.blank))
+    if work.origin != NULL and repeated:
+        if work.made:
+            work.origin[2 * work.made - 1] = end
+    elif work.origin != NULL:
+        work.origin[2 * work.made] = begin
+        work.origin[2 * work.made + 1] = end
+    work.made += not (dropped or repeated)
     work.blank = work.blank if dropped else blank
 
 
@@ -46,18 +51,20 @@ cdef Py_ssize_t change_some(
     cdef uint32_t e
     while i < stop:
         e = entry(plan, text[i])
-        if e & SPECIAL:
+        if e & SPECIAL or work.origin != NULL:
             work.made = made
             work.blank = before
-            i = change_special(plan, text, n, i, e & KIND, out, work)
+            if e & SPECIAL:
+                i = change_special(plan, text, n, i, e & KIND, out, work)
+            else:
+                emit(e, i, i + 1, out, work)
+                i += 1
             made = work.made
             before = work.blank
             continue
         blank = e >> 24 & 1
         dropped = e >> 25 & 1
         out[made] = <code_unit> (e & POINT)
-        if work.origin != NULL:
-            work.origin[made] = i
         made += 1 - (dropped | (blank & before))
         before = before if dropped else blank
         i += 1
@@ -72,7 +79,7 @@ cdef Py_ssize_t change_special(
 ) noexcept nogil:
     cdef Py_ssize_t begin = i
     if kind == SIGMA:
-        emit(plan.sigma[ends_word(text, n, i)], i, out, work)
+        emit(plan.sigma[ends_word(text, n, i)], i, i + 1, out, work)
         return i + 1
     if kind == SEVERAL:
         return change_several(plan, text, n, i, out, work)
@@ -80,7 +87,7 @@ cdef Py_ssize_t change_special(
     if i + 1 < n and entry(plan, text[i]) & SEPARATOR:
         if entry(plan, text[i + 1]) & KIND == DIGIT:
             i = behind_digits(plan, text, n, i + 1)
-    emit(plan.zero, begin, out, work)
+    emit(plan.zero, begin, i, out, work)
     return i
 
 
@@ -122,7 +129,9 @@ cdef Py_ssize_t change_several(
         if i == n:
             break
         e = entry(plan, text[i])
-    sort_marks(out + run, work.made - run, work.origin + run if work.origin else NULL, work.spare)
+    sort_marks(
+        out + run, work.made - run, work.origin + 2 * run if work.origin else NULL, work.spare
+    )
     return i
 
 
@@ -172,10 +181,11 @@ cdef Py_ssize_t put_points(
         props = properties_of(points[k])
         if plan.accents and not props & COMBINING:
             sort_marks(
-                out + run, work.made - run, work.origin + run if work.origin else NULL, work.spare
+                out + run, work.made - run, work.origin + 2 * run if work.origin else NULL,
+                work.spare,
             )
         if not (plan.accents and props & IS_MARK):
-            emit(of_blanks(plan, points[k]), i, out, work)
+            emit(of_blanks(plan, points[k]), i, i + 1, out, work)
         if not props & COMBINING:
             run = work.made
     return run

@@ -84,17 +84,23 @@ cdef Py_ssize_t length_apart(
     return total
 
 
+cdef inline void set_origin(int64_t* origin, Py_ssize_t i, int64_t begin, int64_t end) noexcept nogil:
+    if origin != NULL:
+        origin[2 * i] = begin
+        origin[2 * i + 1] = end
+
+
 cdef void swap_back(code_unit* marks, int64_t* origin, Py_ssize_t i, uint32_t rank) noexcept nogil:
     cdef code_unit mark = marks[i]
-    cdef int64_t place = origin[i] if origin != NULL else 0
+    cdef int64_t begin = origin[2 * i] if origin != NULL else 0
+    cdef int64_t end = origin[2 * i + 1] if origin != NULL else 0
     while i > 0 and properties_of(marks[i - 1]) & COMBINING > rank:
         marks[i] = marks[i - 1]
         if origin != NULL:
-            origin[i] = origin[i - 1]
+            set_origin(origin, i, origin[2 * i - 2], origin[2 * i - 1])
         i -= 1
     marks[i] = mark
-    if origin != NULL:
-        origin[i] = place
+    set_origin(origin, i, begin, end)
 
 
 cdef void sort_marks(
@@ -102,7 +108,7 @@ cdef void sort_marks(
 ) noexcept nogil:
     """Bring combining marks into canonical order: by their class, equal ones as they are.
 
-    `spare` has room for n; with many marks their origins are not told apart.
+    `spare` has room for n; many marks all come from where they are together.
     """
     cdef Py_ssize_t place[257]
     cdef Py_ssize_t i
@@ -123,7 +129,7 @@ cdef void sort_marks(
     for i in range(n):
         marks[i] = <code_unit> spare[i]
         if origin != NULL:
-            origin[i] = origin[0]
+            set_origin(origin, i, origin[0], origin[2 * n - 1])
 
 
 cdef Py_ssize_t take_apart(
@@ -138,14 +144,13 @@ cdef Py_ssize_t take_apart(
     for i in range(n):
         m = apart(text[i], compatible_form(plan), out + made)
         for k in range(m):
-            if origin != NULL:
-                origin[made] = i
+            set_origin(origin, made, i, i + 1)
             if not properties_of(out[made]) & COMBINING:
                 if made - run > 1:
-                    sort_marks(out + run, made - run, origin + run if origin else NULL, spare)
+                    sort_marks(out + run, made - run, origin + 2 * run if origin else NULL, spare)
                 run = made + 1
             made += 1
-    sort_marks(out + run, made - run, origin + run if origin else NULL, spare)
+    sort_marks(out + run, made - run, origin + 2 * run if origin else NULL, spare)
     return made
 
 
@@ -165,12 +170,14 @@ cdef Py_ssize_t put_together(uint32_t* text, Py_ssize_t n, int64_t* origin) noex
             one = together(text[starter], c)
             if one:
                 text[starter] = one
+                if origin != NULL:
+                    origin[2 * starter + 1] = max(origin[2 * starter + 1], origin[2 * i + 1])
                 continue
         last = props & COMBINING
         if last == 0:
             starter = made
         if origin != NULL:
-            origin[made] = origin[i]
+            set_origin(origin, made, origin[2 * i], origin[2 * i + 1])
         text[made] = c
         made += 1
     return made

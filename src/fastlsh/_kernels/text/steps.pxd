@@ -55,5 +55,5 @@ cdef struct Work:
     Py_ssize_t made             # code points written
     bint blank                  # the last one is a space, or there is none
     bint narrow                 # one did not fit
-    int64_t* origin             # where each came from, or NULL
+    int64_t* origin             # where each came from, begin and end; or NULL
     uint32_t* spare             # room for as many code points as are written
