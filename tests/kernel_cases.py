@@ -30,6 +30,18 @@ def sign(isa):
     return {"scheme": 0, "a": a, "b": b, "out": out, "rows": 3, "keys": keys}
 
 
+def steps():
+    characters = np.array([33, 46, 0x1F600], UINT32)
+    return {
+        "form": "NFKC", "lowercase": True, "numbers": True, "punctuation": "space",
+        "characters": characters, "accents": True, "blanks": "collapse",
+    }  # fmt: skip
+
+
+def normaliser():
+    return _kernels.Normaliser(**steps())
+
+
 def signatures(isa):
     return isa.signatures, {"spans": spans(), "unit": 0, "size": 5, **sign(isa)}
 
@@ -441,5 +453,11 @@ CASES = {
         "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),
         "choice": np.array([0, 1, 0], UINT8),
     }),
+    "word_places": lambda isa: (isa.word_places, {
+        "spans": spans_of_list(TEXTS[3:]), "unit": 7, "out": np.zeros((20, 2), INT64),
+    }),
+    "Normaliser": lambda isa: (_kernels.Normaliser, steps()),
+    "Normaliser.normalised": lambda isa: (normaliser().normalised, {"spans": spans()}),
+    "Normaliser.traced": lambda isa: (normaliser().traced, {"spans": spans_of_list(TEXTS[3:])}),
     "instruction_sets": lambda isa: (_kernels.instruction_sets, {}),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import CHARACTERS, Spans, shingle_sets, spans_of_list
+from fastlsh._kernels import CHARACTERS, Normaliser, Spans, shingle_sets, spans_of_list
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.texts.forms import Texts, as_texts
 from fastlsh.texts.gathered import Gathered, gather_tokens
@@ -173,6 +173,18 @@ class Shingler:
         if self.tokenizer is not None:
             return [t.decode() if isinstance(t, bytes) else t for t in self.tokenizer(string)]
         return [string[begin:end] for begin, end in places_of_words(self, text).tolist()]
+
+    def places_of_words(self, text: Spans) -> NDArray[np.int64]:
+        """Return where each word of the only text begins and ends, int64 (n, 2)."""
+        return places_of_words(self, text)
+
+    def traced(self, text: Spans) -> tuple[Spans, NDArray[np.int64]]:
+        """Return the only text after the steps, and of each code point where it comes from.
+
+        That is where it begins and ends in the text given, int64 (n, 2). `normalize` is left out.
+        """
+        kernel = normaliser_of(self) or Normaliser()
+        return kernel.traced(text)
 
     def _finish(self, spans: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
         plain = self._normalised(spans)

@@ -15,7 +15,7 @@ cdef struct Masks:
 
 cdef extern from *:
     """
-    #if defined(__SSSE3__)
+    #if defined(__SSSE3__) && !defined(FASTLSH_PORTABLE)
     #include <tmmintrin.h>
     #elif defined(_MSC_VER)
     #include <intrin.h>
@@ -48,7 +48,7 @@ cdef extern from *:
                     fastlsh_squeezing[mask][n++] = (uint8_t) i;
     }
 
-    #if defined(__SSSE3__)
+    #if defined(__SSSE3__) && !defined(FASTLSH_PORTABLE)
     static CYTHON_INLINE __m128i fastlsh_in(const uint8_t *set, __m128i low, __m128i high)
     {
         __m128i row = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *) set), low);
