@@ -41,13 +41,18 @@ def combining(character):
     return look_up("properties", character) & 0xFF
 
 
-def all_that(flag):
-    """Return the code points that have a property, for a set in a regular expression."""
-    return "".join(re.escape(chr(c)) for c in range(0x110000) if has(chr(c), flag))
+def all_that(flags, table="properties"):
+    """Return the code points in whose entry of a table one of these bits is set."""
+    index, values, size = TABLES[f"{table}_index"], TABLES[table], unicode_tables.PAGE
+    places = [
+        [i for i in range(size) if values[page * size + i] & flags]
+        for page in range(len(values) // size)
+    ]
+    return [chr(k * size + i) for k, page in enumerate(index) for i in places[page]]
 
 
-DIGITS = all_that(DIGIT)
-NUMBER = re.compile(f"[{DIGITS}]+(?:[.,،٫⎖⎗⎘][{DIGITS}]+)?")  # noqa: RUF001
+DIGITS = "".join(all_that(DIGIT))
+NUMBER = re.compile(f"[{DIGITS}]+(?:[.,،٫⎖⎗⎘][{DIGITS}]+)?")
 
 
 def apart(character, table):
