@@ -58,7 +58,9 @@ NUMBER = re.compile(r"\d+(?:[.,،٫⎖⎗⎘]\d+)?")
 
 def simplified(text):
     """Return a text as datatrove simplifies it, by Python's own tables."""
-    text = NUMBER.sub("0", text.lower()).translate(dict.fromkeys(map(ord, FINEWEB_PUNCTUATION), " "))
+    text = NUMBER.sub("0", text.lower()).translate(
+        dict.fromkeys(map(ord, FINEWEB_PUNCTUATION), " ")
+    )
     decomposed = unicodedata.normalize("NFD", " ".join(text.split()))
     return "".join(c for c in decomposed if unicodedata.category(c) != "Mn").strip()
 

@@ -172,9 +172,7 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
         if (value := getattr(arguments, name)) is not None
     }
     shingling = {
-        name: value
-        for name in SHINGLING
-        if (value := getattr(arguments, name)) is not None
+        name: value for name in SHINGLING if (value := getattr(arguments, name)) is not None
     }
     return {
         **keywords,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import Spans
 from fastlsh.texts import Shingler, as_texts
 
+
 @dataclass(frozen=True)
 class Units:
     """The units of one document.

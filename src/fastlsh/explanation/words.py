@@ -55,7 +55,7 @@ PUNCTUATION = {"space": "punctuation as spaces", "remove": "no punctuation"}
 def shingles_text(shingler: Shingler) -> str:
     """Return what a document was taken as a set of."""
     unit = UNIT[shingler.unit]
-    how = [shingler.unicode_form] if shingler.unicode_form else []
+    how: list[str] = [shingler.unicode_form] if shingler.unicode_form else []
     how += ["lowercase"] if shingler.lowercase else []
     how += ["numbers as 0"] if shingler.numbers else []
     how += [PUNCTUATION[shingler.punctuation]] if shingler.punctuation else []

@@ -11,7 +11,8 @@ def fineweb() -> Preset:
     """FineWeb, and the defaults of datatrove: 5 words, 14 x 8.
 
     Source: `MinhashConfig` and `TextNormConfig` of datatrove 0.10, its examples/fineweb.py. The
-    normalisation is the same, its table of punctuation and control characters included; 0.72 is the (1/14)^(1/8) that its comment names.
+    normalisation is the same, its table of punctuation and control characters included; 0.72 is
+    the (1/14)^(1/8) that its comment names.
 
     Differs: words are cut at whitespace, not by a tokenizer for each language; a text of fewer
     than 5 words is one shingle instead of none; it does not verify.

@@ -45,11 +45,11 @@ def check_steps(shingler: Any) -> None:
         raise ValueError('punctuation_characters needs punctuation="space" or "remove"')
     if shingler.remove_whitespace and shingler.collapse_whitespace:
         raise ValueError("remove_whitespace leaves nothing to collapse_whitespace: choose one")
-    if shingler.remove_whitespace and shingler.unit == "word" and shingler.words == "whitespace":
-        if shingler.tokenizer is None:
-            raise ValueError(
-                'remove_whitespace would make one word of each text: leave it out, or use unit="char"'
-            )
+    cut = shingler.unit == "word" and shingler.tokenizer is None
+    if shingler.remove_whitespace and cut:
+        raise ValueError(
+            'remove_whitespace would make one word of each text: leave it out, or use unit="char"'
+        )
     cuts = shingler.words != "whitespace"
     if cuts and shingler.unit != "word":
         raise ValueError(f'words={shingler.words!r} needs unit="word", got {shingler.unit!r}')
