@@ -71,7 +71,8 @@ cdef extern from *:
             __m128i blank = fastlsh_in(sets, low, high);
             __m128i dropped = fastlsh_in(sets + 16, low, high);
             __m128i capital = _mm_and_si128(
-                _mm_cmpgt_epi8(c, _mm_set1_epi8('A' - 1)), _mm_cmplt_epi8(c, _mm_set1_epi8('Z' + 1)));
+                _mm_cmpgt_epi8(c, _mm_set1_epi8('A' - 1)),
+                _mm_cmplt_epi8(c, _mm_set1_epi8('Z' + 1)));
             c = _mm_or_si128(c, _mm_and_si128(capital, small));
             c = _mm_or_si128(_mm_andnot_si128(blank, c), _mm_and_si128(blank, space));
             masks[0] |= (uint64_t) (uint32_t) _mm_movemask_epi8(blank) << (16 * i);

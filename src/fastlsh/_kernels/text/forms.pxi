@@ -84,7 +84,9 @@ cdef Py_ssize_t length_apart(
     return total
 
 
-cdef inline void set_origin(int64_t* origin, Py_ssize_t i, int64_t begin, int64_t end) noexcept nogil:
+cdef inline void set_origin(
+    int64_t* origin, Py_ssize_t i, int64_t begin, int64_t end
+) noexcept nogil:
     if origin != NULL:
         origin[2 * i] = begin
         origin[2 * i + 1] = end

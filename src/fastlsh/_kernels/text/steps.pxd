@@ -14,9 +14,9 @@ cdef enum:
     BLANK = 1 << 24             # a space, of which one is kept of several
     DROPPED = 1 << 25
     SPECIAL = 1 << 26           # none of these, but
-    DIGIT = SPECIAL             # the beginning of a number,
-    SIGMA = SPECIAL | 1 << 27   # a capital sigma,
-    SEVERAL = SPECIAL | 2 << 27 # or what may become several code points
+    DIGIT = SPECIAL                 # the beginning of a number,
+    SIGMA = SPECIAL | 1 << 27       # a capital sigma,
+    SEVERAL = SPECIAL | 2 << 27     # or what may become several code points
     KIND = SPECIAL | 3 << 27
     SEPARATOR = 1 << 29         # one between two digits belongs to a number
 
