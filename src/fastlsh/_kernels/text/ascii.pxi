@@ -3,8 +3,8 @@
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastlsh._kernels.common.compiler cimport popcount
 from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.squeeze cimport fill_squeezing, squeeze
 from fastlsh._kernels.text.steps cimport BLANKS_COLLAPSED, WINDOW, Plan, Work
 
 cdef struct Masks:
@@ -15,9 +15,7 @@ cdef struct Masks:
 
 cdef extern from *:
     """
-    #if defined(__SSSE3__) && !defined(FASTLSH_PORTABLE)
-    #include <tmmintrin.h>
-    #elif defined(_MSC_VER)
+    #if defined(_MSC_VER)
     #include <intrin.h>
     static __inline int fastlsh_lowest(uint64_t word)
     {
@@ -37,18 +35,7 @@ cdef extern from *:
     #define fastlsh_highest(word) (63 - __builtin_clzll(word))
     #endif
 
-    static uint8_t fastlsh_squeezing[256][8];
-
-    static void fastlsh_fill_squeezing(void)
-    {
-        int mask, i, n;
-        for (mask = 0; mask < 256; mask++)
-            for (i = n = 0; i < 8; i++)
-                if (mask >> i & 1)
-                    fastlsh_squeezing[mask][n++] = (uint8_t) i;
-    }
-
-    #if defined(__SSSE3__) && !defined(FASTLSH_PORTABLE)
+    #if FASTLSH_SHUFFLES
     static CYTHON_INLINE __m128i fastlsh_in(const uint8_t *set, __m128i low, __m128i high)
     {
         __m128i row = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *) set), low);
@@ -87,22 +74,6 @@ cdef extern from *:
             _mm_storeu_si128((__m128i *) (bytes + 16 * i), c);
         }
     }
-
-    /* Writes the bytes to keep, and up to 8 more; returns how many. */
-    static CYTHON_INLINE Py_ssize_t fastlsh_squeeze(
-        const uint8_t *bytes, uint64_t keep, uint8_t *out)
-    {
-        uint8_t *begin = out;
-        int i;
-        for (i = 0; i < 8; i++) {
-            __m128i c = _mm_loadl_epi64((const __m128i *) (bytes + 8 * i));
-            __m128i how = _mm_loadl_epi64((const __m128i *) fastlsh_squeezing[keep & 255]);
-            _mm_storel_epi64((__m128i *) out, _mm_shuffle_epi8(c, how));
-            out += fastlsh_popcount(keep & 255);
-            keep >>= 8;
-        }
-        return out - begin;
-    }
     #else
     static CYTHON_INLINE void fastlsh_change(
         const uint8_t *sets, int numbers, uint8_t *bytes, uint64_t *masks)
@@ -120,26 +91,10 @@ cdef extern from *:
                 bytes[i] = '0';
         }
     }
-
-    static CYTHON_INLINE Py_ssize_t fastlsh_squeeze(
-        const uint8_t *bytes, uint64_t keep, uint8_t *out)
-    {
-        Py_ssize_t n = 0;
-        int i;
-        for (i = 0; i < 64; i++) {
-            out[n] = bytes[i];
-            n += keep >> i & 1;
-        }
-        return n;
-    }
     #endif
     """
-    void fill_squeezing "fastlsh_fill_squeezing"() noexcept nogil
     void change "fastlsh_change"(
         const void* sets, int numbers, uint8_t* bytes, uint64_t* masks
-    ) noexcept nogil
-    Py_ssize_t squeeze "fastlsh_squeeze"(
-        const uint8_t* bytes, uint64_t keep, uint8_t* out
     ) noexcept nogil
     int lowest "fastlsh_lowest"(uint64_t word) noexcept nogil       # bit of a word not 0
     int highest "fastlsh_highest"(uint64_t word) noexcept nogil
