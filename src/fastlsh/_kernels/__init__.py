@@ -23,7 +23,14 @@ from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
 from fastlsh._kernels.sets._numbers import Numbers, pack_numbers
 from fastlsh._kernels.text._normal import Normaliser
-from fastlsh._kernels.text._texts import ArrowColumn, Spans, arrow_stream, merged, spans_of_list
+from fastlsh._kernels.text._texts import (
+    ArrowColumn,
+    Spans,
+    arrow_stream,
+    merged,
+    spans_of_ids,
+    spans_of_list,
+)
 
 
 def _choose() -> str:
@@ -59,6 +66,7 @@ LEGACY = _best.LEGACY
 NOT_VERIFIED = _best.NOT_VERIFIED
 REMEMBERED = _best.REMEMBERED
 ROUNDS = _best.ROUNDS
+TOKEN_IDS = _best.TOKEN_IDS
 WITH_EMPTY = _best.WITH_EMPTY
 WORDS = _best.WORDS
 BandTables = _best.BandTables
@@ -92,6 +100,7 @@ __all__ = [
     "NOT_VERIFIED",
     "REMEMBERED",
     "ROUNDS",
+    "TOKEN_IDS",
     "WITH_EMPTY",
     "WORDS",
     "ArrowColumn",
@@ -129,6 +138,7 @@ __all__ = [
     "sha1_hashes",
     "shingle_sets",
     "signatures",
+    "spans_of_ids",
     "spans_of_list",
     "text_hashes",
     "token_hashes",

@@ -19,6 +19,7 @@ LEGACY: int
 NOT_VERIFIED: int
 REMEMBERED: int
 ROUNDS: int
+TOKEN_IDS: int
 WITH_EMPTY: int
 WORDS: int
 

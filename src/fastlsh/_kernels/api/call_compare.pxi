@@ -49,6 +49,7 @@ def shingle_sets(
         raise TypeError("units must be Spans, or an array with offsets")
     if offsets is None:
         spans = units
+        check_documents(spans, unit)
         n = spans.n
         longest = longest_of(spans) if unit != CHARACTERS else 0
     else:
@@ -98,7 +99,7 @@ def text_hashes(Spans spans not None, uint64_t[::1] out not None):
     memory_of(out, "out")
     if spans.n:
         with nogil:
-            hash_texts(spans.at, spans.n, &out[0])
+            hash_texts(spans.at, spans.n, spans.tokens, &out[0])
 
 
 cdef int check_pairs(

@@ -34,6 +34,7 @@ def signatures(
     """
     cdef Signer how
     check_plan(unit, size)
+    check_documents(spans, unit)
     make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
     cdef uint64_t[::1] ring = new_ring(size, longest_of(spans) if unit != CHARACTERS else 0)
     cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 
 from fastlsh._kernels.common.checks cimport memory_of_rows
 from fastlsh._kernels.text._texts cimport Span, Spans
-from fastlsh._kernels.text.source cimport CHARACTERS, Plan, Source, make_plan
+from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, Plan, Source, make_plan
 
 
 def word_places(Spans spans not None, int unit, int64_t[:, ::1] out not None):
@@ -23,8 +23,9 @@ def word_places(Spans spans not None, int unit, int64_t[:, ::1] out not None):
     cdef Plan plan
     cdef Py_ssize_t found
     check_plan(unit, 1)
-    if unit == CHARACTERS:
-        raise ValueError("characters are no words")
+    if unit == CHARACTERS or unit == TOKEN_IDS:
+        raise ValueError("neither characters nor token ids are words")
+    check_documents(spans, unit)
     if spans.n != 1:
         raise ValueError(f"expected one text, got {spans.n}")
     if out.shape[0] <= spans.at[0].length or out.shape[1] != 2:

@@ -95,6 +95,8 @@ cdef class Normaliser:
         """
         if spans.n != 1:
             raise ValueError(f"expected one text, got {spans.n}")
+        if spans.tokens:
+            raise TypeError("token ids are not normalised: texts are")
         points = max(self._points(spans), spans.at[0].length)
         formed = np.arange(points).repeat(2).reshape(-1, 2) + np.arange(2)
         points *= 3
@@ -120,6 +122,8 @@ cdef class Normaliser:
         cdef Py_ssize_t longest = 0
         cdef Py_ssize_t total = 0
         cdef char* out
+        if spans.tokens:
+            raise TypeError("token ids are not normalised: texts are")
         memcpy(result.at, spans.at, spans.n * sizeof(Span))
         result.owners.append(spans)
         if self.plan.form != NO_FORM:

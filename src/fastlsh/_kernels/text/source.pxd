@@ -14,6 +14,7 @@ cdef enum:
     ASCII_ALPHANUMERIC = 3      # of those in ASCII
     KIND_OF_WORDS = 3
     WITH_EMPTY = 4              # with the last two: two separators in a row enclose a word
+    TOKEN_IDS = 8               # numbers, each a word of its decimal digits
 
 ctypedef fused element:         # a ready hash
     uint32_t

@@ -1,5 +1,5 @@
 # Shingles of words and of ready tokens.
-# With polynomials.pxi, characters.pxi and cuts.pxi.
+# With polynomials.pxi, characters.pxi, cuts.pxi and decimals.pxi.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport WORD_BASE, finish, fmix64
 from fastlsh._kernels.text._texts cimport Span, code_unit
-from fastlsh._kernels.text.source cimport BLOCK, CHARACTERS, WITH_EMPTY, Plan, Source
+from fastlsh._kernels.text.source cimport BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Plan, Source
 
 cdef noinline_void hash_words(
     const code_unit* text, const Py_ssize_t* edge, Py_ssize_t n, Py_ssize_t roomy, uint64_t* word
@@ -43,6 +43,8 @@ cdef noinline_void mix_block(uint64_t* block, Py_ssize_t n) noexcept nogil:
 cdef inline Py_ssize_t read_units(Source* s, uint64_t* word) noexcept nogil:
     # Writes the hashes of the next words or tokens.
     cdef Py_ssize_t n
+    if s.plan.unit == TOKEN_IDS:
+        return read_ids(s, word)
     if s.tokens != NULL:
         n = read_tokens(s, word)
     elif s.kind == 1:
