@@ -19,6 +19,12 @@ def spans(as_bytes=False):
     return spans_of_list(TEXTS, as_bytes=as_bytes)
 
 
+def some_ids():
+    values = np.array([5, 2**17, 3, 2**40, 0], INT64)
+    places = np.array([0, 2, 2, 3, 5])
+    return _kernels.spans_of_ids(values.view(UINT8), 8, True, places, np.arange(4))
+
+
 def functions(k=8):
     draw = np.random.default_rng(1)
     return draw.integers(0, 2**32, k, UINT32) | UINT32(1), draw.integers(0, 2**32, k, UINT32)
@@ -448,6 +454,16 @@ CASES = {
     "spans_of_list": lambda isa: (spans_of_list, {
         "documents": ["a", b"b", None, "☃", b"\xe2\x98\x83"], "first": 0, "as_bytes": False,
         "ids": None,
+    }),
+    "spans_of_ids": lambda isa: (_kernels.spans_of_ids, {
+        "values": np.arange(9, dtype=np.int32).view(UINT8), "width": 4, "signed": True,
+        "offsets": np.array([0, 3, 3, 9]), "documents": np.array([2, 0, 1]),
+    }),
+    "signatures/ids": lambda isa: (isa.signatures, {
+        "spans": some_ids(), "unit": 8, "size": 2, **sign(isa),
+    }),
+    "Spans.equal/ids": lambda isa: (some_ids().equal, {
+        "other": some_ids(), "out": np.zeros(4, UINT8),
     }),
     "merged": lambda isa: (_kernels.merged, {
         "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),

@@ -30,7 +30,7 @@ INTEGERS = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "unit": ("char", "word", "byte"),
+    "unit": ("char", "word", "byte", "token"),
     "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
     "numbers": ("0",),
     "punctuation": ("space", "remove"),

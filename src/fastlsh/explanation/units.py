@@ -40,7 +40,7 @@ class Units:
 
 def units_of(document: str | bytes | None, shingler: Shingler) -> Units:
     """Cut a document, which was checked before, into units."""
-    if shingler.tokenizer is not None:
+    if shingler.tokenizer is not None or shingler.unit == "token":
         return _tokens(shingler.words_of(shingler.take_texts(as_texts([document]), _FIRST)))
     if shingler.unit == "byte" and not shingler.normalises:
         raw = document if isinstance(document, bytes) else _encoded(document or "")

@@ -44,7 +44,7 @@ def figures(explanation: ExplanationData, names: Names) -> list[tuple[str, str]]
     ]
 
 
-UNIT = {"char": "character", "word": "word", "byte": "byte"}
+UNIT = {"char": "character", "word": "word", "byte": "byte", "token": "token"}
 """What the units of a `Shingler` are called."""
 
 

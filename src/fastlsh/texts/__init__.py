@@ -3,11 +3,13 @@
 from fastlsh.texts.forms import Texts, as_texts, joined
 from fastlsh.texts.gathered import Gathered, gather_tokens, tokens_batch
 from fastlsh.texts.shingler import Shingler, check_shingler
+from fastlsh.texts.token_ids import TokenIds
 
 __all__ = [
     "Gathered",
     "Shingler",
     "Texts",
+    "TokenIds",
     "as_texts",
     "check_shingler",
     "gather_tokens",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import CHARACTERS, Normaliser, Spans, shingle_sets, spans_of_list
+from fastlsh._kernels import CHARACTERS, TOKEN_IDS, Normaliser, Spans, shingle_sets, spans_of_list
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.texts.forms import Texts, as_texts
 from fastlsh.texts.gathered import Gathered, gather_tokens
@@ -20,6 +20,7 @@ from fastlsh.texts.steps import (
 )
 
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
+Document = str | bytes | Sequence[int] | NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Shingler:
     ----------
     unit
         "char": Unicode code points. "word": maximal runs of non-whitespace, as str.split().
-        "byte": bytes of UTF-8; bytes input is then taken as it is.
+        "byte": bytes of UTF-8; bytes input is then taken as it is. "token": the documents are
+        token ids, see `TokenIds`; the hashes are those of words of their decimal digits.
     size
         Units in a shingle. For characters 8 to 10 suits documents, 5 very short texts; with less
         than 8 unrelated long texts begin to share most shingles.
@@ -93,11 +95,11 @@ class Shingler:
         object.__setattr__(self, "size", check_integer(self.size, "size"))
         for name in FLAGS:
             object.__setattr__(self, name, bool(getattr(self, name)))
-        if self.tokenizer is not None and self.unit != "word":
+        if self.tokenizer is not None and self.unit not in ("word", "token"):
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
         check_steps(self)
 
-    def shingles(self, text: str | bytes | None) -> list[Any]:
+    def shingles(self, text: Document) -> list[Any]:
         """Return every window of the text in order, repetitions included.
 
         Words are joined by one space; for unit "byte" the windows are bytes.
@@ -105,7 +107,7 @@ class Shingler:
         spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
         units: Any
         joiner: Any = ""
-        if self.unit == "word":
+        if self.unit in ("word", "token"):
             units, joiner = self.words_of(spans), " "
         elif self.unit == "byte":
             units = spans.strings()[0].encode("latin-1")
@@ -118,7 +120,7 @@ class Shingler:
             return [units[i : i + self.size] for i in windows]
         return [joiner.join(units[i : i + self.size]) for i in windows]
 
-    def hashes(self, text: str | bytes | None) -> NDArray[np.uint64]:
+    def hashes(self, text: Document) -> NDArray[np.uint64]:
         """Return the 64-bit hashes of the distinct shingles, uint64, ascending.
 
         How they arise: docs/signature-spec.md, section 2.
@@ -137,6 +139,8 @@ class Shingler:
     @property
     def kernel_unit(self) -> int:
         """The unit by the number that the kernels have for it."""
+        if self.unit == "token":
+            return TOKEN_IDS
         return unit_of_words(self) if self.unit == "word" else CHARACTERS
 
     @property
@@ -170,6 +174,8 @@ class Shingler:
     def words_of(self, text: Spans) -> list[str]:
         """Return the words or tokens of the only text, which is normalised."""
         string = text.strings()[0]
+        if self.unit == "token":
+            return string.split()
         if self.tokenizer is not None:
             return [t.decode() if isinstance(t, bytes) else t for t in self.tokenizer(string)]
         return [string[begin:end] for begin, end in places_of_words(self, text).tolist()]
@@ -193,6 +199,12 @@ class Shingler:
         return gather_tokens([self.tokenizer(text) for text in plain.strings()], first, documents)
 
     def _normalised(self, spans: Spans) -> Spans:
+        if spans.tokens != (self.unit == "token") and len(spans):
+            if spans.tokens:
+                raise TypeError(
+                    f'the documents are token ids: unit must be "token", not {self.unit!r}'
+                )
+            raise TypeError('unit="token" needs documents of token ids, got texts')
         if self.normalize is not None:
             spans = spans_of_list([self._called(text) for text in spans.strings()])
         kernel = normaliser_of(self)

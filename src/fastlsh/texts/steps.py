@@ -32,6 +32,10 @@ CUTS = {
 
 def check_steps(shingler: Any) -> None:
     """Raise if the steps of a `Shingler` contradict themselves or its unit."""
+    if shingler.unit == "token":
+        for name in (*FLAGS, *CHOICES, "punctuation_characters", "normalize", "tokenizer"):
+            if getattr(shingler, name) not in (None, False):
+                raise ValueError(f'{name} changes texts: unit="token" takes ids as they are')
     for name in CHOICES:
         if getattr(shingler, name) is not None:
             check_choice(getattr(shingler, name), name)

@@ -108,5 +108,6 @@ def spans_of_ids(
 
 
 cdef list ids_of_signed(const Span* span):
-    cdef object base = 1 << (8 * span.kind)
+    cdef object one = 1
+    cdef object base = one << (8 * span.kind)
     return [value - base if 2 * value >= base else value for value in ids_of(span)]
