@@ -32,8 +32,8 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "common._cpu", "text._texts", "candidates._candidates", "sets._exact_join", "sets._numbers",
-    "index._ids", "compat._datasketch",
+    "common._cpu", "text._texts", "text._normal", "candidates._candidates", "sets._exact_join",
+    "sets._numbers", "index._ids", "compat._datasketch",
 ]  # fmt: skip
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")

@@ -19,6 +19,12 @@ def spans(as_bytes=False):
     return spans_of_list(TEXTS, as_bytes=as_bytes)
 
 
+def some_ids():
+    values = np.array([5, 2**17, 3, 2**40, 0], INT64)
+    places = np.array([0, 2, 2, 3, 5])
+    return _kernels.spans_of_ids(values.view(UINT8), 8, True, places, np.arange(4))
+
+
 def functions(k=8):
     draw = np.random.default_rng(1)
     return draw.integers(0, 2**32, k, UINT32) | UINT32(1), draw.integers(0, 2**32, k, UINT32)
@@ -28,6 +34,18 @@ def sign(isa):
     a, b = functions()
     out, keys = np.zeros((4, 8), UINT32), np.zeros((2, 4), UINT64)
     return {"scheme": 0, "a": a, "b": b, "out": out, "rows": 3, "keys": keys}
+
+
+def steps():
+    characters = np.array([33, 46, 0x1F600], UINT32)
+    return {
+        "form": "NFKC", "lowercase": True, "numbers": True, "punctuation": "space",
+        "characters": characters, "accents": True, "blanks": "collapse",
+    }  # fmt: skip
+
+
+def normaliser():
+    return _kernels.Normaliser(**steps())
 
 
 def signatures(isa):
@@ -437,9 +455,25 @@ CASES = {
         "documents": ["a", b"b", None, "☃", b"\xe2\x98\x83"], "first": 0, "as_bytes": False,
         "ids": None,
     }),
+    "spans_of_ids": lambda isa: (_kernels.spans_of_ids, {
+        "values": np.arange(9, dtype=np.int32).view(UINT8), "width": 4, "signed": True,
+        "offsets": np.array([0, 3, 3, 9]), "documents": np.array([2, 0, 1]),
+    }),
+    "signatures/ids": lambda isa: (isa.signatures, {
+        "spans": some_ids(), "unit": 8, "size": 2, **sign(isa),
+    }),
+    "Spans.equal/ids": lambda isa: (some_ids().equal, {
+        "other": some_ids(), "out": np.zeros(4, UINT8),
+    }),
     "merged": lambda isa: (_kernels.merged, {
         "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),
         "choice": np.array([0, 1, 0], UINT8),
     }),
+    "word_places": lambda isa: (isa.word_places, {
+        "spans": spans_of_list(TEXTS[3:]), "unit": 7, "out": np.zeros((20, 2), INT64),
+    }),
+    "Normaliser": lambda isa: (_kernels.Normaliser, steps()),
+    "Normaliser.normalised": lambda isa: (normaliser().normalised, {"spans": spans()}),
+    "Normaliser.traced": lambda isa: (normaliser().traced, {"spans": spans_of_list(TEXTS[3:])}),
     "instruction_sets": lambda isa: (_kernels.instruction_sets, {}),
 }  # fmt: skip

@@ -38,6 +38,8 @@ OPTIONAL = {"pyarrow", "pandas", "polars", "matplotlib", "msgspec", "redis", "py
 
 MOST_LINES = 250
 
+GENERATED = SOURCE / "_kernels" / "text" / "unicode_tables.py"
+
 
 def modules():
     return sorted(SOURCE.rglob("*.py"))
@@ -154,7 +156,9 @@ def test_optional_packages_are_imported_where_they_are_used(path):
 def test_no_file_grows_too_long():
     paths = [path for kind in ("py", "pyx", "pxi", "pxd") for path in SOURCE.rglob(f"*.{kind}")]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
-    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
+    assert {path: count for path, count in lines.items() if count > MOST_LINES}.keys() <= {
+        GENERATED
+    }
 
 
 def test_the_public_names_exist():

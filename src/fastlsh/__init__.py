@@ -21,7 +21,7 @@ from fastlsh.results import Deduplication, Pairs
 from fastlsh.search import deduplicate, exact_pairs, near_duplicates
 from fastlsh.sets import estimate_jaccard, exact_jaccard, jaccard
 from fastlsh.signatures import MinHasher
-from fastlsh.texts import Shingler
+from fastlsh.texts import Shingler, TokenIds
 
 if TYPE_CHECKING:
     from fastlsh.disk import (
@@ -48,6 +48,7 @@ __all__ = [
     "Preset",
     "RecallWarning",
     "Shingler",
+    "TokenIds",
     "TooManyPairsError",
     "__version__",
     "band_keys",

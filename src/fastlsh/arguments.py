@@ -30,8 +30,11 @@ INTEGERS = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
-    "unit": ("char", "word", "byte"),
+    "unit": ("char", "word", "byte", "token"),
     "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
+    "numbers": ("0",),
+    "punctuation": ("space", "remove"),
+    "words": ("whitespace", "alphanumeric", "ascii_alphanumeric"),
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
     "on_known": ("raise", "replace"),

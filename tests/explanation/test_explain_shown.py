@@ -233,7 +233,7 @@ def test_the_figures():
     how = Shingler(
         "word", 1, lowercase=True, unicode_form="NFC", normalize=str, tokenizer=str.split
     )
-    assert "1 word, lowercase, NFC, normalize, tokenizer" in str(explain("a", "a", shingler=how))
+    assert "1 word, NFC, lowercase, normalize, tokenizer" in str(explain("a", "a", shingler=how))
 
 
 def test_the_width():

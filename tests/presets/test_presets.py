@@ -3,17 +3,20 @@
 import hashlib
 import json
 import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 import fastlsh
 import oracle
 from fastlsh import LSHParams, Preset, Shingler, band_keys, presets, textbook
-from fastlsh.presets import PRESETS, code_words, simplified
+from fastlsh.presets import FINEWEB_PUNCTUATION, PRESETS
 from files import put_rows as put
+from strategies import any_text
 
 TEXT = "Café Noir:\n  sold 3.50 kg on May 7 - if x_1 == 2: return [x_1, 'ok']"
 
@@ -48,6 +51,23 @@ DIGESTS = {
     "lecture": "7bec865e1a31796f",
     "questions": "5f1dbd71de724baf",
 }
+
+
+NUMBER = re.compile(r"\d+(?:[.,،٫⎖⎗⎘]\d+)?")
+
+
+def simplified(text):
+    """Return a text as datatrove simplifies it, by Python's own tables."""
+    text = NUMBER.sub("0", text.lower()).translate(
+        dict.fromkeys(map(ord, FINEWEB_PUNCTUATION), " ")
+    )
+    decomposed = unicodedata.normalize("NFD", " ".join(text.split()))
+    return "".join(c for c in decomposed if unicodedata.category(c) != "Mn").strip()
+
+
+def code_words(text):
+    """Return the words of a text as BigCode cuts them."""
+    return re.split("[^A-Za-z_0-9]", text)
 
 
 def test_there_are_these():
@@ -99,27 +119,41 @@ def test_choices_that_follow_from_a_rule():
     assert round(fastlsh.preset("lecture").params.probability(0.8), 4) == 0.9996
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Hello,  World!\n", "hello world"),
-        ("1,234.56 and 1.5.2 and ٣٫٥", "0 0 and 0 0 and 0"),
-        ("ÀÉÎõü Ångström ﬁ", "aeiou angstrom ﬁ"),
-        ("a\x00b\x7fc\u200bd", "a b c\u200bd"),
-        ("“x”—y（z）", "x y z"),
-        ("１２ Ⅷ", "0 ⅷ"),
-        ("... !? ", ""),
-        ("", ""),
-    ],
-)
+TEXTS = [
+    ("Hello,  World!\n", "hello world"),
+    ("1,234.56 and 1.5.2 and ٣٫٥", "0 0 and 0 0 and 0"),
+    ("ÀÉÎõü Ångström ﬁ", "aeiou angstrom ﬁ"),
+    ("a\x00b\x7fc\u200bd", "a b c\u200bd"),
+    ("“x”—y（z）", "x y z"),
+    ("１２ Ⅷ", "0 ⅷ"),
+    ("... !? ", ""),
+    ("ΟΔΟΣ ΣΑΣ, İzmir 각", "οδος σας izmir \u1100\u1161\u11a8"),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TEXTS)
 def test_simplified(text, expected):
     assert simplified(text) == expected
+    assert fastlsh.preset("fineweb").shingler.shingles(text) == (
+        Shingler("word", 5).shingles(expected)
+    )
+
+
+@given(any_text)
+def test_the_words_are_those_of_the_pipelines_own_code(text):
+    # Python's tables may be older or newer: of them only what all versions have in common.
+    text = "".join(c for c in text if unicodedata.ucd_3_2_0.category(c) != "Cn")
+    for name, words in (("fineweb", simplified(text).split()), ("stack", code_words(text))):
+        shingler = replace(fastlsh.preset(name).shingler, size=1)
+        assert shingler.shingles(text) == (words if text else [])
 
 
 def test_code_words_keep_empty_words():
-    assert code_words("a::b_2") == ["a", "", "b_2"]
-    assert code_words("Grüße") == ["Gr", "", "e"]
-    assert code_words("") == [""]
+    stack = replace(fastlsh.preset("stack").shingler, size=1)
+    assert stack.shingles("a::b_2") == ["a", "", "b_2"]
+    assert stack.shingles("Grüße") == ["Gr", "", "e"]
+    assert stack.shingles("") == []
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -186,7 +220,7 @@ def test_options_change_a_preset(run, words):
     status, _, err = run("pairs", words, "--preset", "stack", "--unit", "char")
     assert (status, err) == (
         2,
-        ["fastlsh: a tokenizer makes words: unit must be \"word\", got 'char'"],
+        ["fastlsh: words='ascii_alphanumeric' needs unit=\"word\", got 'char'"],
     )
     status, _, err = run("pairs", words, *given, "--size", 0)
     assert (status, err) == (2, ["fastlsh: size must be between 1 and 2,147,483,647, got 0"])

@@ -100,6 +100,10 @@ def test_words_split_at_every_white_space_of_python():
 )  # fmt: skip
 @pytest.mark.parametrize("unit", ["char", "word", "byte"])
 def test_normalisation(options, same, unit):
+    if unit == "word" and "remove_whitespace" in options:
+        with pytest.raises(ValueError, match="remove_whitespace would make one word of each text"):
+            Shingler(unit, 3, **options)
+        return
     texts = ["", "Ab C\u0301 é\u0130", " a  B\u3000c\n", "ﬁ \u212b", "😀 A\0a", "\ud800 Aa"]
     shingler = Shingler(unit, 3, **options)
     for text in texts:
@@ -135,7 +139,13 @@ def test_a_tokenizer_may_give_bytes():
     "options",
     [
         {"unit": "line"}, {"size": 0}, {"size": -1}, {"size": 2**31}, {"size": 2.5}, {"size": "9"},
-        {"unicode_form": "nfc"}, {"tokenizer": str.split},
+        {"unicode_form": "nfc"}, {"tokenizer": str.split}, {"numbers": "1"}, {"numbers": True},
+        {"punctuation": "drop"}, {"punctuation_characters": ".,"}, {"words": "latin"},
+        {"words": "alphanumeric"}, {"empty_words": True}, {"empty_words": True, "unit": "word"},
+        {"words": "alphanumeric", "unit": "word", "tokenizer": str.split},
+        {"remove_whitespace": True, "collapse_whitespace": True},
+        {"remove_whitespace": True, "unit": "word"},
+        {"punctuation_characters": ["."], "punctuation": "space"},
     ],
 )  # fmt: skip
 def test_bad_options(options):

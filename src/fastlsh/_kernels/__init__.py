@@ -22,7 +22,15 @@ from fastlsh._kernels.compat._datasketch import KeyBuckets, mt19937
 from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
 from fastlsh._kernels.sets._numbers import Numbers, pack_numbers
-from fastlsh._kernels.text._texts import ArrowColumn, Spans, arrow_stream, merged, spans_of_list
+from fastlsh._kernels.text._normal import Normaliser
+from fastlsh._kernels.text._texts import (
+    ArrowColumn,
+    Spans,
+    arrow_stream,
+    merged,
+    spans_of_ids,
+    spans_of_list,
+)
 
 
 def _choose() -> str:
@@ -48,6 +56,8 @@ else:
         ) from error
 AFFINE32 = _best.AFFINE32
 AFFINE64 = _best.AFFINE64
+ALPHANUMERIC = _best.ALPHANUMERIC
+ASCII_ALPHANUMERIC = _best.ASCII_ALPHANUMERIC
 BY_SETS = _best.BY_SETS
 BY_SIGNATURE = _best.BY_SIGNATURE
 CHARACTERS = _best.CHARACTERS
@@ -56,6 +66,8 @@ LEGACY = _best.LEGACY
 NOT_VERIFIED = _best.NOT_VERIFIED
 REMEMBERED = _best.REMEMBERED
 ROUNDS = _best.ROUNDS
+TOKEN_IDS = _best.TOKEN_IDS
+WITH_EMPTY = _best.WITH_EMPTY
 WORDS = _best.WORDS
 BandTables = _best.BandTables
 Keeper = _best.Keeper
@@ -73,10 +85,13 @@ signatures = _best.signatures
 text_hashes = _best.text_hashes
 token_hashes = _best.token_hashes
 token_signatures = _best.token_signatures
+word_places = _best.word_places
 
 __all__ = [
     "AFFINE32",
     "AFFINE64",
+    "ALPHANUMERIC",
+    "ASCII_ALPHANUMERIC",
     "BY_SETS",
     "BY_SIGNATURE",
     "CHARACTERS",
@@ -85,11 +100,14 @@ __all__ = [
     "NOT_VERIFIED",
     "REMEMBERED",
     "ROUNDS",
+    "TOKEN_IDS",
+    "WITH_EMPTY",
     "WORDS",
     "ArrowColumn",
     "BandTables",
     "Keeper",
     "KeyBuckets",
+    "Normaliser",
     "Numbers",
     "Permutations",
     "SetJoin",
@@ -120,9 +138,11 @@ __all__ = [
     "sha1_hashes",
     "shingle_sets",
     "signatures",
+    "spans_of_ids",
     "spans_of_list",
     "text_hashes",
     "token_hashes",
     "token_signatures",
     "unite",
+    "word_places",
 ]

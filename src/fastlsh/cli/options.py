@@ -58,8 +58,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--threshold", metavar="T", type=float, help="Jaccard (default: 0.8)")
     group.add_argument("--unit", choices=["char", "word", "byte"], help="(default: char)")
     group.add_argument("--size", metavar="N", type=integer, help="units a shingle (default: 9)")
-    group.add_argument("--lowercase", action="store_const", const=True)
-    group.add_argument("--remove-whitespace", action="store_const", const=True)
+    add_text_options(parser.add_argument_group("texts, in this order"))
     group = parser.add_argument_group("search")
     group.add_argument(
         "--num-perm", metavar="K", type=integer, help="minima a signature (default: 128)"
@@ -95,6 +94,38 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "recursive": arguments.recursive,
         "on_error": arguments.on_error,
     }
+
+
+def add_text_options(group: Any) -> None:
+    """Add the steps of a `Shingler`."""
+    group.add_argument("--unicode-form", choices=["NFC", "NFD", "NFKC", "NFKD"])
+    group.add_argument("--lowercase", action="store_const", const=True)
+    group.add_argument("--numbers", choices=["0"], help="each number becomes this")
+    group.add_argument(
+        "--punctuation", choices=["space", "remove"], help="make it spaces, or drop it"
+    )
+    group.add_argument(
+        "--punctuation-characters", metavar="CHARS", help="what counts (default: Unicode's)"
+    )
+    group.add_argument("--strip-accents", action="store_const", const=True)
+    group.add_argument("--remove-whitespace", action="store_const", const=True)
+    group.add_argument("--collapse-whitespace", action="store_const", const=True)
+    group.add_argument(
+        "--words",
+        choices=["whitespace", "alphanumeric", "ascii_alphanumeric"],
+        help="cut at whitespace, or at all but letters, numbers and _ (default: whitespace)",
+    )
+    group.add_argument(
+        "--empty-words", action="store_const", const=True, help="two cuts enclose an empty word"
+    )
+
+
+SHINGLING = (
+    "unit", "size", "unicode_form", "lowercase", "numbers", "punctuation",
+    "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
+    "words", "empty_words",
+)  # fmt: skip
+"""The options that are arguments of a `Shingler`."""
 
 
 def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -> Collection:
@@ -141,9 +172,7 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
         if (value := getattr(arguments, name)) is not None
     }
     shingling = {
-        name: value
-        for name in ("unit", "size", "lowercase", "remove_whitespace")
-        if (value := getattr(arguments, name)) is not None
+        name: value for name in SHINGLING if (value := getattr(arguments, name)) is not None
     }
     return {
         **keywords,

@@ -44,16 +44,24 @@ def figures(explanation: ExplanationData, names: Names) -> list[tuple[str, str]]
     ]
 
 
-UNIT = {"char": "character", "word": "word", "byte": "byte"}
+UNIT = {"char": "character", "word": "word", "byte": "byte", "token": "token"}
 """What the units of a `Shingler` are called."""
+
+
+PUNCTUATION = {"space": "punctuation as spaces", "remove": "no punctuation"}
+"""What becomes of punctuation."""
 
 
 def shingles_text(shingler: Shingler) -> str:
     """Return what a document was taken as a set of."""
     unit = UNIT[shingler.unit]
-    flags = ("lowercase", "remove_whitespace", "collapse_whitespace")
-    how = [flag.replace("_", " ") for flag in flags if getattr(shingler, flag)]
-    how += [shingler.unicode_form] if shingler.unicode_form else []
+    how: list[str] = [shingler.unicode_form] if shingler.unicode_form else []
+    how += ["lowercase"] if shingler.lowercase else []
+    how += ["numbers as 0"] if shingler.numbers else []
+    how += [PUNCTUATION[shingler.punctuation]] if shingler.punctuation else []
+    flags = ("strip_accents", "remove_whitespace", "collapse_whitespace", "empty_words")
+    how += [flag.replace("_", " ") for flag in flags if getattr(shingler, flag)]
+    how += [shingler.words.replace("_", " ")] if shingler.words != "whitespace" else []
     how += [name for name in ("normalize", "tokenizer") if getattr(shingler, name) is not None]
     return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
 

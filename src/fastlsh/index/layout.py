@@ -77,7 +77,8 @@ def settings_of(
     for name, value in expected.items():
         if saved[name] != value:
             raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
-    described = _strict(saved["shingler"], dict)
+    # An older version knew fewer arguments: they had what is their default.
+    described = {**_shingler_as_json(Shingler()), **_strict(saved["shingler"], dict)}
     if shingler is None:
         functions = [name for name, value in described.items() if value == CUSTOM]
         if functions:

@@ -15,13 +15,13 @@ from fastlsh.presets.sources import (
     riskiq,
     stack,
 )
-from fastlsh.presets.texts import code_words, simplified
+from fastlsh.presets.texts import FINEWEB_PUNCTUATION
 
 __all__ = [
+    "FINEWEB_PUNCTUATION",
     "PRESETS",
     "Preset",
     "about",
-    "code_words",
     "course",
     "datasketch",
     "fineweb",
@@ -33,6 +33,5 @@ __all__ = [
     "preset",
     "questions",
     "riskiq",
-    "simplified",
     "stack",
 ]

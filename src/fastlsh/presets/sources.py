@@ -1,7 +1,7 @@
 """Each preset with its source, and what differs here."""
 
 from fastlsh.presets.definition import Preset
-from fastlsh.presets.texts import code_words, simplified
+from fastlsh.presets.texts import FINEWEB_PUNCTUATION
 from fastlsh.texts import Shingler
 
 # ---- pipelines that build data sets
@@ -11,12 +11,16 @@ def fineweb() -> Preset:
     """FineWeb, and the defaults of datatrove: 5 words, 14 x 8.
 
     Source: `MinhashConfig` and `TextNormConfig` of datatrove 0.10, its examples/fineweb.py. The
-    normalisation is the same, see `simplified`; 0.72 is the (1/14)^(1/8) that its comment names.
+    normalisation is the same, its table of punctuation and control characters included; 0.72 is
+    the (1/14)^(1/8) that its comment names.
 
     Differs: words are cut at whitespace, not by a tokenizer for each language; a text of fewer
     than 5 words is one shingle instead of none; it does not verify.
     """
-    shingler = Shingler("word", 5, normalize=simplified)
+    shingler = Shingler(
+        "word", 5, lowercase=True, numbers="0", punctuation="space",
+        punctuation_characters=FINEWEB_PUNCTUATION, strip_accents=True, collapse_whitespace=True,
+    )  # fmt: skip
     return Preset(0.72, shingler, 112, 14, 8)
 
 
@@ -28,10 +32,11 @@ def stack() -> Preset:
     characters other than A-Z, a-z, 0-9 and _; two such in a row enclose an empty word. So it is
     for source code: of a text in another script nothing but empty words remains.
 
-    Differs: a text of fewer than 5 words is one shingle instead of none; it does not verify, and
-    it removes whole connected components.
+    Differs: a text of fewer than 5 words is one shingle instead of none, and an empty one has no
+    word; it does not verify, and it removes whole connected components.
     """
-    return Preset(0.7, Shingler("word", 5, tokenizer=code_words), 256, 25, 10)
+    shingler = Shingler("word", 5, words="ascii_alphanumeric", empty_words=True)
+    return Preset(0.7, shingler, 256, 25, 10)
 
 
 def nemo() -> Preset:
@@ -53,8 +58,8 @@ def olmo3() -> Preset:
     bucket_size 11, ngram_size 5, tokenizer cl100k_base). 0.74 is (1/26)^(1/11).
 
     Differs: units are words, not byte-pair tokens, of which a word has about 1.3. For those pass
-    ``Shingler("word", 5, tokenizer=...)`` with a function that returns the tokens as str. It does
-    not verify, and removes whole connected components.
+    documents of token ids, and ``preset("olmo3", shingler=Shingler("token", 5))``. It does not
+    verify, and removes whole connected components.
     """
     return Preset(0.74, Shingler("word", 5), 286, 26, 11)
 

@@ -42,7 +42,8 @@ def of_texts(unit: int, size: int) -> Kernel:
     def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
         _kernels.signatures(gathered.units, unit, size, *functions, out, *keys)
 
-    return Kernel(sign, None if unit == _kernels.WORDS else size - 1)
+    whole = unit not in (_kernels.CHARACTERS, _kernels.TOKEN_IDS)
+    return Kernel(sign, None if whole else size - 1)
 
 
 def of_tokens(size: int) -> Kernel:

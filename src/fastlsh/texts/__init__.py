@@ -1,12 +1,15 @@
 """Texts: the forms in which they come, behind one interface, and what a text is a set of."""
 
 from fastlsh.texts.forms import Texts, as_texts, joined
-from fastlsh.texts.shingler import Gathered, Shingler, check_shingler, gather_tokens, tokens_batch
+from fastlsh.texts.gathered import Gathered, gather_tokens, tokens_batch
+from fastlsh.texts.shingler import Shingler, check_shingler
+from fastlsh.texts.token_ids import TokenIds
 
 __all__ = [
     "Gathered",
     "Shingler",
     "Texts",
+    "TokenIds",
     "as_texts",
     "check_shingler",
     "gather_tokens",

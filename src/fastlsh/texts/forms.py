@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import ArrowColumn, Spans, merged, spans_of_list
+from fastlsh.texts.token_ids import TokenIds, are_token_ids, ids_of_arrow, ids_of_lists
 
 
 class Texts(Protocol):
@@ -79,7 +80,9 @@ def as_texts(texts: Any) -> Texts:
     texts
         A sequence or iterable of str, bytes (UTF-8) or None; a numpy array of str, bytes or
         objects; anything that speaks the Arrow PyCapsule protocol (pyarrow, polars, pandas,
-        DuckDB...) with one string or binary column, nulls = empty.
+        DuckDB...) with one string or binary column, nulls = empty. Or documents of token ids:
+        `TokenIds`, lists or arrays of integers, an array of two dimensions, an Arrow column of
+        lists (with pyarrow).
 
     Raises
     ------
@@ -96,23 +99,39 @@ def as_texts(texts: Any) -> Texts:
             f"texts must have an order, got a {type(texts).__name__}: pass a list, "
             "for instance list(texts.values())"
         )
+    if isinstance(texts, TokenIds):
+        return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         try:
             return ArrowColumn(texts)
+        except TypeError as error:
+            if not any(f"format '{name}" in str(error) for name in LISTS):
+                raise
+            return ids_of_arrow(texts)
         except ImportError:  # pandas needs pyarrow for this
             if not hasattr(texts, "isna"):
                 raise
+    if isinstance(texts, np.ndarray) and texts.ndim == 2 and texts.dtype.kind in "iu":
+        return TokenIds(texts.ravel(), np.arange(len(texts) + 1) * texts.shape[1])
     if isinstance(texts, np.ndarray):
         if texts.ndim != 1 or texts.dtype.kind not in "USO":
             raise TypeError(
                 f"texts is an array of {texts.dtype} with {texts.ndim} dimensions, "
                 "expected one dimension of str, bytes or objects"
             )
-        return ListTexts(texts.tolist())
+        return _of_list(texts.tolist())
     if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):  # a pandas Series
         values = texts.to_numpy(dtype=object, copy=True)
         values[np.asarray(texts.isna())] = None
         return as_texts(values)
     if not isinstance(texts, Iterable):
         raise TypeError(f"texts must be a collection of texts, got {type(texts).__name__}")
-    return ListTexts(list(texts))  # of our own: the caller may change his meanwhile
+    return _of_list(list(texts))  # of our own: the caller may change his meanwhile
+
+
+LISTS = ("+l", "+L", "+w", "+vl", "+vL")
+"""The formats of lists in Arrow."""
+
+
+def _of_list(documents: list[Any]) -> Texts:
+    return ids_of_lists(documents) if are_token_ids(documents) else ListTexts(documents)

@@ -1,55 +1,26 @@
 """What a document is a set of: shingles of characters, words or bytes."""
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import CHARACTERS, WORDS, Spans, shingle_sets, spans_of_list, token_hashes
+from fastlsh._kernels import CHARACTERS, TOKEN_IDS, Normaliser, Spans, shingle_sets, spans_of_list
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.texts.forms import Texts, as_texts
+from fastlsh.texts.gathered import Gathered, gather_tokens
+from fastlsh.texts.steps import (
+    FLAGS,
+    check_steps,
+    normaliser_of,
+    places_of_words,
+    unit_of_words,
+)
 
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
-
-BATCH_TOKENS = 1 << 16
-"""Their hashes stay in the cache."""
-
-
-class Gathered(NamedTuple):
-    """The texts of a batch, ready for a kernel."""
-
-    units: Any
-    """The texts, `Spans`; or tokens, uint64, of which document d has those from offsets[d] on."""
-    offsets: NDArray[np.int64] | None
-
-    def __len__(self) -> int:
-        return len(self.units) if self.offsets is None else len(self.offsets) - 1
-
-    def part(self, first: int, last: int) -> "Gathered":
-        """Return the documents first ... last - 1, read in place."""
-        if self.offsets is None:
-            return Gathered(self.units.part(first, last), None)
-        return Gathered(self.units, self.offsets[first : last + 1])
-
-    def window(self, document: int, begin: int, end: int) -> "Gathered":
-        """Return the code points (bytes, tokens) begin ... end - 1 of a document as the only one.
-
-        Not for words that are not cut yet.
-        """
-        if self.offsets is None:
-            return Gathered(self.units.window(document, begin, end), None)
-        return Gathered(self.units, self.offsets[document] + np.array([begin, end]))
-
-    def lengths(self) -> NDArray[np.int64]:
-        """Return the code points (bytes, tokens) of each document, int64 (n,)."""
-        if self.offsets is not None:
-            return np.diff(self.offsets)
-        lengths = np.empty(len(self.units), np.int64)
-        self.units.lengths(lengths)
-        return lengths
+Document = str | bytes | Sequence[int] | NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -63,14 +34,28 @@ class Shingler:
     ----------
     unit
         "char": Unicode code points. "word": maximal runs of non-whitespace, as str.split().
-        "byte": bytes of UTF-8; bytes input is then taken as it is.
+        "byte": bytes of UTF-8; bytes input is then taken as it is. "token": the documents are
+        token ids, see `TokenIds`; the hashes are those of words of their decimal digits.
     size
         Units in a shingle. For characters 8 to 10 suits documents, 5 very short texts; with less
         than 8 unrelated long texts begin to share most shingles.
-    lowercase, remove_whitespace, collapse_whitespace
-        Normalise each text: str.lower(); drop whitespace; or make each run of it one space.
-    unicode_form
-        "NFC", "NFD", "NFKC" or "NFKD", applied before these.
+    unicode_form, lowercase, numbers, punctuation, strip_accents
+        Steps of normalisation, done in this order by the kernels and pinned to one version of
+        Unicode (docs/signature-spec.md, section 9), then one of the two that follow.
+
+        "NFC", "NFD", "NFKC" or "NFKD"; lower case as by str.lower(); "0": each number becomes
+        one 0; "space" or "remove": what becomes of punctuation; drop accents and other marks,
+        leaving the text decomposed.
+    remove_whitespace, collapse_whitespace
+        Drop whitespace; or make each run of it one space, none at the ends.
+    punctuation_characters
+        What counts as punctuation, instead of the general categories P and the other marks of
+        ASCII.
+    words
+        Where words are cut: at "whitespace"; or at all that is no letter, number or underscore,
+        "alphanumeric", or none in ASCII, "ascii_alphanumeric".
+    empty_words
+        With the last two: two separators in a row enclose an empty word, as for re.split().
     normalize
         A function from str to str, applied before all others. It must be deterministic: texts
         are normalised again for verification.
@@ -78,12 +63,15 @@ class Shingler:
         A function from the normalised str to a sequence of str or bytes (UTF-8), the units
         instead of words; `unit` must be "word".
 
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is none of these, or two contradict each other.
+
     Notes
     -----
-    Normalisation and tokenizers run in Python, one text at a time, holding the GIL. Of the speed
-    of plain ASCII text on one thread about 0.8 to 0.9 remain with `lowercase` or a
-    `unicode_form`, 0.2 to 0.5 with a change of whitespace, and 0.1 to 0.2 with a tokenizer; of
-    other text 0.7 to 0.9 with the former.
+    The steps cost little: docs/parameters.md. `normalize` and `tokenizer` run in Python, one text
+    at a time, holding the GIL: of the speed 0.1 to 0.2 remain with a tokenizer.
     """
 
     unit: str = "char"
@@ -94,35 +82,37 @@ class Shingler:
     unicode_form: UnicodeForm | None = None
     normalize: Callable[[str], str] | None = None
     tokenizer: Callable[[str], Sequence[str | bytes]] | None = None
+    numbers: Literal["0"] | None = None
+    punctuation: Literal["space", "remove"] | None = None
+    punctuation_characters: str | None = None
+    strip_accents: bool = False
+    words: Literal["whitespace", "alphanumeric", "ascii_alphanumeric"] = "whitespace"
+    empty_words: bool = False
 
     def __post_init__(self) -> None:
         check_choice(self.unit, "unit")
         # Plain ones, which go into JSON.
         object.__setattr__(self, "size", check_integer(self.size, "size"))
-        for name in ("lowercase", "remove_whitespace", "collapse_whitespace"):
+        for name in FLAGS:
             object.__setattr__(self, name, bool(getattr(self, name)))
-        if self.unicode_form is not None:
-            check_choice(self.unicode_form, "unicode_form")
-        if self.tokenizer is not None and self.unit != "word":
+        if self.tokenizer is not None and self.unit not in ("word", "token"):
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
+        check_steps(self)
 
-    def shingles(self, text: str | bytes | None) -> list[Any]:
+    def shingles(self, text: Document) -> list[Any]:
         """Return every window of the text in order, repetitions included.
 
         Words are joined by one space; for unit "byte" the windows are bytes.
         """
-        prepared = self._normalise(_gather_one(text, self._as_bytes))
+        spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
         units: Any
         joiner: Any = ""
-        if self.unit == "word":
-            tokens = self.tokenizer(prepared) if self.tokenizer else prepared.split()
-            units = [t.decode() if isinstance(t, bytes) else t for t in tokens]
-            joiner = " "
+        if self.unit in ("word", "token"):
+            units, joiner = self.words_of(spans), " "
         elif self.unit == "byte":
-            raw = isinstance(text, bytes) and not self.normalises
-            units = text if raw else prepared.encode("utf-8", "surrogatepass")
+            units = spans.strings()[0].encode("latin-1")
         else:
-            units = prepared
+            units = spans.strings()[0]
         if not units:
             return []
         windows = range(max(len(units) - self.size, 0) + 1)
@@ -130,7 +120,7 @@ class Shingler:
             return [units[i : i + self.size] for i in windows]
         return [joiner.join(units[i : i + self.size]) for i in windows]
 
-    def hashes(self, text: str | bytes | None) -> NDArray[np.uint64]:
+    def hashes(self, text: Document) -> NDArray[np.uint64]:
         """Return the 64-bit hashes of the distinct shingles, uint64, ascending.
 
         How they arise: docs/signature-spec.md, section 2.
@@ -148,19 +138,15 @@ class Shingler:
 
     @property
     def kernel_unit(self) -> int:
-        """The unit by the name that the kernels have for it."""
-        return WORDS if self.unit == "word" else CHARACTERS
+        """The unit by the number that the kernels have for it."""
+        if self.unit == "token":
+            return TOKEN_IDS
+        return unit_of_words(self) if self.unit == "word" else CHARACTERS
 
     @property
     def normalises(self) -> bool:
-        """Whether texts go through Python before they are hashed."""
-        return bool(
-            self.normalize
-            or self.unicode_form
-            or self.lowercase
-            or self.remove_whitespace
-            or self.collapse_whitespace
-        )
+        """Whether texts are changed before they are cut."""
+        return self.normalize is not None or normaliser_of(self) is not None
 
     @property
     def _as_bytes(self) -> bool:
@@ -172,8 +158,7 @@ class Shingler:
 
     def gather_with_texts(self, texts: Texts, start: int, stop: int) -> tuple[Gathered, Spans]:
         """Gather as `gather` does, and the same texts normalised but not tokenised."""
-        spans = texts.spans(start, stop, self._as_bytes)
-        plain = self._normalised(spans) if self.normalises else spans
+        plain = self._normalised(texts.spans(start, stop, self._as_bytes))
         if self.tokenizer is None:
             return Gathered(plain, None), plain
         return gather_tokens([self.tokenizer(text) for text in plain.strings()], start), plain
@@ -184,34 +169,57 @@ class Shingler:
 
     def take_texts(self, texts: Texts, documents: NDArray[np.int64]) -> Spans:
         """Gather the given documents, normalised but not tokenised."""
-        spans = texts.take(documents, self._as_bytes)
-        return self._normalised(spans) if self.normalises else spans
+        return self._normalised(texts.take(documents, self._as_bytes))
+
+    def words_of(self, text: Spans) -> list[str]:
+        """Return the words or tokens of the only text, which is normalised."""
+        string = text.strings()[0]
+        if self.unit == "token":
+            return string.split()
+        if self.tokenizer is not None:
+            return [t.decode() if isinstance(t, bytes) else t for t in self.tokenizer(string)]
+        return [string[begin:end] for begin, end in places_of_words(self, text).tolist()]
+
+    def places_of_words(self, text: Spans) -> NDArray[np.int64]:
+        """Return where each word of the only text begins and ends, int64 (n, 2)."""
+        return places_of_words(self, text)
+
+    def traced(self, text: Spans) -> tuple[Spans, NDArray[np.int64]]:
+        """Return the only text after the steps, and of each code point where it comes from.
+
+        That is where it begins and ends in the text given, int64 (n, 2). `normalize` is left out.
+        """
+        kernel = normaliser_of(self) or Normaliser()
+        return kernel.traced(text)
 
     def _finish(self, spans: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
-        if self.tokenizer is not None:
-            prepared = [self._normalise(text) for text in spans.strings()]
-            return gather_tokens([self.tokenizer(text) for text in prepared], first, documents)
-        return Gathered(self._normalised(spans) if self.normalises else spans, None)
+        plain = self._normalised(spans)
+        if self.tokenizer is None:
+            return Gathered(plain, None)
+        return gather_tokens([self.tokenizer(text) for text in plain.strings()], first, documents)
 
     def _normalised(self, spans: Spans) -> Spans:
-        return spans_of_list(
-            [self._normalise(text) for text in spans.strings()], 0, self.unit == "byte"
-        )
-
-    def _normalise(self, text: str) -> str:
+        if spans.tokens != (self.unit == "token") and len(spans):
+            if spans.tokens:
+                raise TypeError(
+                    f'the documents are token ids: unit must be "token", not {self.unit!r}'
+                )
+            raise TypeError('unit="token" needs documents of token ids, got texts')
         if self.normalize is not None:
-            text = self.normalize(text)
-            if not isinstance(text, str):
-                raise TypeError(f"normalize returned {type(text).__name__}, expected str")
-        if self.unicode_form is not None:
-            text = unicodedata.normalize(self.unicode_form, text)
-        if self.lowercase:
-            text = text.lower()
-        if self.remove_whitespace:
-            return "".join(text.split())
-        if self.collapse_whitespace:
-            return " ".join(text.split())
-        return text
+            spans = spans_of_list([self._called(text) for text in spans.strings()])
+        kernel = normaliser_of(self)
+        if kernel is not None:
+            spans = kernel.normalised(spans)
+        if self.unit == "byte" and self.normalises:
+            spans = spans_of_list(spans.strings(), 0, True)
+        return spans
+
+    def _called(self, text: str) -> str:
+        assert self.normalize is not None
+        result = self.normalize(text)
+        if not isinstance(result, str):
+            raise TypeError(f"normalize returned {type(result).__name__}, expected str")
+        return result
 
 
 def check_shingler(shingler: Shingler | None) -> Shingler:
@@ -221,26 +229,3 @@ def check_shingler(shingler: Shingler | None) -> Shingler:
     if not isinstance(shingler, Shingler):
         raise TypeError(f"shingler must be a Shingler, got {type(shingler).__name__}")
     return shingler
-
-
-def gather_tokens(
-    documents: list[Sequence[str | bytes]],
-    first: int = 0,
-    numbers: NDArray[np.int64] | None = None,
-) -> Gathered:
-    """Gather ready tokens; errors name the document, counted from `first` or in `numbers`."""
-    offsets = np.empty(len(documents) + 1, np.int64)
-    return Gathered(token_hashes(documents, offsets, first, numbers), offsets)
-
-
-def tokens_batch(documents: list[Any]) -> int:
-    """Return how many documents have about `BATCH_TOKENS` tokens, by a sample."""
-    sample = documents[:: len(documents) // 64 + 1]
-    lengths = [len(document) for document in sample if hasattr(document, "__len__")]
-    return max(BATCH_TOKENS * len(lengths) // (sum(lengths) + 1), 1) if lengths else 1
-
-
-def _gather_one(text: str | bytes | None, as_bytes: bool) -> str:
-    if as_bytes and isinstance(text, bytes):
-        return ""
-    return as_texts([text]).spans(0, 1).strings()[0]

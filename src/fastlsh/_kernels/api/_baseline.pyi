@@ -9,6 +9,8 @@ from fastlsh._kernels.text._texts import Spans
 
 AFFINE32: int
 AFFINE64: int
+ALPHANUMERIC: int
+ASCII_ALPHANUMERIC: int
 BY_SETS: int
 BY_SIGNATURE: int
 CHARACTERS: int
@@ -17,6 +19,8 @@ LEGACY: int
 NOT_VERIFIED: int
 REMEMBERED: int
 ROUNDS: int
+TOKEN_IDS: int
+WITH_EMPTY: int
 WORDS: int
 
 @disjoint_base
@@ -252,3 +256,4 @@ def murmur_minima(
     out: NDArray[np.uint32] | NDArray[np.uint64],
     sentinel: bool = False,
 ) -> None: ...
+def word_places(spans: Spans, unit: int, out: NDArray[np.int64]) -> int: ...

@@ -9,7 +9,7 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.sets.sets cimport Sets, Workbench
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport WORDS, Plan, make_plan
+from fastlsh._kernels.text.source cimport CHARACTERS, Plan, make_plan
 
 
 def shingle_sets(
@@ -49,8 +49,9 @@ def shingle_sets(
         raise TypeError("units must be Spans, or an array with offsets")
     if offsets is None:
         spans = units
+        check_documents(spans, unit)
         n = spans.n
-        longest = longest_of(spans) if unit == WORDS else 0
+        longest = longest_of(spans) if unit != CHARACTERS else 0
     else:
         tokens = units
         n = offsets.shape[0] - 1
@@ -98,7 +99,7 @@ def text_hashes(Spans spans not None, uint64_t[::1] out not None):
     memory_of(out, "out")
     if spans.n:
         with nogil:
-            hash_texts(spans.at, spans.n, &out[0])
+            hash_texts(spans.at, spans.n, spans.tokens, &out[0])
 
 
 cdef int check_pairs(

@@ -8,7 +8,7 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.minhash.signer cimport Signer
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport WORDS, element
+from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, element
 
 
 def signatures(
@@ -23,7 +23,8 @@ def signatures(
     spans
         The texts.
     unit, size
-        `CHARACTERS` or `WORDS`, and how many make a shingle.
+        `CHARACTERS`, `WORDS`, `ALPHANUMERIC` or `ASCII_ALPHANUMERIC`, the last two with
+        `WITH_EMPTY` or without, and how many make a shingle.
     scheme
         `AFFINE32` or `FSS`.
     a, b
@@ -33,8 +34,9 @@ def signatures(
     """
     cdef Signer how
     check_plan(unit, size)
+    check_documents(spans, unit)
     make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
-    cdef uint64_t[::1] ring = new_ring(size, longest_of(spans) if unit == WORDS else 0)
+    cdef uint64_t[::1] ring = new_ring(size, longest_of(spans) if unit != CHARACTERS else 0)
     cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL
     if spans.n == 0:
         return

@@ -11,14 +11,29 @@ from fastlsh._kernels.common.checks cimport (
 from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport CHARACTERS, WORDS
+from fastlsh._kernels.text.source cimport (
+    ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS,
+)
 
 
 cdef int check_plan(int unit, Py_ssize_t size) except -1:
-    if unit != CHARACTERS and unit != WORDS:
-        raise ValueError(f"unit must be {CHARACTERS} (characters) or {WORDS} (words), got {unit}")
+    if unit not in (
+        CHARACTERS, WORDS, ALPHANUMERIC, ASCII_ALPHANUMERIC, ALPHANUMERIC | WITH_EMPTY,
+        ASCII_ALPHANUMERIC | WITH_EMPTY, TOKEN_IDS,
+    ):
+        raise ValueError(
+            f"unit must be {CHARACTERS} (characters), {WORDS} (words), {ALPHANUMERIC} or "
+            f"{ASCII_ALPHANUMERIC} (of letters and digits), the last two with {WITH_EMPTY} added "
+            f"or not, or {TOKEN_IDS} (token ids), got {unit}"
+        )
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")
+    return 0
+
+
+cdef int check_documents(Spans spans, int unit) except -1:
+    if spans.n and spans.tokens != (unit == TOKEN_IDS):
+        raise TypeError("texts are no token ids" if not spans.tokens else "token ids are no texts")
     return 0
 
 

@@ -20,6 +20,7 @@ cdef struct Span:
 cdef class Spans:
     cdef Span* at
     cdef readonly Py_ssize_t n
+    cdef readonly bint tokens   # these are ids of tokens, 1, 2, 4 or 8 bytes wide
     cdef list owners        # whatever keeps the texts alive
 
 

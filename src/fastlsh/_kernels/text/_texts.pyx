@@ -3,4 +3,5 @@
 include "text/arrow_in.pxi"
 include "text/arrow_out.pxi"
 include "text/spans.pxi"
+include "text/token_ids.pxi"
 include "text/utf8.pxi"

@@ -7,8 +7,14 @@ from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, WORD_BASE, mix_code_
 cdef enum:
     BLOCK = 512         # shingle hashes in a block: they stay in the L1 cache until used
     STEP = 128          # the share of each of the four interleaved streams
+    # Units:
     CHARACTERS = 0
-    WORDS = 1
+    WORDS = 1                   # cut at whitespace
+    ALPHANUMERIC = 2            # words of letters, numbers and underscores
+    ASCII_ALPHANUMERIC = 3      # of those in ASCII
+    KIND_OF_WORDS = 3
+    WITH_EMPTY = 4              # with the last two: two separators in a row enclose a word
+    TOKEN_IDS = 8               # numbers, each a word of its decimal digits
 
 ctypedef fused element:         # a ready hash
     uint32_t
@@ -40,6 +46,8 @@ cdef struct Source:
     Py_ssize_t begin            # of that word
     Py_ssize_t roomy            # SHORT bytes before words that end here or later are readable
     Py_ssize_t words
+    uint64_t latest             # shingle, before it was finished, once there was one
+    bint begun
     Py_ssize_t slot
     uint64_t* ring              # the last `size` word hashes
 

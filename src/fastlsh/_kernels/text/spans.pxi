@@ -2,7 +2,7 @@
 #
 # A text is read in place wherever its code points are stored one by one: every ``str``, ASCII
 # in UTF-8 bytes and in Arrow buffers. Other UTF-8 is decoded into one buffer for the batch.
-# With utf8.pxi.
+# With token_ids.pxi and utf8.pxi.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -23,6 +23,7 @@ cdef class Spans:
     def __cinit__(self):
         self.at = NULL
         self.n = 0
+        self.tokens = False
         self.owners = []
 
     def __dealloc__(self):
@@ -40,8 +41,10 @@ cdef class Spans:
             write_lengths(self.at, self.n, &out[0])
 
     def strings(self):
-        """Return the texts as a list of str."""
+        """Return the texts as a list of str; ids of tokens as numbers between spaces."""
         cdef Py_ssize_t i
+        if self.tokens:
+            return [" ".join(map(str, ids_of(&self.at[i]))) for i in range(self.n)]
         return [
             PyUnicode_FromKindAndData(self.at[i].kind, self.at[i].text, self.at[i].length)
             for i in range(self.n)
@@ -55,6 +58,7 @@ cdef class Spans:
             return self
         cdef Spans spans = new_spans(last - first)
         spans.owners.append(self)
+        spans.tokens = self.tokens
         memcpy(spans.at, self.at + first, (last - first) * sizeof(Span))
         return spans
 
@@ -68,6 +72,7 @@ cdef class Spans:
         cdef const char* text = <const char*> self.at[i].text
         cdef int kind = self.at[i].kind
         spans.owners.append(self)
+        spans.tokens = self.tokens
         if begin < end:
             before = min(self.at[i].before + begin * kind, <Py_ssize_t> ROOM)
             put(spans, 0, text + begin * kind, end - begin, kind, <int> before)
@@ -79,9 +84,10 @@ cdef class Spans:
         """Write into `out`, uint8 (n,), whether text i here is text i there, in full."""
         if other.n != self.n or out.shape[0] != self.n:
             raise ValueError("equal() needs as many texts on both sides and in out")
+        check_alike(self, other)
         if self.n:
             with nogil:
-                compare_texts(self.at, other.at, self.n, &out[0])
+                compare_texts(self.at, other.at, self.n, self.tokens, &out[0])
 
 
 cdef void write_lengths(const Span* at, Py_ssize_t n, int64_t* out) noexcept nogil:
@@ -91,11 +97,11 @@ cdef void write_lengths(const Span* at, Py_ssize_t n, int64_t* out) noexcept nog
 
 
 cdef void compare_texts(
-    const Span* a, const Span* b, Py_ssize_t n, uint8_t* out
+    const Span* a, const Span* b, Py_ssize_t n, bint tokens, uint8_t* out
 ) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
-        out[i] = same(a + i, b + i)
+        out[i] = same_ids(a + i, b + i) if tokens else same(a + i, b + i)
 
 
 cdef bint same(const Span* a, const Span* b) noexcept nogil:
@@ -193,7 +199,9 @@ def merged(Spans zeros not None, Spans ones not None, const uint8_t[::1] choice 
         used += choice[i] == 0
     if zeros.n != used or ones.n != n - used:
         raise ValueError(f"choice asks for {used} + {n - used} texts of {zeros.n} + {ones.n}")
+    check_alike(zeros, ones)
     spans.owners += [zeros, ones]
+    spans.tokens = zeros.tokens if zeros.n else ones.tokens
     used = 0
     for i in range(n):
         spans.at[i] = ones.at[i - used] if choice[i] else zeros.at[used]

@@ -5,7 +5,15 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from fastlsh._kernels.text._texts cimport ROOM, UTF8, Span, Spans, code_unit, number_of
+from fastlsh._kernels.text.decoding cimport decode_some
+from fastlsh._kernels.text.squeeze cimport fill_squeezing
 from fastlsh._kernels.text.unicode cimport PyUnicode_DecodeUTF8
+
+cdef enum:
+    STRIDE = 18                 # bytes that are decoded one by one where vectors cannot
+
+
+fill_squeezing()
 
 
 cdef int width_of(const uint8_t* data, Py_ssize_t n) noexcept nogil:
@@ -25,8 +33,32 @@ cdef Py_ssize_t decode(const uint8_t* data, Py_ssize_t n, code_unit* out) noexce
     # Returns how many code points there are, or -1 if the bytes are not valid.
     cdef const uint8_t* end = data + n
     cdef const code_unit* begin = out
-    cdef uint32_t c
+    cdef const uint8_t* stop
+    cdef Py_ssize_t written
+    cdef Py_ssize_t taken = 0
     while data < end:
+        written = decode_some(data, end - data, <char*> out, sizeof(code_unit), &taken)
+        if written < 0:
+            return -1
+        data += taken
+        out += written // <Py_ssize_t> sizeof(code_unit)
+        # And byte by byte, what is 4 bytes long included.
+        stop = min(data + STRIDE, end)
+        written = decode_until(&data, stop, end, out)
+        if written < 0:
+            return -1
+        out += written
+    return out - begin
+
+
+cdef inline Py_ssize_t decode_until(
+    const uint8_t** place, const uint8_t* stop, const uint8_t* end, code_unit* out
+) noexcept nogil:
+    # The code points that begin before `stop`; moves the place behind them.
+    cdef const uint8_t* data = place[0]
+    cdef const code_unit* begin = out
+    cdef uint32_t c
+    while data < stop:
         c = data[0]
         if c < 0x80:
             out[0] = <code_unit> c
@@ -58,6 +90,7 @@ cdef Py_ssize_t decode(const uint8_t* data, Py_ssize_t n, code_unit* out) noexce
             out[0] = <code_unit> c
             data += 4
         out += 1
+    place[0] = data
     return out - begin
 
 

@@ -1,0 +1,138 @@
+# UTF-8 to code points, 16 bytes at a time. Each place is decoded as if a code point began there,
+# and those where one does are moved together. Masks of leading bytes say which bytes must
+# continue one: exactly these may.
+
+from libc.stdint cimport uint8_t
+
+from fastlsh._kernels.text.squeeze cimport fill_squeezing
+
+cdef extern from *:
+    """
+    #if FASTLSH_SHUFFLES
+    #define FASTLSH_BYTES(value) _mm_set1_epi8((char) (value))
+    #define FASTLSH_MASK(vector) ((uint32_t) _mm_movemask_epi8(vector))
+
+    static CYTHON_INLINE __m128i fastlsh_from(__m128i bytes, int least)
+    {
+        return _mm_cmpeq_epi8(_mm_max_epu8(bytes, FASTLSH_BYTES(least)), bytes);
+    }
+
+    /* Whether a second byte makes a form overlong, a surrogate or too large. */
+    static CYTHON_INLINE uint32_t fastlsh_wrong_second(__m128i first, __m128i second)
+    {
+        __m128i low = fastlsh_from(second, 0x90), high = fastlsh_from(second, 0xA0);
+        __m128i e0 = _mm_andnot_si128(high, _mm_cmpeq_epi8(first, FASTLSH_BYTES(0xE0)));
+        __m128i ed = _mm_and_si128(high, _mm_cmpeq_epi8(first, FASTLSH_BYTES(0xED)));
+        __m128i f0 = _mm_andnot_si128(low, _mm_cmpeq_epi8(first, FASTLSH_BYTES(0xF0)));
+        __m128i f4 = _mm_and_si128(low, _mm_cmpeq_epi8(first, FASTLSH_BYTES(0xF4)));
+        return FASTLSH_MASK(_mm_or_si128(_mm_or_si128(e0, ed), _mm_or_si128(f0, f4)));
+    }
+
+    /* Eight places as 16-bit code points. */
+    static CYTHON_INLINE __m128i fastlsh_eight(__m128i first, __m128i second, __m128i third)
+    {
+        const __m128i six = _mm_set1_epi16(0x3F);
+        __m128i a = _mm_cvtepu8_epi16(first);
+        __m128i b = _mm_and_si128(_mm_cvtepu8_epi16(second), six);
+        __m128i c = _mm_and_si128(_mm_cvtepu8_epi16(third), six);
+        __m128i two = _mm_or_si128(
+            _mm_slli_epi16(_mm_and_si128(a, _mm_set1_epi16(0x1F)), 6), b);
+        __m128i three = _mm_or_si128(
+            _mm_or_si128(_mm_slli_epi16(a, 12), _mm_slli_epi16(b, 6)), c);
+        two = _mm_blendv_epi8(a, two, _mm_cmpgt_epi16(a, _mm_set1_epi16(0x7F)));
+        return _mm_blendv_epi8(two, three, _mm_cmpgt_epi16(a, _mm_set1_epi16(0xDF)));
+    }
+
+    static CYTHON_INLINE Py_ssize_t fastlsh_put_eight(
+        __m128i points, uint32_t starts, char *out, int width)
+    {
+        __m128i how = _mm_loadu_si128((const __m128i *) fastlsh_pairs_of[starts]);
+        points = _mm_shuffle_epi8(points, how);
+        if (width == 2) {
+            _mm_storeu_si128((__m128i *) out, points);
+        } else {
+            _mm_storeu_si128((__m128i *) out, _mm_cvtepu16_epi32(points));
+            _mm_storeu_si128(
+                (__m128i *) (out + 16), _mm_cvtepu16_epi32(_mm_srli_si128(points, 8)));
+        }
+        return fastlsh_count_of[starts] * (Py_ssize_t) width;
+    }
+
+    /* Decodes up to a place from which on it has to go on byte by byte: the end, or 4 bytes that
+       are one code point. Returns the bytes written, or -1 if the text is not valid. */
+    static CYTHON_INLINE Py_ssize_t fastlsh_decode_some(
+        const uint8_t *data, Py_ssize_t n, char *out, int width, Py_ssize_t *taken)
+    {
+        char *begin = out;
+        uint32_t carry = 0;         /* bytes that continue what began before */
+        Py_ssize_t p = 0;
+        for (; p + 18 <= n; p += 16) {
+            __m128i first = _mm_loadu_si128((const __m128i *) (data + p)), second, third;
+            uint32_t high = FASTLSH_MASK(first), inner, three, four, next;
+            if (high == 0 && carry == 0) {
+                if (width == 1) {
+                    _mm_storeu_si128((__m128i *) out, first);
+                    out += 16;
+                } else {
+                    const __m128i none = _mm_setzero_si128();
+                    out += fastlsh_put_eight(_mm_unpacklo_epi8(first, none), 255, out, width);
+                    out += fastlsh_put_eight(_mm_unpackhi_epi8(first, none), 255, out, width);
+                }
+                continue;
+            }
+            second = _mm_loadu_si128((const __m128i *) (data + p + 1));
+            inner = FASTLSH_MASK(_mm_cmplt_epi8(first, FASTLSH_BYTES(0xC0)));
+            three = FASTLSH_MASK(fastlsh_from(first, 0xE0));
+            four = FASTLSH_MASK(fastlsh_from(first, 0xF0));
+            next = (high & ~inner) << 1 | three << 2 | four << 3 | carry;
+            if ((next & 0xFFFF) != inner)
+                return -1;
+            if (FASTLSH_MASK(_mm_cmpeq_epi8(
+                    _mm_and_si128(first, FASTLSH_BYTES(0xFE)), FASTLSH_BYTES(0xC0))))
+                return -1;
+            if (three && (fastlsh_wrong_second(first, second)
+                          || FASTLSH_MASK(fastlsh_from(first, 0xF5))))
+                return -1;
+            if (four)
+                break;
+            carry = next >> 16;
+            inner = ~inner & 0xFFFF;
+            if (width == 1) {
+                __m128i how, both = _mm_or_si128(
+                    _mm_slli_epi16(_mm_and_si128(first, FASTLSH_BYTES(3)), 6),
+                    _mm_and_si128(second, FASTLSH_BYTES(0x3F)));
+                both = _mm_blendv_epi8(first, both, first);
+                how = _mm_loadl_epi64((const __m128i *) fastlsh_bytes_of[inner & 255]);
+                _mm_storel_epi64((__m128i *) out, _mm_shuffle_epi8(both, how));
+                out += fastlsh_count_of[inner & 255];
+                how = _mm_loadl_epi64((const __m128i *) fastlsh_bytes_of[inner >> 8]);
+                both = _mm_srli_si128(both, 8);
+                _mm_storel_epi64((__m128i *) out, _mm_shuffle_epi8(both, how));
+                out += fastlsh_count_of[inner >> 8];
+                continue;
+            }
+            third = _mm_loadu_si128((const __m128i *) (data + p + 2));
+            out += fastlsh_put_eight(
+                fastlsh_eight(first, second, third), inner & 255, out, width);
+            out += fastlsh_put_eight(
+                fastlsh_eight(_mm_srli_si128(first, 8), _mm_srli_si128(second, 8),
+                              _mm_srli_si128(third, 8)), inner >> 8, out, width);
+        }
+        for (; carry; carry >>= 1)
+            if ((data[p++] & 0xC0) != 0x80)
+                return -1;
+        *taken = p;
+        return out - begin;
+    }
+    #else
+    static CYTHON_INLINE Py_ssize_t fastlsh_decode_some(
+        const uint8_t *data, Py_ssize_t n, char *out, int width, Py_ssize_t *taken)
+    {
+        *taken = 0;
+        return 0;
+    }
+    #endif
+    """
+    Py_ssize_t decode_some "fastlsh_decode_some"(
+        const uint8_t* data, Py_ssize_t n, char* out, int width, Py_ssize_t* taken
+    ) noexcept nogil

@@ -1,0 +1,102 @@
+"""The steps of a normalisation: what contradicts itself, and the kernel that does them."""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import (
+    ALPHANUMERIC,
+    ASCII_ALPHANUMERIC,
+    WITH_EMPTY,
+    WORDS,
+    Normaliser,
+    Spans,
+    word_places,
+)
+from fastlsh.arguments import check_choice
+
+FLAGS = ("lowercase", "strip_accents", "remove_whitespace", "collapse_whitespace", "empty_words")
+"""The arguments of a `Shingler` that are true or false."""
+
+CHOICES = ("unicode_form", "numbers", "punctuation")
+"""Those that are a word or None."""
+
+CUTS = {
+    "whitespace": WORDS,
+    "alphanumeric": ALPHANUMERIC,
+    "ascii_alphanumeric": ASCII_ALPHANUMERIC,
+}
+
+
+def check_steps(shingler: Any) -> None:
+    """Raise if the steps of a `Shingler` contradict themselves or its unit."""
+    if shingler.unit == "token":
+        for name in (*FLAGS, *CHOICES, "punctuation_characters", "normalize", "tokenizer"):
+            if getattr(shingler, name) not in (None, False):
+                raise ValueError(f'{name} changes texts: unit="token" takes ids as they are')
+    for name in CHOICES:
+        if getattr(shingler, name) is not None:
+            check_choice(getattr(shingler, name), name)
+    check_choice(shingler.words, "words")
+    characters = shingler.punctuation_characters
+    if characters is not None and not isinstance(characters, str):
+        raise TypeError(
+            f"punctuation_characters must be a str of them all, got {type(characters).__name__}"
+        )
+    if characters is not None and shingler.punctuation is None:
+        raise ValueError('punctuation_characters needs punctuation="space" or "remove"')
+    if shingler.remove_whitespace and shingler.collapse_whitespace:
+        raise ValueError("remove_whitespace leaves nothing to collapse_whitespace: choose one")
+    cut = shingler.unit == "word" and shingler.tokenizer is None
+    if shingler.remove_whitespace and cut:
+        raise ValueError(
+            'remove_whitespace would make one word of each text: leave it out, or use unit="char"'
+        )
+    cuts = shingler.words != "whitespace"
+    if cuts and shingler.unit != "word":
+        raise ValueError(f'words={shingler.words!r} needs unit="word", got {shingler.unit!r}')
+    if cuts and shingler.tokenizer is not None:
+        raise ValueError(f"words={shingler.words!r} and a tokenizer: only one can make the words")
+    if shingler.empty_words and not cuts:
+        raise ValueError('empty_words needs words="alphanumeric" or "ascii_alphanumeric"')
+
+
+def unit_of_words(shingler: Any) -> int:
+    """Return how the kernels are to cut words."""
+    return CUTS[shingler.words] | (WITH_EMPTY if shingler.empty_words else 0)
+
+
+def normaliser_of(shingler: Any) -> Normaliser | None:
+    """Return the kernel for the steps of a `Shingler`, or None if there is nothing to do."""
+    s = shingler
+    blanks = "remove" if s.remove_whitespace else "collapse" if s.collapse_whitespace else None
+    steps = (s.unicode_form, s.lowercase, s.numbers is not None, s.punctuation,
+             s.punctuation_characters, s.strip_accents, blanks)  # fmt: skip
+    return _normaliser(*steps) if any(step not in (None, False) for step in steps) else None
+
+
+@lru_cache(maxsize=16)
+def _normaliser(
+    form: str | None,
+    lowercase: bool,
+    numbers: bool,
+    punctuation: str | None,
+    characters: str | None,
+    accents: bool,
+    blanks: str | None,
+) -> Normaliser:
+    # Half a megabyte, and a few milliseconds to make.
+    chosen = None
+    if characters is not None:
+        chosen = np.unique(np.array([ord(character) for character in characters], np.uint32))
+    return Normaliser(form, lowercase, numbers, punctuation, chosen, accents, blanks)
+
+
+def places_of_words(shingler: Any, text: Spans) -> NDArray[np.int64]:
+    """Return where each word of the only text begins and ends, int64 (n, 2)."""
+    length = np.empty(1, np.int64)
+    text.lengths(length)
+    places = np.empty((int(length[0]) + 1, 2), np.int64)
+    return places[: word_places(text, unit_of_words(shingler), places)]

@@ -1,0 +1,175 @@
+"""Documents of token ids: what a tokenizer of a language model left, read where it lies."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastlsh._kernels import Spans, spans_of_ids
+
+EXPECTED = "expected token ids: whole numbers from 0 to 2**64 - 1"
+
+
+class TokenIds:
+    """Documents of token ids in two arrays, for ``Shingler("token", size)``.
+
+    Parameters
+    ----------
+    values
+        The ids of all documents, one after the other: integers of one dimension, not negative.
+        They are not copied, and must not change while they are in use.
+    offsets
+        Integers (n + 1,), not decreasing: document d has values[offsets[d]:offsets[d + 1]].
+
+    Raises
+    ------
+    TypeError, ValueError
+        `values` or `offsets` are something else. A negative id is found when it is read; the
+        message names the document.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> documents = fastlsh.TokenIds([7, 8, 9, 7, 8, 9, 5], [0, 3, 7])
+    >>> fastlsh.jaccard([7, 8, 9], [7, 8, 9, 5], fastlsh.Shingler("token", 2))
+    0.6666666666666666
+    """
+
+    def __init__(self, values: ArrayLike, offsets: ArrayLike) -> None:
+        ids = np.asarray(values)
+        if ids.size == 0:
+            ids = np.empty(0, np.int64)
+        if ids.ndim != 1 or ids.dtype.kind not in "iu":
+            raise TypeError(f"values are {ids.dtype} of {ids.ndim} dimensions, {EXPECTED}")
+        places = np.asarray(offsets)
+        if places.ndim != 1 or len(places) < 1 or places.dtype.kind not in "iu":
+            raise TypeError(
+                f"offsets must be integers (n + 1,), got {places.dtype} of shape {places.shape}"
+            )
+        self._signed = ids.dtype.kind == "i"
+        self._ids = np.require(ids, ids.dtype.newbyteorder("="), ["C", "A"])
+        self._offsets = np.require(places, np.int64, ["C", "A"])
+        inside = self._offsets[0] >= 0 and self._offsets[-1] <= len(ids)
+        if not inside or (np.diff(self._offsets) < 0).any():
+            raise ValueError(f"offsets must ascend from 0 to at most {len(ids)}, the ids there are")
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        """Yield the ids of each document."""
+        for start, stop in pairwise(self._offsets.tolist()):
+            yield self._ids[start:stop]
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1."""
+        return self.take(np.arange(start, stop))
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+        return spans_of_ids(
+            self._ids.view(np.uint8), self._ids.itemsize, self._signed, self._offsets, documents
+        )
+
+
+def are_token_ids(documents: Sequence[Any]) -> bool:
+    """Tell by the first document that has anything whether a list is one of token ids."""
+    for document in documents:
+        if isinstance(document, np.ndarray):
+            return document.dtype.kind not in "USO"
+        if not isinstance(document, (list, tuple)):
+            if document is None:
+                continue
+            return False
+        if document:
+            return isinstance(document[0], (Number, np.generic, list, tuple)) or document[0] is None
+    return any(isinstance(document, (list, tuple)) for document in documents)
+
+
+def ids_of_lists(documents: Sequence[Any]) -> TokenIds:
+    """Return a list of lists (arrays) of ids as one array; None is an empty document."""
+    arrays = [_ids_of(document, i) for i, document in enumerate(documents)]
+    offsets = np.zeros(len(arrays) + 1, np.int64)
+    np.cumsum([len(array) for array in arrays], out=offsets[1:])
+    filled = [array for array in arrays if len(array)]
+    for i, array in enumerate(arrays):
+        # Before int64 and uint64 become floats together.
+        if array.dtype.kind == "i" and len(array) and array.min() < 0:
+            raise ValueError(f"document {i} has the token id {array.min()}: ids are not negative")
+    if any(array.dtype == np.uint64 for array in filled):
+        filled = [array.astype(np.uint64) for array in filled]
+    return TokenIds(np.concatenate(filled) if filled else [], offsets)
+
+
+def _ids_of(document: Any, number: int) -> NDArray[Any]:
+    if document is None:
+        return np.empty(0, np.int64)
+    try:
+        array = np.asarray(document)
+    except ValueError:  # lists of different lengths
+        array = np.empty((0, 0))
+    if array.ndim != 1:
+        raise TypeError(f"document {number} is nested or no list, {EXPECTED}")
+    if len(array) == 0:
+        return np.empty(0, np.int64)
+    if array.dtype.kind in "iu":
+        return array
+    whole = (int, np.integer)
+    found = [x for x in document if not isinstance(x, whole) or isinstance(x, bool)]
+    if found:
+        raise TypeError(f"document {number} has a token that is {found[0]!r}, {EXPECTED}")
+    if min(document) < 0:
+        raise ValueError(
+            f"document {number} has the token id {min(document)}: ids are not negative"
+        )
+    if max(document) >= 2**64:
+        raise ValueError(f"document {number} has the token id {max(document)}, {EXPECTED}")
+    return np.array(document, np.uint64)  # below and above 2**63, which numpy would make floats
+
+
+def ids_of_arrow(column: Any) -> TokenIds:
+    """Return an Arrow column of lists of integers, without a copy if it has one chunk.
+
+    Raises
+    ------
+    ImportError
+        There is no pyarrow.
+    TypeError, ValueError
+        It holds something else; or a null among the ids. A null list is an empty document.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(column, (pa.Array, pa.ChunkedArray)):
+        column = pa.table(column).column(0) if _is_table(column) else pa.chunked_array(column)
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    values: list[NDArray[Any]] = []
+    lengths: list[NDArray[Any]] = []
+    for chunk in chunks:
+        ids = chunk.flatten()
+        if not pa.types.is_integer(ids.type):
+            raise TypeError(f"the lists of the Arrow column hold {ids.type}, {EXPECTED}")
+        if ids.null_count:
+            counts = pc.fill_null(pc.list_value_length(chunk), 0).to_numpy()
+            first = int(np.flatnonzero(np.asarray(ids.is_null()))[0])
+            document = int(np.searchsorted(np.cumsum(counts), first, "right"))
+            document += sum(len(length) for length in lengths)
+            raise ValueError(f"document {document} has a null among its tokens, {EXPECTED}")
+        values.append(ids.to_numpy())
+        lengths.append(pc.fill_null(pc.list_value_length(chunk), 0).to_numpy(zero_copy_only=False))
+    offsets = np.zeros(sum(len(length) for length in lengths) + 1, np.int64)
+    if lengths:
+        np.cumsum(np.concatenate(lengths), out=offsets[1:])
+    return TokenIds(
+        values[0]
+        if len(values) == 1
+        else np.concatenate([*values, np.empty(0, np.int64)][:-1] or [np.empty(0, np.int64)]),
+        offsets,
+    )
+
+
+def _is_table(column: Any) -> bool:
+    return hasattr(column, "column_names") or hasattr(column, "columns")

@@ -1,0 +1,282 @@
+"""The steps of a Shingler, against the specification in plain Python (oracle_text)."""
+
+import bz2
+import hashlib
+import itertools
+import json
+import os
+import sys
+import time
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import oracle_text
+from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
+from fastlsh._kernels.text import unicode_tables
+from fastlsh.texts import as_texts
+
+STEPS = [
+    {"unicode_form": "NFC"}, {"unicode_form": "NFD"}, {"unicode_form": "NFKC"},
+    {"unicode_form": "NFKD"}, {"lowercase": True}, {"numbers": "0"}, {"punctuation": "space"},
+    {"punctuation": "remove"}, {"punctuation": "space", "punctuation_characters": "aI0.é１\u0307"},
+    {"punctuation": "remove", "punctuation_characters": "σ0.\u302e"}, {"strip_accents": True},
+    {"collapse_whitespace": True}, {"remove_whitespace": True},
+]  # fmt: skip
+TWO = [{**a, **b} for a, b in itertools.combinations(STEPS, 2) if not set(a) & set(b)]
+PAIRS = [steps for steps in TWO if not {"collapse_whitespace", "remove_whitespace"} <= set(steps)]
+ALL = {
+    "unicode_form": "NFC", "lowercase": True, "numbers": "0", "punctuation": "space",
+    "strip_accents": True, "collapse_whitespace": True,
+}  # fmt: skip
+CUTS = [
+    {}, {"words": "alphanumeric"}, {"words": "ascii_alphanumeric"},
+    {"words": "alphanumeric", "empty_words": True},
+    {"words": "ascii_alphanumeric", "empty_words": True},
+]  # fmt: skip
+
+# What each step treats in a way of its own, and what stands beside it.
+LETTERS = (
+    "aZ é\u00dfİIıΣσς\u0301\u0323\u00ad'’0१9.,،٫⎖⎗⎘!_-—\t\n\u2003\x1c\x85"
+    "中ａ１ﬁ\u212b각\u1100\u1161\u11a8かが\u3099\U0001d15f\U0001d165\U0001d16e\u302e"
+    "\ufacf\ud800\udfff\u0378\U0010ffff😀\x00"
+)
+tricky = st.one_of(
+    st.text(LETTERS, max_size=30), st.text("aB 1.,-!", max_size=150), st.text(max_size=30),
+    st.lists(st.sampled_from(["12.5", "1,2,3", "x.", "Αʹ", "ΣΑΣ", "e\u0301", " - ", "a" * 60]))
+    .map("".join),
+)  # fmt: skip
+
+
+def name_of(steps):
+    return "-".join(str(value) if value is not True else name for name, value in steps.items())
+
+
+def after(texts, **steps):
+    """Return what the kernels make of texts."""
+    shingler = Shingler(**steps)
+    return shingler.take_texts(as_texts(texts), np.arange(len(texts))).strings()
+
+
+def special():
+    """Return the code points that some step may change; others are tried without the oracle."""
+    flags = oracle_text.WORD - 1 & ~0xFF  # all but this one
+    found = set(oracle_text.all_that(0xFF | flags))
+    for table in ("lowercase", "canonical", "compatible"):
+        found |= set(oracle_text.all_that(-1, table))
+    return sorted(found | set(map(chr, range(0xAC00, 0xAC00 + 600))))
+
+
+SPECIAL = special()
+PLAIN = sorted(set(map(chr, range(0x110000))) - set(SPECIAL) - set(map(chr, range(0xAC00, 0xD7A4))))
+
+
+# ---- every code point
+
+
+@pytest.mark.parametrize("steps", STEPS, ids=name_of)
+def test_every_code_point(steps):
+    assert after(SPECIAL, **steps) == [oracle_text.normalised(c, **steps) for c in SPECIAL]
+    chosen = steps.get("punctuation_characters", "")
+    texts = [c for c in PLAIN if c not in chosen]
+    assert after(texts, **steps) == texts
+
+
+@pytest.mark.parametrize("around", ["a{}b", "Σ{}Σ", "1{}2.5", "e{}\u0301中", " {} \U0001d15f"])
+def test_every_code_point_in_context(around):
+    texts = [around.format(c) for c in SPECIAL]
+    expected = [oracle_text.normalised(text, **ALL) for text in texts]
+    assert after(texts, **ALL) == expected
+    # And among so much else that the kernel takes it by windows.
+    texts = [f"{'Plain text, of 12.5 words ' * 3}{text}{' and ASCII!' * 7}" for text in texts[::9]]
+    assert after(texts, **ALL) == [oracle_text.normalised(text, **ALL) for text in texts]
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=name_of)
+def test_words_at_every_code_point(cut):
+    shingler = Shingler("word", 1, **cut)
+    for c in [*SPECIAL, *PLAIN[::97]]:
+        assert shingler.shingles(f"x{c}y") == oracle_text.words(
+            f"x{c}y", cut.get("words", "whitespace"), cut.get("empty_words", False)
+        )
+
+
+# ---- random texts
+
+
+@pytest.mark.parametrize("steps", [*STEPS, *PAIRS, ALL], ids=name_of)
+@given(texts=st.lists(tricky, min_size=8, max_size=8))
+def test_random_texts(steps, texts):
+    assert after(texts, **steps) == [oracle_text.normalised(text, **steps) for text in texts]
+
+
+@given(tricky, st.sampled_from([{}, *STEPS, ALL]), st.sampled_from(["char", "byte", "word"]))
+def test_every_input_form_has_the_same_hashes(text, steps, unit):
+    pa = pytest.importorskip("pyarrow")
+    if unit == "word" and "remove_whitespace" in steps:
+        unit = "char"
+    text = "".join(c for c in text if not "\ud800" <= c <= "\udfff")
+    hasher = MinHasher(16, shingler=Shingler(unit, 2, **steps))
+    expected = MinHasher(16, shingler=Shingler(unit, 2)).signatures(
+        [oracle_text.normalised(text, **steps)]
+    )
+    wide = text + "\U0001f600"
+    for form in ([text], [text.encode()], pa.array([text]), pa.array([text], pa.string_view())):
+        assert (hasher.signatures(form) == expected).all()
+    # The same code points, stored wider.
+    assert after([wide], **steps) == [oracle_text.normalised(wide, **steps)]
+
+
+@given(tricky, st.sampled_from(CUTS), st.integers(1, 4), st.sampled_from([{}, ALL]))
+def test_words(text, cut, size, steps):
+    shingler = Shingler("word", size, **cut, **steps)
+    normal = oracle_text.normalised(text, **steps)
+    words = oracle_text.words(normal, cut.get("words", "whitespace"), cut.get("empty_words", False))
+    windows = oracle.windows(tuple(words), size)
+    assert shingler.shingles(text) == [" ".join(window) for window in windows]
+    assert shingler.hashes(text).tolist() == sorted(set(map(oracle.words_hash, windows)))
+
+
+@given(st.lists(tricky, max_size=6), st.sampled_from(CUTS), st.sampled_from(["affine32", "fss"]))
+def test_words_on_every_instruction_set(isa, texts, cut, scheme):
+    # Long ones, too: what is found in one part of a text goes on in the next.
+    texts = [text * 40 for text in texts]
+    shingler = Shingler("word", 2, **cut)
+    functions = MinHasher(8, scheme=scheme)._functions
+    out = np.zeros((len(texts), 8), np.uint32)
+    isa.signatures(as_texts(texts).spans(0, len(texts)), shingler.kernel_unit, 2, *functions, out)
+    split = [
+        oracle_text.words(text, cut.get("words", "whitespace"), cut.get("empty_words", False))
+        for text in texts
+    ]
+    given_tokens = Shingler("word", 2, tokenizer=lambda text: split[int(text)])
+    hasher = MinHasher(8, shingler=given_tokens, scheme=scheme)
+    assert (out == hasher.signatures([str(i) for i in range(len(texts))])).all()
+
+
+@given(tricky, st.sampled_from([*STEPS, ALL]))
+def test_traced_back(text, steps):
+    shingler = Shingler(**steps)
+    spans, places = shingler.traced(as_texts([text]).spans(0, 1))
+    assert spans.strings() == [oracle_text.normalised(text, **steps)]
+    assert places.shape == (len(spans.strings()[0]), 2)
+    assert (places[:, 0] < places[:, 1]).all()
+    assert (np.diff(places, axis=0) >= 0).all()
+    assert ((places >= 0) & (places <= len(text))).all()
+
+
+# ---- pinned
+
+
+GOLDEN = json.loads(Path(__file__).parents[1].joinpath("golden_steps.json").read_text("ascii"))
+
+
+@pytest.mark.parametrize("case", GOLDEN["steps"], ids=lambda case: name_of(case["steps"]))
+def test_golden(case):
+    assert after(GOLDEN["texts"], **case["steps"]) == case["texts"]
+    every = "a".join(map(chr, range(0x110000)))
+    (changed,) = after([every], **case["steps"])
+    digest = hashlib.sha256(changed.encode("utf-8", "surrogatepass")).hexdigest()
+    assert digest == case["every_code_point"]
+    hashes = Shingler(size=3, **case["steps"]).hashes(GOLDEN["texts"][0])
+    assert [f"{h:016x}" for h in hashes.tolist()[:2]] == case["hashes"]
+
+
+@pytest.mark.parametrize("case", GOLDEN["words"], ids=lambda case: name_of(case["cut"]))
+def test_golden_words(case):
+    every = " ".join(f"x{chr(c)}y" for c in range(0x110000))
+    digest = hashlib.sha256(Shingler("word", 1, **case["cut"]).hashes(every).tobytes())
+    assert digest.hexdigest() == case["every_code_point"]
+
+
+def test_python_agrees_where_its_tables_know_a_code_point():
+    known = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) != "Cn"]
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        assert after(known, unicode_form=form) == [unicodedata.normalize(form, c) for c in known]
+    lower = [c.lower() for c in known]
+    ours = after(known, lowercase=True)
+    # Letters that got a small one in a later version.
+    later = {c for c, a, b in zip(known, ours, lower, strict=True) if a != b}
+    assert all(ord(c) > 0x1C80 for c in later)
+    assert len(later) < 20
+    if unicodedata.unidata_version.startswith(unicode_tables.UNICODE):
+        assert not later
+
+
+def test_the_cases_of_unicode():
+    path = Path("/usr/share/unicode/NormalizationTest.txt.bz2")
+    path = Path(os.environ.get("FASTLSH_NORMALIZATION_TEST", path))
+    if not path.is_file():
+        pytest.skip("no NormalizationTest.txt.bz2: it is in Debian's package unicode-data")
+    lines = bz2.decompress(path.read_bytes()).decode().splitlines()
+    rows = [line.split(";")[:5] for line in lines if line and line[0] not in "#@"]
+    columns = [["".join(chr(int(c, 16)) for c in cell.split()) for cell in row] for row in rows]
+    source, nfc, nfd, nfkc, nfkd = map(list, zip(*columns, strict=True))
+    for form, texts, expected in (
+        ("NFC", (source, nfc, nfd), nfc), ("NFD", (source, nfc, nfd), nfd),
+        ("NFC", (nfkc, nfkd), nfkc), ("NFD", (nfkc, nfkd), nfkd),
+        ("NFKC", (source, nfc, nfd, nfkc, nfkd), nfkc),
+        ("NFKD", (source, nfc, nfd, nfkc, nfkd), nfkd),
+    ):  # fmt: skip
+        for column in texts:
+            assert after(column, unicode_form=form) == expected
+
+
+# ---- linear
+
+
+def seconds(text, shingler):
+    """Return the least of three times."""
+    spans = as_texts([text]).spans(0, 1)
+    times = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        shingler.traced(spans)
+        after([text], **{name: getattr(shingler, name) for name in ALL})
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "\u0301", "\u0323\u0301", "a", "aАα中", "Σ\u0301", "ΣΣ", "\u00ad", "1", "1.", " ", ".",
+        "\U0001d165\U0001d16e\u302e", "가\u11a8", "\u1100\u1161\u11a8",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("steps", [ALL, {**ALL, "unicode_form": "NFKD", "punctuation": "remove"}])
+def test_hostile_texts_take_linear_time(piece, steps):
+    shingler = Shingler(**steps)
+    n = 100_000 // len(piece)
+    # Eight times the text: quadratic would be 64 times the time.
+    assert seconds(piece * 8 * n, shingler) < 24 * seconds(piece * n, shingler) + 0.01
+
+
+# ---- the whole
+
+
+def test_searches_compare_what_the_steps_leave():
+    texts = ["Café NOIR: sold 3.50 kg on May 7", "cafe noir sold 17 kg on may 12", "other", "!"]
+    pairs = near_duplicates(texts, shingler=Shingler(size=5, **ALL))
+    assert (pairs.left.tolist(), pairs.right.tolist()) == ([0], [1])
+    assert deduplicate(texts, shingler=Shingler(size=5, **ALL)).kept.tolist() == [
+        True, False, True, True,
+    ]  # fmt: skip
+
+
+def test_widest_growth_is_what_the_kernel_has_room_for():
+    starters = 0
+    for c in map(chr, range(sys.maxunicode + 1)):
+        if oracle_text.look_up("canonical", c):
+            kept = [x for x in oracle_text.apart(c, "canonical") if not oracle_text.has(x, 1 << 9)]
+            starters = max(starters, len(kept))
+        lower = (ord(c) + oracle_text.look_up("lowercase", c)) % 2**32
+        assert (lower < 0x100) >= (ord(c) < 0x100)
+        assert (lower < 0x10000) >= (ord(c) < 0x10000)
+    assert starters == 3
+    assert max(oracle_text.POOL[oracle_text.look_up("compatible", c)] for c in SPECIAL) == 18
