@@ -22,7 +22,7 @@ cdef enum:
 cdef void gather_band(
     const Tables* t, const uint32_t* row, uint32_t head, Stream* stream
 ) noexcept nogil:
-    # The first documents of a bucket, as candidates: one more than REMEMBERED says that it has more.
+    # The first documents of a bucket, as candidates: one more than REMEMBERED tells of more.
     cdef Py_ssize_t b = stream.band
     cdef int left = REMEMBERED
     cdef uint32_t d = head & ~MORE
