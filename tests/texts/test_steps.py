@@ -1,5 +1,6 @@
 """The steps of a Shingler, against the specification in plain Python (oracle_text)."""
 
+import base64
 import bz2
 import hashlib
 import itertools
@@ -8,6 +9,7 @@ import os
 import sys
 import time
 import unicodedata
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 import oracle
 import oracle_text
 from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
-from fastlsh._kernels.text import unicode_tables
+from fastlsh._kernels.text import inflate, unicode_tables
 from fastlsh.texts import as_texts
 
 STEPS = [
@@ -280,3 +282,8 @@ def test_widest_growth_is_what_the_kernel_has_room_for():
         assert (lower < 0x10000) >= (ord(c) < 0x10000)
     assert starters == 3
     assert max(oracle_text.POOL[oracle_text.look_up("compatible", c)] for c in SPECIAL) == 18
+
+
+def test_the_tables_without_zlib():
+    data = base64.b64decode(unicode_tables.DATA)
+    assert inflate.decompress(data) == zlib.decompress(data)

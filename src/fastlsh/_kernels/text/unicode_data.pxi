@@ -1,13 +1,17 @@
 # The pinned tables of Unicode, unpacked when the module is imported and constant from then on.
 
 from binascii import a2b_base64
-from zlib import decompress
 
 import numpy as np
 
 from libc.stdint cimport uint16_t, uint32_t
 
 from fastlsh._kernels.text import unicode_tables
+
+try:
+    from zlib import decompress
+except ImportError:
+    from fastlsh._kernels.text.inflate import decompress
 
 
 def _unpacked():
