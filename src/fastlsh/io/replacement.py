@@ -170,13 +170,23 @@ def _mode(name: str) -> int:
 
 
 def _uninterrupted(work: Callable[[], None]) -> None:
-    """Do some work to its end, and only then raise what has interrupted it."""
+    """Do some work to its end, and only then raise what has interrupted it.
+
+    What interrupts before the work has begun is raised at once.
+    """
     failed: list[BaseException] = []
     ended = threading.Event()
     wake = threading.Lock()
     wake.acquire()
+    deciding = threading.Lock()
+    begun = given_up = False
 
     def run() -> None:
+        nonlocal begun
+        with deciding:
+            if given_up:
+                return
+            begun = True
         try:
             work()
         except BaseException as error:
@@ -184,12 +194,20 @@ def _uninterrupted(work: Callable[[], None]) -> None:
         ended.set()
         wake.release()
 
-    threading.Thread(target=run).start()  # for Python interrupts the main thread only
+    thread = threading.Thread(target=run)  # for Python interrupts the main thread only
     interrupt: list[BaseException] = []
+    started = False
     while not ended.is_set():
         try:
+            if not started:
+                started = True
+                thread.start()
             wake.acquire(timeout=0.1)
-        except BaseException as error:  # noqa: PERF203
+        except BaseException as error:
             interrupt.append(error)
+            with deciding:
+                given_up = not begun
+            if given_up:
+                break
     for raised in (*failed, *interrupt):
         raise raised

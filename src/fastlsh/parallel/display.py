@@ -26,13 +26,19 @@ class Display:
         Where to; default: the standard error.
     clock
         Tells seconds.
+    live
+        Whether the line is; default: on a terminal.
     """
 
     def __init__(
-        self, stream: TextIO | None = None, clock: Callable[[], float] = monotonic
+        self,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = monotonic,
+        *,
+        live: bool | None = None,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._live = self._stream.isatty()
+        self._live = self._stream.isatty() if live is None else live
         self._clock = clock
         self._stage = ""
         self._start = self._before = clock()

@@ -20,7 +20,7 @@ class Progress:
     """
 
     def __init__(self, option: ProgressOption = False) -> None:
-        self.function = Display() if option is True else option or None
+        self.function = Display(live=True) if option is True else option or None
         """What is told, if anything."""
 
     def stage(self, name: str, total: int) -> Callable[[int], None]:

@@ -1,7 +1,7 @@
 """What a document is a set of: shingles of characters, words or bytes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -88,6 +88,10 @@ class Shingler:
     strip_accents: bool = False
     words: Literal["whitespace", "alphanumeric", "ascii_alphanumeric"] = "whitespace"
     empty_words: bool = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # An older pickle lacks the steps that came later.
+        self.__dict__.update({field.name: field.default for field in fields(self)}, **state)
 
     def __post_init__(self) -> None:
         check_choice(self.unit, "unit")
