@@ -53,8 +53,7 @@ def test_a_preset(run, three):
     expected = explain(ONE, NEAR, **preset("fineweb"), seed=3)
     assert err == []
     assert out == expected.to_terminal(False, names=("0", "1")) + "\n"
-    assert "The texts are shown normalised." not in out  # they are already
-    assert "5 words, normalize" in out
+    assert "5 words, lowercase, numbers as 0, punctuation as spaces" in out
 
 
 def test_several_inputs_and_rows_as_ids(run):

@@ -203,7 +203,7 @@ def _uninterrupted(work: Callable[[], None]) -> None:
                 started = True
                 thread.start()
             wake.acquire(timeout=0.1)
-        except BaseException as error:
+        except BaseException as error:  # noqa: PERF203
             interrupt.append(error)
             with deciding:
                 given_up = not begun
