@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from fastlsh.cli.messages import warn_about
+from fastlsh.cli.messages import warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     # On no documents: wrong parameters are refused before the long work.
     evaluate([], **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs)
-    warn_about(collection)
+    warn_of_rows(collection)
     result = evaluate(collection.texts, **keywords)
     print(result, flush=True)  # before what else may go to the same place
     if arguments.missed is not None:

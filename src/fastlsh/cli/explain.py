@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 
-from fastlsh.cli.messages import warn_about
+from fastlsh.cli.messages import warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
     collection = read_inputs(arguments, arguments.inputs)
-    warn_about(collection)
+    warn_of_rows(collection)
     names = (arguments.id_a, arguments.id_b)
     a, b = (collection.text(collection.find(name)) for name in names)
     result = explain(a, b, **keywords)

@@ -47,28 +47,15 @@ def progress_of_files(
     return None if arguments.quiet else Display()
 
 
-def warn_about(collection: Collection) -> None:
+def warn_of_rows(found: Collection | FileDeduplication | FilePairs) -> None:
     """Warn of rows that were left out and of ids that stand for several documents."""
-    for reason in collection.skipped_reasons:
+    for reason in found.skipped_reasons:
         warnings.warn(f"skipped: {reason}", stacklevel=2)
-    more = collection.skipped - len(collection.skipped_reasons)
+    more = found.skipped - len(found.skipped_reasons)
     if more:
         warnings.warn(f"skipped: {more} more rows", stacklevel=2)
-    if repeated := collection.repeated_ids:
+    if repeated := found.repeated_ids:
         warnings.warn(f"documents with the id of an earlier one: {repeated}", stacklevel=2)
-
-
-def warn_of_rows(result: FileDeduplication | FilePairs) -> None:
-    """Warn of rows that were left out and of ids that stand for several documents."""
-    for reason in result.skipped_reasons:
-        warnings.warn(f"skipped: {reason}", stacklevel=2)
-    more = result.skipped - len(result.skipped_reasons)
-    if more:
-        warnings.warn(f"skipped: {more} more rows", stacklevel=2)
-    if result.repeated_ids:
-        warnings.warn(
-            f"documents with the id of an earlier one: {result.repeated_ids}", stacklevel=2
-        )
 
 
 def summarise(
