@@ -114,10 +114,15 @@ def _size(record: BlockRecord) -> int:
     return record.place.stop - record.place.start
 
 
+def count_runs(job: Job) -> int:
+    """Return the number of runs that are whole."""
+    return len(list(job.work.path.glob("run-??????")))
+
+
 def finished_runs(job: Job) -> list[SignedRun]:
     """Return what is known of the runs that are whole, in order."""
     found = []
-    for number in range(len(list(job.work.path.glob("run-??????")))):
+    for number in range(count_runs(job)):
         run = job.work.read(f"{run_name(number)}/blocks.json")
         blocks = [BlockRecord(s, Place(*p), n, tuple(bad)) for s, p, n, bad in run["blocks"]]
         found.append(SignedRun(run["first"], run["documents"], blocks))
@@ -134,7 +139,7 @@ def keys_of(job: Job) -> list[Run]:
 
 def drop_keys(job: Job) -> None:
     """Remove the keys, which take most of the work directory."""
-    for number in range(len(finished_runs(job))):
+    for number in range(count_runs(job)):
         job.work.drop(f"{run_name(number)}/keys.npy", f"{run_name(number)}/identities.npy")
 
 

@@ -7,7 +7,14 @@ from typing import NamedTuple
 from fastlsh.disk.identities import are_integers, identity_hashes
 from fastlsh.disk.job import Job
 from fastlsh.disk.runs import packed, repetitions
-from fastlsh.disk.signed_runs import BlockRecord, RunWriter, SignedBlock, finished_runs, run_name
+from fastlsh.disk.signed_runs import (
+    BlockRecord,
+    RunWriter,
+    SignedBlock,
+    count_runs,
+    finished_runs,
+    run_name,
+)
 from fastlsh.io import Block, cut, in_order
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -102,7 +109,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
 
 
 def _summary(job: Job) -> Summary:
-    runs = [job.work.read(f"{run_name(n)}/blocks.json") for n in range(len(finished_runs(job)))]
+    runs = [job.work.read(f"{run_name(n)}/blocks.json") for n in range(count_runs(job))]
     blocks = [(source, n) for run in runs for source, _, n, _ in run["blocks"]]
     bad = sum(len(rows) for run in runs for *_, rows in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
