@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.disk.deciding import Proof, answer_rows, answers
-from fastlsh.disk.identities import IdColumn, StoredIds
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import Linked
 from fastlsh.disk.signing import Summary
@@ -30,7 +29,8 @@ def whole_answer(job: Job, linked: Linked) -> NDArray[Any]:
         rows = answer_rows(job, linked)
         with job.work.whole(ANSWER) as temporary:
             if not rows:  # which cannot be mapped
-                np.save(temporary.open("wb"), np.empty(0, Proof))
+                with temporary.open("wb") as stream:
+                    np.save(stream, np.empty(0, Proof))
             else:
                 array = np.lib.format.open_memmap(temporary, "w+", Proof, (rows,))
                 done = 0
@@ -72,26 +72,3 @@ def clusters_of(proofs: NDArray[Any], known: int) -> Clusters:
     behind = np.arange(len(number)) >= len(heads)
     order = np.lexsort([number, behind, of])
     return Clusters(number[order], of[order])
-
-
-def pair_table(ids: StoredIds, pairs: NDArray[Any]) -> dict[str, Any]:
-    """Return the columns of pairs, for `write_table`."""
-    return {
-        "id_a": IdColumn(ids, pairs["left"]),
-        "id_b": IdColumn(ids, pairs["right"]),
-        "jaccard": pairs["similarity"],
-    }
-
-
-def proof_table(ids: StoredIds, proofs: NDArray[Any]) -> dict[str, Any]:
-    """Return the columns of proofs, for `write_table`."""
-    return {
-        "id": IdColumn(ids, proofs["left"]),
-        "kept_id": IdColumn(ids, proofs["right"]),
-        "jaccard": proofs["similarity"],
-    }
-
-
-def cluster_table(ids: StoredIds, clusters: Clusters) -> dict[str, Any]:
-    """Return the columns of clusters, for `write_table`."""
-    return {"id": IdColumn(ids, clusters.number), "cluster": clusters.cluster}

@@ -11,6 +11,9 @@ from fastlsh.texts import as_texts
 
 Hashes = NDArray[np.uint64]
 
+_INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
+"""Types of Arrow; a value of uint64 need not fit."""
+
 NO_TEXT = np.uint64(0x9E3779B97F4A7C15)
 """Tells the hash of a number from that of a text."""
 
@@ -42,7 +45,9 @@ def identity_hashes(ids: Any) -> Hashes:
 def are_integers(ids: Any) -> bool:
     """Whether all ids, as `identity_hashes` takes them, are integers of 64 bits."""
     if hasattr(ids, "type"):
-        return str(ids.type).lstrip("u").startswith("int") and not ids.null_count
+        if str(ids.type) in _INTEGERS:
+            return not ids.null_count
+        ids = ids.to_pylist() if str(ids.type) == "uint64" else None
     return ids is not None and all(type(v) is int and -(2**63) <= v < 2**63 for v in ids)
 
 
@@ -76,33 +81,6 @@ def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
     return [json.dumps(each, default=str).encode() for each in named]
 
 
-class IdColumn:
-    """The ids of documents, made from what is on disk where the column is sliced.
-
-    Parameters
-    ----------
-    stored
-        Where all ids are.
-    numbers
-        int64 (n,): of which documents.
-    """
-
-    def __init__(self, stored: "StoredIds", numbers: NDArray[np.int64]) -> None:
-        self._stored = stored
-        self._numbers = numbers
-
-    @property
-    def integers(self) -> bool:
-        """Whether all ids are integers of 64 bits."""
-        return self._stored.integers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, key: slice) -> list[Any]:
-        return self._stored.of(self._numbers[key])
-
-
 class StoredIds:
     """The ids of the documents in company.
 
@@ -130,7 +108,7 @@ class StoredIds:
         self._data = data
         self.integers = integers
 
-    def of(self, numbers: NDArray[np.int64]) -> list[Any]:
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, which must be in company."""
         wanted, where = np.unique(numbers, return_inverse=True)
         places = np.searchsorted(self._numbers, wanted)

@@ -11,7 +11,7 @@ from fastlsh.disk.plan import Targets
 from fastlsh.disk.reading import Reading
 from fastlsh.io import (
     Collection,
-    Lookup,
+    cluster_columns,
     pair_columns,
     proof_columns,
     write_rows,
@@ -112,10 +112,7 @@ def _clusters(result: Deduplication, collection: Collection) -> dict[str, Any]:
     clusters = result.clusters()
     members = np.array([number for cluster in clusters for number in cluster], np.int64)
     sizes = [len(cluster) for cluster in clusters]
-    return {
-        "id": Lookup(collection.ids, members),
-        "cluster": np.repeat(np.arange(len(clusters)), sizes),
-    }
+    return cluster_columns(collection.ids, members, np.repeat(np.arange(len(clusters)), sizes))
 
 
 def _report(

@@ -63,7 +63,7 @@ def report_largest(
         result,
         _texts(job, numbers),
         path,
-        ids=ids.of(numbers),
+        ids=ids.take(numbers),
         title=f"The largest clusters of {documents:,} documents",
         notes={**whole, **notes},
         seconds=dict(seconds),

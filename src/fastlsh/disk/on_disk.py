@@ -9,15 +9,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastlsh.disk.answers import (
-    cluster_table,
-    clusters_of,
-    kept_documents,
-    pair_table,
-    proof_table,
-    whole_answer,
-)
+from fastlsh.disk.answers import clusters_of, kept_documents, whole_answer
 from fastlsh.disk.deciding import decide_parts, find_pairs, limited_documents
 from fastlsh.disk.gathering import Gathered, gather_inputs, stored_ids
 from fastlsh.disk.job import Job
@@ -28,7 +22,7 @@ from fastlsh.disk.plan import Machine, Targets
 from fastlsh.disk.signing import Summary, sign_inputs
 from fastlsh.disk.writing import write_outputs
 from fastlsh.errors import InputError
-from fastlsh.io import is_remote, write_table
+from fastlsh.io import cluster_columns, is_remote, pair_columns, proof_columns, write_table
 from fastlsh.parallel import Stopwatch, amount
 
 
@@ -78,11 +72,11 @@ def run_deduplication(
             check_unchanged(job.work, job.sources)
             ids = stored_ids(job, summary)
             if targets.removed is not None:
-                write_table(targets.removed, proof_table(ids, proofs))
+                columns = proof_columns(ids, *_columns(proofs))
+                write_table(targets.removed, columns)
             if targets.clusters is not None:
-                write_table(
-                    targets.clusters, cluster_table(ids, clusters_of(proofs, summary.known))
-                )
+                number, cluster = clusters_of(proofs, summary.known)
+                write_table(targets.clusters, cluster_columns(ids, number, cluster))
             limited = limited_documents(job, linked, summary.known)
             if targets.report is not None:
                 decided = {"keep": keep or np.empty(0), "max_candidates": max_candidates}
@@ -104,8 +98,13 @@ def run_pairs(
             find_pairs(job, linked, gathered, max_pairs)
             pairs = whole_answer(job, linked)
         with clock("writing"):
-            write_table(output, pair_table(stored_ids(job, summary), pairs))
+            columns = pair_columns(stored_ids(job, summary), *_columns(pairs))
+            write_table(output, columns)
         return summary, len(pairs)
+
+
+def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
+    return answer["left"], answer["right"], answer["similarity"]
 
 
 def _prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:

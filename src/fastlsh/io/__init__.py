@@ -17,7 +17,14 @@ from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.special import is_written_in_place
-from fastlsh.io.tables import Lookup, pair_columns, proof_columns, table_format, write_table
+from fastlsh.io.tables import (
+    Lookup,
+    cluster_columns,
+    pair_columns,
+    proof_columns,
+    table_format,
+    write_table,
+)
 from fastlsh.io.targets import Inputs, check_target, check_targets
 from fastlsh.io.telling import Teller
 
@@ -41,6 +48,7 @@ __all__ = [
     "check_rows_output",
     "check_target",
     "check_targets",
+    "cluster_columns",
     "cut",
     "exists",
     "expand",

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -25,18 +25,33 @@ _BLOCK = 1 << 17
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
+@runtime_checkable
+class StoredValues(Protocol):
+    """Values that are made where they are taken."""
+
+    @property
+    def integers(self) -> bool:
+        """Whether all are integers of 64 bits."""
+
+    def take(self, positions: npt.NDArray[np.int64]) -> list[Any]:
+        """Return the values at some positions, in any order."""
+
+
+Values = Sequence[Any] | StoredValues
+
+
 class Lookup(Sequence[Any]):
     """``[values[i] for i in positions]``, made piece by piece where it is sliced.
 
     Parameters
     ----------
-    values : sequence
+    values : sequence or StoredValues
         What is looked up.
     positions : numpy.ndarray of int64
         Where.
     """
 
-    def __init__(self, values: Sequence[Any], positions: npt.NDArray[np.int64]) -> None:
+    def __init__(self, values: Values, positions: npt.NDArray[np.int64]) -> None:
         self.values = values
         self.positions = positions
 
@@ -47,14 +62,17 @@ class Lookup(Sequence[Any]):
     def __getitem__(self, key: Any) -> Any:
         """Return a value, or a list of those of a slice."""
         if isinstance(key, slice):
-            if isinstance(self.values, Ids):
-                return self.values.take(self.positions[key])
-            return [self.values[i] for i in self.positions[key].tolist()]
-        return self.values[self.positions[key]]
+            return self._take(self.positions[key])
+        return self._take(self.positions[key : key + 1])[0]
+
+    def _take(self, positions: npt.NDArray[np.int64]) -> list[Any]:
+        if isinstance(self.values, (Ids, StoredValues)):
+            return self.values.take(positions)
+        return [self.values[i] for i in positions.tolist()]
 
 
 def pair_columns(
-    ids: Sequence[Any],
+    ids: Values,
     left: npt.NDArray[np.int64],
     right: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
@@ -64,13 +82,20 @@ def pair_columns(
 
 
 def proof_columns(
-    ids: Sequence[Any],
+    ids: Values,
     removed: npt.NDArray[np.int64],
     reason: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
 ) -> dict[str, Any]:
     """Return the table of proofs: each removed document, the kept one, how similar they are."""
     return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), "jaccard": similarity}
+
+
+def cluster_columns(
+    ids: Values, members: npt.NDArray[np.int64], cluster: npt.NDArray[np.int64]
+) -> dict[str, Any]:
+    """Return the table of clusters: each member's id, and which cluster it belongs to."""
+    return {"id": Lookup(ids, members), "cluster": cluster}
 
 
 def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
@@ -208,18 +233,16 @@ def _arrow_slices(pa: Any, column: Any) -> Callable[[int, int], Any]:
     """Return a function that makes an Arrow array of the values between two positions."""
     if isinstance(column, np.ndarray):
         return lambda start, stop: pa.array(column[start:stop])
-    if getattr(column, "integers", None):
-        return lambda start, stop: pa.array(column[start:stop], pa.int64())
-    if hasattr(column, "integers"):
-        return lambda start, stop: pa.array(_texts(column[start:stop]), pa.string())
-    positions = column.positions if isinstance(column, Lookup) else np.arange(len(column))
-    values = column.values if isinstance(column, Lookup) else column
     # Numbers only if all are: one type must do for the whole column.
-    if len(values) and all(type(v) is int and -(2**63) <= v < 2**63 for v in values):
-        numbers = np.array(values, np.int64)
-        return lambda start, stop: pa.array(numbers[positions[start:stop]])
-    strings = pa.array(_texts(values), pa.large_string())
-    return lambda start, stop: strings.take(pa.array(positions[start:stop])).cast(pa.string())
+    if _are_integers(column.values if isinstance(column, Lookup) else column):
+        return lambda start, stop: pa.array(column[start:stop], pa.int64())
+    return lambda start, stop: pa.array(_texts(column[start:stop]), pa.string())
+
+
+def _are_integers(values: Values) -> bool:
+    if isinstance(values, StoredValues):
+        return values.integers
+    return len(values) > 0 and all(type(v) is int and -(2**63) <= v < 2**63 for v in values)
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
