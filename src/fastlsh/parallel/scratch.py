@@ -2,7 +2,6 @@
 
 import mmap
 import os
-import tempfile
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -23,6 +22,7 @@ def mapped_in(folder: str | os.PathLike[str]) -> Empty:
     The files have no name and end with their arrays. Their room on the disk is taken at once, so
     that a full disk raises OSError and does not kill the process later.
     """
+    import tempfile  # rarely needed, and slow to import
 
     def empty(shape: Any, dtype: DTypeLike) -> NDArray[Any]:
         kind = np.dtype(dtype)
