@@ -61,7 +61,12 @@ def test_numbers_are_kept_from_part_to_part():
     with little_room(10, 1 << 22):
         sets = shingle_sets(texts, [0])
         make = sets._make
-        sets._make = lambda places, numbers: (made.extend(places.tolist()), make(places, numbers))
+
+        def recorded(places, numbers):
+            made.extend(places.tolist())
+            return make(places, numbers)
+
+        sets._make = recorded
         for last in (10, 35, 60):
             sets.ensure(np.arange(last - 10, last))
         sets.ensure(np.arange(60))

@@ -12,6 +12,7 @@ from fastlsh.cli.options import (
     read_inputs,
     search_keywords,
 )
+from fastlsh.disk import tokens_as_words
 from fastlsh.io import check_targets, pair_columns, table_format, write_table, write_text
 
 HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from fastlsh import evaluate
 
-    keywords = search_keywords(arguments, "max_pairs", "sample", "lowest")
+    keywords, _ = tokens_as_words(search_keywords(arguments, "max_pairs", "sample", "lowest"))
     outputs = {name: getattr(arguments, name[2:]) for name in ("--json", "--missed", "--plot")}
     check_targets(outputs, known_inputs(arguments))
     if arguments.missed is not None:

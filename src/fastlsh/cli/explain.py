@@ -14,6 +14,7 @@ from fastlsh.cli.options import (
     read_inputs,
     search_keywords,
 )
+from fastlsh.disk import tokens_as_words
 from fastlsh.io import check_targets, write_text
 
 HELP = "Compare two documents: why they are found or not, and where their texts agree."
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     from fastlsh import explain
 
-    keywords = search_keywords(arguments)
+    keywords, _ = tokens_as_words(search_keywords(arguments))
     for name in ("verify", "threads", "progress"):
         keywords.pop(name, None)
     outputs = {"--html": arguments.html, "--json": arguments.json}

@@ -56,7 +56,11 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         help=f"a pipeline's parameters, which other options change: {', '.join(PRESETS)}",
     )
     group.add_argument("--threshold", metavar="T", type=float, help="Jaccard (default: 0.8)")
-    group.add_argument("--unit", choices=["char", "word", "byte"], help="(default: char)")
+    group.add_argument(
+        "--unit",
+        choices=["char", "word", "byte", "token"],
+        help="token: the documents are lists of token ids (default: char)",
+    )
     group.add_argument("--size", metavar="N", type=integer, help="units a shingle (default: 9)")
     add_text_options(parser.add_argument_group("texts, in this order"))
     group = parser.add_argument_group("search")
@@ -133,6 +137,7 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
     return read(
         inputs,
         **reading_keywords(arguments),
+        tokens=arguments.unit == "token",
         threads=arguments.threads,
         progress=progress_of_files(arguments),
         **more,

@@ -2,6 +2,13 @@
 
 from fastlsh.disk.files import deduplicate_files
 from fastlsh.disk.pair_files import near_duplicate_files
+from fastlsh.disk.reading import tokens_as_words
 from fastlsh.disk.results import FileDeduplication, FilePairs
 
-__all__ = ["FileDeduplication", "FilePairs", "deduplicate_files", "near_duplicate_files"]
+__all__ = [
+    "FileDeduplication",
+    "FilePairs",
+    "deduplicate_files",
+    "near_duplicate_files",
+    "tokens_as_words",
+]

@@ -6,7 +6,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.disk import in_memory, on_disk
 from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
-from fastlsh.disk.reading import Reading
+from fastlsh.disk.reading import Reading, tokens_as_words
 from fastlsh.disk.results import FileDeduplication
 from fastlsh.io import Paths, is_folder_output
 from fastlsh.parallel import ProgressOption, Stopwatch
@@ -126,9 +126,12 @@ def deduplicate_files(
     """
     if priority is not None and keep is not None:
         raise ValueError("give keep or priority, not both")
+    search, tokens = tokens_as_words(search)
     reading = Reading(
-        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority
+        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority, tokens
     )
+    if tokens and keep == "longest":
+        raise ValueError("longest counts characters, not token ids: give priority, a column")
     keep = None if priority is not None else str(check_keep(keep or "first", 0))
     most = check_integer(max_candidates, "max_candidates")
     looking = Search.of(threshold, search, threads, progress)

@@ -6,7 +6,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.disk import in_memory, on_disk
 from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.plan import Machine, Path, Search, Tell, chosen, paths
-from fastlsh.disk.reading import Reading
+from fastlsh.disk.reading import Reading, tokens_as_words
 from fastlsh.disk.results import FilePairs
 from fastlsh.io import Paths, check_target, table_format
 from fastlsh.parallel import ProgressOption, Stopwatch
@@ -65,7 +65,10 @@ def near_duplicate_files(
     TooManyPairsError
         More pairs than `max_pairs`.
     """
-    reading = Reading(text, id, format, encoding, delimiter, header, quotes, recursive, on_error)
+    search, tokens = tokens_as_words(search)
+    reading = Reading(
+        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, tokens=tokens
+    )
     most = check_integer(max_pairs, "max_pairs")
     looking = Search.of(threshold, search, threads, progress)
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)

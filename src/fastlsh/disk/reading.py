@@ -1,10 +1,22 @@
 """How files are read: the options that all engines share."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastlsh.io import Collection, Inputs, Options, Paths, Source, expand, read
+from fastlsh.texts import Shingler
+
+
+def tokens_as_words(search: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the parameters of a search in files, and whether its documents are token ids.
+
+    These are read as words of their digits, which have the same hashes.
+    """
+    shingler = search.get("shingler")
+    if not isinstance(shingler, Shingler) or shingler.unit != "token":
+        return search, False
+    return {**search, "shingler": replace(shingler, unit="word")}, True
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,7 @@ class Reading:
     recursive: bool = False
     on_error: str = "fail"
     priority: str | None = None
+    tokens: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what can be refused before any file is opened."""
@@ -30,8 +43,9 @@ class Reading:
 
     def _options(self, priority: str | None) -> Options:
         return Options(
-            self.text, self.id, self.encoding, self.delimiter, self.header, self.quotes, priority
-        )
+            self.text, self.id, self.encoding, self.delimiter, self.header, self.quotes, priority,
+            self.tokens,
+        )  # fmt: skip
 
     def expand(self, inputs: Paths, *, mixed: bool = False, against: bool = False) -> list[Source]:
         """Return the files that inputs stand for; documents of `against` need no priority."""
@@ -57,6 +71,7 @@ class Reading:
             on_error=self.on_error,
             recursive=self.recursive,
             priority=None if against else self.priority,
+            tokens=self.tokens,
             **more,
         )
 

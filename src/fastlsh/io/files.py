@@ -11,6 +11,8 @@ from fastlsh.io.folders import files_of_folder
 from fastlsh.io.formats import COLUMNAR, Kind, Told, kind_of_file, told
 from fastlsh.io.special import is_special
 
+WITH_LISTS = "give .parquet, .arrow or .jsonl"
+
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -25,6 +27,7 @@ class Options:
     header: bool = True
     quotes: bool = True
     priority: str | None = None
+    tokens: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no file could be read with."""
@@ -117,6 +120,9 @@ def expand(
             sources.append(Source(path, *_kind(path, forced), options, places.parent(path)))
     if not sources:
         raise ValueError("there is no input")
+    for source in sources if options.tokens else ():
+        if source.format not in (*COLUMNAR, "jsonl"):
+            raise source.error(f"a {source.format} file has no lists of token ids: {WITH_LISTS}")
     return sources
 
 

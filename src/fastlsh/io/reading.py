@@ -28,6 +28,7 @@ def read(
     header: bool = True,
     quotes: bool = True,
     priority: str | None = None,
+    tokens: bool = False,
     on_error: str = "fail",
     uniform: bool = False,
     recursive: bool = False,
@@ -62,6 +63,9 @@ def read(
         Whether double quotes enclose fields of CSV and TSV, or are text like anything else.
     priority : str, optional
         A column of numbers, which go to `Collection.priority`; null or NaN is a bad row.
+    tokens : bool
+        Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. What is
+        read of each is a text of its ids as decimal numbers, a space between them.
     on_error : {"fail", "skip"}
         Whether a bad row raises or is left out and counted. A file that cannot be read to its
         end always raises.
@@ -91,7 +95,7 @@ def read(
     """
     if on_error not in ("fail", "skip"):
         raise ValueError(f"on_error is 'fail' or 'skip', not {on_error!r}")
-    options = Options(text, id, encoding, delimiter, header, quotes, priority)
+    options = Options(text, id, encoding, delimiter, header, quotes, priority, tokens)
     sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
     reader = _Reader(sources, on_error == "fail", uniform, progress)
     for part, block, found in in_order(reader.blocks(), _parsed, thread_count(threads)):

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh import _kernels
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 HASHED = 1 << 22
 """Characters that are made sets at a time: about a tenth of a second."""
@@ -37,10 +36,10 @@ def all_sets(
             start = offsets_of(np.maximum(lengths[begin:end], 1))  # no more shingles than units
             hashes = np.empty(start[-1], np.uint64)
             count = size[first + begin : first + end]
-            some = gathered.part(begin, end)
-            _kernels.shingle_sets(
-                some.units, some.offsets, shingler.kernel_unit, shingler.size, hashes, start, count
-            )
+            yield from shingle_set_steps(
+                gathered.part(begin, end), lengths[begin:end], shingler.kernel_unit, shingler.size,
+                hashes, start, count,
+            )  # fmt: skip
             parts[first + begin] = hashes[places_of(start[:-1], count)]
             yield
 

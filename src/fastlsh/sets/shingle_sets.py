@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.parallel import Batch, batches, batches_by_work, run
 from fastlsh.sets.all_at_once import offsets_of
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 ROOM = 1 << 22
 """Shingles of the documents that are compared together: 34 to 68 MB for their numbers and sets."""
@@ -89,11 +89,11 @@ class ShingleSets:
         groups = np.unique(np.searchsorted(self._groups, missing, "right") - 1)
         small = groups[~self._large[groups]]
 
-        def make_groups(first: int, last: int) -> None:
+        def make_groups(first: int, last: int) -> Iterator[None]:
             for group in small[first:last].tolist():
                 numbers = self._spare.pop() if self._spare else _kernels.Numbers()
                 numbers.clear()
-                self._make(np.arange(*self._groups[group : group + 2]), numbers)
+                yield from self._make(np.arange(*self._groups[group : group + 2]), numbers)
                 self._spare.append(numbers)
 
         run(make_groups, batches(len(small), 1), self._threads)
@@ -110,26 +110,28 @@ class ShingleSets:
             self.count[slice(*self._groups[group : group + 2])] = -1
             missing = places
 
-        def make(first: int, last: int) -> None:
-            self._make(missing[first:last], self._numbers)
+        def make(first: int, last: int) -> Iterator[None]:
+            return self._make(missing[first:last], self._numbers)
 
         run(make, batches_by_work(self._most[missing], BATCH, 4096), self._threads)
 
     def _shingles(self, places: NDArray[np.int64]) -> int:
         return int(self._most[places].sum())
 
-    def _make(self, places: NDArray[np.int64], numbers: _kernels.Numbers) -> None:
-        """Make the sets of a batch of documents."""
+    def _make(self, places: NDArray[np.int64], numbers: _kernels.Numbers) -> Iterator[None]:
+        """Make the sets of a batch of documents, step by step."""
         shingler = self._shingler
         gathered = shingler.take(self._texts, self._documents[places])
         start = offsets_of(self._most[places])
         lists = np.empty(start[-1], np.uint64)
         count = np.empty(len(places), np.int64)
-        _kernels.shingle_sets(
-            gathered.units, gathered.offsets, shingler.kernel_unit, shingler.size, lists, start,
-            count, thinned=True,
+        yield from shingle_set_steps(
+            gathered, gathered.lengths(), shingler.kernel_unit, shingler.size, lists, start, count,
+            thinned=True,
         )  # fmt: skip
-        numbers.replace(lists, start, count)
+        for begin, end in pieces(start, count):
+            numbers.replace(lists, begin, end - begin)
+            yield
         sets = np.empty(len(places) + 2 * int(count.sum()), np.uint64)
         place = np.empty(len(places), np.int64)
         size = np.empty(len(places), np.int64)
@@ -175,6 +177,19 @@ class ShingleSets:
 
         run(work, comparisons(self.count, a, b), self._threads)
         return found
+
+
+def pieces(
+    start: NDArray[np.int64], count: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield where lists begin and end, many short ones together, and long ones cut."""
+    ends = start[: len(count)] + count
+    for first, last in batches_by_work(count, ROOM, max(len(count), 1)):
+        if count[first] <= ROOM:
+            yield start[first:last], ends[first:last]
+            continue
+        for begin, end in batches(int(count[first]), ROOM):
+            yield start[first : first + 1] + begin, start[first : first + 1] + end
 
 
 def most_shingles(shingler: Shingler, lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.parallel import batches_by_work, run
 from fastlsh.sets.shingle_sets import comparisons, distinct, most_shingles, tiled
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 ROOM = 7 << 20
 """Hashes that are held at a time: 56 MB, more only if two documents need it."""
@@ -88,10 +88,10 @@ class SortedSets:
         bounds[1:] += np.cumsum(self._most[missing])
         counts = np.empty(len(missing), np.int64)
 
-        def work(first: int, last: int) -> None:
+        def work(first: int, last: int) -> Iterator[None]:
             gathered = self._shingler.take(self._texts, self._documents[missing[first:last]])
-            _kernels.shingle_sets(
-                gathered.units, gathered.offsets, self._shingler.kernel_unit, self._shingler.size,
+            return shingle_set_steps(
+                gathered, gathered.lengths(), self._shingler.kernel_unit, self._shingler.size,
                 self._hashes, bounds[first : last + 1], counts[first:last],
             )  # fmt: skip
 

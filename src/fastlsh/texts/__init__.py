@@ -2,6 +2,7 @@
 
 from fastlsh.texts.forms import Texts, as_texts, joined
 from fastlsh.texts.gathered import Gathered, gather_tokens, tokens_batch
+from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.shingler import Shingler, check_shingler
 from fastlsh.texts.token_ids import TokenIds
 
@@ -14,5 +15,6 @@ __all__ = [
     "check_shingler",
     "gather_tokens",
     "joined",
+    "shingle_set_steps",
     "tokens_batch",
 ]

@@ -7,10 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import CHARACTERS, TOKEN_IDS, Normaliser, Spans, shingle_sets, spans_of_list
+from fastlsh._kernels import CHARACTERS, TOKEN_IDS, Normaliser, Spans, spans_of_list
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.texts.forms import Texts, as_texts
 from fastlsh.texts.gathered import Gathered, gather_tokens
+from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.steps import (
     FLAGS,
     check_steps,
@@ -133,9 +134,10 @@ class Shingler:
         room = np.array([0, max(int(gathered.lengths()[0]), 1)], np.int64)
         out = np.empty(room[1], np.uint64)
         count = np.empty(1, np.int64)
-        shingle_sets(
-            gathered.units, gathered.offsets, self.kernel_unit, self.size, out, room, count
-        )
+        for _ in shingle_set_steps(
+            gathered, gathered.lengths(), self.kernel_unit, self.size, out, room, count
+        ):
+            pass  # Ctrl-C is heard here
         return out[: count[0]].copy()
 
     # ---- for the floors above

@@ -66,7 +66,7 @@ def shingle_sets(
     parts[3] = memory_of(offsets, "offsets")
     parts[4] = memory_of(tokens, "units")
     check_apart(parts, 5, 2, "out, count and what is read")
-    cdef uint64_t[::1] ring = new_ring(size, longest)
+    cdef uint64_t[::1] window = new_window(size, longest)
     if n == 0:
         return
     if unique or thinned:
@@ -79,12 +79,12 @@ def shingle_sets(
         make_plan(&plan, unit, size)
         if spans is not None:
             sets_of_texts(
-                spans.at, n, &plan, &ring[0], base, &start[0], &count[0], thinned, bench
+                spans.at, n, &plan, &window[0], base, &start[0], &count[0], thinned, bench
             )
         else:
             sets_of_tokens(
-                &tokens[0] if longest else NULL, &offsets[0], n, &plan, &ring[0], base, &start[0],
-                &count[0], thinned, bench,
+                &tokens[0] if longest else NULL, &offsets[0], n, &plan, &window[0], base,
+                &start[0], &count[0], thinned, bench,
             )
     free(bench)
 

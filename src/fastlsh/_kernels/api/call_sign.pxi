@@ -36,12 +36,12 @@ def signatures(
     check_plan(unit, size)
     check_documents(spans, unit)
     make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
-    cdef uint64_t[::1] ring = new_ring(size, longest_of(spans) if unit != CHARACTERS else 0)
+    cdef uint64_t[::1] window = new_window(size, longest_of(spans) if unit != CHARACTERS else 0)
     cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL
     if spans.n == 0:
         return
     with nogil:
-        sign_texts(spans.at, spans.n, unit, size, &how, &ring[0], &out[0, 0], to_keys)
+        sign_texts(spans.at, spans.n, unit, size, &how, &window[0], &out[0, 0], to_keys)
 
 
 def token_signatures(
@@ -60,13 +60,13 @@ def token_signatures(
     memory_of(tokens, "tokens")
     make_signer(&how, scheme, a, b, out, n, rows, keys)
     check_written(out, keys, offsets)
-    cdef uint64_t[::1] ring = new_ring(size, tokens.shape[0])
+    cdef uint64_t[::1] window = new_window(size, tokens.shape[0])
     cdef const uint64_t* base = &tokens[0] if tokens.shape[0] else NULL
     cdef uint64_t* to_keys = &keys[0, 0] if how.bands else NULL
     if n == 0:
         return
     with nogil:
-        sign_tokens(base, &offsets[0], n, size, &how, &ring[0], &out[0, 0], to_keys)
+        sign_tokens(base, &offsets[0], n, size, &how, &window[0], &out[0, 0], to_keys)
 
 
 cdef int check_written(

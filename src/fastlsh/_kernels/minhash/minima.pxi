@@ -6,9 +6,10 @@ from libc.string cimport memcpy, memset
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport fold
 from fastlsh._kernels.minhash.signer cimport WIDE, Signer
-from fastlsh._kernels.text.source cimport BLOCK, Source
+from fastlsh._kernels.text.source cimport BLOCK, CHARACTERS, Source
 
 cdef enum:
+    SEEN = 1024     # values of a document that are remembered, at most
     NARROW = 32     # not 16: gcc would take a loop of 16 apart before it makes vectors of it
 
 # A fixed count of lanes, shingles outside and lanes inside: compilers turn that into vector
@@ -71,12 +72,46 @@ cdef noinline_void fold_block(const uint64_t* hashes, Py_ssize_t n, uint32_t* x)
         x[i] = fold(hashes[i])
 
 
+cdef noinline_void leave_out_seen(
+    uint32_t* x, Py_ssize_t* n, uint32_t* seen, Py_ssize_t slots
+) noexcept nogil:
+    # What a text has said before changes no minimum. Not all of it is found.
+    cdef Py_ssize_t kept = 0
+    cdef Py_ssize_t i, slot
+    cdef uint32_t value
+    for i in range(n[0]):
+        value = x[i]
+        slot = value & (slots - 1)
+        x[kept] = value
+        kept += seen[slot] != value
+        seen[slot] = value
+    n[0] = kept
+
+
+cdef bint repeats_much(const Source* s, const Signer* how) noexcept nogil:
+    # Single words do: from a few hundred on, half of them. Longer shingles do not.
+    return (
+        s.plan != NULL and s.plan.size == 1 and s.plan.unit != CHARACTERS and how.k >= WIDE
+    )
+
+
 cdef void sign_affine32(const Source* document, const Signer* how, uint32_t* row) noexcept nogil:
     cdef uint64_t block[BLOCK]
     cdef uint32_t x[BLOCK]
+    cdef uint32_t seen[SEEN]
     cdef Source s = document[0]
     cdef Py_ssize_t n = s.next(&s, block)
+    cdef Py_ssize_t slots = 0
+    cdef Py_ssize_t i
+    if repeats_much(document, how):
+        slots = 64
+        while slots < SEEN and slots < s.length // 4:
+            slots *= 2
+        for i in range(slots):
+            seen[i] = ~<uint32_t> i             # a value that does not belong there
     while n:
         fold_block(block, n, x)
+        if slots:
+            leave_out_seen(x, &n, seen, slots)
         minima(x, n, how.a, how.b, how.k, row)
         n = s.next(&s, block)

@@ -28,7 +28,7 @@ cdef void sign(
 
 
 cdef void sign_texts(
-    const Span* at, Py_ssize_t n, int unit, Py_ssize_t size, const Signer* how, uint64_t* ring,
+    const Span* at, Py_ssize_t n, int unit, Py_ssize_t size, const Signer* how, uint64_t* window,
     uint32_t* rows, uint64_t* keys
 ) noexcept nogil:
     cdef Plan plan
@@ -36,20 +36,20 @@ cdef void sign_texts(
     cdef Py_ssize_t i
     make_plan(&plan, unit, size)
     for i in range(n):
-        open_text(&source, &plan, at + i, ring)
+        open_text(&source, &plan, at + i, window)
         sign(&source, how, rows + i * how.k, keys + i if how.bands else NULL)
 
 
 cdef void sign_tokens(
     const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, Py_ssize_t size,
-    const Signer* how, uint64_t* ring, uint32_t* rows, uint64_t* keys
+    const Signer* how, uint64_t* window, uint32_t* rows, uint64_t* keys
 ) noexcept nogil:
     cdef Plan plan
     cdef Source source
     cdef Py_ssize_t i
     make_plan(&plan, WORDS, size)
     for i in range(n):
-        open_tokens(&source, &plan, tokens + offsets[i], offsets[i + 1] - offsets[i], ring)
+        open_tokens(&source, &plan, tokens + offsets[i], offsets[i + 1] - offsets[i], window)
         sign(&source, how, rows + i * how.k, keys + i if how.bands else NULL)
 
 

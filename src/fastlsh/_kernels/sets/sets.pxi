@@ -151,22 +151,23 @@ cdef Py_ssize_t write_set(
 
 
 cdef void sets_of_texts(
-    const Span* at, Py_ssize_t n, const Plan* plan, uint64_t* ring, uint64_t* out,
+    const Span* at, Py_ssize_t n, const Plan* plan, uint64_t* window, uint64_t* out,
     const int64_t* start, int64_t* count, bint thinned, Workbench* bench
 ) noexcept nogil:
     cdef Source source
     cdef Py_ssize_t i
     for i in range(n):
-        open_text(&source, plan, at + i, ring)
+        open_text(&source, plan, at + i, window)
         count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], thinned, bench)
 
 
 cdef void sets_of_tokens(
-    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan, uint64_t* ring,
-    uint64_t* out, const int64_t* start, int64_t* count, bint thinned, Workbench* bench
+    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
+    uint64_t* window, uint64_t* out, const int64_t* start, int64_t* count, bint thinned,
+    Workbench* bench
 ) noexcept nogil:
     cdef Source source
     cdef Py_ssize_t i
     for i in range(n):
-        open_tokens(&source, plan, tokens + offsets[i], offsets[i + 1] - offsets[i], ring)
+        open_tokens(&source, plan, tokens + offsets[i], offsets[i + 1] - offsets[i], window)
         count[i] = write_set(&source, out + start[i], start[i + 1] - start[i], thinned, bench)

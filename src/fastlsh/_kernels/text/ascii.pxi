@@ -43,16 +43,17 @@ cdef extern from *:
     }
 
     /* Changes 64 bytes of ASCII, and says which are in each set: blank, dropped, digit and
-       separator. */
+       separator (where there are digits). */
     static CYTHON_INLINE void fastlsh_change(
         const uint8_t *sets, int numbers, uint8_t *bytes, uint64_t *masks)
     {
         const __m128i bits = _mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0);
         const __m128i nibble = _mm_set1_epi8(15), space = _mm_set1_epi8(32);
-        const __m128i zero = _mm_set1_epi8('0'), small = _mm_set1_epi8((char) sets[64]);
+        const __m128i zero = _mm_set1_epi8('0'), small = _mm_set1_epi8((char) sets[48]);
+        __m128i before[4];
         int i;
         for (i = 0; i < 4; i++) {
-            __m128i c = _mm_loadu_si128((const __m128i *) (bytes + 16 * i));
+            __m128i c = before[i] = _mm_loadu_si128((const __m128i *) (bytes + 16 * i));
             __m128i low = _mm_and_si128(c, nibble);
             __m128i high = _mm_shuffle_epi8(bits, _mm_and_si128(_mm_srli_epi16(c, 4), nibble));
             __m128i blank = fastlsh_in(sets, low, high);
@@ -65,26 +66,37 @@ cdef extern from *:
             masks[0] |= (uint64_t) (uint32_t) _mm_movemask_epi8(blank) << (16 * i);
             masks[1] |= (uint64_t) (uint32_t) _mm_movemask_epi8(dropped) << (16 * i);
             if (numbers) {
-                __m128i digit = fastlsh_in(sets + 32, low, high);
-                __m128i separator = fastlsh_in(sets + 48, low, high);
-                c = _mm_or_si128(_mm_andnot_si128(digit, c), _mm_and_si128(digit, zero));
+                __m128i value = _mm_sub_epi8(before[i], zero);
+                __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+                c = _mm_blendv_epi8(c, zero, digit);
                 masks[2] |= (uint64_t) (uint32_t) _mm_movemask_epi8(digit) << (16 * i);
-                masks[3] |= (uint64_t) (uint32_t) _mm_movemask_epi8(separator) << (16 * i);
             }
             _mm_storeu_si128((__m128i *) (bytes + 16 * i), c);
+        }
+        if (masks[2] == 0)                      /* most often */
+            return;
+        for (i = 0; i < 4; i++) {
+            __m128i c = before[i];
+            __m128i high = _mm_shuffle_epi8(bits, _mm_and_si128(_mm_srli_epi16(c, 4), nibble));
+            __m128i separator = fastlsh_in(sets + 32, _mm_and_si128(c, nibble), high);
+            masks[3] |= (uint64_t) (uint32_t) _mm_movemask_epi8(separator) << (16 * i);
         }
     }
     #else
     static CYTHON_INLINE void fastlsh_change(
         const uint8_t *sets, int numbers, uint8_t *bytes, uint64_t *masks)
     {
-        int i, set;
+        int i;
         for (i = 0; i < 64; i++) {
             uint8_t c = bytes[i], low = c & 15, high = (uint8_t) (1 << (c >> 4));
             if (c >= 'A' && c <= 'Z')
-                bytes[i] = c | sets[64];
-            for (set = 0; set < (numbers ? 4 : 2); set++)
-                masks[set] |= (uint64_t) ((sets[16 * set + low] & high) != 0) << i;
+                bytes[i] = c | sets[48];
+            masks[0] |= (uint64_t) ((sets[low] & high) != 0) << i;
+            masks[1] |= (uint64_t) ((sets[16 + low] & high) != 0) << i;
+            if (numbers) {
+                masks[2] |= (uint64_t) (c >= '0' && c <= '9') << i;
+                masks[3] |= (uint64_t) ((sets[32 + low] & high) != 0) << i;
+            }
             if (masks[0] >> i & 1)
                 bytes[i] = ' ';
             else if (masks[2] >> i & 1)

@@ -11,7 +11,7 @@ import numpy as np
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.text._texts cimport ROOM, Span, Spans, new_spans
 from fastlsh._kernels.text.steps cimport (
-    BLANKS_STAY, BLOCK_BITS, MARKS_STAY, TABLE, WINDOW, Blanks, Marks, Plan,
+    BLANKS_STAY, MARKS_STAY, TABLE, WINDOW, Blanks, Marks, Plan,
 )
 from fastlsh._kernels.text.unicode_data cimport NO_FORM, Form
 
@@ -71,7 +71,7 @@ cdef class Normaliser:
             if self.plan.entry == NULL:
                 raise MemoryError()
         if self.plan.form != NO_FORM:
-            self.plan.loose = <uint8_t*> PyMem_Calloc(0x110000 >> BLOCK_BITS, 1)
+            self.plan.loose = <uint8_t*> PyMem_Calloc(0x110000 >> 3, 1)
             if self.plan.loose == NULL:
                 raise MemoryError()
         with nogil:

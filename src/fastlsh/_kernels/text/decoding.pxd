@@ -58,6 +58,58 @@ cdef extern from *:
         return fastlsh_count_of[starts] * (Py_ssize_t) width;
     }
 
+    /* Four code points of three bytes each, as 32 bits; what is not of this form comes out too. */
+    static CYTHON_INLINE __m128i fastlsh_four_triples(__m128i bytes)
+    {
+        const __m128i how = _mm_setr_epi8(2, 1, 0, -1, 5, 4, 3, -1, 8, 7, 6, -1, 11, 10, 9, -1);
+        __m128i c = _mm_shuffle_epi8(bytes, how);
+        __m128i last = _mm_and_si128(c, _mm_set1_epi32(0x3F));
+        __m128i middle = _mm_srli_epi32(_mm_and_si128(c, _mm_set1_epi32(0x3F00)), 2);
+        __m128i top = _mm_srli_epi32(_mm_and_si128(c, _mm_set1_epi32(0x0F0000)), 4);
+        return _mm_or_si128(_mm_or_si128(last, middle), top);
+    }
+
+    /* Whether the first 12 bytes are four of them by their leading bits. */
+    static CYTHON_INLINE int fastlsh_are_triples(__m128i bytes)
+    {
+        const __m128i bits = _mm_setr_epi8(
+            -16, -64, -64, -16, -64, -64, -16, -64, -64, -16, -64, -64, 0, 0, 0, 0);
+        const __m128i form = _mm_setr_epi8(
+            -32, -128, -128, -32, -128, -128, -32, -128, -128, -32, -128, -128, 0, 0, 0, 0);
+        __m128i other = _mm_xor_si128(_mm_and_si128(bytes, bits), form);
+        return _mm_testz_si128(other, other);
+    }
+
+    /* Decodes code points of three bytes, eight at a time, as long as there are only such. Returns
+       how many bytes it took, or -1 if they are not valid. */
+    static CYTHON_INLINE Py_ssize_t fastlsh_decode_triples(
+        const uint8_t *data, Py_ssize_t n, char *out, int width)
+    {
+        Py_ssize_t p = 0;
+        for (; p + 28 <= n; p += 24) {
+            __m128i a = _mm_loadu_si128((const __m128i *) (data + p)), above;
+            __m128i b = _mm_loadu_si128((const __m128i *) (data + p + 12));
+            if (!fastlsh_are_triples(a) || !fastlsh_are_triples(b))
+                break;
+            a = fastlsh_four_triples(a);
+            b = fastlsh_four_triples(b);
+            if (width == 4) {
+                _mm_storeu_si128((__m128i *) out, a);
+                _mm_storeu_si128((__m128i *) (out + 16), b);
+            }
+            a = _mm_packus_epi32(a, b);
+            above = _mm_srli_epi16(a, 11);      /* 0: overlong; 27: a surrogate */
+            if (FASTLSH_MASK(_mm_or_si128(
+                    _mm_cmpeq_epi16(above, _mm_setzero_si128()),
+                    _mm_cmpeq_epi16(above, _mm_set1_epi16(27)))))
+                return -1;
+            if (width == 2)
+                _mm_storeu_si128((__m128i *) out, a);
+            out += 8 * width;
+        }
+        return p;
+    }
+
     /* Decodes up to a place from which on it has to go on byte by byte: the end, or 4 bytes that
        are one code point. Returns the bytes written, or -1 if the text is not valid. */
     static CYTHON_INLINE Py_ssize_t fastlsh_decode_some(
@@ -65,10 +117,21 @@ cdef extern from *:
     {
         char *begin = out;
         uint32_t carry = 0;         /* bytes that continue what began before */
-        Py_ssize_t p = 0;
+        Py_ssize_t p = 0, triples;
         for (; p + 18 <= n; p += 16) {
-            __m128i first = _mm_loadu_si128((const __m128i *) (data + p)), second, third;
-            uint32_t high = FASTLSH_MASK(first), inner, three, four, next;
+            __m128i first, second, third;
+            uint32_t high, inner, three, four, next;
+            if (carry == 0 && width != 1 && data[p] >= 0xE0) {
+                triples = fastlsh_decode_triples(data + p, n - p, out, width);
+                if (triples < 0)
+                    return -1;
+                p += triples;
+                out += triples / 3 * width;
+                if (p + 18 > n)
+                    break;
+            }
+            first = _mm_loadu_si128((const __m128i *) (data + p));
+            high = FASTLSH_MASK(first);
             if (high == 0 && carry == 0) {
                 if (width == 1) {
                     _mm_storeu_si128((__m128i *) out, first);
@@ -117,6 +180,10 @@ cdef extern from *:
             out += fastlsh_put_eight(
                 fastlsh_eight(_mm_srli_si128(first, 8), _mm_srli_si128(second, 8),
                               _mm_srli_si128(third, 8)), inner >> 8, out, width);
+            if (three & (three >> 3))           /* in a row: on from where the next one begins */
+                for (; carry; carry >>= 1)
+                    if ((data[16 + p++] & 0xC0) != 0x80)
+                        return -1;
         }
         for (; carry; carry >>= 1)
             if ((data[p++] & 0xC0) != 0x80)

@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
 from fastlsh._kernels.text.steps cimport (
-    BLANK, BLANKS_COLLAPSED, BLANKS_REMOVED, BLANKS_STAY, BLOCK_BITS, DIGIT, DROPPED, MARKS_REMOVED,
+    BLANK, BLANKS_COLLAPSED, BLANKS_REMOVED, BLANKS_STAY, DIGIT, DROPPED, MARKS_REMOVED,
     MARKS_STAY, POINT, SEPARATOR, SEVERAL, SIGMA, SPECIAL, TABLE, Plan,
 )
 from fastlsh._kernels.text.unicode_data cimport (
@@ -110,8 +110,8 @@ cdef void fill_ascii(Plan* plan) noexcept nogil:
             add(plan.ascii.separator, c)
             e &= ~<uint32_t> SEPARATOR
         if e == DIGIT:
-            add(plan.ascii.digit, c)
-        elif e == DROPPED:
+            continue                            # 0 to 9, which need no set
+        if e == DROPPED:
             add(plan.ascii.dropped, c)
         elif (e & POINT) == 32:
             add(plan.ascii.blank, c)
@@ -132,4 +132,4 @@ cdef void fill_plan(Plan* plan) noexcept nogil:
         return
     for c in range(0x110000):
         if properties_of(c) & COMBINING or not properties_of(c) >> (QUICK + plan.form) & 1:
-            plan.loose[c >> BLOCK_BITS] = 1
+            plan.loose[c >> 3] |= <uint8_t> (1 << (c & 7))

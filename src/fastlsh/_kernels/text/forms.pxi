@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from fastlsh._kernels.text._texts cimport Span, code_unit
-from fastlsh._kernels.text.steps cimport BLOCK_BITS, WINDOW, Plan
+from fastlsh._kernels.text.steps cimport WINDOW, Plan
 from fastlsh._kernels.text.unicode_data cimport (
     COMBINING, NFC, NFKC, NFKD, QUICK, apart, properties_of, together,
 )
@@ -61,8 +61,8 @@ cdef inline bint is_formed(
         if greatest >= safe:
             loose = 0
             for j in range(m):
-                loose |= plan.loose[text[i + j] >> BLOCK_BITS]
-            if loose:
+                loose |= plan.loose[text[i + j] >> 3] >> (text[i + j] & 7)
+            if loose & 1:
                 if not in_order(plan, text + i, m, &last):
                     return False
             else:

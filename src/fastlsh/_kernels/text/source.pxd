@@ -48,8 +48,8 @@ cdef struct Source:
     Py_ssize_t words
     uint64_t latest             # shingle, before it was finished, once there was one
     bint begun
-    Py_ssize_t slot
-    uint64_t* ring              # the last `size` word hashes
+    uint64_t* window            # word hashes, at least the last `size`: room for twice as many
+    Py_ssize_t filled           # and a block, of which so many are taken
 
 
 cdef inline void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil:

@@ -6,7 +6,6 @@ from fastlsh._kernels.text.unicode_data cimport Form
 
 cdef enum:
     TABLE = 1 << 17             # planes 0 and 1: the entries of others are found when needed
-    BLOCK_BITS = 4              # of code points that are looked at together for a form
     WINDOW = 64                 # code units that are changed at once if all are ASCII
 
     # An entry: the code point that one becomes, and
@@ -30,7 +29,6 @@ cdef struct Ascii:
     # Which of the code points below 128 ... : bit h of byte l says it of 16 * h + l.
     uint8_t blank[16]           # become a space
     uint8_t dropped[16]
-    uint8_t digit[16]           # are parts of numbers
     uint8_t separator[16]
     uint8_t case                # 0x20: capitals become small letters
 
@@ -49,7 +47,7 @@ cdef struct Plan:
     uint32_t zero               # the entry of a number's 0
     uint32_t sigma[2]           # the entries of small sigma, within a word and at its end
     uint32_t* entry             # TABLE entries
-    uint8_t* loose              # of each block: not all are starters that the form leaves alone
+    uint8_t* loose              # a bit of each code point: no starter that the form leaves alone
 
 cdef struct Work:
     Py_ssize_t made             # code points written

@@ -2,7 +2,7 @@
 # With polynomials.pxi, characters.pxi, cuts.pxi and decimals.pxi.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport WORD_BASE, finish, fmix64
@@ -57,27 +57,45 @@ cdef inline Py_ssize_t read_units(Source* s, uint64_t* word) noexcept nogil:
     return n
 
 
-cdef Py_ssize_t roll_words(Source* s, uint64_t* block, Py_ssize_t n) noexcept nogil:
-    # Makes shingles of words, in place; the words before are in the ring.
+cdef uint64_t* make_place(Source* s) noexcept nogil:
+    # For a block of words behind those that the next shingles begin with.
+    if s.filled - s.plan.size > s.plan.size:
+        memmove(s.window, s.window + (s.filled - s.plan.size), s.plan.size * sizeof(uint64_t))
+        s.filled = s.plan.size
+    return s.window + s.filled
+
+
+cdef Py_ssize_t roll_words(
+    Source* s, const uint64_t* word, Py_ssize_t n, uint64_t* block
+) noexcept nogil:
+    # Makes the shingles that end with these words; those before them lie in front.
     cdef Py_ssize_t size = s.plan.size
     cdef uint64_t beyond = s.plan.power * WORD_BASE
+    cdef uint64_t twice = <uint64_t> WORD_BASE * WORD_BASE
     cdef uint64_t h = s.state[0]
-    cdef uint64_t word
-    cdef Py_ssize_t slot = s.slot
+    cdef uint64_t change, next_change
     cdef Py_ssize_t made = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        word = block[i]
-        if s.words >= size:
-            h = h * WORD_BASE + (word - s.ring[slot] * beyond)
-        else:
-            h = h * WORD_BASE + word
-            s.words += 1
-        s.ring[slot] = word
-        slot = 0 if slot + 1 == size else slot + 1
+    cdef Py_ssize_t missing = size - s.words        # for the first shingle
+    cdef Py_ssize_t i = 0
+    while i < min(missing, n):
+        h = h * WORD_BASE + word[i]
+        i += 1
+    if 0 < missing <= n:
+        block[0] = h
+        made = 1
+    while i + 2 <= n:                               # by twos: a shorter chain of multiplications
+        change = word[i] - word[i - size] * beyond
+        next_change = word[i + 1] - word[i + 1 - size] * beyond
+        block[made] = h * WORD_BASE + change
+        h = h * twice + (change * WORD_BASE + next_change)
+        block[made + 1] = h
+        made += 2
+        i += 2
+    if i < n:
+        h = h * WORD_BASE + (word[i] - word[i - size] * beyond)
         block[made] = h
-        made += s.words >= size
-    s.slot = slot
+        made += 1
+    s.words = min(s.words + n, size)
     s.state[0] = h
     return made
 
@@ -102,16 +120,19 @@ cdef Py_ssize_t thin(Source* s, uint64_t* block, Py_ssize_t n) noexcept nogil:
 
 cdef Py_ssize_t next_words(Source* s, uint64_t* block) noexcept nogil:
     cdef Py_ssize_t size = s.plan.size
-    cdef Py_ssize_t n = read_units(s, block)
+    cdef uint64_t* word = block if size == 1 else make_place(s)
+    cdef Py_ssize_t n = read_units(s, word)
     while n:
         if size > 1:
-            n = roll_words(s, block, n)
+            s.filled += n
+            n = roll_words(s, word, n, block)
         if s.plan.unit & WITH_EMPTY:
             n = thin(s, block, n)
         if n:
             finish_block(block, n, size)
             return n
-        n = read_units(s, block)
+        word = block if size == 1 else make_place(s)
+        n = read_units(s, word)
     if 0 < s.words < size:                      # a short document is its own only shingle
         block[0] = finish(s.state[0], s.words)
         s.words = 0
@@ -120,14 +141,14 @@ cdef Py_ssize_t next_words(Source* s, uint64_t* block) noexcept nogil:
 
 
 cdef void open_text(
-    Source* s, const Plan* plan, const Span* span, uint64_t* ring
+    Source* s, const Plan* plan, const Span* span, uint64_t* window
 ) noexcept nogil:
     memset(s, 0, sizeof(Source))
     s.plan = plan
     s.text = span.text
     s.length = span.length
     s.kind = span.kind
-    s.ring = ring
+    s.window = window
     if plan.unit != CHARACTERS:
         s.roomy = max(SHORT - span.before, 0)
         s.next = next_words
@@ -143,11 +164,11 @@ cdef void open_text(
 
 
 cdef void open_tokens(
-    Source* s, const Plan* plan, const uint64_t* tokens, Py_ssize_t n, uint64_t* ring
+    Source* s, const Plan* plan, const uint64_t* tokens, Py_ssize_t n, uint64_t* window
 ) noexcept nogil:
     memset(s, 0, sizeof(Source))
     s.plan = plan
     s.tokens = tokens
     s.length = n
-    s.ring = ring
+    s.window = window
     s.next = next_words

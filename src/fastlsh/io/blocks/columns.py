@@ -4,6 +4,7 @@ from typing import Any
 
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Source
+from fastlsh.io.token_ids import are_lists_of_ids
 
 _TEXT = ("string", "large_string", "string_view")
 # By name, for an old pyarrow lacks some of these types.
@@ -80,6 +81,10 @@ class TableColumns:
     def text_type(self, kind: Any) -> Any:
         """Return the type that texts of a type are cast to, None if there is no need."""
         pa = pyarrow(self.source.path)
+        if self.source.options.tokens:
+            if are_lists_of_ids(kind):
+                return pa.string()
+            raise self._error(self.text, "lists of token ids, which are whole numbers")
         if self._types.is_dictionary(kind):
             if str(kind.value_type) in _BYTES:
                 return pa.large_string()
@@ -91,4 +96,5 @@ class TableColumns:
             return pa.type_for_alias(_BYTES[str(kind)])
         elif str(kind) in _TEXT:
             return None
-        raise self._error(self.text, "text")
+        hint = " (lists of token ids need --unit token)" if are_lists_of_ids(kind) else ""
+        raise self._error(self.text, f"text{hint}")

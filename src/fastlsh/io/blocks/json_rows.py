@@ -6,6 +6,7 @@ from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.io.files import Source
+from fastlsh.io.token_ids import words_of_list
 
 
 class JsonRows:
@@ -25,8 +26,14 @@ class JsonRows:
         value = self._value(row, raw)
         options = self.source.options
         text = self._member(row, value, options.text or "text")
+        if options.tokens:
+            try:
+                text = words_of_list(options.text or "text", text)
+            except ValueError as error:
+                raise self.source.error(str(error), row) from None
         if text is not None and not isinstance(text, str):
-            raise self._not(row, options.text or "text", text, "a string")
+            hint = " (token ids need --unit token)" if isinstance(text, list) else ""
+            raise self._not(row, options.text or "text", text, f"a string{hint}")
         if options.id is None:
             identity = value.get("id")
         else:

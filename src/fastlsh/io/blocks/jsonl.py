@@ -150,6 +150,8 @@ def _fields(found: list[Any], options: Options) -> Parsed | None:
 @lru_cache(8)
 def _decoder(options: Options) -> Any:
     """Return a decoder of msgspec; None where it is absent or cannot do it."""
+    if options.tokens:  # it takes 1.0 for a whole number
+        return None
     try:
         import msgspec
     except ImportError:

@@ -9,6 +9,7 @@ from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8
 from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
 from fastlsh.io.errors import pyarrow, reading
+from fastlsh.io.token_ids import words_of_column
 
 
 class TableBlock:
@@ -65,7 +66,10 @@ class TableBlock:
             rows = self.place.row + np.flatnonzero(flags)
             texts = table.column(self._columns.text)
             target = self._columns.text_type(texts.type)
-            texts = texts if target is None else texts.cast(target)
+            if self._columns.source.options.tokens:
+                texts = words_of_column(self._columns.text, texts)[0]
+            elif target is not None:
+                texts = texts.cast(target)
             return Documents(texts, self._ids(table)[0], rows, self._numbers(table))
         source, columns = self._columns.source, self._columns
         texts, undecodable = self._texts(table)
@@ -88,6 +92,9 @@ class TableBlock:
         """Return the texts, and the rows that are not UTF-8, which Arrow checks only on demand."""
         column = table.column(self._columns.text)
         target = self._columns.text_type(column.type)
+        if self._columns.source.options.tokens:
+            check_column(self._columns.text, column)
+            return words_of_column(self._columns.text, column)
         try:
             if target is None:
                 column.validate(full=True)

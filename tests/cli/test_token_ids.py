@@ -1,0 +1,182 @@
+"""Documents of token ids on the command line: the answer of the API, and bad rows."""
+
+import json
+
+import numpy as np
+import pytest
+
+import fastlsh
+from files import put_rows as put
+
+
+@pytest.fixture
+def pa():
+    return pytest.importorskip("pyarrow")
+
+
+SHINGLER = fastlsh.Shingler("token", 3)
+
+
+def documents():
+    draw = np.random.default_rng(3)
+    originals = [draw.integers(0, 60_000, n).tolist() for n in (0, 2, 30, 40, 90, 200)]
+    copies = [[*ids[: len(ids) // 2], 2**64 - 1, *ids[len(ids) // 2 :]] for ids in originals]
+    return [*originals, *copies, [2**64 - 1, 0, 7], []]
+
+
+def table(found):
+    lines = [f"{a}\t{b}\t{similarity:.6f}" for a, b, similarity in found]
+    return "\n".join(["id_a\tid_b\tjaccard", *lines, ""])
+
+
+def as_file(pa, kind):
+    rows = {"id": list(range(len(documents())))}
+    if kind == "jsonl":
+        return put("a.jsonl", *({"id": i, "ids": ids} for i, ids in enumerate(documents())))
+    rows["ids"] = pa.array(documents(), pa.large_list(pa.uint64()))
+    if kind == "arrow":
+        with pa.OSFile("a.arrow", "w") as file, pa.ipc.new_file(file, pa.table(rows).schema) as out:
+            out.write_table(pa.table(rows), max_chunksize=4)
+        return "a.arrow"
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(rows), "a.parquet", row_group_size=5)
+    return "a.parquet"
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "arrow"])
+def test_the_same_pairs_as_by_the_api(run, pa, kind, engine):
+    expected = fastlsh.near_duplicates(documents(), 0.6, shingler=SHINGLER)
+    assert len(expected) >= 3
+    name = as_file(pa, kind)
+    status, out, err = run(
+        "pairs", name, "--text", "ids", "--unit", "token", "--size", 3, "--threshold", 0.6,
+        "--engine", engine, "--work", "work", "-o", "out.tsv",
+    )  # fmt: skip
+    assert (status, out) == (0, ""), err
+    with open("out.tsv", encoding="utf-8") as file:
+        assert file.read() == table(expected)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_dedup_writes_the_rows_as_they_came(run, engine):
+    kept = fastlsh.deduplicate(documents(), 0.6, shingler=SHINGLER).selected
+    put("a.jsonl", *({"x": 1, "text": ids} for ids in documents()))
+    status, _, err = run(
+        "dedup", "a.jsonl", "-o", "kept.jsonl", "--unit", "token", "--size", 3, "--threshold", 0.6,
+        "--engine", engine,
+    )  # fmt: skip
+    assert status == 0, err
+    with open("kept.jsonl", encoding="utf-8") as file:
+        assert [json.loads(line)["text"] for line in file] == [documents()[i] for i in kept]
+
+
+def test_explain_and_evaluate(run):
+    put("a.jsonl", {"id": "a", "text": [1, 2, 3, 4]}, {"id": "b", "text": [1, 2, 3, 5]})
+    given = ("--unit", "token", "--size", 2)
+    status, out, _ = run("explain", "a.jsonl", "a", "b", *given)
+    assert status == 0
+    assert "0.5000 (2 of 4 shingles)" in out
+    status, out, _ = run("evaluate", "a.jsonl", *given)
+    assert (status, out.splitlines()[0]) == (0, "2 documents, 0 empty")
+
+
+IDS = "expected whole numbers from 0 to 2**64 - 1"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ([1, -2], f"'text' has -2 among its ids, {IDS}"),
+        ([1, 2.0], f"'text' has 2.0 among its ids, {IDS}"),
+        ([1, None], f"'text' has null among its ids, {IDS}"),
+        ([True], f"'text' has true among its ids, {IDS}"),
+        ([[1]], f"'text' has an array among its ids, {IDS}"),
+        ([{}], f"'text' has an object among its ids, {IDS}"),
+        (["1"], f"'text' has a string among its ids, {IDS}"),
+        ([2**64], f"'text' has {2**64} among its ids, {IDS}"),
+        ("1 2", "'text' is no array of token ids"),
+        (7, "'text' is no array of token ids"),
+    ],
+)
+def test_bad_rows_of_json(run, value, reason):
+    put("a.jsonl", {"text": [1, 2]}, {"text": value}, {"text": None})
+    status, out, err = run("pairs", "a.jsonl", "--unit", "token", "-q")
+    assert (status, out, err) == (2, "", [f"fastlsh: a.jsonl: row 2: {reason}"])
+    status, _, err = run("pairs", "a.jsonl", "--unit", "token", "--on-error", "skip")
+    assert (status, err[1]) == (0, "fastlsh: 2 documents, 1 empty, 1 rows skipped")
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "reason"),
+    [
+        ([[1], [2, -3, -4], [-5]], "int32", f"row 2: 'text' has the id -3, {IDS}"),
+        ([[], None, [1], [2, None]], "int64", f"row 4: 'text' has null among its ids, {IDS}"),
+        ([[None]], "null", f"row 1: 'text' has null among its ids, {IDS}"),
+        ([[1.5]], "double", "column 'text' is list<item: double>, not lists of token ids, which"
+         " are whole numbers"),
+        ([["a"]], "string", "column 'text' is list<item: string>, not lists of token ids, which"
+         " are whole numbers"),
+    ],
+)  # fmt: skip
+def test_bad_columns(run, pa, rows, kind, reason):
+    import pyarrow.parquet as pq
+
+    column = pa.array(rows, pa.list_(pa.field("item", pa.type_for_alias(kind))))
+    pq.write_table(pa.table({"text": column}), "a.parquet")
+    status, out, err = run("pairs", "a.parquet", "--unit", "token", "-q")
+    assert (status, out) == (2, "")
+    # pyarrow writes the one name or the other.
+    assert [line.replace("element: ", "item: ") for line in err] == [
+        f"fastlsh: a.parquet: {reason}"
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt"])
+def test_files_without_lists(run, name):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write("text\n1 2 3\n")
+    status, _, err = run("pairs", name, "--unit", "token", "-q")
+    assert status == 2
+    kind = name.partition(".")[2]
+    wrong = f"a {kind} file has no lists of token ids: give .parquet, .arrow or .jsonl"
+    assert err == [f"fastlsh: {name}: {wrong}"]
+
+
+def test_who_forgets_the_unit_is_told(run, pa):
+    put("a.jsonl", {"text": [1]})
+    assert run("pairs", "a.jsonl")[2][-1].endswith("not a string (token ids need --unit token)")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"text": pa.array([[1]])}), "a.parquet")
+    told = run("pairs", "a.parquet")[2][-1]
+    assert told.endswith("not text (lists of token ids need --unit token)")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--lowercase"], 'lowercase changes texts: unit="token" takes ids as they are'),
+        (
+            ["--keep", "longest"],
+            "longest counts characters, not token ids: give priority, a column",
+        ),
+    ],
+)
+def test_options_that_do_not_go_with_it(run, options, reason):
+    put("a.jsonl", {"text": [1]})
+    status, _, err = run("dedup", "a.jsonl", "-o", "kept.jsonl", "--unit", "token", *options)
+    assert (status, err) == (2, [f"fastlsh: {reason}"])
+
+
+def test_many_ids_in_pieces(monkeypatch, pa):
+    from fastlsh.io import token_ids
+
+    monkeypatch.setattr(token_ids, "MOST_IDS", 5)
+    rows = [[1, 2, 3], [], None, [4] * 9, [5, None], [6], [-7, 8]]
+    words, bad = token_ids.words_of_column("x", pa.chunked_array([rows[:2], rows[2:]]))
+    assert words.to_pylist()[:4] == ["1 2 3", "", "", "4 4 4 4 4 4 4 4 4"]
+    assert {row: reason.partition(",")[0] for row, reason in bad.items()} == {
+        4: "'x' has null among its ids", 6: "'x' has the id -7",
+    }  # fmt: skip
