@@ -186,6 +186,53 @@ def query():
     }  # fmt: skip
 
 
+def packed_room():
+    size = np.zeros(4, INT64)
+    _kernels.packed_sizes(spans(), size)
+    offsets = np.concatenate([[0], np.cumsum(size)])
+    return {"offsets": offsets, "words": np.zeros(offsets[-1], UINT64)}
+
+
+def packed_texts():
+    room = packed_room()
+    _kernels.pack_texts(spans(), **room)
+    return room
+
+
+def texts_asked():
+    """Return `asked` for packed texts; all of them share a bucket."""
+    held = packed_texts()
+    return {
+        **asked(), "signatures": np.ones((4, 8), UINT32), "hashes": held["words"],
+        "offsets": held["offsets"], "last": 4, "mode": 3,
+    }  # fmt: skip
+
+
+def tables_of_texts(isa):
+    kernel = isa.BandTables(8, 2, 3, True)
+    kernel.reserve(9, 90, 1.0)
+    for band in range(2):
+        kernel.resize_table(band, 12)
+    given = texts_asked()
+    kernel.append(**{n: given[n] for n in ("signatures", "hashes", "offsets", "first", "last")})
+    kernel.switch(0, np.empty(0, INT64))
+    return kernel
+
+
+def query_of_texts(isa):
+    return tables_of_texts(isa).query, {
+        **query(), **texts_asked(), "counts": np.zeros(4, INT64),
+        "reader": isa.TextReader(0, 5),
+    }  # fmt: skip
+
+
+def unique_of_texts(isa):
+    return tables_of_texts(isa).insert_unique, {
+        **texts_asked(), "own": 4, "limit": 2, "fresh": np.zeros(4, UINT8),
+        "reader": isa.TextReader(0, 5),
+    }  # fmt: skip
+
+
 def keeper(isa):
     return isa.Keeper, {
         "root": np.array([[0, -1], [0, 1], [0, 1], [-1, 1], [-1, -1]], INT32),
@@ -360,7 +407,7 @@ CASES = {
     **{
         kind: lambda isa, kind=kind: (getattr(isa, kind), {
             "num_perm": 8, "bands": 2, "rows": 3, "with_sets": True,
-        }) for kind in ("TableMemory", "TableChanges", "BandTables")
+        }) for kind in ("TableMemory", "TableChanges", "TableCompaction", "BandTables")
     },
     "BandTables.over": tables_over,
     **{
@@ -380,7 +427,7 @@ CASES = {
                 "first": 3, "gone": np.array([1]), "limited": 1,
             },
             "TableChanges.remove": lambda: {"number": 1},
-            "TableChanges.begin_compact": lambda: {"ids": None}, "TableChanges.go_on": dict,
+            "TableCompaction.begin_compact": lambda: {"ids": None}, "TableCompaction.go_on": dict,
             "BandTables.complete": lambda: {"n": 3, "ids": None},
             "BandTables.is_live": lambda: {"number": 2},
             "BandTables.copy_rows": lambda: {
@@ -389,6 +436,17 @@ CASES = {
             "BandTables.query": query,
         }.items()
     },
+    "TextReader": lambda isa: (isa.TextReader, {"unit": 0, "size": 5}),
+    "BandTables.query/texts": query_of_texts,
+    "TableChanges.insert_unique/texts": unique_of_texts,
+    "packed_sizes": lambda _: (
+        _kernels.packed_sizes, {"spans": spans(), "out": np.zeros(4, INT64)}
+    ),
+    "pack_texts": lambda _: (_kernels.pack_texts, {**packed_room(), "spans": spans()}),
+    "spans_of_packed": lambda _: (
+        lambda **given: _kernels.spans_of_packed(**given).strings(),
+        {**packed_texts(), "documents": np.array([3, 0, 1]), "tokens": False},
+    ),
     "Keeper": keeper, "Keeper.candidates": method_of_keeper("candidates", candidates),
     "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
     "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),

@@ -42,7 +42,7 @@ def modelled(index, rows):
 def test_queries_of_many_sizes(n, num_perm, bands, rows):
     signatures = signatures_alike(n, num_perm, 3)
     for threshold in (0.3, 1.0):
-        index = Index(threshold, num_perm=num_perm, bands=bands, rows=rows)
+        index = Index(threshold, num_perm=num_perm, bands=bands, rows=rows, verify="signature")
         index.insert_many(range(n), signatures=signatures)
         model = modelled(index, signatures)
         asked = np.concatenate([signatures, signatures_alike(20, num_perm, 3, 1)])
@@ -57,14 +57,14 @@ def test_every_instruction_set_gives_the_same(isa, monkeypatch):
     monkeypatch.setattr("fastlsh.index.memory.tables.BandTables", isa.BandTables)
     for k in (15, 16, 17, 128, 129):
         signatures = signatures_alike(150, k, 4)
-        index = Index(0.4, num_perm=k, bands=k // 3, rows=3)
+        index = Index(0.4, num_perm=k, bands=k // 3, rows=3, verify="signature")
         for start in range(0, 150, 7):
             part = slice(start, min(start + 7, 150))
             index.insert_many(range(part.start, part.stop), signatures=signatures[part])
         model = modelled(index, signatures)
         expected = [model.query((row, None)) for row in signatures.tolist()]
         assert index.query_many(signatures=signatures) == expected
-        fresh = Index(0.4, num_perm=k, bands=k // 3, rows=3)
+        fresh = Index(0.4, num_perm=k, bands=k // 3, rows=3, verify="signature")
         new = fresh.insert_unique(range(150), signatures=signatures)
         model.documents.clear()
         rows = enumerate(signatures.tolist())
@@ -190,7 +190,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(documents=many, on_known=st.sampled_from(["raise", "replace"]))
     def merge(self, documents, on_known):
-        other = Index(0.9, num_perm=6, bands=3, rows=2)
+        other = Index(0.9, num_perm=6, bands=3, rows=2, verify="signature")
         names, rows = self.unzipped(documents)
         other.insert_many(names, signatures=rows, on_known="replace")
         if names:
@@ -227,7 +227,7 @@ TestMachine.settings = settings(max_examples=100, stateful_step_count=40)
 
 def test_growth_one_by_one():
     signatures = signatures_alike(700, 12, 3)
-    index = Index(0.6, num_perm=12, bands=4, rows=3)
+    index = Index(0.6, num_perm=12, bands=4, rows=3, verify="signature")
     model = Model(0.6, 4, 3)
     for d, row in enumerate(signatures):
         index.insert(d, signature=row)
@@ -239,7 +239,7 @@ def test_growth_one_by_one():
 
 def test_removal_is_not_paid_for_again_and_again():
     same_row = np.arange(128, dtype=np.uint32)
-    index = Index(0.8)
+    index = Index(0.8, verify="signature")
     index.insert_many(range(3000), signatures=np.tile(same_row, (3000, 1)))
     for d in range(1400):
         index.remove(d)
@@ -255,7 +255,7 @@ def test_removal_is_not_paid_for_again_and_again():
 
 
 def test_many_bands():
-    index = Index(0.5, num_perm=65_535, bands=65_535, rows=1)
+    index = Index(0.5, num_perm=65_535, bands=65_535, rows=1, verify="signature")
     rows = np.random.default_rng(0).integers(0, 2**32, (40, 65_535), np.uint32)
     rows[7, ::2] = rows[3, ::2]
     index.insert_many(range(40), signatures=rows)
@@ -265,7 +265,7 @@ def test_many_bands():
 
 def test_nbytes_and_compact():
     signatures = np.random.default_rng(0).integers(0, 2**32, (20_000, 128), np.uint32)
-    index = Index(0.8)
+    index = Index(0.8, verify="signature")
     index.insert_many(range(20_000), signatures=signatures)
     bands = index.params.bands
     besides = index.nbytes - signatures.nbytes
@@ -281,21 +281,34 @@ def test_nbytes_and_compact():
     assert index.query(signature=signatures[6]) == []
 
 
-def test_sets_are_packed():
+def words_of(text):
+    """How many words of 8 bytes an index keeps of a text."""
+    return 1 + -(-len(text) * (1 if text.isascii() else 4) // 8)
+
+
+@pytest.mark.parametrize("keeps", ["texts", "sets"])
+def test_contents_are_packed(keeps):
     draw = random.Random(0)
-    texts = ["".join(draw.choices("abcdefgh", k=60)) for _ in range(200)]
-    index = Index(0.8, verify="exact")
+    letters = ["abcdefgh", "abcd\U0001f600"]
+    texts = ["".join(draw.choices(letters[d % 2], k=60)) for d in range(200)]
+    tokenizer = str.split if keeps == "sets" else None
+    shingler = Shingler("word" if tokenizer else "char", 9, tokenizer=tokenizer)
+    index = Index(0.8, shingler=shingler)
+    assert index._settings.keeps == keeps
     index.insert_many(range(200), texts)
     for d in range(0, 200, 3):
         index.remove(d)
     index.compact()
-    assert index._tables.words == sum(len(Shingler().hashes(texts[d])) for d in index)
+    if keeps == "sets":
+        assert index._tables.words == sum(len(shingler.hashes(texts[d])) for d in index)
+    else:
+        assert index._tables.words == sum(words_of(texts[d]) for d in index)
     assert [index.query(texts[d]) for d in (0, 1, 2)] == [[], [(1, 1.0)], [(2, 1.0)]]
 
 
 def test_queries_of_many_identical_documents_stop_early():
     row = np.random.default_rng(0).integers(0, 2**32, (1, 128), np.uint32)
-    index = Index(0.8)
+    index = Index(0.8, verify="signature")
     index.insert_many(range(5000), signatures=np.repeat(row, 5000, axis=0))
     index.insert_many(["near", "far"], signatures=np.vstack([row, row ^ 1]))
     assert index.query(signature=row[0], limit=3) == [(0, 1.0), (1, 1.0), (2, 1.0)]
@@ -309,7 +322,7 @@ def test_queries_of_many_identical_documents_stop_early():
 
 def test_signatures_of_a_hasher_find_texts():
     texts = ["one text and more of it", "another text altogether", ""]
-    index = Index(0.8)
+    index = Index(0.8, verify="signature")
     index.insert_many(list("abc"), signatures=MinHasher().signatures(texts))
     assert index.query(texts[0]) == [("a", 1.0)]
     assert index.query(texts[1].encode()) == [("b", 1.0)]

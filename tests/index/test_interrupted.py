@@ -16,7 +16,7 @@ ROWS = np.arange(512, dtype=np.uint32).reshape(4, 128)
 
 
 def small(**options):
-    index = Index(0.8, threads=1, **options)
+    index = Index(0.8, threads=1, **{"verify": "signature", **options})
     index.insert_many(list("abcd"), signatures=ROWS)
     return index
 
@@ -77,7 +77,7 @@ def test_what_runs_inside_a_change_may_ask_and_remove():
 
 def test_finalizers_may_remove_what_they_stand_for():
     """A document goes when what it belongs to is garbage: while others come, among other times."""
-    index = Index(0.8, threads=1)
+    index = Index(0.8, threads=1, verify="signature")
 
     class Owner:
         def __init__(self, number):
@@ -101,7 +101,7 @@ def test_finalizers_may_remove_what_they_stand_for():
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")
 def test_a_handler_of_signals_may_ask():
-    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1)
+    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1, verify="signature")
     answers = []
 
     def handle(*_):
@@ -163,7 +163,7 @@ def in_child(work):
 @needs_fork
 @no_warning
 def test_a_child_can_use_what_a_thread_of_its_parent_was_using():
-    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1)
+    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=1, verify="signature")
     index.insert_many(range(300), signatures=np.tile(ROWS[:1], (300, 1)))
     asking = threading.Event()
     stop = threading.Event()
@@ -188,7 +188,7 @@ def test_a_child_can_use_what_a_thread_of_its_parent_was_using():
 @needs_fork
 @no_warning
 def test_a_child_of_a_parent_that_changes_the_index():
-    index = Index(0.8, num_perm=128, bands=32, rows=4, threads=1)
+    index = Index(0.8, num_perm=128, bands=32, rows=4, threads=1, verify="signature")
     rows = np.random.default_rng(0).integers(0, 2**32, (2000, 128), np.uint32)
     stop = threading.Event()
 
@@ -313,7 +313,7 @@ def test_insert_unique_is_interrupted_within_one_document(isa):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_long_question(threads):
     """The index is as it was, and no thread goes on."""
-    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=threads)
+    index = Index(0.5, num_perm=128, bands=64, rows=2, threads=threads, verify="signature")
     index.insert_many(range(6000), signatures=np.tile(ROWS[:1], (6000, 1)))
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     running = threading.active_count()

@@ -115,6 +115,29 @@ def test_a_mapped_index_is_read_only(tmp_path):
     assert_equal(other, index, texts)
 
 
+def test_files_of_the_first_version_hold_sets(tmp_path):
+    """What a tokenizer makes is still saved like this."""
+    words = Shingler("word", 2)
+    old, texts = made(shingler=Shingler("word", 2, tokenizer=str.split))
+    old.save(tmp_path / "index")
+    data = bytearray((tmp_path / "index").read_bytes())
+    assert data[8:12] == (1).to_bytes(4, "little")
+    header, body = parts_of(data)
+    assert "text_words" not in header["sizes"]
+    header["parameters"]["shingler"]["tokenizer"] = None  # as was `Shingler("word", 2)` then
+    (tmp_path / "index").write_bytes(put_together(header, body, 1))
+    new, _ = made(shingler=words)
+    for mmap in (False, True):
+        loaded = Index.load(tmp_path / "index", mmap=mmap, verify=True, shingler=words)
+        assert_equal(loaded, new, texts)
+        assert_equal(loaded.copy(), new, texts)
+    loaded = Index.load(tmp_path / "index")
+    loaded.insert("more", texts[1])
+    assert ("more", 1.0) in loaded.query(texts[1])
+    with pytest.raises(ValueError, match="the other index keeps sets, this one texts"):
+        new.merge(loaded)
+
+
 # ---- ids
 
 
@@ -242,7 +265,8 @@ def test_a_shorter_or_longer_file_is_refused(file):
 
 def test_another_version_is_refused(file):
     header, body = parts_of(file.read_bytes())
-    refused(file, put_together(header, body, 2), "format version 2 is unknown, version 1 is read")
+    said = "format version 3 is unknown, versions 1 to 2 are read"
+    refused(file, put_together(header, body, 3), said)
 
 
 LIES = [0, -1, 1, 2**31, 2**32, 2**62, 2**63, 2**70, 10**30, 1e300, 0.5, None, "x", [], {}, True]
@@ -458,7 +482,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_the_format_is_as_documented(tmp_path):
     """A reader written from docs/index-format.md alone, for one document."""
-    index = Index(0.8, num_perm=8, bands=2, rows=4)
+    index = Index(0.8, num_perm=8, bands=2, rows=4, verify="signature")
     row = np.arange(8, dtype=np.uint32)
     index.insert(77, signature=row)
     index.save(tmp_path / "index")

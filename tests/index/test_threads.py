@@ -151,7 +151,7 @@ def test_one_id_is_inserted_once():
 def test_every_question_while_documents_come_and_go(tmp_path):
     """The first 50 documents stay: every answer has all of them, whatever else happens."""
     row = np.arange(128, dtype=np.uint32)
-    index = Index(0.8, threads=2)
+    index = Index(0.8, verify="signature", threads=2)
     index.insert_many(range(50), signatures=np.tile(row, (50, 1)))
     stop = threading.Event()
 
@@ -176,7 +176,7 @@ def test_every_question_while_documents_come_and_go(tmp_path):
             assert [name for name, _ in index.query(signature=row, limit=3)] == [0, 1, 2]
 
     def look():
-        other = Index(0.8)
+        other = Index(0.8, verify="signature")
         while not stop.is_set():
             assert list(index)[:50] == list(range(50))
             assert len(index) >= 50

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle
 import strategies
 from fastlsh import Index, Shingler, deduplicate
-from fastlsh.index.memory import tables
+from fastlsh.index.memory import questions, tables
 from index_model import Model
 
 pytestmark = strategies.few_letters
@@ -103,6 +103,7 @@ def test_more_documents_than_a_bucket_offers(verify, threshold, most, cuts):
 @pytest.mark.parametrize("most", [1, 3, 1000])
 def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
     monkeypatch.setattr(tables, "BandTables", isa.BandTables)
+    monkeypatch.setattr(questions, "TextReader", isa.TextReader)
     texts = crowd(160, 1)
     truth = oracle.Oracle(texts, size=4, num_perm=8)
     sets = [set(map(oracle.window_hash, shingles)) for shingles in truth.sets]
@@ -150,8 +151,26 @@ def test_real_texts(verify, most, examples):
     assert (found.limited > 0) == (most == 1)
 
 
+def test_real_texts_in_number(corpus):
+    _, texts, _ = corpus
+    found = assert_equal_to_deduplicate(texts, 0.8, (5000,), shingler=Shingler(size=5))
+    assert found.filtered.size
+    assert not found.limited
+
+
+@pytest.mark.parametrize("most", [1, 70, 200, 500, 600, 1000])
+def test_early_comparisons_do_not_change_an_answer(most):
+    """Where a limit might leave some out, the best are chosen first."""
+    draw = random.Random(5)
+    shared = [f"a common part {part} " for part in range(6)]
+    texts = ["".join(draw.sample(shared, 4)) + f"{draw.randrange(400):03d}" * 2 for _ in range(900)]
+    parameters = {"num_perm": 16, "bands": 8, "rows": 1, "shingler": Shingler(size=4)}
+    for threshold in (0.6, 0.8, 0.95):
+        assert_equal_to_deduplicate(different(texts), threshold, (300,), most, **parameters)
+
+
 def test_a_copy_that_a_limit_keeps_from_its_original():
-    """The one difference to `deduplicate`: an index has no texts, so it cannot tell copies."""
+    """The one difference to `deduplicate`, which looks for copies before anything else."""
     texts = crowd(200, 3)
     parameters = {"num_perm": 8, "bands": 1, "rows": 1, "shingler": Shingler(size=4)}
     kept = deduplicate(texts, 1.0, **parameters)

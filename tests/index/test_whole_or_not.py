@@ -207,10 +207,10 @@ def signed_before(monkeypatch):
     """What is done before the index is touched would take most of the time."""
     known = {}
 
-    def signed(hasher, with_sets, texts, signatures, *, one=False):
-        key = (with_sets, texts if one else tuple(texts))
+    def signed(settings, texts, signatures, *, one=False):
+        key = (settings.keeps, texts if one else tuple(texts))
         if key not in known:
-            known[key] = memory.read_documents(hasher, with_sets, texts, signatures, one=one)
+            known[key] = memory.read_documents(settings, texts, signatures, one=one)
         return known[key]
 
     for module in ("changing", "asking"):

@@ -28,8 +28,11 @@ from fastlsh._kernels.text._texts import (
     Spans,
     arrow_stream,
     merged,
+    pack_texts,
+    packed_sizes,
     spans_of_ids,
     spans_of_list,
+    spans_of_packed,
 )
 
 
@@ -60,6 +63,7 @@ ALPHANUMERIC = _best.ALPHANUMERIC
 ASCII_ALPHANUMERIC = _best.ASCII_ALPHANUMERIC
 BY_SETS = _best.BY_SETS
 BY_SIGNATURE = _best.BY_SIGNATURE
+BY_TEXTS = _best.BY_TEXTS
 CHARACTERS = _best.CHARACTERS
 FSS = _best.FSS
 LEGACY = _best.LEGACY
@@ -72,6 +76,7 @@ WORDS = _best.WORDS
 BandTables = _best.BandTables
 Keeper = _best.Keeper
 Permutations = _best.Permutations
+TextReader = _best.TextReader
 agreement = _best.agreement
 band_keys = _best.band_keys
 called_hashes = _best.called_hashes
@@ -94,6 +99,7 @@ __all__ = [
     "ASCII_ALPHANUMERIC",
     "BY_SETS",
     "BY_SIGNATURE",
+    "BY_TEXTS",
     "CHARACTERS",
     "FSS",
     "LEGACY",
@@ -112,6 +118,7 @@ __all__ = [
     "Permutations",
     "SetJoin",
     "Spans",
+    "TextReader",
     "agreement",
     "answer_lists",
     "arrow_stream",
@@ -133,6 +140,8 @@ __all__ = [
     "number_jaccard",
     "numbers_of",
     "pack_numbers",
+    "pack_texts",
+    "packed_sizes",
     "roots",
     "set_jaccard",
     "sha1_hashes",
@@ -140,6 +149,7 @@ __all__ = [
     "signatures",
     "spans_of_ids",
     "spans_of_list",
+    "spans_of_packed",
     "text_hashes",
     "token_hashes",
     "token_signatures",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BY_SETS, NOT_VERIFIED, answer_lists
+from fastlsh._kernels import NOT_VERIFIED, answer_lists
 from fastlsh.banding import LSHParams
 from fastlsh.index.guard import Guard
 from fastlsh.index.memory import Documents, StoredIds, Tables, read_documents
@@ -75,7 +75,7 @@ class Asking:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the signatures, tables and sets, spare room included; without the ids."""
+        """Bytes of the signatures, tables and texts, spare room included; without the ids."""
         nested = self._guard.held()
         with self._guard.lock:
             return self._settled(nested).nbytes
@@ -118,7 +118,8 @@ class Asking:
         text
             A str, or bytes (UTF-8).
         signature
-            Instead of the text: uint32 (num_perm,), of an equal `MinHasher`.
+            Of the text, uint32 (num_perm,), of an equal `MinHasher`. Instead of the text or, with
+            ``verify="exact"``, besides it: then the text is not signed again.
         limit
             At most so many, the first ones. The search ends early where that many documents with
             similarity 1 are found.
@@ -126,12 +127,10 @@ class Asking:
         Raises
         ------
         TypeError, ValueError
-            Neither or both are given, or what is given does not suit.
+            Neither is given, or what is given does not suit.
         """
         most = _check_limit(limit)
-        documents = read_documents(
-            self._settings.hasher, self._with_sets, text, signature, one=True
-        )
+        documents = read_documents(self._settings, text, signature, one=True)
         return self._answer(documents, most)[0]
 
     def query_many(
@@ -148,12 +147,12 @@ class Asking:
         texts
             Anything that `MinHasher.signatures` takes.
         signatures
-            Instead of texts: uint32 (n, num_perm).
+            uint32 (n, num_perm), as in `query`.
         limit
             At most so many for each document.
         """
         most = _check_limit(limit)
-        documents = read_documents(self._settings.hasher, self._with_sets, texts, signatures)
+        documents = read_documents(self._settings, texts, signatures)
         return self._answer(documents, most)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -173,10 +172,6 @@ class Asking:
                 tables.compact()
             ids = tables.ids
             write_index(path, tables, ids if isinstance(ids, StoredIds) else StoredIds.of(ids))
-
-    @property
-    def _with_sets(self) -> bool:
-        return self._settings.verify == BY_SETS
 
     def _answer(self, documents: Documents, limit: int) -> list[list[tuple[Any, float]]]:
         nested = self._guard.held()

@@ -29,15 +29,13 @@ class Changing(Asking):
         id
             Any hashable value; only str, bytes and int can be saved.
         text, signature
-            As in `query`. With ``verify="exact"`` it must be the text.
+            As in `query`.
         on_known
             What to do if the id is there already. "raise": ValueError. "replace": the old document
             is removed, the new one counts as inserted now.
         """
         _check_on_known(on_known)
-        documents = read_documents(
-            self._settings.hasher, self._with_sets, text, signature, one=True
-        )
+        documents = read_documents(self._settings, text, signature, one=True)
         with self._guard.change():
             self._insert([id], documents, on_known)
 
@@ -56,12 +54,12 @@ class Changing(Asking):
         ids
             One for each document.
         texts, signatures
-            As in `query_many`. With ``verify="exact"`` they must be texts.
+            As in `query_many`.
         on_known
             As in `insert`; also for an id that is given twice.
         """
         _check_on_known(on_known)
-        documents = read_documents(self._settings.hasher, self._with_sets, texts, signatures)
+        documents = read_documents(self._settings, texts, signatures)
         names = _names_of(ids, documents)
         with self._guard.change():
             self._insert(names, documents, on_known)
@@ -102,13 +100,12 @@ class Changing(Asking):
         Notes
         -----
         With the same parameters, a stream that begins with an empty index gives the answer of
-        ``deduplicate(keep="first")``, in as many calls as you like. One thing differs: an index
-        does not keep texts, so it cannot tell a copy from another document with similarity 1. A
-        copy whose candidates were cut by one of the limits may be inserted, which `deduplicate`
-        removes.
+        ``deduplicate(keep="first")``, in as many calls as you like. One thing differs: a copy is
+        not recognised before its buckets are searched. If one of the limits cuts its candidates,
+        it may be inserted, which `deduplicate` removes.
         """
         max_candidates = check_integer(max_candidates, "max_candidates")
-        documents = read_documents(self._settings.hasher, self._with_sets, texts, signatures)
+        documents = read_documents(self._settings, texts, signatures)
         names = _names_of(ids, documents)
         with self._guard.change():
             tables = self._changeable()
@@ -148,8 +145,8 @@ class Changing(Asking):
         Parameters
         ----------
         other
-            An index with the same num_perm, seed, scheme and shingler, and with sets if this one
-            has them. Bands, rows and threshold may differ.
+            An index with the same num_perm, seed, scheme and shingler, which keeps texts if this
+            one does. Bands, rows and threshold may differ.
         on_known
             As in `insert`.
         """
@@ -161,13 +158,17 @@ class Changing(Asking):
             mine, his = getattr(hasher, name), getattr(its, name)
             if mine != his:
                 raise ValueError(f"the other index has {name}={his!r}, this one {mine!r}")
-        if self._with_sets and not other._with_sets:
-            raise ValueError('the other index keeps no sets, which verify="exact" needs')
+        keeps, has = self._settings.keeps, other._settings.keeps
+        if keeps and keeps != has:
+            raise ValueError(
+                f"the other index keeps {has or 'neither texts nor sets'}, this one {keeps}, which "
+                'verify="exact" compares'
+            )
         nested = other._guard.held()
         with other._guard.lock:  # never both locks at once
             tables = other._settled(nested)
             names = list(tables.names())
-            documents = tables.documents()
+            documents = tables.documents() if keeps else Documents(tables.documents().signatures)
         with self._guard.change():
             self._insert(names, documents, on_known)
 

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from fastlsh._kernels import BY_SETS
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.memory import KINDS
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.texts import Shingler
 
 ALIGNED = 64
+CONTENTS = {TEXTS: ("text_offsets", "text_words"), SETS: ("set_offsets", "set_hashes")}
+"""The arrays of what is kept for exact verification."""
 CUSTOM = "custom"
 """Stands for a function, which cannot be written."""
 
@@ -28,6 +29,13 @@ class Sizes(NamedTuple):
     """ "str", "bytes" or "int"."""
     id_bytes: int
     id_table: int
+    text_words: int = 0
+    """0 where no texts are kept; so in files of the first version."""
+
+    @property
+    def words(self) -> int:
+        """Of texts or sets."""
+        return self.set_hashes + self.text_words
 
 
 class Entry(NamedTuple):
@@ -63,9 +71,9 @@ def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
 
 
 def settings_of(
-    saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None
+    saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None, keeps: str
 ) -> Settings:
-    """Return the settings that were saved.
+    """Return the settings that were saved, of an index that `keeps` this for exact verification.
 
     Raises
     ------
@@ -100,6 +108,7 @@ def settings_of(
         scheme=_strict(saved["scheme"], str),
         verify=_strict(saved["verify"], str),
         threads=threads,
+        keeps=keeps,
     )
 
 
@@ -113,7 +122,8 @@ def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:
     if _strict(sizes.ids, str) not in KINDS:
         raise ValueError(f"unknown kind of ids {sizes.ids!r}")
     _within(sizes.id_bytes, *((8 * n, 8 * n) if sizes.ids == "int" else (0, 2**62)))
-    _within(sizes.set_hashes, 0, 2**59 if settings.verify == BY_SETS else 0)
+    _within(sizes.set_hashes, 0, 2**59 if settings.keeps == SETS else 0)
+    _within(sizes.text_words, 0, 2**59 if settings.keeps == TEXTS else 0)
     _within(sizes.id_table, n + 1, 2**32 - 1)
     return sizes._replace(slots=slots)
 
@@ -134,9 +144,10 @@ def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[
     yield "signatures", "<u4", (n, settings.hasher.num_perm)
     yield "links", "<u4", (settings.params.bands, n)
     yield "slots", "<u8", (sum(sizes.slots),)
-    if settings.verify == BY_SETS:
-        yield "set_offsets", "<i8", (n + 1,)
-        yield "set_hashes", "<u8", (sizes.set_hashes,)
+    if settings.keeps:
+        offsets, contents = CONTENTS[settings.keeps]
+        yield offsets, "<i8", (n + 1,)
+        yield contents, "<u8", (sizes.words,)
     if sizes.ids != "int":
         yield "id_offsets", "<i8", (n + 1,)
     yield "id_bytes", "|u1", (sizes.id_bytes,)

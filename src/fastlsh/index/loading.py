@@ -20,9 +20,10 @@ from fastlsh.index.layout import (
     sizes_of,
 )
 from fastlsh.index.memory import StoredIds, Tables
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.index.storage import (
     MAGIC,
+    PARTS,
     PIECE,
     START,
     VERSION,
@@ -60,7 +61,8 @@ def map_index(
             padding = whole[end : end + -entry.size % ALIGNED]
             if checksum_of(pieces_of(arrays[entry.name])) != checksum or padding.any():
                 _refuse(path, f"{entry.name} is damaged")
-    return Tables.over(header.settings, header.sizes.slots, arrays, _ids_of(header.sizes, arrays))
+    named = {PARTS.get(name, name): array for name, array in arrays.items()}
+    return Tables.over(header.settings, header.sizes.slots, named, _ids_of(header.sizes, arrays))
 
 
 def read_index(
@@ -92,7 +94,7 @@ def read_index(
         def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
             for entry, checksum in zip(header.entries, header.checksums, strict=True):
                 if not entry.name.startswith("id_"):
-                    yield entry.name, pieces(entry, checksum)
+                    yield PARTS.get(entry.name, entry.name), pieces(entry, checksum)
                     continue
                 ours[entry.name] = array = np.empty(entry.shape, entry.dtype)
                 code, place = array.view(np.uint8), 0
@@ -100,9 +102,7 @@ def read_index(
                     code[place : place + len(piece)] = piece
                     place += len(piece)
 
-        tables = Tables.filled(
-            header.settings, sizes.documents, sizes.set_hashes, sizes.slots, arrays()
-        )
+        tables = Tables.filled(header.settings, sizes.documents, sizes.words, sizes.slots, arrays())
     tables.complete(sizes.documents, _ids_of(sizes, ours).copy())
     return tables
 
@@ -125,14 +125,15 @@ def _read_header(
     """Read the header; nothing it says is believed before it is compared with the file's size."""
     check_machine()
     size = os.fstat(file.fileno()).st_size
-    length, checksum = _check_start(path, file.read(START.size), size)
+    version, length, checksum = _check_start(path, file.read(START.size), size)
     code = np.empty(length, np.uint8)
     _read_into(path, file, code)
     if crc32(code.data) != checksum:
         _refuse(path, "the header is damaged")
     try:
         header = json.loads(code.tobytes())
-        settings = settings_of(header["parameters"], expected, threads)
+        keeps = TEXTS if version > 1 else SETS
+        settings = settings_of(header["parameters"], expected, threads, keeps)
         sizes = sizes_of(header["sizes"], settings)
         entries = entries_of(settings, sizes)
         checksums = [_checked(*pair) for pair in zip(header["arrays"], entries, strict=True)]
@@ -157,16 +158,16 @@ def _read_into(path: str | os.PathLike[str], file: FileIO, out: NDArray[np.uint8
         view = view[count:]
 
 
-def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int]:
-    """Return length and checksum of the header."""
+def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int, int]:
+    """Return version, and length and checksum of the header."""
     if len(start) < START.size or not start.startswith(MAGIC):
         _refuse(path, "it is not an index of fastlsh")
     _, version, checksum, length = START.unpack(start)
-    if version != VERSION:
-        _refuse(path, f"format version {version} is unknown, version {VERSION} is read")
+    if not 1 <= version <= VERSION:
+        _refuse(path, f"format version {version} is unknown, versions 1 to {VERSION} are read")
     if length > min(size - START.size, LONGEST_HEADER) or (START.size + length) % ALIGNED:
         _refuse(path, "it is truncated, or its start damaged")
-    return length, checksum
+    return version, length, checksum
 
 
 def _checked(saved: Mapping[str, Any], entry: Entry) -> int:

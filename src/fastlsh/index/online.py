@@ -30,18 +30,21 @@ class Index(Changing):
     bands, rows
         Instead of `recall`.
     verify
-        "signature": the share of equal minima, an estimate with the standard error
-        sqrt(J (1 - J) / num_perm). "exact": the Jaccard similarity of the sets of 64-bit shingle
-        hashes, which are kept (8 bytes for each shingle). "none": whatever shares a band, with
-        similarity NaN.
+        "exact": the Jaccard similarity of the sets of 64-bit shingle hashes. The texts are kept
+        for it, as they are after normalisation, and hashed anew when they are compared. (With a
+        `tokenizer` the sets are, at 8 bytes a shingle.) "signature": no texts; the share of equal
+        minima, an estimate with the standard error sqrt(J (1 - J) / num_perm), so that near the
+        threshold some is found that is below it, and some missed that is above. "none": whatever
+        shares a band, with similarity NaN.
     threads
         How many hash texts and answer many questions; default: the processors this process may
         use. They never change a result.
 
     Notes
     -----
-    Memory besides the ids: 4 * num_perm bytes a document for the signature, and for each band 13.5
-    bytes after `compact`, 24 at most.
+    Memory besides the ids: 4 * num_perm bytes a document for the signature, for each band 13.5
+    bytes after `compact`, 24 at most, and with ``verify="exact"`` the text: 1 byte a character up
+    to U+00FF, 2 or 4 for a text with others, and 8 to 16.
 
     Examples
     --------
@@ -62,7 +65,7 @@ class Index(Changing):
         recall: float = 0.98,
         bands: int | None = None,
         rows: int | None = None,
-        verify: str = "signature",
+        verify: str = "exact",
         threads: int | None = None,
     ) -> None:
         settings = Settings.of(

@@ -3,11 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fastlsh._kernels import BY_TEXTS
 from fastlsh.banding import LSHParams
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import MinHasher
 from fastlsh.stages import hasher_for
+
+TEXTS = "texts"
+"""Kept are normalised texts, hashed anew when they are compared."""
+SETS = "sets"
+"""Kept are the sets of shingle hashes, 8 bytes each: where a function makes the tokens, and what
+files of the first version hold."""
 
 
 @dataclass(frozen=True)
@@ -16,12 +23,20 @@ class Settings:
 
     search: SearchParams
     hasher: MinHasher
+    keeps: str
+    """What exact verification needs of a document, `TEXTS` or `SETS`; "" where it needs nothing."""
 
     @classmethod
-    def of(cls, threshold: float, *, threads: int | None, **parameters: Any) -> "Settings":
+    def of(
+        cls, threshold: float, *, threads: int | None, keeps: str = "", **parameters: Any
+    ) -> "Settings":
         """Check the arguments of `Index`; the others are those of `SearchParams.of`."""
         search = SearchParams.of(threshold, **parameters)
-        return cls(search, hasher_for(search, RunOptions.of(threads)))
+        if search.verify != "exact":
+            keeps = ""
+        elif not keeps:
+            keeps = TEXTS if search.shingler.tokenizer is None else SETS
+        return cls(search, hasher_for(search, RunOptions.of(threads)), keeps)
 
     @property
     def threshold(self) -> float:
@@ -36,4 +51,4 @@ class Settings:
     @property
     def verify(self) -> int:
         """How to verify, by the number that the kernels have for it."""
-        return self.search.verify_mode
+        return BY_TEXTS if self.keeps == TEXTS else self.search.verify_mode

@@ -13,6 +13,7 @@ ALPHANUMERIC: int
 ASCII_ALPHANUMERIC: int
 BY_SETS: int
 BY_SIGNATURE: int
+BY_TEXTS: int
 CHARACTERS: int
 FSS: int
 LEGACY: int
@@ -51,8 +52,6 @@ class TableChanges(TableMemory):
     def n(self) -> int: ...
     @property
     def limited(self) -> int: ...
-    @property
-    def unsettled(self) -> bool: ...
     def append(
         self,
         signatures: NDArray[np.uint32],
@@ -73,13 +72,19 @@ class TableChanges(TableMemory):
         threshold: float,
         limit: int,
         fresh: NDArray[np.uint8],
+        reader: TextReader | None = None,
     ) -> int: ...
     def switch(self, first: int, gone: NDArray[np.int64], limited: int = 0) -> None: ...
     def remove(self, number: int) -> None: ...
+
+@disjoint_base
+class TableCompaction(TableChanges):
+    @property
+    def unsettled(self) -> bool: ...
     def begin_compact(self, ids: Any) -> None: ...
     def go_on(self) -> bool: ...
 
-class BandTables(TableChanges):
+class BandTables(TableCompaction):
     @staticmethod
     def over(
         signatures: NDArray[np.uint32],
@@ -108,7 +113,12 @@ class BandTables(TableChanges):
         out: NDArray[np.float64],
         counts: NDArray[np.int64],
         halt: NDArray[np.uint8],
+        reader: TextReader | None = None,
     ) -> tuple[int, int, int]: ...
+
+@disjoint_base
+class TextReader:
+    def __new__(cls, unit: int, size: int) -> Self: ...
 
 @disjoint_base
 class Keeper:

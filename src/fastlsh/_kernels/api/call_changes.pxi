@@ -1,5 +1,6 @@
 # Called from Python: the changes of an index. The loops run without the GIL.
-# With call_arrays.pxi, checks.pxi, contents.pxi, lookups.pxi, memory.pxi and unique.pxi.
+# With call_arrays.pxi, call_texts.pxi, checks.pxi, contents.pxi, lookups.pxi, memory.pxi,
+# stored.pxi and unique.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -11,7 +12,7 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.index.tables cimport Desk, Question, Stream
-from fastlsh._kernels.sets.modes cimport BY_SETS, NOT_VERIFIED
+from fastlsh._kernels.sets.modes cimport BY_SETS, BY_TEXTS, NOT_VERIFIED
 
 
 cdef class TableChanges(TableMemory):
@@ -35,9 +36,6 @@ cdef class TableChanges(TableMemory):
         self, Py_ssize_t num_perm, Py_ssize_t bands, Py_ssize_t rows, bint with_sets, ids=None
     ):
         self.ids = ids
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.sweep.desk.tags)
 
     @property
     def n(self):
@@ -67,13 +65,15 @@ cdef class TableChanges(TableMemory):
     cdef Question asked(
         self, const uint32_t[:, ::1] signatures, const uint64_t[::1] hashes,
         const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, int mode, double threshold,
+        TextReader reader,
     ) except *:
         cdef Question question
         memset(&question, 0, sizeof(Question))
         self.check_settled()
         question.mode = mode
         question.threshold = threshold
-        check_mode(mode)
+        if mode != BY_TEXTS:
+            check_mode(mode)
         check_threshold(threshold)
         if signatures.shape[1] != self.t.k:
             raise ValueError(f"signatures have {signatures.shape[1]} values, not {self.t.k}")
@@ -81,8 +81,9 @@ cdef class TableChanges(TableMemory):
         memory_of_rows(signatures, "signatures")
         if signatures.shape[0]:
             question.signatures = &signatures[0, 0]
-        if mode == BY_SETS and (self.t.offsets == NULL or hashes is None or offsets is None):
-            raise ValueError("without sets they cannot be compared")
+        if mode == BY_SETS or mode == BY_TEXTS:
+            if self.t.offsets == NULL or hashes is None or offsets is None:
+                raise ValueError("without sets or texts they cannot be compared")
         if self.t.offsets != NULL and offsets is not None:
             if hashes is None:
                 raise ValueError("offsets of no hashes")
@@ -92,6 +93,14 @@ cdef class TableChanges(TableMemory):
             question.total = hashes.shape[0]
             if hashes.shape[0]:
                 question.hashes = &hashes[0]
+        if mode == BY_TEXTS:
+            if reader is None:
+                raise TypeError("texts need a reader")
+            if self.t.longest < 0:
+                self.t.longest = longest_words(self.t.offsets, 0, self.t.n, self.t.total)
+            question.reader = reader.begun(max(
+                self.t.longest, longest_words(question.offsets, first, last, question.total)
+            ))
         return question
 
     def append(
@@ -103,13 +112,14 @@ cdef class TableChanges(TableMemory):
         Parameters
         ----------
         signatures, hashes, offsets
-            uint32 (m, num_perm); the sets, uint64 and int64 (m + 1,), where the tables have sets.
+            uint32 (m, num_perm); uint64 and int64 (m + 1,): the sets, or packed texts, where the
+            tables have some.
         first, last
             Which of them.
         """
         cdef bint sound
         cdef Question question = self.asked(
-            signatures, hashes, offsets, first, last, NOT_VERIFIED, 0.0
+            signatures, hashes, offsets, first, last, NOT_VERIFIED, 0.0, None
         )
         if self.t.offsets != NULL and offsets is None:
             raise ValueError("the tables need the sets of what is inserted")
@@ -128,7 +138,7 @@ cdef class TableChanges(TableMemory):
     def insert_unique(
         self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
         const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, Py_ssize_t own, int mode,
-        double threshold, Py_ssize_t limit, uint8_t[::1] fresh not None,
+        double threshold, Py_ssize_t limit, uint8_t[::1] fresh not None, TextReader reader=None,
     ):
         """Append those that are like none in the tables, in order; return the removed ones met.
 
@@ -153,7 +163,7 @@ cdef class TableChanges(TableMemory):
         cdef Memory parts[2]
         cdef Py_ssize_t before
         cdef Question question = self.asked(
-            signatures, hashes, offsets, first, last, mode, threshold
+            signatures, hashes, offsets, first, last, mode, threshold, reader
         )
         parts[0] = memory_of(fresh, "fresh")
         parts[1] = memory_of(offsets, "offsets")
@@ -214,36 +224,3 @@ cdef class TableChanges(TableMemory):
             raise IndexError(f"document {number} of {self.t.n}")
         self.dead += self.t.live[number]
         self.t.live[number] = 0
-
-    def begin_compact(self, object ids):
-        """Forget the removed documents; the others move up and have these ids.
-
-        From here on nothing can fail, and `go_on` must be called before anything else is.
-        """
-        cdef Desk desk
-        self.check_room(0, 0)
-        self.check_sets()
-        desk = new_desk(&self.t, self.t.n)
-        memset(&self.sweep, 0, sizeof(Sweep))
-        self.sweep.desk = desk
-        self.sweep.phase = MOVING
-        self.ids = ids
-
-    @property
-    def unsettled(self):
-        """Whether a change is under way in some thread, or a compaction has not ended."""
-        return self.changing or self.sweep.phase != 0
-
-    def go_on(self):
-        """Do a part of the compaction, if one has begun; return whether it is to go on."""
-        if self.sweep.phase:
-            self.changing = True
-            with nogil:
-                sweep_some(&self.t, &self.sweep)
-            self.changing = False
-            if self.sweep.phase == 0:
-                self.dead = 0
-                PyMem_RawFree(self.sweep.desk.tags)
-                self.sweep.desk.tags = NULL
-                check_sound(self.sweep.damaged)
-        return self.sweep.phase != 0

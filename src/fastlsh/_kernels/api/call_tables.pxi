@@ -1,5 +1,5 @@
 # Called from Python: the tables of an index. The loops run without the GIL.
-# With call_changes.pxi, contents.pxi, lookups.pxi and memory.pxi.
+# With call_compact.pxi, call_texts.pxi, contents.pxi, lookups.pxi and memory.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -10,7 +10,7 @@ from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of, memo
 from fastlsh._kernels.index.tables cimport Answer, Answers, Desk, Question
 
 
-cdef class BandTables(TableChanges):
+cdef class BandTables(TableCompaction):
     """Hash tables of band keys, that can be asked. Parameters as in `TableChanges`."""
 
     @staticmethod
@@ -41,6 +41,7 @@ cdef class BandTables(TableChanges):
         if signatures.shape[0] > 0x7FFFFFFF:
             raise ValueError(f"{signatures.shape[0]} documents are too many")
         self.capacity = self.t.n = signatures.shape[0]
+        self.t.longest = -1
         if self.capacity:
             self.t.signatures = <uint32_t*> &signatures[0, 0]
         memory_of_rows(signatures, "signatures")
@@ -89,6 +90,7 @@ cdef class BandTables(TableChanges):
         if not 0 <= n <= self.capacity:
             raise ValueError(f"{n} documents in a room for {self.capacity}")
         self.t.n = n
+        self.t.longest = -1
         try:
             self.check_sets()
         except ValueError:
@@ -129,7 +131,7 @@ cdef class BandTables(TableChanges):
         self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
         const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last, int mode, double threshold,
         Py_ssize_t limit, double[:, ::1] out not None, int64_t[::1] counts not None,
-        const uint8_t[::1] halt not None,
+        const uint8_t[::1] halt not None, TextReader reader=None,
     ):
         """Find what is like each document; several threads may ask at once.
 
@@ -138,8 +140,8 @@ cdef class BandTables(TableChanges):
 
         Parameters
         ----------
-        signatures, hashes, offsets, first, last, mode, threshold
-            As in `insert_unique`.
+        signatures, hashes, offsets, first, last, mode, threshold, reader
+            As in `insert_unique`; threads that ask at once need a reader each.
         limit
             At most so many answers for each, the best.
         out
@@ -154,7 +156,7 @@ cdef class BandTables(TableChanges):
         cdef Answers answers
         cdef int state = PAUSE
         cdef Question question = self.asked(
-            signatures, hashes, offsets, first, last, mode, threshold
+            signatures, hashes, offsets, first, last, mode, threshold, reader
         )
         if counts.shape[0] != last - first or out.shape[0] < 1 or out.shape[1] != 2:
             raise ValueError("counts needs one element per document, out the shape (room, 2)")

@@ -104,6 +104,8 @@ cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept no
                 words * sizeof(uint64_t),
             )
         t.offsets[n + 1] = t.offsets[n] + words
+        if t.longest >= 0:
+            t.longest = max(t.longest, words)
     t.n = n + 1
 
 

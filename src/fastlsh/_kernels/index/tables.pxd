@@ -3,6 +3,8 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from fastlsh._kernels.greedy.ranks cimport Candidates
+from fastlsh._kernels.sets.sets cimport Workbench
+from fastlsh._kernels.text.source cimport Plan
 
 cdef struct Band:
     uint64_t* slots
@@ -19,9 +21,10 @@ cdef struct Tables:
     Py_ssize_t n                # documents
     uint32_t* signatures
     uint8_t* live               # 0: removed, or not yet inserted in full; NULL: all are
-    uint64_t* hashes            # sets, one after the other; NULL: none
+    uint64_t* hashes            # sets or packed texts, one after the other; NULL: none
     int64_t* offsets
     Py_ssize_t total            # room for hashes
+    int64_t longest             # words of any text; -1: not known
 
 
 cdef struct Desk:
@@ -51,6 +54,25 @@ cdef struct Walk:
     Spent spent
 
 
+cdef enum:
+    SETS_HELD = 1 << 10              # sets that a reader holds at most
+
+cdef struct Reader:
+    # Makes the sets of texts, and holds the latest; for one caller at a time.
+    const Plan* plan
+    uint64_t* ring
+    Workbench* bench
+    Py_ssize_t longest          # words of a text that there is room for
+    uint64_t* sets              # first that of the document that is asked about
+    Py_ssize_t room
+    Py_ssize_t end
+    Py_ssize_t document         # it has that number, or -1
+    Py_ssize_t count            # of its hashes
+    int64_t number[SETS_HELD]        # by place: of which document there is a set, or -1
+    int64_t start[SETS_HELD]
+    int64_t size[SETS_HELD]
+
+
 cdef struct Question:
     # Documents that are compared with those in the tables.
     const uint32_t* signatures
@@ -59,6 +81,7 @@ cdef struct Question:
     int64_t total               # of the hashes
     double threshold
     int mode
+    Reader* reader              # for texts
 
 
 cdef struct Answer:
@@ -91,6 +114,7 @@ cdef struct Stream:
     Candidates candidates
     Py_ssize_t n                # of them
     Py_ssize_t compared         # of them
+    bint eager                  # the limit leaves none out: each is compared once it is found
     bint limited                # a bucket, or the limit, left candidates out
     uint32_t own                # this and later ones count as live: they come with this call
     Spent spent

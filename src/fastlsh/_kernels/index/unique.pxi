@@ -1,11 +1,13 @@
 # The keep-or-drop step of an index: each document against those before it, then into the tables.
 # What keep.pxi does with documents that are linked beforehand, to the same limits.
-# With compare.pxi, lookups.pxi, tables.pxi and walks.pxi.
+# While the limit cannot leave out a candidate, which of them is compared first does not matter,
+# only whether one is alike: so each is compared once it is found, and most copies are known by
+# the first. With compare.pxi, lookups.pxi, tables.pxi and walks.pxi.
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport qsort
 
-from fastlsh._kernels.candidates.same_band cimport same_band
+from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.greedy.keeper cimport REMEMBERED
@@ -17,6 +19,31 @@ cdef enum:
     KNOWN = 0
     FRESH = 1
     UNSURE = 2                  # fresh, but not compared with every candidate
+
+
+cdef bint takes_all(const Tables* t, const Stream* stream) noexcept nogil:
+    # Whether all candidates are compared, however many there are in the bands to come.
+    cdef Py_ssize_t most = stream.n
+    cdef Py_ssize_t b
+    for b in range(stream.band, t.count):
+        if stream.heads[b] != NO_CHAIN and stream.heads[b] != DAMAGED:
+            most += REMEMBERED if stream.heads[b] & MORE else 1
+    return most <= stream.candidates.limit
+
+
+cdef inline bint is_gathered(
+    const Tables* t, const uint32_t* row, uint32_t d, const Stream* stream
+) noexcept nogil:
+    # From a band before, where a full bucket may have left it out.
+    cdef Py_ssize_t i
+    if not same_earlier(row, t.signatures + d * t.k, t.rows, stream.band):
+        return False
+    if not stream.limited:
+        return True
+    for i in range(stream.n):
+        if stream.candidates.found[i] == <int32_t> d:
+            return True
+    return False
 
 
 cdef void gather_band(
@@ -40,8 +67,9 @@ cdef void gather_band(
                 return
             left -= 1
             check(stream.n < REMEMBERED * t.count and d < <uint64_t> t.n)
-            stream.candidates.found[stream.n] = <int32_t> d
-            stream.n += 1
+            if not (stream.eager and is_gathered(t, row, d, stream)):
+                stream.candidates.found[stream.n] = <int32_t> d
+                stream.n += 1
         if not head & MORE:
             return
         before = d
@@ -95,21 +123,27 @@ cdef uint32_t first_known(
     if stream.band == 0 and stream.n == 0:
         for b in range(t.count):
             stream.heads[b] = head_of(t, b, tags[b])
-    while stream.band < t.count:
+        stream.eager = takes_all(t, stream)
+    while True:
+        while stream.eager and stream.compared < stream.n:
+            if stream.spent.budget <= 0:
+                return PAUSED
+            c = <uint32_t> stream.candidates.found[stream.compared]
+            stream.compared += 1
+            if similarity_to(t, question, stream.first, c, &stream.spent) >= 0.0:
+                return c
+        if stream.band == t.count:
+            return NO_CHAIN
         if stream.spent.budget <= 0:
             return PAUSED
         gather_band(t, row, stream.heads[stream.band], stream)
         stream.band += 1
-        if stream.band == t.count:
+        if not stream.eager and stream.band == t.count:
             choose_among(t, row, stream)
-    while stream.compared < stream.n:
-        if stream.spent.budget <= 0:
-            return PAUSED
-        c = <uint32_t> stream.candidates.found[stream.compared]
-        stream.compared += 1
-        if similarity_to(t, question, stream.first, c, &stream.spent) >= 0.0:
-            return c
-    return NO_CHAIN
+            stream.eager = True
+        elif not stream.eager and takes_all(t, stream):
+            count_shared(stream)
+            stream.eager = True
 
 
 cdef void append_one(

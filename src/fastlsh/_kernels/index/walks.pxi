@@ -1,12 +1,12 @@
 # Walking through the chains of a document: its candidates, and how like it they are.
-# With tables.pxi and compare.pxi.
+# With compare.pxi, stored.pxi and tables.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.index.tables cimport Question, Spent, Tables, Walk
-from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
+from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, BY_TEXTS
 
 
 cdef inline void fetch_links(const Tables* t, const uint32_t* heads) noexcept nogil:
@@ -110,12 +110,14 @@ cdef inline double similarity_to(
         count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
         similarity = <double> equal / <double> t.k
         return similarity if similarity >= question.threshold else -1.0
-    if question.mode == BY_SETS:
+    if question.mode == BY_SETS or question.mode == BY_TEXTS:
         start = t.offsets[c]
         end = t.offsets[c + 1]
         if not 0 <= start <= end <= t.total:
             spent.damaged = True
             return -1.0
+        if question.mode == BY_TEXTS:
+            return similarity_of_texts(question, d, c, t.hashes + start, end - start, spent)
         spent.budget -= (end - start) >> 1
         return jaccard_of_sets(
             question.hashes + question.offsets[d],

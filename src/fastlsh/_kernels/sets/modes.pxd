@@ -4,3 +4,4 @@ cdef enum:
     BY_SETS = 0
     BY_SIGNATURE = 1
     NOT_VERIFIED = 2
+    BY_TEXTS = 3                # as by sets, which are made of the texts

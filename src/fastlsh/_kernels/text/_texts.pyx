@@ -2,6 +2,7 @@
 
 include "text/arrow_in.pxi"
 include "text/arrow_out.pxi"
+include "text/packed.pxi"
 include "text/spans.pxi"
 include "text/token_ids.pxi"
 include "text/utf8.pxi"

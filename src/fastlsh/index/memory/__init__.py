@@ -2,6 +2,7 @@
 
 from fastlsh.index.memory.documents import Documents, read_documents
 from fastlsh.index.memory.ids import Ids
+from fastlsh.index.memory.packed_texts import PackedTexts
 from fastlsh.index.memory.stored_ids import KINDS, StoredIds
 from fastlsh.index.memory.tables import SPARE, USED_WHEN_COMPACT, Tables
 
@@ -11,6 +12,7 @@ __all__ = [
     "USED_WHEN_COMPACT",
     "Documents",
     "Ids",
+    "PackedTexts",
     "StoredIds",
     "Tables",
     "read_documents",

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BY_SETS, BandTables
-from fastlsh.index.memory.documents import Documents, check_sets
+from fastlsh._kernels import BandTables
+from fastlsh.index.memory.documents import Documents, check_contents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.parts import Bytes, parts_of, pieces_of
 from fastlsh.index.memory.stored_ids import StoredIds
@@ -49,7 +49,7 @@ class Contents:
 
     @property
     def words(self) -> int:
-        """How many hashes the sets have, those of removed documents included."""
+        """How many words the contents have, those of removed documents included."""
         return self.kernel.words
 
     @property
@@ -85,12 +85,12 @@ class Contents:
         """Return a copy of all documents."""
         chosen = np.flatnonzero(self._live())
         signatures = self._rows(chosen)
-        if self.settings.verify != BY_SETS:
+        if not self.settings.keeps:
             return Documents(signatures)
-        hashes = self._array("set_hashes").view(np.uint64)
-        offsets = self._array("set_offsets").view(np.int64)
-        check_sets(hashes, offsets, self.n)
-        return Documents(signatures, hashes, offsets).with_sets_of(chosen)
+        contents = self._array("contents").view(np.uint64)
+        offsets = self._array("offsets").view(np.int64)
+        check_contents(contents, offsets, self.n)
+        return Documents(signatures, contents, offsets).with_contents_of(chosen)
 
     def pieces(self, name: str) -> Iterator[Bytes]:
         """Yield the bytes of an array; each piece is gone when the next one comes."""

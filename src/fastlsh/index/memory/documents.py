@@ -1,4 +1,4 @@
-"""What is put into an index or asked of it: signatures, and sets where they are compared."""
+"""What is put into an index or asked of it: signatures, and what exact verification needs."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import check_signatures
+from fastlsh.index.memory.packed_texts import packed
+from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.parallel import RunOptions
 from fastlsh.sets import all_sets, offsets_of, places_of
 from fastlsh.signatures import MinHasher
@@ -17,10 +19,10 @@ class Documents(NamedTuple):
 
     signatures: NDArray[np.uint32]
     """uint32 (m, num_perm)."""
-    hashes: NDArray[np.uint64] | None = None
-    """uint64: their sets of shingle hashes, one after the other, each ascending; None: no sets."""
+    contents: NDArray[np.uint64] | None = None
+    """uint64: packed texts, or sets of shingle hashes, one after the other; None: neither."""
     offsets: NDArray[np.int64] | None = None
-    """int64 (m + 1,): where each set begins."""
+    """int64 (m + 1,): where each begins."""
 
     @property
     def n(self) -> int:
@@ -29,55 +31,66 @@ class Documents(NamedTuple):
 
     @property
     def words(self) -> int:
-        """How many hashes there are."""
-        return 0 if self.hashes is None else len(self.hashes)
+        """How many words the contents have."""
+        return 0 if self.contents is None else len(self.contents)
 
     def words_of(self, first: int, last: int) -> int:
-        """How many hashes the documents first ... last - 1 have."""
+        """How many words the documents first ... last - 1 have."""
         return 0 if self.offsets is None else int(self.offsets[last] - self.offsets[first])
 
     def take(self, chosen: NDArray[np.int64]) -> "Documents":
         """Return some of the documents, in the order of `chosen`."""
-        return Documents(self.signatures[chosen], self.hashes, self.offsets).with_sets_of(chosen)
+        return Documents(self.signatures[chosen], self.contents, self.offsets).with_contents_of(
+            chosen
+        )
 
-    def with_sets_of(self, chosen: NDArray[np.int64]) -> "Documents":
-        """Return these signatures with some of the sets."""
-        if self.hashes is None or self.offsets is None:
+    def with_contents_of(self, chosen: NDArray[np.int64]) -> "Documents":
+        """Return these signatures with some of the contents."""
+        if self.contents is None or self.offsets is None:
             return self
         size = np.diff(self.offsets)[chosen]
-        hashes = self.hashes[places_of(self.offsets[:-1][chosen], size)]
-        return Documents(self.signatures, hashes, offsets_of(size))
+        contents = self.contents[places_of(self.offsets[:-1][chosen], size)]
+        return Documents(self.signatures, contents, offsets_of(size))
 
 
 def read_documents(
-    hasher: MinHasher, with_sets: bool, texts: Any, signatures: Any, *, one: bool = False
+    settings: Settings, texts: Any, signatures: Any, *, one: bool = False
 ) -> Documents:
-    """Check and prepare what a caller gave: texts or signatures.
+    """Check and prepare what a caller gave: texts or signatures, or both.
 
     Parameters
     ----------
-    hasher
-        Signs the texts; its num_perm is what signatures must have.
-    with_sets
-        Whether sets are needed, which come from texts only.
+    settings
+        How texts are signed, which num_perm signatures must have, and whether texts are needed.
     texts, signatures
-        A collection of texts, or uint32 (n, num_perm); exactly one of them.
+        A collection of texts, or uint32 (n, num_perm); both for exact verification without
+        signing again.
     one
         The caller takes a single text, or one signature, uint32 (num_perm,).
 
     Raises
     ------
     TypeError, ValueError
-        None or both are given, or what is given does not suit.
+        None is given, or what is given does not suit.
     """
     text, signature = ("text", "signature") if one else ("texts", "signatures")
-    if (texts is None) == (signatures is None):
-        given = "neither" if texts is None else "both"
-        raise TypeError(f"give either {text} or {signature}, got {given}")
-    if signatures is None:
-        return _from_texts(hasher, with_sets, as_texts([texts] if one else texts))
-    if with_sets:
-        raise TypeError(f'verify="exact" compares texts: give {text}, not {signature}')
+    if texts is None and signatures is None:
+        raise TypeError(f"give either {text} or {signature}, got neither")
+    if texts is None and settings.keeps:
+        raise ValueError(
+            f'verify="exact" compares texts: give {text}, too, not {signature} alone, or make the '
+            'index with verify="signature"'
+        )
+    if texts is not None and signatures is not None and not settings.keeps:
+        raise TypeError(f"give either {text} or {signature}, got both")
+    ready = None if signatures is None else _checked(settings.hasher, signatures, signature, one)
+    if texts is None:
+        assert ready is not None
+        return Documents(ready)
+    return _from_texts(settings, as_texts([texts] if one else texts), ready, text)
+
+
+def _checked(hasher: MinHasher, signatures: Any, name: str, one: bool) -> NDArray[np.uint32]:
     if one:
         if not isinstance(signatures, np.ndarray) or signatures.ndim != 1:
             raise TypeError(
@@ -88,9 +101,9 @@ def read_documents(
     signatures = check_signatures(signatures)
     if signatures.shape[1] != hasher.num_perm:
         raise ValueError(
-            f"{signature} of {signatures.shape[1]} values do not suit num_perm={hasher.num_perm}"
+            f"{name} of {signatures.shape[1]} values do not suit num_perm={hasher.num_perm}"
         )
-    return Documents(signatures)
+    return signatures  # type: ignore[no-any-return]
 
 
 def _described(value: Any) -> str:
@@ -99,19 +112,26 @@ def _described(value: Any) -> str:
     return type(value).__name__
 
 
-def _from_texts(hasher: MinHasher, with_sets: bool, texts: Texts) -> Documents:
-    signatures = hasher.sign(texts)
-    if not with_sets:
-        return Documents(signatures)
-    hashes, size = all_sets(texts, hasher.shingler, RunOptions.of(hasher.threads))
-    return Documents(signatures, hashes, offsets_of(size))
+def _from_texts(
+    settings: Settings, texts: Texts, ready: NDArray[np.uint32] | None, name: str
+) -> Documents:
+    hasher = settings.hasher
+    if ready is not None and len(ready) != len(texts):
+        raise ValueError(f"{len(ready)} signatures for {len(texts)} {name}")
+    signatures = hasher.sign(texts) if ready is None else ready
+    if settings.keeps == TEXTS:
+        return Documents(signatures, *packed(texts, hasher.shingler, hasher.threads))
+    if settings.keeps == SETS:
+        hashes, size = all_sets(texts, hasher.shingler, RunOptions.of(hasher.threads))
+        return Documents(signatures, hashes, offsets_of(size))
+    return Documents(signatures)
 
 
-def check_sets(
-    hashes: NDArray[np.uint64] | None, offsets: NDArray[np.int64] | None, n: int
+def check_contents(
+    contents: NDArray[np.uint64] | None, offsets: NDArray[np.int64] | None, n: int
 ) -> None:
-    """Check what a file says of n sets, before memory is taken for them."""
-    if hashes is not None and offsets is not None:
-        inside = offsets[0] == 0 and offsets[n] <= len(hashes)
+    """Check what a file says of n contents, before memory is taken for them."""
+    if contents is not None and offsets is not None:
+        inside = offsets[0] == 0 and offsets[n] <= len(contents)
         if not inside or (offsets[1 : n + 1] < offsets[:n]).any():
-            raise ValueError("the tables are damaged: sets lie outside the hashes")
+            raise ValueError("the tables are damaged: contents lie outside")

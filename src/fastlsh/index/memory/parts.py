@@ -24,8 +24,8 @@ def parts_of(
     part, size = {
         "signatures": (0, 4 * n * num_perm),
         "live": (1, n),
-        "set_offsets": (2, 8 * (n + 1)),
-        "set_hashes": (3, 8 * words),
+        "offsets": (2, 8 * (n + 1)),
+        "contents": (3, 8 * words),
     }[name]
     return [(part, size)]
 

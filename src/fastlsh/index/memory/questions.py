@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BandTables
+from fastlsh._kernels import BandTables, TextReader
 from fastlsh.index.memory.contents import Contents
 from fastlsh.index.memory.documents import Documents
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.parallel import batches, run
 
 QUESTIONS = 4096
@@ -24,6 +24,22 @@ class Questions(Contents):
         self._wasted = 0
         """How many removed documents questions have met."""
         self._helpers: set[Thread] = set()
+        self._readers: list[TextReader] = []  # that nobody uses now
+
+    def reader(self) -> TextReader | None:
+        """Return what reads the texts, for one thread; None where none are kept."""
+        if self.settings.keeps != TEXTS:
+            return None
+        try:
+            return self._readers.pop()
+        except IndexError:
+            shingler = self.settings.search.shingler
+            return TextReader(shingler.kernel_unit, shingler.size)
+
+    def put_back(self, reader: TextReader | None) -> None:
+        """Keep a reader for the next call."""
+        if reader is not None:
+            self._readers.append(reader)
 
     def query(self, documents: Documents, limit: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Find the answers to all documents.
@@ -46,14 +62,15 @@ class Questions(Contents):
             if documents.n > QUESTIONS and current_thread() is not caller:
                 helpers.add(current_thread())
                 self._helpers.add(current_thread())
+            reader = self.reader()
             room = min(4 * (last - first) + 60, limit * (last - first))
             try:
                 while first < last and not halt[0]:
                     out = np.empty((room, 2))
                     stop, end, met = kernel.query(
-                        documents.signatures, documents.hashes, documents.offsets, first, last,
+                        documents.signatures, documents.contents, documents.offsets, first, last,
                         self.settings.verify, self.settings.threshold, limit, out,
-                        counts[first:last], halt,
+                        counts[first:last], halt, reader,
                     )  # fmt: skip
                     dead.append(met)
                     parts[first] = out[:end]
@@ -63,6 +80,7 @@ class Questions(Contents):
             except BaseException:
                 halt[0] = 1  # the other threads need not go on
                 raise
+            self.put_back(reader)
 
         if documents.n <= QUESTIONS:
             work(0, documents.n)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import BY_SETS, BandTables
+from fastlsh._kernels import BandTables
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.memory.documents import Documents
 from fastlsh.index.memory.ids import Ids
@@ -33,8 +33,8 @@ LINKS = 1 << 20
 
 NOBODY = np.empty(0, np.int64)
 
-ARRAYS = ("signatures", "links", "slots", "set_offsets", "set_hashes")
-"""As a file has them; the last two only with sets."""
+ARRAYS = ("signatures", "links", "slots", "offsets", "contents")
+"""Of the kernel; the last two only where texts or sets are kept."""
 
 
 class Tables(Questions):
@@ -50,7 +50,7 @@ class Tables(Questions):
     def __init__(self, settings: Settings, kernel: BandTables | None = None) -> None:
         params = settings.params
         kernel = kernel or BandTables(
-            settings.hasher.num_perm, params.bands, params.rows, settings.verify == BY_SETS, Ids()
+            settings.hasher.num_perm, params.bands, params.rows, bool(settings.keeps), Ids()
         )
         super().__init__(settings, kernel)
 
@@ -67,7 +67,7 @@ class Tables(Questions):
         tables = [arrays["slots"][end - size : end] for end, size in zip(ends, slots, strict=True)]
         kernel = BandTables.over(
             arrays["signatures"], tables, list(arrays["links"]), settings.params.rows,
-            arrays.get("set_hashes"), arrays.get("set_offsets"), ids,
+            arrays.get("contents"), arrays.get("offsets"), ids,
         )  # fmt: skip
         return cls(settings, kernel)
 
@@ -97,7 +97,7 @@ class Tables(Questions):
 
     def copy(self) -> "Tables":
         """Return tables of their own that may be changed."""
-        arrays = ARRAYS if self.settings.verify == BY_SETS else ARRAYS[:3]
+        arrays = ARRAYS if self.settings.keeps else ARRAYS[:3]
         given: list[tuple[str, Iterable[Bytes]]] = [(name, self.pieces(name)) for name in arrays]
         given.append(("live", [self._live()]))
         other = Tables.filled(self.settings, self.n, self.words, self.slots, given)
@@ -113,7 +113,7 @@ class Tables(Questions):
         first = kernel.n
         for start, stop in batches(documents.n, max(LINKS // self.settings.params.bands, 1)):
             kernel.append(
-                documents.signatures, documents.hashes, documents.offsets, start, stop
+                documents.signatures, documents.contents, documents.offsets, start, stop
             )  # fmt: skip
         self._show(first, names, replaced)
 
@@ -127,12 +127,15 @@ class Tables(Questions):
         kernel, settings = self.kernel, self.settings
         fresh = np.zeros(documents.n, np.uint8)
         own = kernel.n
+        reader = self.reader()
         for start, stop in batches(documents.n, BLOCK):
             self.reserve(stop - start, documents.words_of(start, stop))
             self._wasted += kernel.insert_unique(
-                documents.signatures, documents.hashes, documents.offsets, start, stop, own,
+                documents.signatures, documents.contents, documents.offsets, start, stop, own,
                 settings.verify, settings.threshold, min(max_candidates, MAX_DOCUMENTS), fresh,
+                reader,
             )  # fmt: skip
+        self.put_back(reader)
         new = [name for name, is_new in zip(names, fresh, strict=True) if is_new]
         self._show(own, new, {}, limited=int((fresh == 2).sum()))
         return fresh
@@ -171,7 +174,7 @@ class Tables(Questions):
             self.kernel.switch(first, NOBODY, limited)
 
     def reserve(self, count: int, words: int) -> None:
-        """Make room for `count` documents with `words` hashes.
+        """Make room for `count` documents with contents of `words`.
 
         Raises
         ------
