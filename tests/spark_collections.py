@@ -29,16 +29,13 @@ def made(n, seed=0, families=None):
 
 def expected_proofs(result, ids, against_ids=None):
     """Return (id, kept_id, similarity[, against]) as `fastlsh.deduplicate` found them."""
+    proofs = result.proofs()
     rows = []
-    for removed, kept, similarity in result:
-        if against_ids is None:
-            rows.append((ids[removed], ids[kept], similarity))
-        elif kept >= 0:
-            rows.append((ids[removed], ids[kept], similarity, False))
-        else:
-            rows.append(
-                (ids[removed], against_ids[result.against_index[removed]], similarity, True)
-            )
+    for i, (removed, similarity) in enumerate(zip(proofs.document, proofs.similarity, strict=True)):
+        against = bool(proofs.against[i])
+        kept = (against_ids if against else ids)[proofs.kept_document[i]]
+        told = () if against_ids is None else (against,)
+        rows.append((ids[removed], kept, float(similarity), *told))
     return sorted(rows)
 
 

@@ -17,7 +17,7 @@ from fastlsh.candidates import band_keys, candidate_pairs
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
 from fastlsh.index import Index
 from fastlsh.presets import Preset, preset
-from fastlsh.results import Deduplication, Pairs
+from fastlsh.results import Deduplication, Pairs, Proofs
 from fastlsh.search import deduplicate, exact_pairs, near_duplicates
 from fastlsh.sets import estimate_jaccard, exact_jaccard, jaccard
 from fastlsh.signatures import MinHasher
@@ -46,6 +46,7 @@ __all__ = [
     "MinHasher",
     "Pairs",
     "Preset",
+    "Proofs",
     "RecallWarning",
     "Shingler",
     "TokenIds",

@@ -84,7 +84,7 @@ def test_pages_run(name, tmp_path):
             page.names["result"],
             dict(zip(page.names["ids"], page.names["texts"], strict=True)),
         )
-        assert {kept >= 0 for _, kept, _ in result} == {True, False}
+        assert set(result.proofs().against.tolist()) == {True, False}
         check_proofs(page.names["proofs"], texts.__getitem__)
 
 
@@ -94,12 +94,15 @@ def test_readme_runs(tmp_path, examples):
         rows = [json.loads(line) for line in lines]
     names = {"texts": [row["text"] for row in rows], "ids": [row["id"] for row in rows]}
     names["my_tokenizer"] = str.split
+    by_id = dict(zip(names["ids"], names["texts"], strict=True))
     names["known"] = names["texts"][200:]
+    names["known_ids"] = names["ids"][200:]
     names["texts"] = names["texts"][:200]
     names["ids"] = names["ids"][:200]
     assert run_here("README.md", tmp_path, names, only="python").ran > 1
-    assert {kept >= 0 for _, kept, _ in names["result"]} == {True, False}
-    check_proofs(names["proofs"], str)
+    assert set(names["table"]["against"]) == {True, False}
+    columns = names["table"][["id", "kept_id", "similarity"]]
+    check_proofs(columns.itertuples(index=False), by_id.__getitem__)
 
 
 def test_the_commands_of_the_readme_run(tmp_path, examples):

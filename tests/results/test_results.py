@@ -27,7 +27,9 @@ def deduplication():
 
 
 def test_pairs(pairs):
-    assert [(a, b) for a, b, _ in pairs] == [(0, 1), (0, 4), (1, 4), (2, 5)]
+    assert [(a, b) for a, b, _ in pairs] == [("a", "b"), ("a", "e"), ("b", "e"), ("c", "f")]
+    assert pairs.left.tolist() == [0, 0, 1, 2]
+    assert pairs.right.tolist() == [1, 4, 4, 5]
     assert len(pairs) == 4
     assert pairs.left.dtype == pairs.right.dtype == np.int64
     assert pairs.similarity.dtype == np.float64
@@ -51,6 +53,7 @@ def test_pairs_as_arrow(pairs):
     assert [field.type for field in table.schema] == [
         pa.int64(), pa.int64(), pa.float64(), pa.large_string(), pa.large_string(),
     ]  # fmt: skip
+    assert pairs.to_arrow().equals(table)
     assert table["left"].to_pylist() == pairs.left.tolist()
     assert table["right"].to_pylist() == pairs.right.tolist()
     assert table["similarity"].to_pylist() == pairs.similarity.tolist()
@@ -137,9 +140,11 @@ def test_deduplication(deduplication):
     assert deduplication.similarity.tolist() == [1, 28 / 29, 1, 1, 1, 25 / 28]
     assert deduplication.selected.tolist() == [0, 2, 3]
     assert deduplication.filtered.tolist() == [1, 4, 5]
-    assert list(deduplication) == [(1, 0, 28 / 29), (4, 0, 1.0), (5, 2, 25 / 28)]
+    assert list(deduplication) == [("b", "a", 28 / 29), ("e", "a", 1.0), ("f", "c", 25 / 28)]
     assert deduplication.duplicate_ratio == 0.5
-    assert deduplication.clusters() == [[0, 1, 4], [2, 5]]
+    assert deduplication.clusters() == [["a", "b", "e"], ["c", "f"]]
+    every = [["a", "b", "e"], ["c", "f"], ["d"]]
+    assert deduplication.clusters(singletons=True) == every
     assert (len(deduplication), deduplication.documents, deduplication.empty) == (6, 6, 1)
     assert deduplication.limited == 0
     assert deduplication.ids == IDS
@@ -156,7 +161,9 @@ def test_deduplication_as_arrow(deduplication):
         "kept_index": deduplication.kept_index.tolist(),
         "against_index": deduplication.against_index.tolist(),
         "similarity": deduplication.similarity.tolist(),
+        "kept_id": ["a", "a", "c", "d", "a", "c"],
     }
+    assert deduplication.to_arrow().equals(table)
 
 
 def test_a_higher_threshold_releases(deduplication):
@@ -196,3 +203,99 @@ def test_no_documents():
     assert len(result) == len(result.selected) == len(result.filtered) == 0
     assert result.duplicate_ratio == 0.0
     assert result.clusters() == list(result) == []
+    assert len(result.proofs()) == 0
+    assert result.clusters(singletons=True) == list(result.proofs()) == []
+
+
+def test_without_ids_documents_are_called_by_number():
+    result = deduplicate(TEXTS, 0.7)
+    assert list(result) == [(1, 0, 28 / 29), (4, 0, 1.0), (5, 2, 25 / 28)]
+    assert result.clusters() == [[0, 1, 4], [2, 5]]
+    assert result.clusters(singletons=True) == [[0, 1, 4], [2, 5], [3]]
+    assert next(iter(near_duplicates(TEXTS, 0.9))) == (0, 1, 28 / 29)
+
+
+def test_clusters_keep_the_order_of_the_input():
+    result = deduplicate(TEXTS, 0.7, keep="last", ids=IDS)
+    assert result.clusters() == [["e", "a", "b"], ["f", "c"]]
+    assert result.clusters(singletons=True) == [["d"], ["e", "a", "b"], ["f", "c"]]
+
+
+# ---- Proofs
+
+
+KNOWN = [TEXTS[2], "something that is like nothing else"]
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({}, [(1, 0), (2, "against:0"), (4, 0), (5, "against:0")]),
+        ({"ids": IDS}, [("b", "a"), ("c", "against:0"), ("e", "a"), ("f", "against:0")]),
+        ({"against_ids": ["x", "y"]}, [(1, 0), (2, "x"), (4, 0), (5, "x")]),
+        (
+            {"ids": IDS, "against_ids": ["a", "b"]},
+            [("b", "a"), ("c", "a"), ("e", "a"), ("f", "a")],
+        ),
+        (
+            {"ids": [(i, "of ours") for i in range(6)], "against_ids": [(), ()]},
+            [((i, "of ours"), k) for i, k in [(1, (0, "of ours")), (2, ()), (4, (0, "of ours")),
+                                              (5, ())]],
+        ),
+    ],
+)  # fmt: skip
+def test_proofs_tell_the_documents_of_against_apart(given, names):
+    result = deduplicate(TEXTS, 0.7, against=KNOWN, **given)
+    proofs = result.proofs()
+    assert len(proofs) == 4
+    assert proofs.document.tolist() == [1, 2, 4, 5]
+    assert proofs.kept_document.tolist() == [0, 0, 0, 0]
+    assert proofs.against.tolist() == [False, True, False, True]
+    assert proofs.similarity.tolist() == [28 / 29, 1.0, 1.0, 25 / 28]
+    assert list(zip(proofs.id, proofs.kept_id, strict=True)) == names
+    assert list(proofs) == list(result)
+    assert [(a, b) for a, b, _ in proofs] == names
+    assert "4 removed" in repr(proofs)
+
+
+def test_proofs_as_tables():
+    pa = pytest.importorskip("pyarrow")
+    plain = ["document", "kept_document", "against", "similarity"]
+    proofs = deduplicate(TEXTS, 0.7).proofs()
+    table = proofs.to_arrow()
+    table.validate(full=True)
+    assert table.column_names == plain
+    assert table.equals(pa.table(proofs))
+    assert table["against"].to_pylist() == [False] * 3
+    proofs = deduplicate(TEXTS, 0.7, ids=IDS, against=KNOWN).proofs()
+    table = proofs.to_arrow()
+    assert table.column_names == [*plain, "id", "kept_id"]
+    assert table["kept_id"].to_pylist() == ["a", "against:0", "a", "against:0"]
+    pytest.importorskip("pandas")
+    assert proofs.to_pandas().to_dict("list") == table.to_pydict()
+
+
+def test_deduplication_as_pandas(deduplication):
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = deduplication.to_pandas()
+    assert frame.to_dict("list") == deduplication.to_arrow().to_pydict()
+    assert frame["kept"].dtype == bool
+    assert list(deduplicate(TEXTS).to_pandas().columns) == [
+        "kept", "kept_index", "against_index", "similarity",
+    ]  # fmt: skip
+
+
+def test_notebooks_show_the_first_rows(pairs, deduplication):
+    for result in (pairs, deduplication, deduplication.proofs()):
+        page = result._repr_html_()
+        assert page.startswith("<p>&lt;")
+        assert page.count("<tr>") == 1 + len(result)
+        assert "..." not in page
+    assert "<td>0.9655</td>" in pairs._repr_html_()
+    many = deduplicate(["the same text"] * 12, ids=["<b>&"] * 12)._repr_html_()
+    assert "<b>" not in many
+    assert "<td>&lt;b&gt;&amp;</td>" in many
+    assert many.count("<tr>") == 12
+    assert "<td colspan=6>...</td>" in many
+    assert deduplicate([])._repr_html_().count("<tr>") == 1

@@ -219,3 +219,14 @@ def test_duckdb():
         check(relation)
         with pytest.raises(TypeError, match="2 columns"):
             HASHER.signatures(database.sql("select * from t"))
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), ""])
+def test_numpy_strings_of_any_length(missing):
+    dtypes = pytest.importorskip("numpy.dtypes")
+    if not hasattr(dtypes, "StringDType"):
+        pytest.skip("numpy 1 has no StringDType")
+    check(np.array(STRINGS, dtypes.StringDType()))
+    if missing != "":
+        check(np.array([missing if t is None else t for t in TEXTS],
+                       dtypes.StringDType(na_object=missing)))  # fmt: skip

@@ -2,5 +2,6 @@
 
 from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.pairs import Pairs
+from fastlsh.results.proofs import Proofs
 
-__all__ = ["Deduplication", "Pairs"]
+__all__ = ["Deduplication", "Pairs", "Proofs"]

@@ -1,19 +1,25 @@
 """Which documents are kept, and why the others are not."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
-from fastlsh.results.arrow import export
+from fastlsh.results.arrow import Column
+from fastlsh.results.proofs import Proofs, kept_names, named
+from fastlsh.results.table import Table
 
 
-class Deduplication:
+class Deduplication(Table):
     """Which documents are kept, and for every other one the proof: a kept one like it.
 
-    Also a table for everything that reads Arrow, one row a document.
+    Also a table for everything that reads Arrow, with one row for each document, and an iterable of
+    the proofs: (id, kept_id, similarity) of each removed document. Arrays and attributes count
+    documents from 0; wherever single documents are listed, they are called by the ids that were
+    given, and by these numbers only if none were.
 
     Attributes
     ----------
@@ -97,19 +103,9 @@ class Deduplication:
     def __len__(self) -> int:
         return self.documents
 
-    def __iter__(self) -> Iterator[tuple[int, int, float]]:
-        """Iterate over the proofs: (removed document, kept_index, similarity).
-
-        Where the proof is a document of `against`, kept_index is -1: its number is
-        ``against_index[removed]``.
-        """
-        removed = self.filtered
-        return zip(
-            removed.tolist(),
-            self.kept_index[removed].tolist(),
-            self.similarity[removed].tolist(),
-            strict=True,
-        )
+    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
+        """Iterate over the proofs, as ``iter(result.proofs())`` does."""
+        return iter(self.proofs())
 
     def __repr__(self) -> str:
         return (
@@ -117,13 +113,44 @@ class Deduplication:
             f"{self.duplicate_ratio:.1%} duplicates>"
         )
 
-    def clusters(self) -> list[list[int]]:
-        """Return each kept document that has duplicates, followed by them, ascending."""
-        members: dict[int, list[int]] = {}
-        for removed, kept, _ in self:
-            if kept >= 0:
-                members.setdefault(kept, [kept]).append(removed)
-        return [members[kept] for kept in sorted(members)]
+    def proofs(self) -> Proofs:
+        """Return the table of all removed documents, each with the kept one that it duplicates."""
+        removed = self.filtered
+        outside = self.against_index[removed]
+        return Proofs(
+            removed,
+            np.where(outside >= 0, outside, self.kept_index[removed]),
+            outside >= 0,
+            self.similarity[removed],
+            ids=self.ids,
+            against_ids=self.against_ids,
+        )
+
+    def clusters(self, *, singletons: bool = False) -> list[list[Any]]:
+        """Return each kept document, followed by those that were removed because of it.
+
+        Parameters
+        ----------
+        singletons
+            Also return kept documents that have no duplicates, so that every document is in one
+            cluster, apart from those that were removed because of a document of `against`.
+
+        Returns
+        -------
+        list of list
+            Ids, or numbers if no ids were given; in the order of the kept documents, and those
+            of each cluster in the order of the input.
+        """
+        inside = np.flatnonzero(self.kept_index >= 0)
+        heads = self.kept_index[inside]
+        order = np.lexsort([inside, inside != heads, heads])
+        names = named(inside[order], self.ids)
+        starts = np.flatnonzero(np.diff(heads[order], prepend=-1)).tolist()
+        return [
+            names[start:stop]
+            for start, stop in pairwise([*starts, len(names)])
+            if singletons or stop - start > 1
+        ]
 
     def rethreshold(self, threshold: float) -> "Deduplication":
         """Return the result with the documents released whose proof is below a higher threshold.
@@ -158,13 +185,17 @@ class Deduplication:
             seconds=self.seconds,
         )
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Export one row a document: (id,) kept, kept_index, against_index, similarity."""
-        columns: dict[str, Any] = {} if self.ids is None else {"id": self.ids}
+    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
+        kept, against = self.kept_index[rows], self.against_index[rows]
+        columns: dict[str, Column] = {} if self.ids is None else {"id": self.ids[rows]}
         columns |= {
-            "kept": self.kept,
-            "kept_index": self.kept_index,
-            "against_index": self.against_index,
-            "similarity": self.similarity,
+            "kept": self.kept[rows],
+            "kept_index": kept,
+            "against_index": against,
+            "similarity": self.similarity[rows],
         }
-        return export(columns)
+        if self.ids is not None:
+            outside = against >= 0
+            partner = np.where(outside, against, kept)
+            columns["kept_id"] = kept_names(partner, outside, self.ids, self.against_ids)
+        return columns

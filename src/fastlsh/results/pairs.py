@@ -7,14 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.banding import LSHParams
-from fastlsh.results.arrow import export
+from fastlsh.results.arrow import Column
+from fastlsh.results.proofs import named
+from fastlsh.results.table import Table
 
 
-class Pairs:
+class Pairs(Table):
     """Pairs of documents, sorted by (left, right), each pair once.
 
     Also a table for everything that reads Arrow (``pyarrow.table(pairs)``,
-    ``polars.DataFrame(pairs)``, DuckDB), and an iterable of (left, right, similarity).
+    ``polars.DataFrame(pairs)``, DuckDB), and an iterable of (left_id, right_id, similarity).
 
     Attributes
     ----------
@@ -53,46 +55,30 @@ class Pairs:
     @property
     def left_id(self) -> list[Any]:
         """The ids of the left documents; their numbers if no ids were given."""
-        return self._named(self.left)
+        return named(self.left, self.ids)
 
     @property
     def right_id(self) -> list[Any]:
         """The ids of the right documents; their numbers if no ids were given."""
-        return self._named(self.right)
-
-    def _named(self, documents: NDArray[np.int64]) -> list[Any]:
-        numbers: list[Any] = documents.tolist()
-        if self.ids is None:
-            return numbers
-        ids = self.ids
-        return [ids[i] for i in numbers]
+        return named(self.right, self.ids)
 
     def __len__(self) -> int:
         return len(self.left)
 
-    def __iter__(self) -> Iterator[tuple[int, int, float]]:
-        return zip(self.left.tolist(), self.right.tolist(), self.similarity.tolist(), strict=True)
+    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
+        return zip(self.left_id, self.right_id, self.similarity.tolist(), strict=True)
 
     def __repr__(self) -> str:
         return f"<Pairs: {len(self):,} pairs among {self.documents:,} documents>"
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Export the pairs as an Arrow stream: left, right, similarity, and the ids if given."""
-        return export(self._columns())
-
-    def to_pandas(self) -> Any:
-        """Return a pandas DataFrame with the columns left, right, similarity (and the ids)."""
-        import pandas as pd
-
-        return pd.DataFrame(self._columns())
-
-    def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {
-            "left": self.left,
-            "right": self.right,
-            "similarity": self.similarity,
+    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
+        left, right = self.left[rows], self.right[rows]
+        columns: dict[str, Column] = {
+            "left": left,
+            "right": right,
+            "similarity": self.similarity[rows],
         }
         if self.ids is not None:
-            columns["left_id"] = self.left_id
-            columns["right_id"] = self.right_id
+            columns["left_id"] = named(left, self.ids)
+            columns["right_id"] = named(right, self.ids)
         return columns

@@ -78,11 +78,11 @@ def as_texts(texts: Any) -> Texts:
     Parameters
     ----------
     texts
-        A sequence or iterable of str, bytes (UTF-8) or None; a numpy array of str, bytes or
-        objects; anything that speaks the Arrow PyCapsule protocol (pyarrow, polars, pandas,
-        DuckDB...) with one string or binary column, nulls = empty. Or documents of token ids:
-        `TokenIds`, lists or arrays of integers, an array of two dimensions, an Arrow column of
-        lists (with pyarrow).
+        A sequence or iterable of str, bytes (UTF-8) or None; a numpy array of str, bytes,
+        StringDType (missing = empty) or objects; anything that speaks the Arrow PyCapsule
+        protocol (pyarrow, polars, pandas, DuckDB...) with one string or binary column,
+        nulls = empty. Or documents of token ids: `TokenIds`, lists or arrays of integers, an
+        array of two dimensions, an Arrow column of lists (with pyarrow).
 
     Raises
     ------
@@ -114,12 +114,15 @@ def as_texts(texts: Any) -> Texts:
     if isinstance(texts, np.ndarray) and texts.ndim == 2 and texts.dtype.kind in "iu":
         return TokenIds(texts.ravel(), np.arange(len(texts) + 1) * texts.shape[1])
     if isinstance(texts, np.ndarray):
-        if texts.ndim != 1 or texts.dtype.kind not in "USO":
+        if texts.ndim != 1 or texts.dtype.kind not in "USOT":
             raise TypeError(
                 f"texts is an array of {texts.dtype} with {texts.ndim} dimensions, "
                 "expected one dimension of str, bytes or objects"
             )
-        return _of_list(texts.tolist())
+        documents = texts.tolist()
+        if hasattr(texts.dtype, "na_object"):  # StringDType: whatever it is, it is a missing text
+            documents = [text if isinstance(text, str) else None for text in documents]
+        return _of_list(documents)
     if hasattr(texts, "isna") and hasattr(texts, "to_numpy"):  # a pandas Series
         values = texts.to_numpy(dtype=object, copy=True)
         values[np.asarray(texts.isna())] = None

@@ -1,0 +1,107 @@
+"""Why documents were removed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.results.arrow import Column
+from fastlsh.results.table import Table
+
+AGAINST = "against:"
+"""What the name of a document of `against` begins with where it has no id."""
+
+
+def named(numbers: NDArray[np.int64], ids: Sequence[Any] | None) -> list[Any]:
+    """Return the ids of some documents; their numbers if there are no ids."""
+    plain: list[Any] = numbers.tolist()
+    return plain if ids is None else [ids[number] for number in plain]
+
+
+class Proofs(Table):
+    """One row for each removed document: the kept one that it duplicates, and their similarity.
+
+    Also a table for everything that reads Arrow, and an iterable of (id, kept_id, similarity).
+
+    Attributes
+    ----------
+    document : ndarray of int64, shape (m,)
+        The numbers of the removed documents, ascending.
+    kept_document : ndarray of int64, shape (m,)
+        The number of the kept one, in `against` if `against` says so, else in the collection.
+    against : ndarray of bool, shape (m,)
+        Whether the kept document is one of `against`.
+    similarity : ndarray of float64, shape (m,)
+        As in `Deduplication`. In tables this column is called "containment" if the rule of removal
+        was "contained".
+    """
+
+    def __init__(
+        self,
+        document: NDArray[np.int64],
+        kept_document: NDArray[np.int64],
+        against: NDArray[np.bool_],
+        similarity: NDArray[np.float64],
+        *,
+        ids: Sequence[Any] | None = None,
+        against_ids: Sequence[Any] | None = None,
+        measure: str = "similarity",
+    ) -> None:
+        self.document = document
+        self.kept_document = kept_document
+        self.against = against
+        self.similarity = similarity
+        self._ids = ids
+        self._against_ids = against_ids
+        self._measure = measure
+
+    @property
+    def id(self) -> list[Any]:
+        """The ids of the removed documents; their numbers if no ids were given."""
+        return named(self.document, self._ids)
+
+    @property
+    def kept_id(self) -> list[Any]:
+        """The ids of the kept documents; their numbers if no ids were given.
+
+        A document of `against` without an id is called "against:3", by its number there.
+        """
+        return kept_names(self.kept_document, self.against, self._ids, self._against_ids)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
+        return zip(self.id, self.kept_id, self.similarity.tolist(), strict=True)
+
+    def __repr__(self) -> str:
+        return f"<Proofs: {len(self):,} removed documents>"
+
+    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
+        document, kept, against = self.document[rows], self.kept_document[rows], self.against[rows]
+        columns: dict[str, Column] = {
+            "document": document,
+            "kept_document": kept,
+            "against": against,
+            self._measure: self.similarity[rows],
+        }
+        if self._ids is not None or self._against_ids is not None:
+            columns["id"] = named(document, self._ids)
+            columns["kept_id"] = kept_names(kept, against, self._ids, self._against_ids)
+        return columns
+
+
+def kept_names(
+    kept: NDArray[np.int64],
+    against: NDArray[np.bool_],
+    ids: Sequence[Any] | None,
+    against_ids: Sequence[Any] | None,
+) -> list[Any]:
+    """Return the ids of kept documents, of which some are documents of `against`."""
+    own = iter(named(kept[~against], ids))
+    if against_ids is None:
+        others: Iterator[Any] = (f"{AGAINST}{number}" for number in kept[against].tolist())
+    else:
+        others = iter(named(kept[against], against_ids))
+    return [next(others if outside else own) for outside in against.tolist()]

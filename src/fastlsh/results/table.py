@@ -1,0 +1,53 @@
+"""Results as tables: for Arrow, for pandas, and in a notebook."""
+
+from html import escape
+from typing import Any
+
+from fastlsh.results.arrow import Column, export
+
+SHOWN = 10
+"""Rows that a notebook shows."""
+
+
+class Table:
+    """A result that is a table of equally long columns."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
+        """Return some rows of each column."""
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export the table as an Arrow stream, for which pyarrow is not needed."""
+        return export(self._columns())
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow.Table; needs pyarrow. Ids that are not integers become strings."""
+        import pyarrow as pa
+
+        return pa.table(self)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame; needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns())
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the first rows."""
+        columns = self._columns(slice(SHOWN))
+        cells = zip(*map(_shown, columns.values()), strict=True)
+        body = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells]
+        if len(self) > SHOWN:
+            body.append(f"<tr><td colspan={len(columns)}>...</td></tr>")
+        head = "".join(f"<th>{name}</th>" for name in columns)
+        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{''.join(body)}</table>"
+
+
+def _shown(column: Column) -> list[str]:
+    return [
+        f"{value:.4f}" if isinstance(value, float) else escape(str(value))
+        for value in (column.tolist() if hasattr(column, "tolist") else column)
+    ]
