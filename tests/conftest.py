@@ -1,10 +1,11 @@
-"""What the tests share: the instruction sets, the test data, hypothesis without chance."""
+"""What the tests share: processes, instruction sets, test data, hypothesis without chance."""
 
 import gzip
 import importlib
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,30 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fastlsh")
+
+
+# A shell ignores Ctrl-C on behalf of what runs in its background, and children would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+MOST_PROCESSES = 8
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Run the whole suite in as many processes as there are processors; a part of it in one.
+
+    What is slow measures time and memory, and has the machine for itself. ``-n`` decides otherwise.
+    """
+    options = config.option
+    whole = config.args_source != pytest.Config.ArgsSource.ARGS
+    given = getattr(options, "numprocesses", 0) is not None or hasattr(config, "workerinput")
+    part = not whole or options.markexpr != "not slow" or options.keyword or options.capture == "no"
+    if given or part:
+        return
+    options.numprocesses = "auto"
+    options.dist = "worksteal" if options.dist == "no" else options.dist
+    options.maxprocesses = options.maxprocesses or MOST_PROCESSES
 
 
 def pytest_report_header():

@@ -1,12 +1,25 @@
 """Collections in which much is alike, for hypothesis."""
 
+import re
 from contextlib import contextmanager
 from functools import partial
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from fastlsh import _kernels
+
+
+def by_text(parameter):
+    """Name a parameter of a test, alike in all processes: without addresses."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(parameter))
+
+
+def share(divisor):
+    """Take fewer examples: for tests that have many parameters, each with examples of its own."""
+    return settings(max_examples=max(settings().max_examples // divisor, 1))
+
 
 # One letter of each internal width, what splits words, and what breaks careless code.
 LETTERS = "ab \té\u0100я中\ud800\0\u3000😀"

@@ -160,9 +160,10 @@ def spoiled(draw, value, others, guards):
 
 @pytest.mark.parametrize("name", CASES)
 @given(data=st.data())
-def test_spoiled_arguments_are_answered_or_refused(isa, name, data):
+def test_spoiled_arguments_are_answered_or_refused(name, data):
+    # The checks are the same in every build: FASTLSH_ISA chooses another one.
     guards = Guarded()
-    call, arguments = CASES[name](isa)
+    call, arguments = CASES[name](importlib.import_module(f"fastlsh._kernels.api._{_kernels.isa}"))
     held = {key: arguments.pop(key) for key in list(arguments) if key.startswith("_")}
     for key, value in arguments.items():
         if isinstance(value, np.ndarray):

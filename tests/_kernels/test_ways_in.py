@@ -80,7 +80,7 @@ def test_words_of_every_length_and_place(isa, letter):
 
 
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 600])
-@pytest.mark.parametrize("count", [255, 256, 257, 511, 512, 513, 1100])
+@pytest.mark.parametrize("count", [255, 256, 257, 513, 1100])
 def test_more_words_than_are_found_at_a_time(isa, size, count):
     draw = random.Random(count)
     words = ["".join(draw.choices("abcя", k=draw.randint(1, 3))) for _ in range(count)]

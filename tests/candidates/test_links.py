@@ -167,7 +167,7 @@ def test_families_of_bad_parents(parent):
         {"at": np.array([4, 0, -1])},
         {"stop": 4},
         {"stop": -1},
-        {"left": np.empty(3, np.int32)},
+        {"left": np.zeros(3, np.int32)},
         {"right": None},
     ],
     ids=str,

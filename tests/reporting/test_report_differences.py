@@ -11,6 +11,7 @@ from fastlsh import Shingler, deduplicate, report
 from fastlsh.explanation.units import units_of
 from fastlsh.reporting import differences as module
 from fastlsh.reporting.differences import COMPARED, KNOWN, SHOWN, beginning, differences, own
+from strategies import by_text
 
 SHINGLERS = [
     Shingler(size=3), Shingler("word", 2), Shingler("byte", 4), Shingler(size=2, lowercase=True),
@@ -44,7 +45,7 @@ def truly_own(text, other, shingler):
     return units.text, set(range(len(units.text))) - within
 
 
-@pytest.mark.parametrize("shingler", SHINGLERS, ids=str)
+@pytest.mark.parametrize("shingler", SHINGLERS, ids=by_text)
 @given(a_text, a_text)
 def test_a_place_is_marked_if_no_common_shingle_covers_it(shingler, a, b):
     text, places = own(a, b, 0, shingler)
@@ -56,7 +57,7 @@ def test_a_place_is_marked_if_no_common_shingle_covers_it(shingler, a, b):
     assert bool(found.here) == bool(truly_own(b, a, shingler)[1])
 
 
-@pytest.mark.parametrize("shingler", SHINGLERS[:3], ids=str)
+@pytest.mark.parametrize("shingler", SHINGLERS[:3], ids=by_text)
 @given(st.text("ab c", max_size=30), st.lists(a_text, max_size=2), st.text("ab c", max_size=60))
 def test_nothing_else_is_marked_in_a_part_of_long_texts(shingler, head, middle, tail):
     with pytest.MonkeyPatch.context() as patch:
@@ -84,7 +85,9 @@ def test_a_change_far_from_the_beginning():
     assert len(plain(found.here)) < 100
 
 
-@pytest.mark.parametrize("shingler", [Shingler(), Shingler("word", 3), Shingler("byte")], ids=str)
+@pytest.mark.parametrize(
+    "shingler", [Shingler(), Shingler("word", 3), Shingler("byte")], ids=by_text
+)
 def test_what_is_moved_by_an_insertion_is_no_difference(shingler):
     new = "Something new. " * 500
     found = differences(LONG, LONG.replace("word900 ", f"word900 {new}"), shingler)

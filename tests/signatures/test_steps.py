@@ -6,6 +6,7 @@ import pytest
 from fastlsh import MinHasher, Shingler, _kernels
 from fastlsh.signatures import BandKeys, steps
 from fastlsh.texts import as_texts
+from strategies import by_text
 
 LETTERS = np.random.default_rng(0).integers(97, 103, 6000).astype("u1").tobytes().decode()
 TEXTS = [
@@ -32,7 +33,7 @@ SCHEMES = ["affine32", "fss"]
         Shingler("word", 2, normalize=lambda text: text.replace("c", " ")),
         Shingler("word", 3, tokenizer=list),
     ],
-    ids=str,
+    ids=by_text,
 )
 def test_long_texts_in_steps(shingler, scheme, num_perm, monkeypatch):
     hasher = MinHasher(num_perm, shingler=shingler, scheme=scheme, threads=2)

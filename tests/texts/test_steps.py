@@ -22,6 +22,7 @@ import oracle_text
 from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
 from fastlsh._kernels.text import inflate, unicode_tables
 from fastlsh.texts import as_texts
+from strategies import share
 
 STEPS = [
     {"unicode_form": "NFC"}, {"unicode_form": "NFD"}, {"unicode_form": "NFKC"},
@@ -112,6 +113,7 @@ def test_words_at_every_code_point(cut):
 
 
 @pytest.mark.parametrize("steps", [*STEPS, *PAIRS, ALL], ids=name_of)
+@share(3)
 @given(texts=st.lists(tricky, min_size=8, max_size=8))
 def test_random_texts(steps, texts):
     assert after(texts, **steps) == [oracle_text.normalised(text, **steps) for text in texts]

@@ -20,6 +20,7 @@ from fastlsh.compat.datasketch.storage import (
     unordered_storage,
 )
 from stand_ins import Model, Sketch, Weighted, band_key, sketches
+from strategies import by_text
 
 FROZEN = json.loads((Path(__file__).parents[2] / "datasketch_params.json").read_text())
 
@@ -134,7 +135,7 @@ class TestParameters:
             MinHashLSH(storage_config={"type": "cassandra", "cassandra": {}})
 
 
-@pytest.mark.parametrize("options", [{}, {"prepickle": True}, {"hashfunc": short}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"prepickle": True}, {"hashfunc": short}], ids=by_text)
 class TestEveryEngine:
     def test_query(self, options):
         index, model, rows = filled(**options)
@@ -433,7 +434,7 @@ def datasketchs_state(index, engine=dict):
     }
 
 
-@pytest.mark.parametrize("options", [{}, {"hashfunc": short}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"hashfunc": short}], ids=by_text)
 def test_state_of_datasketchs_pickles(options):
     index, _, rows = filled(**options)
     again = MinHashLSH.__new__(MinHashLSH)

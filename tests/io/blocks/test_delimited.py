@@ -9,6 +9,7 @@ from fastlsh.io import InputError, expand
 from fastlsh.io.blocks import again, cut
 from fastlsh.io.files import Options
 from rows_oracle import csv_rows
+from strategies import share
 
 PIECES = [
     b"a", b"b", b",", b",", b'"', b'"', b'""', b"\n", b"\n", b"\r\n", b"\r", b" ", b"\xc3\xa9",
@@ -47,6 +48,7 @@ def expected(data, quotes, delimiter):
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 20])
 @pytest.mark.parametrize(("quotes", "delimiter"), [(True, ","), (False, ","), (True, "\xe9")])
+@share(3)
 @given(data=FILES)
 @example(data=b'a,b\n"c\n"d"e\nf,g\n')
 @example(data=b'5" x,b\n6" y,c\n"z",d\n')

@@ -13,6 +13,7 @@ from fastlsh.io.blocks import again, cut
 from fastlsh.io.blocks.jsonl import _decoder
 from fastlsh.io.files import Options
 from rows_oracle import json_rows
+from strategies import share
 
 # --- awkward lines: of values that json and msgspec see in other ways, and of broken ones
 
@@ -98,6 +99,7 @@ def of(path, data, **options):
 
 @pytest.mark.parametrize("size", [1, 40, 1 << 20])
 @pytest.mark.parametrize("key", [None, "id", "x"])
+@share(3)
 @given(data=FILES)
 @example(data=b'{"text":"a"} {"text":"b"}\n{"text":"c"}\n')
 @example(data=b'{"text":\n"a"}\n{"text":"b"}{"text":"c"}\n')
