@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from path_figure import path_figure
 
 import fastlsh
 from fastlsh.plots import plot_curves, plot_evaluation, save
@@ -72,10 +73,14 @@ def errors() -> Figure:
     return figure
 
 
-def figures() -> dict[str, Figure]:
-    """Return every figure by its name."""
+def notices() -> dict[str, str]:
+    """Return the example notices by their ids."""
     with NOTICES.open(encoding="utf-8") as lines:
-        texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
+        return {row["id"]: row["text"] for row in map(json.loads, lines)}
+
+
+def figures(texts: dict[str, str]) -> dict[str, Figure]:
+    """Return every figure by its name."""
     chosen = fastlsh.LSHParams.for_threshold(0.8)
     weighed = fastlsh.LSHParams.for_threshold(0.8, weights=(0.5, 0.5))
     curves = {
@@ -92,5 +97,8 @@ def figures() -> dict[str, Figure]:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "images"
-    for name, figure in figures().items():
+    texts = notices()
+    for name, figure in figures(texts).items():
         save(figure, folder / f"{name}.svg")
+    drawing = path_figure(texts["n003"], texts["n076"], ("n003", "n076"))
+    (folder / "how-path.svg").write_text(drawing, encoding="utf-8", newline="\n")

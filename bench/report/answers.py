@@ -73,6 +73,56 @@ def peers(records: Records) -> Iterator[str]:
     yield from table(["", "signatures", "all pairs", "recall", "precision"], rows)
 
 
+IN_SHORT = ("rensa", "FastSketchLSH", "datasketch")
+"""What the README compares with: the fastest, one in between, and the slowest."""
+
+
+def in_short(records: Records) -> Iterator[str]:
+    """Yield four rows: times and the answer's quality on synthetic and on real documents."""
+    made, real = (results(records, name, "all pairs") for name in ("peers", "peers-file"))
+    signatures = results(records, "peers", "signatures, 1,100 characters")
+    if not (made and real and signatures):
+        return
+    versions = records["peers"]["versions"]
+    yield (
+        "Time as a multiple of fastlsh's, on one thread, from the same raw texts: signatures of "
+        f"documents of 1,100 characters, and all pairs at threshold 0.8 among "
+        f"{real['documents']:,} real documents. Medians of "
+        f"{signatures[IN_SHORT[0]]['time / fastlsh']['runs']} rounds."
+    )
+    yield ""
+    rows = [["**fastlsh**", "1", "1", *answer(real["accuracy"]["fastlsh"])]]
+    rows += [
+        [named(name, versions), median(signatures[name]), median(real["speed"][name]),
+         *answer(real["accuracy"][name])]
+        for name in IN_SHORT
+    ]  # fmt: skip
+    yield from table(["", "signatures", "all pairs", "recall", "precision"], rows)
+
+
+def beside(records: Records, name: str) -> Iterator[str]:
+    """Yield a paragraph about one library for those who come from it."""
+    made, real = (results(records, each, "all pairs") for each in ("peers", "peers-file"))
+    signatures = results(records, "peers", "signatures, 1,100 characters")
+    if not (made and real and signatures):
+        return
+    found, ours = real["accuracy"][name], real["accuracy"]["fastlsh"]
+    yield (
+        f"**Measured**: signatures of texts of 1,100 characters take {median(signatures[name])} as "
+        "long as with fastlsh. All pairs at threshold 0.8 take "
+        f"{median(made['speed'][name])} among {made['documents']:,} synthetic documents and "
+        f"{median(real['speed'][name])} among {real['documents']:,} real ones. "
+        f"Of the real pairs, the library finds {found['recall']:.3f} with a precision of "
+        f"{found['precision']:.3f}, fastlsh {ours['recall']:.3f} with {ours['precision']:.3f}."
+    )
+    yield ""
+
+
+def median(found: dict[str, Any]) -> str:
+    """Return a multiple of fastlsh's time."""
+    return f"{number(found['time / fastlsh']['median'])}x"
+
+
 def answer(found: dict[str, Any]) -> list[str]:
     """Return recall and precision."""
     return [f"{found['recall']:.3f}", f"{found['precision']:.3f}"]

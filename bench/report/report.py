@@ -1,7 +1,7 @@
 """Writes the tables and figures from the results: python -m bench report [--check].
 
-A table stands in README.md or docs/benchmarks.md between <!-- bench NAME --> and <!-- /bench -->;
-what is outside of such lines is written by hand.
+A table stands in README.md, docs/benchmarks.md or docs/migrating.md between <!-- bench NAME --> and
+<!-- /bench -->; what is outside of such lines is written by hand.
 """
 
 import argparse
@@ -18,6 +18,8 @@ from bench.report.records import Records, load
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "benchmarks.md"
+MIGRATING = ROOT / "docs" / "migrating.md"
+PAGES = (README, PAGE, MIGRATING)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -64,8 +66,7 @@ def machine(records: Records) -> Iterator[str]:
 
 def summary(records: Records) -> Iterator[str]:
     """Yield what the README shows."""
-    yield from answers.peers(records)
-    yield from answers.real_texts(records)
+    yield from answers.in_short(records)
     first = records.get("peers")
     if first:
         yield f"Measured on: {place(first)}, commit {first['commit']}, {first['date']}."
@@ -101,6 +102,9 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "peers": answers.peers,
     "real texts": answers.real_texts,
     "recall": answers.recall,
+    "migrating datasketch": partial(answers.beside, name="datasketch"),
+    "migrating rensa": partial(answers.beside, name="rensa"),
+    "migrating lsh": speed.fingerprints,
     **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},
 }
@@ -128,7 +132,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="write there, not in place")
     options = parser.parse_args(arguments)
     records = load(options.results or RESULTS, quick=options.results is not None)
-    pages = {path: filled(path.read_text(encoding="utf-8"), records) for path in (README, PAGE)}
+    pages = {path: filled(path.read_text(encoding="utf-8"), records) for path in PAGES}
     folder = (options.to or PAGE.parent) / "figures"
     if options.check:
         old = [p.name for p, new in pages.items() if p.read_text(encoding="utf-8") != new]

@@ -9,7 +9,7 @@ import pytest
 from bench import ROOT
 from bench.report import figures, shown, speed
 from bench.report.records import load
-from bench.report.report import BLOCK, BLOCKS, PAGE, README, filled
+from bench.report.report import BLOCK, BLOCKS, PAGES, filled
 from bench.report.speed import losses
 
 
@@ -41,7 +41,7 @@ def test_nothing_is_shown_of_no_results():
 
 
 def test_every_block_and_every_figure_has_its_place():
-    placed = {m[2] for path in (PAGE, README) for m in BLOCK.finditer(path.read_text("utf-8"))}
+    placed = {m[2] for path in PAGES for m in BLOCK.finditer(path.read_text("utf-8"))}
     assert placed == set(BLOCKS)
     assert {f"figure {name}" for name in figures.FIGURES} <= placed
 

@@ -1,0 +1,50 @@
+"""What the package index shows: a README whose links lead to the repository, and its addresses."""
+
+import importlib.util
+import re
+import sys
+
+import pytest
+
+from pages import ROOT
+
+SCRIPT = ROOT / ".ci" / "published.py"
+ADDRESS = "https://host.example/owner/name"
+
+pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="from the sdist, which is published")
+
+
+@pytest.fixture(scope="module")
+def published():
+    spec = importlib.util.spec_from_file_location("published", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_link_of_the_readme_is_absolute(published):
+    before = (ROOT / "README.md").read_text(encoding="utf-8")
+    after = published.readme(before, ADDRESS, "v1")
+    targets = re.findall(r"\]\(([^)\s]+)\)", after)
+    assert len(targets) > 20
+    assert all(re.match("https://|#", target) for target in targets)
+    assert f"({ADDRESS}/actions/workflows/ci.yml/badge.svg)" in after
+    assert f"({ADDRESS}/raw/v1/docs/images/how-path.svg)" in after
+    for path in re.findall(rf"{ADDRESS}/(?:raw|blob)/v1/([^)#]+)", after):
+        assert (ROOT / path).exists(), path
+    assert published.readme(after, ADDRESS, "v1") == after
+
+
+def test_the_addresses_are_in_the_metadata(published, tmp_path):
+    for name in ("README.md", "pyproject.toml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    published.main(f"{ADDRESS}/", "v1", tmp_path)
+    text = (tmp_path / "pyproject.toml").read_text(encoding="utf-8")
+    if sys.version_info >= (3, 11):
+        import tomllib
+
+        urls = tomllib.loads(text)["project"]["urls"]
+        assert urls["Source"] == ADDRESS
+        assert urls["Changelog"] == f"{ADDRESS}/blob/v1/CHANGELOG.md"
+    with pytest.raises(SystemExit, match=r"project\.urls"):
+        published.project(text, ADDRESS, "v1")
