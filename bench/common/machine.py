@@ -17,7 +17,8 @@ from bench.common.children import processors
 from fastlsh import _kernels
 
 PACKAGES = (
-    "numpy", "pyarrow", "datasketch", "rensa", "gaoya", "fastsketchlsh", "scipy",
+    "numpy", "pyarrow", "datasketch", "rensa", "gaoya", "fastsketchlsh", "scipy", "datatrove",
+    "spacy",
 )  # fmt: skip
 
 

@@ -76,6 +76,7 @@ def summary(records: Records) -> Iterator[str]:
 OTHERS = {
     "ways": "Ready tokens, words, columns",
     "normalisation": "Steps of normalisation, UTF-8, token ids",
+    "fineweb": "The signature stage of FineWeb, by its own code",
     "candidates": "From signatures to candidate pairs",
     "index": "Index: insert, query, memory",
     "exact-mixed": "Exact all-pairs join: mixed, 5 characters",

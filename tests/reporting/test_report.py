@@ -41,6 +41,13 @@ def number(text):
     return int(re.sub("[^0-9]", "", text))
 
 
+def test_token_ids_are_shown_as_numbers(page):
+    documents = [[1, 2, 3, 44, 5, 6], [1, 2, 3, 77, 5, 6], [9], []]
+    result = deduplicate(documents, 0.2, shingler=Shingler("token", 2))
+    made = page(result, documents)
+    assert {"44", "77"} <= set(" ".join(made.marked).split())
+
+
 def test_what_went_in_and_out(page):
     result = deduplicate(TEXTS, 0.5)
     seen = page(result, TEXTS, title="Ours")

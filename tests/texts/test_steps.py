@@ -6,7 +6,9 @@ import hashlib
 import itertools
 import json
 import os
+import signal
 import sys
+import threading
 import time
 import unicodedata
 import zlib
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
@@ -22,6 +24,7 @@ import oracle_text
 from fastlsh import MinHasher, Shingler, deduplicate, near_duplicates
 from fastlsh._kernels.text import inflate, unicode_tables
 from fastlsh.texts import as_texts
+from fastlsh.texts.steps import normaliser_of
 from strategies import share
 
 STEPS = [
@@ -116,6 +119,13 @@ def test_words_at_every_code_point(cut):
 @share(3)
 @given(texts=st.lists(tricky, min_size=8, max_size=8))
 def test_random_texts(steps, texts):
+    assert after(texts, **steps) == [oracle_text.normalised(text, **steps) for text in texts]
+
+
+@pytest.mark.slow
+@settings(max_examples=6_250)
+@given(st.lists(tricky, min_size=16, max_size=16), st.sampled_from([*STEPS, *PAIRS, ALL]))
+def test_a_hundred_thousand_random_texts(texts, steps):
     assert after(texts, **steps) == [oracle_text.normalised(text, **steps) for text in texts]
 
 
@@ -229,6 +239,47 @@ def test_the_cases_of_unicode():
     ):  # fmt: skip
         for column in texts:
             assert after(column, unicode_form=form) == expected
+
+
+# ---- long texts, a piece at a time
+
+PIECE = 1 << 22  # of the kernels
+
+
+@pytest.mark.parametrize(
+    "steps", [{"unicode_form": "NFC"}, {"unicode_form": "NFKD"}, ALL], ids=name_of
+)
+def test_a_text_of_several_pieces(steps):
+    # Boundaries fall anywhere in this, whose ends do not touch each other.
+    repeated = "xe\u0323\u0301 Σ12.5, ﬁ각\u1100\u1161\u11a8\u0958 ΟΔΟΣ  İ\U0001d15f\n"
+    expected = oracle_text.normalised(f"{repeated}x", **steps)[:-1]
+    count = PIECE // len(repeated) + 2
+    for shift in (0, 5, 11, 17):
+        (found,) = after(["y" * shift + repeated * count + "x"], **steps)
+        assert found == "y" * shift + expected * count + "x"
+
+
+def test_a_text_that_turns_wide_in_a_later_piece():
+    # Of two bytes a code point, until there is one that becomes one of four.
+    words = "Wörter 漢 " * (PIECE // 8)
+    (found,) = after([f"{words}\ufacf."], strip_accents=True)
+    assert found == f"{words.replace('ö', 'o')}\U0002284a."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to oneself there")
+@pytest.mark.parametrize("steps", [{"unicode_form": "NFC"}, {"strip_accents": True}], ids=name_of)
+def test_ctrl_c_is_heard_within_a_text(steps):
+    spans = as_texts(["e\u0301" * 5_000_000]).spans(0, 1)
+    kernel = normaliser_of(Shingler(**steps))
+    assert kernel is not None
+
+    def work():
+        threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+        for _ in range(100):
+            kernel.normalised(spans)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
 
 
 # ---- linear

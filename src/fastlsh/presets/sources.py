@@ -58,8 +58,8 @@ def olmo3() -> Preset:
     bucket_size 11, ngram_size 5, tokenizer cl100k_base). 0.74 is (1/26)^(1/11).
 
     Differs: units are words, not byte-pair tokens, of which a word has about 1.3. For those pass
-    documents of token ids, and ``preset("olmo3", shingler=Shingler("token", 5))``. It does not
-    verify, and removes whole connected components.
+    documents of token ids, and ``preset("olmo3", shingler=Shingler("token", 5))``, or
+    ``--preset olmo3 --unit token``. It does not verify, and removes whole connected components.
     """
     return Preset(0.74, Shingler("word", 5), 286, 26, 11)
 

@@ -1,7 +1,7 @@
 """Two texts beside each other, as far as they differ."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,8 @@ def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
     Differences
         `here` is the excerpts of `other`, `there` those of `kept`.
     """
+    if shingler.unit == "token":  # shown as words of their digits, which have the same shingles
+        shingler = replace(shingler, unit="word")
     whole = max(len(kept), len(other)) <= COMPARED
     start = 0 if whole else _before(kept, _alike(kept, other), shingler)
     here, there = (

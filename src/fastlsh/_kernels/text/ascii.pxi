@@ -45,8 +45,9 @@ cdef extern from *:
     /* Changes 64 bytes of ASCII, and says which are in each set: blank, dropped, digit and
        separator (where there are digits). */
     static CYTHON_INLINE void fastlsh_change(
-        const uint8_t *sets, int numbers, uint8_t *bytes, uint64_t *masks)
+        const void *ascii, int numbers, uint8_t *bytes, uint64_t *masks)
     {
+        const uint8_t *sets = (const uint8_t *) ascii;
         const __m128i bits = _mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0);
         const __m128i nibble = _mm_set1_epi8(15), space = _mm_set1_epi8(32);
         const __m128i zero = _mm_set1_epi8('0'), small = _mm_set1_epi8((char) sets[48]);
@@ -84,8 +85,9 @@ cdef extern from *:
     }
     #else
     static CYTHON_INLINE void fastlsh_change(
-        const uint8_t *sets, int numbers, uint8_t *bytes, uint64_t *masks)
+        const void *ascii, int numbers, uint8_t *bytes, uint64_t *masks)
     {
+        const uint8_t *sets = (const uint8_t *) ascii;
         int i;
         for (i = 0; i < 64; i++) {
             uint8_t c = bytes[i], low = c & 15, high = (uint8_t) (1 << (c >> 4));
@@ -106,7 +108,7 @@ cdef extern from *:
     #endif
     """
     void change "fastlsh_change"(
-        const void* sets, int numbers, uint8_t* bytes, uint64_t* masks
+        const void* ascii, int numbers, uint8_t* bytes, uint64_t* masks
     ) noexcept nogil
     int lowest "fastlsh_lowest"(uint64_t word) noexcept nogil       # bit of a word not 0
     int highest "fastlsh_highest"(uint64_t word) noexcept nogil

@@ -2,6 +2,7 @@
 # With entries.pxi and rewrite.pxi.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -11,7 +12,7 @@ import numpy as np
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.text._texts cimport ROOM, Span, Spans, new_spans
 from fastlsh._kernels.text.steps cimport (
-    BLANKS_STAY, MARKS_STAY, TABLE, WINDOW, Blanks, Marks, Plan,
+    BLANKS_STAY, MARKS_STAY, TABLE, WINDOW, Blanks, Marks, Plan, Walk,
 )
 from fastlsh._kernels.text.unicode_data cimport NO_FORM, Form
 
@@ -118,10 +119,11 @@ cdef class Normaliser:
 
     cdef Spans _normalised(self, Spans spans, int64_t[:, ::1] formed, int64_t[:, ::1] rewritten):
         cdef Spans result = new_spans(spans.n)
-        cdef int64_t* origin = NULL
         cdef Py_ssize_t longest = 0
         cdef Py_ssize_t total = 0
-        cdef char* out
+        cdef bint done = False
+        cdef uint32_t* spare
+        cdef Walk walk
         if spans.tokens:
             raise TypeError("token ids are not normalised: texts are")
         memcpy(result.at, spans.at, spans.n * sizeof(Span))
@@ -130,25 +132,31 @@ cdef class Normaliser:
             with nogil:
                 total = room_to_form(&self.plan, result.at, result.n, &longest)
         if total:
-            out = new_room(result, total, longest)
+            memset(&walk, 0, sizeof(Walk))
+            walk.out = new_room(result, total, longest)
+            spare = <uint32_t*> (walk.out + total)
             if formed is not None and formed.shape[0]:
-                origin = &formed[0, 0]
-            with nogil:
-                form_all(
-                    &self.plan, result.at, result.n, out, origin, <uint32_t*> (out + total)
-                )
+                walk.work.origin = &formed[0, 0]
+            while not done:
+                PyErr_CheckSignals()
+                with nogil:
+                    done = form_more(&self.plan, result.at, result.n, &walk, spare)
         if not self.plan.rewrites:
             return result
         longest = 0
         with nogil:
             total = room_to_rewrite(&self.plan, result.at, result.n, &longest)
         total = (total + 3) // 4 * 4 + 4 * (WINDOW + 8)     # windows are written as a whole
-        out = new_room(result, total, longest)
-        origin = NULL
+        memset(&walk, 0, sizeof(Walk))
+        walk.out = new_room(result, total, longest)
+        spare = <uint32_t*> (walk.out + total)
         if rewritten is not None and rewritten.shape[0]:
-            origin = &rewritten[0, 0]
-        with nogil:
-            rewrite_all(&self.plan, result.at, result.n, out, origin, <uint32_t*> (out + total))
+            walk.work.origin = &rewritten[0, 0]
+        done = False
+        while not done:
+            PyErr_CheckSignals()
+            with nogil:
+                done = rewrite_more(&self.plan, result.at, result.n, &walk, spare)
         return result
 
 

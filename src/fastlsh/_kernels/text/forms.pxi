@@ -5,9 +5,9 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from fastlsh._kernels.text._texts cimport Span, code_unit
-from fastlsh._kernels.text.steps cimport WINDOW, Plan
+from fastlsh._kernels.text.steps cimport PIECE, WINDOW, Plan, Walk
 from fastlsh._kernels.text.unicode_data cimport (
-    COMBINING, NFC, NFKC, NFKD, QUICK, apart, properties_of, together,
+    COMBINING, NFC, NFD, NFKC, NFKD, QUICK, apart, properties_of, together,
 )
 
 cdef enum:
@@ -134,16 +134,17 @@ cdef void sort_marks(
             set_origin(origin, i, origin[0], origin[2 * n - 1])
 
 
-cdef Py_ssize_t take_apart(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, uint32_t* out, int64_t* origin,
-    uint32_t* spare
+cdef bint take_apart(
+    const Plan* plan, const code_unit* text, Walk* walk, uint32_t* out, uint32_t* spare
 ) noexcept nogil:
-    # The full decomposition, in canonical order.
-    cdef Py_ssize_t made = 0
-    cdef Py_ssize_t run = 0
+    # Another piece of the full decomposition, in canonical order; True: it was the last one.
+    cdef Py_ssize_t stop = min(walk.length, walk.work.at + PIECE)
+    cdef Py_ssize_t made = walk.work.made
+    cdef Py_ssize_t run = walk.run
+    cdef int64_t* origin = walk.work.origin
     cdef Py_ssize_t i
     cdef int k, m
-    for i in range(n):
+    for i in range(walk.work.at, stop):
         m = apart(text[i], compatible_form(plan), out + made)
         for k in range(m):
             set_origin(origin, made, i, i + 1)
@@ -152,18 +153,25 @@ cdef Py_ssize_t take_apart(
                     sort_marks(out + run, made - run, origin + 2 * run if origin else NULL, spare)
                 run = made + 1
             made += 1
+    walk.work.at = stop
+    walk.work.made = made
+    walk.run = run
+    if stop < walk.length:
+        return False
     sort_marks(out + run, made - run, origin + 2 * run if origin else NULL, spare)
-    return made
+    return True
 
 
-cdef Py_ssize_t put_together(uint32_t* text, Py_ssize_t n, int64_t* origin) noexcept nogil:
-    # Canonical composition, in place.
-    cdef Py_ssize_t made = 0
-    cdef Py_ssize_t starter = -1
+cdef bint put_together(Walk* walk, uint32_t* text) noexcept nogil:
+    # Another piece of canonical composition, in place; True: it was the last one.
+    cdef Py_ssize_t stop = min(walk.points, walk.work.at + PIECE)
+    cdef Py_ssize_t made = walk.work.made
+    cdef Py_ssize_t starter = walk.run
+    cdef int64_t* origin = walk.work.origin
     cdef Py_ssize_t i
     cdef uint32_t c, props, one
-    cdef uint32_t last = 0                      # the class of what was written last
-    for i in range(n):
+    cdef uint32_t last = walk.last
+    for i in range(walk.work.at, stop):
         c = text[i]
         props = properties_of(c)
         if starter >= 0 and not props >> (QUICK + NFC) & 1 and (
@@ -182,20 +190,39 @@ cdef Py_ssize_t put_together(uint32_t* text, Py_ssize_t n, int64_t* origin) noex
             set_origin(origin, made, origin[2 * i], origin[2 * i + 1])
         text[made] = c
         made += 1
-    return made
+    walk.work.at = stop
+    walk.work.made = made
+    walk.run = starter
+    walk.last = last
+    return stop == walk.points
 
 
-cdef Py_ssize_t form(
-    const Plan* plan, const Span* span, uint32_t* out, int64_t* origin, uint32_t* spare
-) noexcept nogil:
-    """Write a text in the form; return how many code points it has then."""
-    cdef Py_ssize_t n
+cdef bint form(const Plan* plan, const Span* span, Walk* walk, uint32_t* spare) noexcept nogil:
+    """Write another piece of a text in the form, as 32-bit code points; True: the last one."""
+    cdef uint32_t* out = <uint32_t*> walk.out
+    cdef bint done
+    if not walk.begun:
+        walk.begun = True
+        walk.apart = False
+        walk.length = span.length
+        walk.kind = 4                           # of what is written
+        walk.run = 0
+        walk.work.at = 0
+        walk.work.made = 0
+    if walk.apart:
+        return put_together(walk, out)
     if span.kind == 1:
-        n = take_apart(plan, <const uint8_t*> span.text, span.length, out, origin, spare)
+        done = take_apart(plan, <const uint8_t*> span.text, walk, out, spare)
     elif span.kind == 2:
-        n = take_apart(plan, <const uint16_t*> span.text, span.length, out, origin, spare)
+        done = take_apart(plan, <const uint16_t*> span.text, walk, out, spare)
     else:
-        n = take_apart(plan, <const uint32_t*> span.text, span.length, out, origin, spare)
-    if plan.form == NFC or plan.form == NFKC:
-        return put_together(out, n, origin)
-    return n
+        done = take_apart(plan, <const uint32_t*> span.text, walk, out, spare)
+    if not done or plan.form == NFD or plan.form == NFKD:
+        return done
+    walk.apart = True
+    walk.points = walk.work.made
+    walk.run = -1                               # no starter yet
+    walk.last = 0
+    walk.work.at = 0
+    walk.work.made = 0
+    return put_together(walk, out)

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 
 from fastlsh._kernels.text._texts cimport ROOM, Span, code_unit
 from fastlsh._kernels.text.steps cimport (
-    BLANKS_COLLAPSED, KIND, SEVERAL, WINDOW, Plan, Work,
+    BLANKS_COLLAPSED, KIND, PIECE, SEVERAL, WINDOW, Plan, Walk, Work,
 )
 
 cdef enum:
@@ -13,24 +13,33 @@ cdef enum:
     LONG = 1 << 16              # for longer texts it pays to look how much room they need
 
 
-cdef Py_ssize_t rewrite_units(
-    const Plan* plan, const code_unit* text, Py_ssize_t n, code_unit* out, Work* work
-) noexcept nogil:
-    cdef Py_ssize_t i = 0
-    cdef Py_ssize_t taken
+cdef void begin_rewriting(const Plan* plan, Work* work) noexcept nogil:
+    work.at = 0
     work.made = 0
     work.blank = plan.blanks == BLANKS_COLLAPSED        # no space begins a text
     work.narrow = False
-    while i < n:
+
+
+cdef bint rewrite_units(
+    const Plan* plan, const code_unit* text, Py_ssize_t n, code_unit* out, Work* work
+) noexcept nogil:
+    # Another piece; True: it was the last one.
+    cdef Py_ssize_t stop = min(n, work.at + PIECE)
+    cdef Py_ssize_t i = work.at
+    cdef Py_ssize_t taken
+    while i < stop:
         if plan.plain_ascii and work.origin == NULL:
             taken = change_ascii(plan, text + i, n - i, out + work.made, work)
             i += taken
             if taken:
                 continue
         i = change_some(plan, text, n, i, min(i + WINDOW, n), out, work)
+    work.at = i
+    if i < n:
+        return False
     if plan.blanks == BLANKS_COLLAPSED and work.blank and work.made:
         work.made -= 1                                  # nor ends one
-    return work.made
+    return True
 
 
 cdef Py_ssize_t pack(code_unit* text, Py_ssize_t n, int* kind) noexcept nogil:
@@ -60,34 +69,55 @@ cdef void widen(const uint16_t* text, Py_ssize_t n, uint32_t* out) noexcept nogi
         out[i] = text[i]
 
 
-cdef Py_ssize_t rewrite(
-    const Plan* plan, Span* span, void* out, int64_t* origin, uint32_t* spare
-) noexcept nogil:
-    """Write the text anew, and say in `span` where it is; return how many bytes it takes."""
-    cdef const void* text = span.text
-    cdef Py_ssize_t n = span.length
-    cdef Py_ssize_t size
-    cdef int kind = span.kind
-    cdef Work work
-    work.origin = origin
-    work.spare = spare + n
-    if kind == 2:
-        span.length = rewrite_units(plan, <const uint16_t*> text, n, <uint16_t*> out, &work)
-        if work.narrow:
-            widen(<const uint16_t*> text, n, spare)
-            text = spare
-            kind = 4
-    if kind == 1:
-        span.length = rewrite_units(plan, <const uint8_t*> text, n, <uint8_t*> out, &work)
-        size = pack(<uint8_t*> out, span.length, &span.kind)
-    elif kind == 2:
-        size = pack(<uint16_t*> out, span.length, &span.kind)
+cdef bint rewrite(const Plan* plan, Span* span, Walk* walk, uint32_t* spare) noexcept nogil:
+    """Write another piece of a text; True: it was the last, and `span` says where the text is."""
+    cdef Work* work = &walk.work
+    cdef char* out = walk.out
+    cdef bint done
+    if not walk.begun:
+        begin_rewriting(plan, work)
+        work.spare = spare + span.length
+        walk.begun = True
+        walk.units = span.text
+        walk.length = span.length
+        walk.kind = span.kind
+    if walk.kind == 1:
+        done = rewrite_units(
+            plan, <const uint8_t*> walk.units, walk.length, <uint8_t*> out, work
+        )
+    elif walk.kind == 2:
+        done = rewrite_units(
+            plan, <const uint16_t*> walk.units, walk.length, <uint16_t*> out, work
+        )
+        if work.narrow:                         # begin again
+            widen(<const uint16_t*> walk.units, walk.length, spare)
+            begin_rewriting(plan, work)
+            walk.units = spare
+            walk.kind = 4
+            return False
     else:
-        span.length = rewrite_units(plan, <const uint32_t*> text, n, <uint32_t*> out, &work)
-        size = pack(<uint32_t*> out, span.length, &span.kind)
-    span.text = out
+        done = rewrite_units(
+            plan, <const uint32_t*> walk.units, walk.length, <uint32_t*> out, work
+        )
+    if done:
+        put_text(span, walk, work.made)
+    return done
+
+
+cdef void put_text(Span* span, Walk* walk, Py_ssize_t length) noexcept nogil:
+    # It is written, in code units of the walk's kind; goes on to the next one.
+    cdef Py_ssize_t size
+    if walk.kind == 1:
+        size = pack(<uint8_t*> walk.out, length, &span.kind)
+    elif walk.kind == 2:
+        size = pack(<uint16_t*> walk.out, length, &span.kind)
+    else:
+        size = pack(<uint32_t*> walk.out, length, &span.kind)
+    span.text = walk.out
+    span.length = length
     span.before = ROOM
-    return size
+    walk.out += (size + 3) & ~<Py_ssize_t> 3
+    walk.begun = False
 
 
 cdef Py_ssize_t count_several(
@@ -129,12 +159,16 @@ cdef Py_ssize_t room_to_rewrite(
     return total
 
 
-cdef void rewrite_all(
-    const Plan* plan, Span* at, Py_ssize_t n, char* out, int64_t* origin, uint32_t* spare
+cdef bint rewrite_more(
+    const Plan* plan, Span* at, Py_ssize_t n, Walk* walk, uint32_t* spare
 ) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        out += (rewrite(plan, at + i, out, origin, spare) + 3) & ~<Py_ssize_t> 3
+    """Rewrite texts up to the end of a piece; False: there is more."""
+    while walk.text < n:
+        while not rewrite(plan, at + walk.text, walk, spare):
+            if walk.work.at:
+                return False
+        walk.text += 1
+    return True
 
 
 cdef Py_ssize_t room_to_form(
@@ -166,14 +200,15 @@ cdef Py_ssize_t room_to_form(
     return total
 
 
-cdef void form_all(
-    const Plan* plan, Span* at, Py_ssize_t n, char* out, int64_t* origin, uint32_t* spare
+cdef bint form_more(
+    const Plan* plan, Span* at, Py_ssize_t n, Walk* walk, uint32_t* spare
 ) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        if at[i].kind < 0:
-            at[i].kind = -at[i].kind
-            at[i].length = form(plan, at + i, <uint32_t*> out, origin, spare)
-            at[i].text = out
-            at[i].before = ROOM
-            out += (pack(<uint32_t*> out, at[i].length, &at[i].kind) + 3) & ~<Py_ssize_t> 3
+    """Bring texts into the form up to the end of a piece; False: there is more."""
+    while walk.text < n:
+        if at[walk.text].kind < 0 or walk.begun:
+            at[walk.text].kind = max(at[walk.text].kind, -at[walk.text].kind)
+            if not form(plan, at + walk.text, walk, spare):
+                return False
+            put_text(at + walk.text, walk, walk.work.made)
+        walk.text += 1
+    return True

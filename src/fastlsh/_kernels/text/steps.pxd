@@ -7,6 +7,7 @@ from fastlsh._kernels.text.unicode_data cimport Form
 cdef enum:
     TABLE = 1 << 17             # planes 0 and 1: the entries of others are found when needed
     WINDOW = 64                 # code units that are changed at once if all are ASCII
+    PIECE = 1 << 22             # and before Ctrl-C is listened to: a tenth of a second
 
     # An entry: the code point that one becomes, and
     POINT = 0x1FFFFF
@@ -50,8 +51,23 @@ cdef struct Plan:
     uint8_t* loose              # a bit of each code point: no starter that the form leaves alone
 
 cdef struct Work:
+    Py_ssize_t at               # code units that are done
     Py_ssize_t made             # code points written
     bint blank                  # the last one is a space, or there is none
     bint narrow                 # one did not fit
     int64_t* origin             # where each came from, begin and end; or NULL
     uint32_t* spare             # room for as many code points as are written
+
+cdef struct Walk:
+    # How far a batch is.
+    Py_ssize_t text             # the one that is worked on
+    char* out                   # where it is written
+    bint begun                  # this is said of it:
+    const void* units
+    Py_ssize_t length
+    int kind
+    bint apart                  # it is decomposed, and this many code points long
+    Py_ssize_t points
+    Py_ssize_t run              # where its last starter, or what follows it, was written
+    uint32_t last               # the class of what was written last
+    Work work
