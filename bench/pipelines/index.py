@@ -138,7 +138,7 @@ def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
 
     step = 1_000
     index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, threads=1)
-    tables = index._tables  # without the ids
+    tables = index._backend  # without the ids
     kernel = tables.kernel
     most, room = 0.0, 0
     tracemalloc.start()

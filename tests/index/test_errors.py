@@ -18,7 +18,7 @@ def filled(**options):
 
 
 def state(index):
-    return list(index), [index.signature(name).tolist() for name in index], index._tables.n
+    return list(index), [index.signature(name).tolist() for name in index], index._backend.n
 
 
 @pytest.mark.parametrize(

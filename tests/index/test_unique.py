@@ -131,7 +131,7 @@ def test_removed_documents_are_not_among_those_of_a_bucket(verify):
     gone = [d for d in range(150) if d % 3]  # of the first 64 in most buckets
     for d in gone:
         index.remove(d)
-    assert index._tables.dead == len(gone)  # they are in the way
+    assert index._backend.dead == len(gone)  # they are in the way
     left = [text for d, text in enumerate(known) if d not in gone]
     expected = deduplicate(asked, 0.8, against=left, verify=verify, **parameters)
     assert index.insert_unique(range(200, 400), asked).tolist() == expected.kept.tolist()

@@ -104,7 +104,7 @@ CHANGES = {
 
 
 def tidied(index):
-    index._tables._wasted = 10**9
+    index._backend._wasted = 10**9
     index.query(text_of(0))
 
 

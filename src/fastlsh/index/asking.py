@@ -5,7 +5,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,10 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import NOT_VERIFIED, answer_lists
 from fastlsh.banding import LSHParams
+from fastlsh.index.backend import Backend
 from fastlsh.index.guard import Guard
-from fastlsh.index.memory import Documents, StoredIds, Tables, read_documents
+from fastlsh.index.in_memory import Memory
+from fastlsh.index.memory import Documents, StoredIds, read_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
 
@@ -24,14 +25,14 @@ class Asking:
 
     _settings: Settings
     _guard: Guard
-    _tables: Tables
+    _backend: Backend
     _later: deque[Hashable]
     """Ids to remove, as a call in the middle of another one wished."""
 
-    def _hold(self, tables: Tables) -> None:
-        self._settings = tables.settings
-        self._guard = Guard(tables.kernel)
-        self._tables = tables
+    def _hold(self, backend: Backend) -> None:
+        self._settings = backend.settings
+        self._guard = Guard(backend)
+        self._backend = backend
         self._later = deque()
 
     def __repr__(self) -> str:
@@ -44,8 +45,7 @@ class Asking:
     def __len__(self) -> int:
         nested = self._guard.held()
         with self._guard.lock:
-            tables = self._settled(nested)
-            return tables.n - tables.dead
+            return len(self._settled(nested))
 
     def __contains__(self, id: Hashable) -> bool:  # noqa: A002
         nested = self._guard.held()
@@ -71,11 +71,14 @@ class Asking:
     @property
     def read_only(self) -> bool:
         """Whether this is a file in memory (``mmap=True``), which nothing can be put into."""
-        return self._tables.read_only
+        return self._backend.read_only
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the signatures, tables and texts, spare room included; without the ids."""
+        """Bytes of the signatures, tables and texts, spare room included; without the ids.
+
+        Of a database: of all it takes there.
+        """
         nested = self._guard.held()
         with self._guard.lock:
             return self._settled(nested).nbytes
@@ -89,17 +92,17 @@ class Asking:
         """
         nested = self._guard.held()
         with self._guard.lock:
-            return self._settled(nested).kernel.limited
+            return self._settled(nested).limited
 
     def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
         """Return the signature of a document, uint32 (num_perm,); KeyError if it is not there."""
         nested = self._guard.held()
         with self._guard.lock:
-            tables = self._settled(nested)
-            number = tables.find(id)
+            backend = self._settled(nested)
+            number = backend.find(id)
             if number < 0:
                 raise KeyError(id)
-            return tables.signature(number)
+            return backend.signature(number)
 
     def query(
         self,
@@ -167,7 +170,8 @@ class Asking:
             The ids are not all str, all bytes or all int of 64 bits; the message names the first.
         """
         with self._guard.change():
-            tables = self._settled()
+            backend = self._settled()
+            tables = backend if isinstance(backend, Memory) else in_memory(backend)
             if tables.dead:
                 tables.compact()
             ids = tables.ids
@@ -176,34 +180,31 @@ class Asking:
     def _answer(self, documents: Documents, limit: int) -> list[list[tuple[Any, float]]]:
         nested = self._guard.held()
         with self._guard.lock:
-            tables = self._settled(nested)
-            found, counts = tables.query(documents, limit)
-            names = tables.take(found[:, 1].astype(np.int64))
+            backend = self._settled(nested)
+            names, found, counts = backend.answer(documents, limit)
             if not nested:
-                self._tidy()
+                backend.tidy()
         alike = math.nan if self._settings.verify == NOT_VERIFIED else None
         return answer_lists(names, found, counts, alike)
 
-    def _settled(self, nested: bool = False) -> Tables:
-        """Return the tables once what an earlier call could not end is ended."""
-        tables = self._tables
-        if tables.kernel.unsettled:
-            if tables.kernel.changing:
-                raise RuntimeError(
-                    "this process was forked while another thread changed the index: load or "
-                    "build it anew"
-                )
-            tables.go_on()
+    def _settled(self, nested: bool = False) -> Backend:
+        """Return the backend once what an earlier call could not end is ended."""
+        backend = self._backend
+        backend.settle()
         while self._later and not nested:
-            tables.remove(self._later[0])
+            backend.discard(self._later[0])
             self._later.popleft()
-        return tables
+        return backend
 
-    def _tidy(self) -> None:
-        """Drop the removed documents if they cost too much; without memory, another time."""
-        if self._tables.crowded:
-            with suppress(MemoryError):
-                self._tables.compact()
+
+def in_memory(backend: Backend) -> Memory:
+    """Return a copy in memory of any index."""
+    if isinstance(backend, Memory):
+        return backend.copy()
+    tables = Memory(backend.settings)
+    for names, documents in backend.blocks():
+        tables.add(names, documents, "raise")
+    return tables
 
 
 def _check_limit(limit: int | None) -> int:

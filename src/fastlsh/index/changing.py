@@ -1,6 +1,7 @@
 """What changes an index: documents come, are replaced and go."""
 
 from collections.abc import Hashable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.index.asking import Asking
-from fastlsh.index.memory import Documents, Tables, read_documents
+from fastlsh.index.backend import Backend
+from fastlsh.index.in_memory import Memory
+from fastlsh.index.memory import Documents, joined_documents, read_documents
 
 
 class Changing(Asking):
@@ -37,7 +40,7 @@ class Changing(Asking):
         _check_on_known(on_known)
         documents = read_documents(self._settings, text, signature, one=True)
         with self._guard.change():
-            self._insert([id], documents, on_known)
+            self._changeable().add([id], documents, on_known)
 
     def insert_many(
         self,
@@ -62,7 +65,7 @@ class Changing(Asking):
         documents = read_documents(self._settings, texts, signatures)
         names = _names_of(ids, documents)
         with self._guard.change():
-            self._insert(names, documents, on_known)
+            self._changeable().add(names, documents, on_known)
 
     def insert_unique(
         self,
@@ -108,11 +111,7 @@ class Changing(Asking):
         documents = read_documents(self._settings, texts, signatures)
         names = _names_of(ids, documents)
         with self._guard.change():
-            tables = self._changeable()
-            _check_new(tables, names, "insert_many replaces it if asked to")
-            fresh = tables.insert_unique(names, documents, max_candidates)
-            self._tidy()
-        return fresh.astype(np.bool_)
+            return self._changeable().add_unique(names, documents, max_candidates)
 
     def remove(self, id: Hashable) -> None:  # noqa: A002
         """Remove a document; KeyError if it is not there.
@@ -128,16 +127,13 @@ class Changing(Asking):
         guard = self._guard
         nested = guard.held()
         with guard.lock:
-            tables = self._changeable(nested)
+            backend = self._changeable(nested)
             if nested:
-                found = tables.find(id) >= 0
+                found = backend.find(id) >= 0
                 if found:
                     self._later.append(id)
                 return found
-            found = tables.remove(id)
-            if tables.crowded:
-                self._tidy()
-            return found
+            return backend.discard(id)
 
     def merge(self, other: "Changing", on_known: str = "raise") -> None:
         """Insert all documents of another index, all of them or, if there is an error, none.
@@ -166,32 +162,32 @@ class Changing(Asking):
             )
         nested = other._guard.held()
         with other._guard.lock:  # never both locks at once
-            tables = other._settled(nested)
-            names = list(tables.names())
-            documents = tables.documents() if keeps else Documents(tables.documents().signatures)
+            blocks = list(other._settled(nested).blocks())
+        names = [name for some, _ in blocks for name in some]
+        documents = joined_documents([some for _, some in blocks])
+        if not keeps:
+            documents = Documents(documents.signatures)
         with self._guard.change():
-            self._insert(names, documents, on_known)
+            self._changeable().add(names, documents, on_known)
 
-    def _changeable(self, nested: bool = False) -> Tables:
-        if self._tables.read_only:
-            raise ValueError("a memory-mapped index is read-only: copy() can be changed")
+    def batch(self) -> AbstractContextManager[None]:
+        """Make one change of many: ``with index.batch(): ...``.
+
+        An index on disk or a server writes once, at the end; if there is an error, nothing. Others
+        see all of it or nothing, this index what it has changed so far. In memory it changes
+        nothing.
+        """
+        with self._guard.change():
+            return self._changeable().batch()
+
+    def _changeable(self, nested: bool = False) -> Backend:
+        if self._backend.read_only:
+            raise ValueError(
+                "a memory-mapped index is read-only: copy() can be changed"
+                if isinstance(self._backend, Memory)
+                else "the index was opened with read_only=True"
+            )
         return self._settled(nested)
-
-    def _insert(self, names: list[Any], documents: Documents, on_known: str) -> None:
-        tables = self._changeable()
-        replaced: dict[Any, int] = {}
-        if on_known == "raise":
-            _check_new(tables, names, 'on_known="replace" replaces it')
-        else:
-            last = {name: place for place, name in enumerate(names)}
-            numbers = {name: tables.find(name) for name in last}
-            replaced = {name: number for name, number in numbers.items() if number >= 0}
-            if len(last) < len(names):  # of those given twice the last stays
-                chosen = sorted(last.values())
-                names = [names[place] for place in chosen]
-                documents = documents.take(np.array(chosen, np.int64))
-        tables.insert(names, documents, replaced)
-        self._tidy()
 
 
 def _check_on_known(on_known: str) -> None:
@@ -203,15 +199,3 @@ def _names_of(ids: Any, documents: Documents) -> list[Any]:
     if ids is None or isinstance(ids, (str, bytes)):
         raise TypeError(f"ids must be a collection of ids, got {type(ids).__name__}")
     return list(check_ids(ids, documents.n) or ())
-
-
-def _check_new(tables: Tables, names: list[Any], otherwise: str) -> None:
-    seen = set(names)
-    if len(seen) < len(names) or tables.maybe_known(seen):
-        seen = set()
-        for name in names:
-            if name in seen:
-                raise ValueError(f"id {name!r} is given twice")
-            if tables.find(name) >= 0:
-                raise ValueError(f"id {name!r} is in the index already: {otherwise}")
-            seen.add(name)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import (
     ALIGNED,
     Entry,
@@ -19,7 +20,7 @@ from fastlsh.index.layout import (
     settings_of,
     sizes_of,
 )
-from fastlsh.index.memory import StoredIds, Tables
+from fastlsh.index.memory import StoredIds
 from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.index.storage import (
     MAGIC,
@@ -42,7 +43,7 @@ def map_index(
     threads: int | None,
     *,
     verify: bool,
-) -> Tables:
+) -> Memory:
     """Open a file that `write_index` wrote; its arrays stay in the file.
 
     Raises
@@ -62,7 +63,7 @@ def map_index(
             if checksum_of(pieces_of(arrays[entry.name])) != checksum or padding.any():
                 _refuse(path, f"{entry.name} is damaged")
     named = {PARTS.get(name, name): array for name, array in arrays.items()}
-    return Tables.over(header.settings, header.sizes.slots, named, _ids_of(header.sizes, arrays))
+    return Memory.over(header.settings, header.sizes.slots, named, _ids_of(header.sizes, arrays))
 
 
 def read_index(
@@ -71,7 +72,7 @@ def read_index(
     threads: int | None,
     *,
     verify: bool = True,
-) -> Tables:
+) -> Memory:
     """Read and check a file that `write_index` wrote, into memory; otherwise as `map_index`."""
     with FileIO(path) as file:
         header = _read_header(path, file, expected, threads)
@@ -102,7 +103,7 @@ def read_index(
                     code[place : place + len(piece)] = piece
                     place += len(piece)
 
-        tables = Tables.filled(header.settings, sizes.documents, sizes.words, sizes.slots, arrays())
+        tables = Memory.filled(header.settings, sizes.documents, sizes.words, sizes.slots, arrays())
     tables.complete(sizes.documents, _ids_of(sizes, ours).copy())
     return tables
 

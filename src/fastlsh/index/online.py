@@ -3,10 +3,13 @@
 import os
 from typing import Any
 
+from fastlsh.index.asking import in_memory
 from fastlsh.index.changing import Changing
+from fastlsh.index.in_memory import Memory
 from fastlsh.index.loading import map_index, read_index
-from fastlsh.index.memory import USED_WHEN_COMPACT, Tables
+from fastlsh.index.opening import copy_to, open_store
 from fastlsh.index.settings import Settings
+from fastlsh.index.stored import Stored
 from fastlsh.texts import Shingler
 
 
@@ -72,13 +75,13 @@ class Index(Changing):
             threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall,
             bands=bands, rows=rows, scheme=scheme, verify=verify, threads=threads,
         )  # fmt: skip
-        self._hold(Tables(settings))
+        self._hold(Memory(settings))
 
     def copy(self) -> "Index":
-        """Return an independent copy; of a read-only index, one that can be changed."""
+        """Return an independent copy in memory; of a read-only index, one that can be changed."""
         nested = self._guard.held()
         with self._guard.lock:
-            tables = self._settled(nested).copy()
+            tables = in_memory(self._settled(nested))
         index = type(self).__new__(type(self))
         index._hold(tables)
         return index
@@ -92,7 +95,7 @@ class Index(Changing):
     def compact(self) -> None:
         """Give back spare memory, and that of removed documents."""
         with self._guard.change():
-            self._changeable().compact(USED_WHEN_COMPACT)
+            self._changeable().pack()
 
     @classmethod
     def load(
@@ -144,3 +147,92 @@ class Index(Changing):
         index = cls.__new__(cls)
         index._hold(read(path, expected, threads, verify=verify))
         return index
+
+    @classmethod
+    def open(
+        cls,
+        location: str | os.PathLike[str],
+        threshold: float | None = None,
+        *,
+        read_only: bool = False,
+        wait: float = 10.0,
+        num_perm: int | None = None,
+        seed: int | None = None,
+        shingler: Shingler | None = None,
+        scheme: str | None = None,
+        recall: float | None = None,
+        bands: int | None = None,
+        rows: int | None = None,
+        verify: str | None = None,
+        threads: int | None = None,
+    ) -> "Index":
+        """Open an index that is always saved, or make it if there is none.
+
+        What `insert` or `remove` has changed is on disk when the call returns, in full or not at
+        all, whatever happens to the process or the machine; `batch` makes one change of many. Any
+        number of processes may read at once, each answer from one state; those that write take
+        turns.
+
+        Parameters
+        ----------
+        location
+            A file (SQLite; beside it, in use, two more with -wal and -shm).
+        read_only
+            Only read; the index must exist.
+        wait
+            Seconds to wait while another process writes.
+        threshold, num_perm, seed, shingler, scheme, recall, bands, rows, verify
+            As in `Index`, for a new one. An existing one must have been made with what is given
+            (`recall` is only for new ones). A shingler with functions must be given.
+        threads
+            As in `Index`.
+
+        Raises
+        ------
+        ValueError
+            The file is no index, of a newer format, or made with other parameters; the message
+            names the file, and both values.
+        OSError
+            It cannot be opened or made. TimeoutError: another process writes to it.
+
+        Notes
+        -----
+        Memory: the last 8,192 documents are linked in memory, and the lists of pages, 1 byte for
+        10 documents; candidates are fetched when they are compared. Cost: a question looks into
+        each of some ten sorted runs, so many at once cost far less than one by one.
+        """
+        path = os.fspath(location)
+        given = {
+            "num_perm": num_perm, "seed": seed, "shingler": shingler, "scheme": scheme,
+            "bands": bands, "rows": rows, "verify": verify,
+        }  # fmt: skip
+        store = open_store(
+            path, threshold, given, recall, threads, read_only=read_only, wait=float(wait)
+        )
+        index = cls.__new__(cls)
+        index._hold(Stored(store))
+        return index
+
+    def copy_to(self, location: str | os.PathLike[str]) -> None:
+        """Copy the index to a new file or server, to be opened with `open`; in full or not at all.
+
+        Raises
+        ------
+        FileExistsError
+            There is something already.
+        """
+        path = os.fspath(location)
+        nested = self._guard.held()
+        with self._guard.lock:
+            copy_to(self._settled(nested), path)
+
+    def close(self) -> None:
+        """Let go of files and connections; an index in memory has none."""
+        with self._guard.change():
+            self._backend.close()
+
+    def __enter__(self) -> "Index":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

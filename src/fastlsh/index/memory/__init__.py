@@ -1,9 +1,9 @@
 """An index in memory: documents by number, their tables, and their ids."""
 
-from fastlsh.index.memory.documents import Documents, read_documents
+from fastlsh.index.memory.documents import Documents, joined_documents, read_documents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.packed_texts import PackedTexts
-from fastlsh.index.memory.stored_ids import KINDS, StoredIds
+from fastlsh.index.memory.stored_ids import KINDS, StoredIds, check_id
 from fastlsh.index.memory.tables import SPARE, USED_WHEN_COMPACT, Tables
 
 __all__ = [
@@ -15,5 +15,7 @@ __all__ = [
     "PackedTexts",
     "StoredIds",
     "Tables",
+    "check_id",
+    "joined_documents",
     "read_documents",
 ]

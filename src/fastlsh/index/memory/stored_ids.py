@@ -49,9 +49,9 @@ class StoredIds:
     def of(cls, ids: Ids) -> "StoredIds":
         """Store ids without gaps; TypeError names the first that cannot be."""
         names = ids.names()
-        kind = _kind(names[0], 0) if names else "int"
+        kind = kind_of(names[0], 0) if names else "int"
         for place, name in enumerate(names):
-            if _kind(name, place) != kind:
+            if kind_of(name, place) != kind:
                 raise TypeError(
                     f"ids must be all str, all bytes or all int to be saved: the first is "
                     f"{names[0]!r}, number {place} is {name!r}"
@@ -115,7 +115,19 @@ def _encoded(name: Any) -> bytes:
     return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else bytes(name)
 
 
-def _kind(name: Any, place: int) -> str:
+def check_id(name: Any, place: int) -> None:
+    """Raise TypeError if an id cannot be stored in a database."""
+    if kind_of(name, place) == "str":
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise TypeError(
+                f"ids must be Unicode to be saved: number {place} is {name!r}, with a surrogate"
+            ) from error
+
+
+def kind_of(name: Any, place: int) -> str:
+    """Return "str", "bytes" or "int"; TypeError, with its place, for any other id."""
     if isinstance(name, (str, bytes)):
         return "str" if isinstance(name, str) else "bytes"
     if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and int(name) in INT64:

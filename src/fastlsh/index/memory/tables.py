@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ LINKS = 1 << 20
 
 NOBODY = np.empty(0, np.int64)
 
+T = TypeVar("T", bound="Tables")
+
 ARRAYS = ("signatures", "links", "slots", "offsets", "contents")
 """Of the kernel; the last two only where texts or sets are kept."""
 
@@ -56,12 +58,12 @@ class Tables(Questions):
 
     @classmethod
     def over(
-        cls,
+        cls: type[T],
         settings: Settings,
         slots: tuple[int, ...],
         arrays: dict[str, NDArray[Any]],
         ids: StoredIds,
-    ) -> "Tables":
+    ) -> T:
         """Return tables over the arrays of a file, which nothing is written to."""
         ends = np.cumsum(slots)
         tables = [arrays["slots"][end - size : end] for end, size in zip(ends, slots, strict=True)]
@@ -73,13 +75,13 @@ class Tables(Questions):
 
     @classmethod
     def filled(
-        cls,
+        cls: type[T],
         settings: Settings,
         n: int,
         words: int,
         slots: tuple[int, ...],
         arrays: Iterable[tuple[str, Iterable[Bytes]]],
-    ) -> "Tables":
+    ) -> T:
         """Return tables with what is in some arrays, each in pieces; `complete` must follow."""
         tables = cls(settings)
         kernel = tables.kernel
@@ -95,12 +97,12 @@ class Tables(Questions):
         """Check what `filled` has brought, and count it."""
         self.kernel.complete(n, ids)
 
-    def copy(self) -> "Tables":
+    def copy(self: T) -> T:
         """Return tables of their own that may be changed."""
         arrays = ARRAYS if self.settings.keeps else ARRAYS[:3]
         given: list[tuple[str, Iterable[Bytes]]] = [(name, self.pieces(name)) for name in arrays]
         given.append(("live", [self._live()]))
-        other = Tables.filled(self.settings, self.n, self.words, self.slots, given)
+        other = type(self).filled(self.settings, self.n, self.words, self.slots, given)
         other.complete(self.n, self.ids.copy())
         return other
 

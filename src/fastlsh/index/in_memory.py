@@ -1,0 +1,94 @@
+"""The backend that keeps all in memory."""
+
+from collections.abc import Hashable, Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
+from fastlsh.index.memory import USED_WHEN_COMPACT, Documents, Tables
+
+
+class Memory(Tables):
+    """Tables as a `Backend`; a file in memory (``mmap=True``), too, which cannot be changed."""
+
+    @property
+    def changing(self) -> bool:
+        """Whether a thread changes the memory right now, so that a copy of it would be useless."""
+        return self.kernel.changing
+
+    @property
+    def limited(self) -> int:
+        """How many documents came in that were not compared with every candidate."""
+        return self.kernel.limited
+
+    def __len__(self) -> int:
+        return self.n - self.dead
+
+    def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
+        """Return a copy of all documents."""
+        return iter([(list(self.names()), self.documents())])
+
+    def answer(
+        self, documents: Documents, limit: int
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+        """Find what is like each document: see `Backend`."""
+        found, counts = self.query(documents, limit)
+        return self.take(found[:, 1].astype(np.int64)), found, counts
+
+    def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
+        """Add documents; "raise" or "replace" those whose ids are there."""
+        names, documents, replaced = chosen(self._known, names, documents, on_known)
+        self.insert(names, documents, replaced)
+        self.tidy()
+
+    def add_unique(
+        self, names: list[Any], documents: Documents, max_candidates: int
+    ) -> NDArray[np.bool_]:
+        """Add the documents that are like none, in order; return which."""
+        check_new(self._known, names, UNIQUE_OTHERWISE)
+        fresh = self.insert_unique(names, documents, max_candidates)
+        self.tidy()
+        return fresh.astype(np.bool_)
+
+    def discard(self, name: Hashable) -> bool:
+        """Remove a document; return whether it was there."""
+        found = self.remove(name)
+        if self.crowded:
+            self.tidy()
+        return found
+
+    def settle(self) -> None:
+        """End a compaction that an earlier call could not end."""
+        if self.kernel.unsettled:
+            if self.kernel.changing:
+                raise RuntimeError(
+                    "this process was forked while another thread changed the index: load or "
+                    "build it anew"
+                )
+            self.go_on()
+
+    def tidy(self) -> None:
+        """Drop the removed documents if they cost too much; without memory, another time."""
+        if self.crowded:
+            with suppress(MemoryError):
+                self.compact()
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Do nothing: changes of memory are seen at once."""
+        return nullcontext()
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def pack(self) -> None:
+        """Give back all spare memory."""
+        self.compact(USED_WHEN_COMPACT)
+
+    def _known(self, names: list[Any]) -> dict[Any, int]:
+        if not self.maybe_known(set(names)):
+            return {}
+        numbers = {name: self.find(name) for name in names}
+        return {name: number for name, number in numbers.items() if number >= 0}

@@ -1,0 +1,61 @@
+"""Opening an index that is always saved, wherever it is."""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from fastlsh.index import sqlite
+from fastlsh.index.backend import Backend
+from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.files import is_index
+from fastlsh.index.stored import Store, Stored
+
+DEFAULTS = {"num_perm": 128, "seed": 1, "scheme": "affine32", "recall": 0.98, "verify": "exact"}
+
+
+def open_store(
+    location: str,
+    threshold: float | None,
+    given: Mapping[str, Any],
+    recall: float | None,
+    threads: int | None,
+    *,
+    read_only: bool,
+    wait: float,
+) -> Store:
+    """Open an index, or make it with what is given if there is none; see `Index.open`."""
+    if not is_index(location):
+        if read_only:
+            raise FileNotFoundError(2, "there is no index", location)
+        wanted = {**given, "recall": recall}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        settings = Settings.of(
+            0.8 if threshold is None else threshold,
+            threads=threads,
+            **{"shingler": None, "bands": None, "rows": None, **DEFAULTS, **wanted},
+        )
+        with suppress(FileExistsError):  # another process was as fast
+            sqlite.create(location, settings)
+    expected = {"threshold": threshold, **given}
+    return sqlite.open_existing(location, expected, threads, read_only=read_only, wait=wait)
+
+
+def copy_to(backend: Backend, location: str) -> None:
+    """Copy an index to a place where there is none."""
+    sqlite.create(location, backend.settings)
+    try:
+        expected = {"shingler": backend.settings.search.shingler}
+        store = sqlite.open_existing(location, expected, None, read_only=False, wait=0.0)
+        copy = Stored(store)
+        try:
+            with copy.batch():
+                for names, documents in backend.blocks():
+                    copy.add(names, documents, "raise")
+        finally:
+            copy.close()
+    except BaseException:
+        for ending in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(location + ending)
+        raise

@@ -1,0 +1,99 @@
+"""A connection to SQLite, and its errors with the file's name."""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+APPLICATION = 0x66736C68
+""" "fslh" """
+VERSION = 1
+
+_forked: list[sqlite3.Connection] = []
+"""Of the parent process: to close them here would take its locks away."""
+
+
+class Connection:
+    """A connection that is opened anew after a fork.
+
+    Parameters
+    ----------
+    path
+        The file, which must exist.
+    read_only
+        Whether it is only read.
+    wait
+        Seconds to wait for another process that writes.
+    """
+
+    def __init__(self, path: str, read_only: bool, wait: float) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.wait = wait
+        self._process = -1
+        self._connection: sqlite3.Connection | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the next call opens it."""
+        return self._connection is None or self._process != os.getpid()
+
+    def get(self) -> sqlite3.Connection:
+        """Return the connection of this process."""
+        if self.fresh:
+            if self._connection is not None:
+                _forked.append(self._connection)
+            mode = "ro" if self.read_only else "rw"
+            connection = sqlite3.connect(
+                f"{Path(self.path).absolute().as_uri()}?mode={mode}",
+                uri=True, isolation_level=None, timeout=self.wait, check_same_thread=False,
+            )  # fmt: skip
+            try:
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA cache_size = -65536")
+                connection.execute("PRAGMA temp_store = MEMORY")
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+            self._process = os.getpid()
+        assert self._connection is not None
+        return self._connection
+
+    def close(self) -> None:
+        """Close it, if it is open."""
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
+
+    def end(self, statement: str) -> None:
+        """Roll back, whatever state it is in."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.execute(statement)
+
+
+@contextmanager
+def named_errors(path: str, wait: float) -> Iterator[None]:
+    """Raise what SQLite says as an error that names the file, and what it is about."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        said = str(error)
+        if "locked" in said or "busy" in said:
+            raise TimeoutError(
+                errno.EAGAIN, f"another process is writing to the index; waited {wait} s", path
+            ) from error
+        if "full" in said:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path) from error
+        if "readonly" in said or "read-only" in said:
+            raise PermissionError(
+                errno.EACCES, "the file or its folder is read-only", path
+            ) from error
+        if "not a database" in said or "malformed" in said:
+            raise ValueError(f"{path}: the index is damaged: {said}") from error
+        if "unable to open" in said:
+            raise OSError(errno.EACCES, "the index cannot be opened", path) from error
+        raise OSError(errno.EIO, said, path) from error

@@ -1,0 +1,103 @@
+"""Making the file of an index, and opening it."""
+
+import contextlib
+import errno
+import json
+import os
+import sqlite3
+import struct
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from fastlsh.index.layout import parameters_of, settings_of
+from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.connection import APPLICATION, VERSION, Connection, named_errors
+from fastlsh.index.sqlite.store import SqliteStore
+
+START = b"SQLite format 3\0"
+ONE_FILE = b"\x89fastlsh"
+
+SCHEMA = """
+CREATE TABLE parameters (json TEXT NOT NULL);
+CREATE TABLE state (next INTEGER, flushed INTEGER, documents INTEGER, runs INTEGER,
+                    removals INTEGER, page INTEGER);
+INSERT INTO state VALUES (0, 0, 0, 0, 0, 0);
+CREATE TABLE documents (number INTEGER PRIMARY KEY, id NOT NULL, signature BLOB, content BLOB);
+CREATE UNIQUE INDEX ids ON documents (id);
+CREATE TABLE runs (first INTEGER PRIMARY KEY, last INTEGER, page INTEGER, pages BLOB, least BLOB);
+CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB);
+CREATE TABLE removed (number INTEGER PRIMARY KEY);
+"""
+
+
+def create(path: str, settings: Settings) -> None:
+    """Make an empty index, which appears whole; FileExistsError if there is something."""
+    parameters = {**parameters_of(settings), "keeps": settings.keeps}
+    folder, name = os.path.split(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
+    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as place:
+        made = os.path.join(place, name)
+        with named_errors(path, 0):
+            connection = sqlite3.connect(made, isolation_level=None)
+            try:
+                connection.execute("PRAGMA page_size = 8192")
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+                connection.executescript(SCHEMA)
+                connection.execute("INSERT INTO parameters VALUES (?)", [json.dumps(parameters)])
+                connection.execute("PRAGMA journal_mode = WAL")
+            finally:
+                connection.close()
+        os.link(made, path)
+
+
+def is_index(path: str) -> bool:
+    """Whether there is an index; ValueError, with the reason, if there is something else."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(100)
+    except FileNotFoundError:
+        return False
+    reason = None
+    if start.startswith(ONE_FILE):
+        reason = f"it is an index in one file: Index.load({path!r}).copy_to(...) makes one of it"
+    elif not start.startswith(START) or len(start) < 100:
+        reason = "it is not an index of fastlsh"
+    else:
+        version, application = struct.unpack_from(">60xI4xI", start)
+        if application != APPLICATION:
+            reason = "it is another SQLite database, not an index of fastlsh"
+        elif version != VERSION:
+            reason = f"format version {version} is unknown, version {VERSION} is read"
+    if reason is not None:
+        raise ValueError(f"{path}: {reason}")
+    return True
+
+
+def open_existing(
+    path: str,
+    expected: Mapping[str, Any],
+    threads: int | None,
+    *,
+    read_only: bool,
+    wait: float,
+) -> SqliteStore:
+    """Open an index that was made with what is expected."""
+    connection = Connection(path, read_only, wait)
+    with contextlib.ExitStack() as stack:
+        stack.callback(connection.close)
+        with named_errors(path, wait):
+            ((code,),) = connection.get().execute("SELECT json FROM parameters").fetchall()
+            if not read_only:
+                connection.get().execute("BEGIN IMMEDIATE").execute("ROLLBACK")
+        try:
+            saved = json.loads(code)
+            settings = settings_of(saved, expected, threads, saved["keeps"])
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"{path}: the index is damaged: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        stack.pop_all()
+    return SqliteStore(connection, settings)

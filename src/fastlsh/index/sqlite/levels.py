@@ -1,0 +1,125 @@
+"""The runs of an index, from the largest and oldest to the smallest and latest."""
+
+import sqlite3
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import band_keys
+from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.runs import (
+    Run,
+    delete_pages_of,
+    entries_of,
+    find_in_runs,
+    merged_band,
+    read_run,
+    write_run,
+)
+
+TOGETHER = 8
+"""Runs of about the same size that are merged: an entry is written anew each time the index has
+become eight times as large."""
+LARGEST = 1 << 22
+"""Documents of a run that is merged no more: 34 MB for a band, which is held while it is sorted."""
+
+
+class Levels:
+    """What is known of the runs in one state of the database."""
+
+    def __init__(self, bands: int) -> None:
+        self.bands = bands
+        self.version = 0
+        self.removals = 0
+        self.page = 0
+        """The next page of a new run."""
+        self.runs: list[Run] = []
+        self.removed: set[int] = set()
+        """Numbers of removed documents that are in a run."""
+        self._gone: NDArray[np.uint64] | None = None
+
+    def read(self, sql: sqlite3.Connection, version: int, removals: int) -> None:
+        """Read what another process has changed."""
+        rows = sql.execute("SELECT first, last, page, pages, least FROM runs ORDER BY first")
+        self.runs = [read_run(row) for row in rows]
+        self.removed = {number for (number,) in sql.execute("SELECT number FROM removed")}
+        self.version, self.removals = version, removals
+        self._gone = None
+
+    @property
+    def gone(self) -> NDArray[np.uint64]:
+        """The removed documents, ascending."""
+        if self._gone is None:
+            self._gone = np.array(sorted(self.removed), np.uint64)
+        return self._gone
+
+    def gather(
+        self, sql: sqlite3.Connection, keys: NDArray[np.uint64], most: int | None
+    ) -> NDArray[np.int64]:
+        """Return who has one of the keys, ascending."""
+        return find_in_runs(sql, self.runs, keys, self.gone, most)
+
+    def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
+        """Note that documents are gone, which may be in a run."""
+        gone = numbers.tolist()
+        sql.executemany("INSERT INTO removed VALUES (?)", [(number,) for number in gone])
+        self.removed.update(gone)
+        self.removals += 1
+        self._gone = None
+
+    def append(
+        self,
+        sql: sqlite3.Connection,
+        first: int,
+        last: int,
+        numbers: NDArray[np.int64],
+        signatures: NDArray[np.uint32],
+        settings: Settings,
+    ) -> None:
+        """Write a run of the documents first ... last - 1, of which these are there."""
+        keys = band_keys(signatures, settings.params, threads=settings.hasher.threads)
+        self._write(sql, first, last, entries_of(keys, numbers))
+        while True:
+            last_ones = self.runs[-TOGETHER:]
+            sizes = [run.last - run.first for run in last_ones]
+            alike = len(last_ones) == TOGETHER and max(sizes) < TOGETHER * min(sizes)
+            if not alike or sum(sizes) > LARGEST:
+                return
+            self._merge(sql, last_ones)
+
+    def merge_all(self, sql: sqlite3.Connection) -> None:
+        """Merge as many runs as may be one, and drop removed documents."""
+        group: list[Run] = []
+        for run in [*self.runs]:
+            if group and run.last - group[0].first > LARGEST:
+                self._merge(sql, group)
+                group = []
+            group.append(run)
+        if group:
+            self._merge(sql, group)
+
+    def _write(
+        self, sql: sqlite3.Connection, first: int, last: int, bands: list[NDArray[np.uint64]]
+    ) -> None:
+        run = write_run(sql, first, last, self.page, bands)
+        self.page += int(run.pages[-1])
+        self.version += 1
+        self.runs = sorted([*self.runs, run], key=lambda run: run.first)
+
+    def _merge(self, sql: sqlite3.Connection, some: list[Run]) -> None:
+        first, last = some[0].first, some[-1].last
+        gone = {number for number in self.removed if first <= number < last}
+        removed = np.array(sorted(gone), np.uint64)
+        bands = (merged_band(sql, some, band, removed) for band in range(self.bands))
+        for run in some:
+            sql.execute("DELETE FROM runs WHERE first = ?", (run.first,))
+        merged = write_run(sql, first, last, self.page, bands)
+        for run in some:
+            delete_pages_of(sql, run)
+        self.page += int(merged.pages[-1])
+        self.version += 1
+        others = [run for run in self.runs if not first <= run.first < last]
+        self.runs = sorted([*others, merged], key=lambda run: run.first)
+        sql.execute("DELETE FROM removed WHERE number >= ? AND number < ?", (first, last))
+        self.removed -= gone
+        self._gone = None

@@ -1,0 +1,297 @@
+"""The documents of an index in SQLite."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import band_keys
+from fastlsh.index.in_memory import Memory
+from fastlsh.index.memory import Documents, check_id
+from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.connection import Connection, named_errors
+from fastlsh.index.sqlite.levels import Levels
+from fastlsh.index.sqlite.runs import TOGETHER
+from fastlsh.sets import offsets_of
+
+RECENT = 1 << 13
+"""Documents that are in no run: whoever opens the index links them in memory."""
+BLOCK = 1 << 16
+"""Documents of a run that is made of a large insert."""
+MOST = 2**32 - 1
+"""Numbers that there are."""
+
+
+class SqliteStore:
+    """A `Store` in a file of SQLite.
+
+    A transaction sees one state. What is in memory, the recent documents and the lists of pages,
+    belongs to a state, too, and is read anew where another process has changed it.
+    """
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self.settings = settings
+        self.read_only = connection.read_only
+        self._connection = connection
+        self._depth = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know nothing of the database."""
+        self._next = self._flushed = self._documents = 0
+        search = replace(self.settings.search, verify="none")
+        self._plain = replace(self.settings, search=search, keeps="")
+        self._recent = Memory(self._plain)
+        self._linked = 0  # documents before this one are in a run or among the recent ones
+        self._levels = Levels(self.settings.params.bands)
+
+    # ---- transactions
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """See one state of the database meanwhile."""
+        if self._depth:
+            yield
+            return
+        with self._transaction("BEGIN", "COMMIT", "ROLLBACK"):
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make one change; nothing remains of it if there is an error."""
+        if self._depth:
+            with self._transaction("SAVEPOINT change", "RELEASE change", "ROLLBACK TO change"):
+                yield
+                self._save()
+        else:
+            with self.batch():
+                yield
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make one change of all `writing` meanwhile."""
+        if self._depth:
+            raise RuntimeError("a batch of this index is under way already")
+        with self._transaction("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"):
+            yield
+            self._save()
+
+    @contextmanager
+    def _transaction(self, begin: str, end: str, undo: str) -> Iterator[None]:
+        connection = self._connection
+        with named_errors(connection.path, connection.wait):
+            if connection.fresh:
+                self._depth = 0
+                self._forget()
+            self._sql = connection.get()
+            self._sql.execute(begin)
+            self._depth += 1
+            try:
+                self._refresh()
+                yield
+                self._sql.execute(end)
+            except BaseException:
+                connection.end(undo)
+                self._forget()
+                raise
+            finally:
+                self._depth -= 1
+
+    def _refresh(self) -> None:
+        """Know the state of the database."""
+        row = self._sql.execute("SELECT * FROM state").fetchone()
+        after, flushed, documents, runs, removals, page = row
+        levels = self._levels
+        if flushed != self._flushed or removals != levels.removals:
+            self._recent = Memory(self._plain)
+            self._linked = flushed
+        if runs != levels.version or removals != levels.removals:
+            levels.read(self._sql, runs, removals)
+        levels.page = page
+        self._flushed, self._documents, self._next = flushed, documents, after
+        if after > self._linked:
+            rows = self._sql.execute(
+                "SELECT number, signature FROM documents WHERE number >= ?", (self._linked,)
+            ).fetchall()
+            numbers = [number for number, _ in rows]
+            signatures = b"".join(signature for _, signature in rows)
+            self._link(numbers, self._rows(signatures))
+            self._linked = after
+
+    def _save(self) -> None:
+        levels = self._levels
+        self._sql.execute(
+            "UPDATE state SET next = ?, flushed = ?, documents = ?, runs = ?, removals = ?, "
+            "page = ?",
+            (
+                self._next, self._flushed, self._documents, levels.version, levels.removals,
+                levels.page,
+            ),
+        )  # fmt: skip
+
+    def _rows(self, signatures: bytes) -> NDArray[np.uint32]:
+        return np.frombuffer(signatures, "<u4").reshape(-1, self.settings.hasher.num_perm)
+
+    def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
+        self._recent.insert(numbers, Documents(signatures), {})
+
+    # ---- questions
+
+    def count(self) -> int:
+        """Return how many documents there are."""
+        return self._documents
+
+    def nbytes(self) -> int:
+        """Return how many bytes the file has."""
+        ((size,),) = self._sql.execute(
+            "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        )
+        return int(size)
+
+    def find(self, names: list[Any]) -> dict[Any, int]:
+        """Return the numbers of those ids that have a document."""
+        wanted = [name for name in map(_plain, names) if name is not None]
+        found: dict[Any, int] = {}
+        for start in range(0, len(wanted), TOGETHER):
+            some = wanted[start : start + TOGETHER]
+            rows = self._sql.execute(
+                f"SELECT id, number FROM documents WHERE id IN ({','.join('?' * len(some))})", some
+            )
+            found.update(rows)
+        return found
+
+    def check(self, names: list[Any]) -> None:
+        """Raise TypeError if an id is no str, bytes or int of 64 bits."""
+        for place, name in enumerate(names):
+            check_id(name, place)
+
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents."""
+        distinct = np.unique(numbers)
+        names = dict(self._rows_of("number, id", distinct))
+        return [names[number] for number in numbers.tolist()]
+
+    def _rows_of(self, columns: str, numbers: NDArray[np.int64]) -> Iterator[Any]:
+        """Return rows of documents, ascending."""
+        wanted = numbers.tolist()
+        for start in range(0, len(wanted), TOGETHER):
+            some = wanted[start : start + TOGETHER]
+            yield from self._sql.execute(
+                f"SELECT {columns} FROM documents WHERE number IN ({','.join('?' * len(some))}) "
+                "ORDER BY number",
+                some,
+            )
+
+    def after(self, number: int, count: int) -> NDArray[np.int64]:
+        """Return the numbers of the next documents after this one, ascending."""
+        rows = self._sql.execute(
+            "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?",
+            (number, count),
+        )
+        return np.array([found for (found,) in rows], np.int64)
+
+    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
+        """Return who shares a bucket with one of these, ascending."""
+        found, _ = self._recent.query(Documents(signatures), sys.maxsize)
+        recent = self._recent.take(np.unique(found[:, 1].astype(np.int64)))
+        older = self._levels.gather(
+            self._sql, band_keys(signatures, self.settings.params, threads=1), most
+        )
+        return np.concatenate([older, np.array(recent, np.int64)])
+
+    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
+        """Return documents that are there."""
+        rows = list(self._rows_of("signature, content", numbers))
+        signatures = self._rows(b"".join(signature for signature, _ in rows))
+        if len(signatures) != len(numbers):
+            raise ValueError(f"{self._connection.path}: the index is damaged: it lacks documents")
+        if not self.settings.keeps:
+            return Documents(signatures)
+        contents = np.frombuffer(b"".join(content for _, content in rows), "<u8")
+        size = np.array([len(content) >> 3 for _, content in rows], np.int64)
+        return Documents(signatures, contents, offsets_of(size))
+
+    # ---- changes
+
+    def insert(self, names: list[Any], documents: Documents) -> None:
+        """Add documents of new ids."""
+        for first in range(0, len(names), BLOCK):
+            last = min(first + BLOCK, len(names))
+            self._insert(names[first:last], documents.part(first, last))
+
+    def _insert(self, names: list[Any], documents: Documents) -> None:
+        n, first = documents.n, self._next
+        if first + n > MOST:
+            raise ValueError(f"{self._connection.path}: no more than {MOST:,} documents can come")
+        numbers = range(first, first + n)
+        width = 4 * self.settings.hasher.num_perm
+        values = np.ascontiguousarray(documents.signatures, "<u4").reshape(-1).view(np.uint8).data
+        rows = (values[at : at + width] for at in range(0, n * width, width))
+        contents: Any = [b""] * n
+        if documents.contents is not None and documents.offsets is not None:
+            words = documents.contents.astype("<u8", copy=False).view(np.uint8).data
+            ends = (8 * documents.offsets).tolist()
+            contents = (words[ends[i] : ends[i + 1]] for i in range(n))
+        self._sql.executemany(
+            "INSERT INTO documents VALUES (?, ?, ?, ?)",
+            zip(numbers, map(_plain, names), rows, contents, strict=False),
+        )
+        self._next = self._linked = first + n
+        self._documents += n
+        if len(self._recent) + n < RECENT:
+            self._link(list(numbers), documents.signatures)
+            return
+        recent = self._recent.documents().signatures
+        self._levels.append(
+            self._sql,
+            self._flushed,
+            self._next,
+            np.array([*self._recent.names(), *numbers], np.int64),
+            np.concatenate([recent, documents.signatures]),
+            self.settings,
+        )
+        self._recent = Memory(self._plain)
+        self._flushed = self._next
+
+    def delete(self, numbers: NDArray[np.int64]) -> None:
+        """Remove documents that are there."""
+        self._sql.executemany(
+            "DELETE FROM documents WHERE number = ?", [(number,) for number in numbers.tolist()]
+        )
+        self._documents -= len(numbers)
+        for number in numbers[numbers >= self._flushed].tolist():
+            self._recent.remove(number)
+        # Counts for those in no run, too: other processes have linked them.
+        self._levels.remove(self._sql, numbers[numbers < self._flushed])
+
+    def pack(self) -> None:
+        """Give back the room of removed documents."""
+        with self.batch():
+            self._levels.merge_all(self._sql)
+        with named_errors(self._connection.path, self._connection.wait):
+            self._sql.execute("VACUUM")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+
+def _plain(name: Any) -> Any:
+    """Return what SQLite knows an id as; None if it cannot be one."""
+    if isinstance(name, (int, np.integer)):
+        return int(name) if -(2**63) <= int(name) < 2**63 else None
+    if isinstance(name, bytes):
+        return bytes(name)
+    return str(name) if isinstance(name, str) and _encodable(name) else None
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,255 @@
+"""An index in a database: its candidates are brought into memory and compared there.
+
+The answer for a document depends on nothing but the documents of its buckets. So a database only
+has to find these, and the same tables as in memory decide, with the same answer.
+"""
+
+from collections.abc import Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import REMEMBERED
+from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
+from fastlsh.index.in_memory import Memory
+from fastlsh.index.memory import Documents
+from fastlsh.index.settings import Settings
+from fastlsh.parallel import batches
+
+ASKED = 4096
+"""Documents whose candidates are found together ..."""
+COMPARED = 1 << 14
+"""... and candidates that are in memory at a time; more only for a single new document."""
+
+
+class Store(Protocol):
+    """What a database must do. Numbers ascend in the order of insertion, and none comes again."""
+
+    settings: Settings
+    read_only: bool
+
+    def reading(self) -> AbstractContextManager[None]:
+        """See one state of the database meanwhile."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Make one change; nothing remains of it if there is an error."""
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Make one change of all `writing` meanwhile."""
+
+    def count(self) -> int:
+        """Return how many documents there are."""
+
+    def nbytes(self) -> int:
+        """Return how many bytes the database takes."""
+
+    def find(self, names: list[Any]) -> dict[Any, int]:
+        """Return the numbers of those ids that have a document."""
+
+    def check(self, names: list[Any]) -> None:
+        """Raise TypeError if an id cannot be stored."""
+
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents."""
+
+    def after(self, number: int, count: int) -> NDArray[np.int64]:
+        """Return the numbers of the next documents after this one, ascending."""
+
+    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
+        """Return who shares a bucket with one of these, ascending.
+
+        At least the first `most` of each bucket, if that is given; perhaps a few others.
+        """
+
+    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
+        """Return documents that `gather` or `after` named in the same state."""
+
+    def insert(self, names: list[Any], documents: Documents) -> None:
+        """Add documents of new ids."""
+
+    def delete(self, numbers: NDArray[np.int64]) -> None:
+        """Remove documents that are there."""
+
+    def pack(self) -> None:
+        """Give back spare room."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+
+class Stored:
+    """A `Backend` over a `Store`."""
+
+    changing = False
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.settings = store.settings
+        self.limited = 0
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be changed."""
+        return self.store.read_only
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in the database."""
+        with self.store.reading():
+            return self.store.nbytes()
+
+    def __len__(self) -> int:
+        with self.store.reading():
+            return self.store.count()
+
+    def find(self, name: Hashable) -> int:
+        """Return the number of an id, -1 if it has no document."""
+        hash(name)
+        with self.store.reading():
+            return self.store.find([name]).get(name, -1)
+
+    def names(self) -> Iterator[Any]:
+        """Iterate over the ids, some at a time; of those that come or go meanwhile, perhaps."""
+        number = -1
+        while True:
+            with self.store.reading():
+                numbers = self.store.after(number, COMPARED)
+                names = self.store.take(numbers)
+            if not names:
+                return
+            yield from names
+            number = int(numbers[-1])
+
+    def signature(self, number: int) -> NDArray[np.uint32]:
+        """Return the signature of a document."""
+        with self.store.reading():
+            signature: NDArray[np.uint32] = self.store.fetch(np.array([number])).signatures[0]
+        return signature.copy()
+
+    def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
+        """Iterate over all documents of one state, with their ids, some at a time."""
+        with self.store.reading():
+            numbers = self.store.after(-1, COMPARED)
+            while len(numbers):
+                yield self.store.take(numbers), self.store.fetch(numbers)
+                numbers = self.store.after(int(numbers[-1]), COMPARED)
+
+    def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
+        """Return who may be compared with one of these when a document comes in, and their ids."""
+        with self.store.reading():
+            numbers = self.store.gather(signatures, REMEMBERED + 1)
+            return self.store.take(numbers), self.store.fetch(numbers)
+
+    def answer(
+        self, documents: Documents, limit: int
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+        """Find what is like each document: see `Backend`."""
+        found, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
+        with self.store.reading():
+            for first, last in batches(documents.n, ASKED):
+                some = documents if last - first == documents.n else documents.part(first, last)
+                best, count = self._answer(some, limit)
+                found.append(best)
+                counts.append(count)
+            everything = np.concatenate(found)
+            names = self.store.take(everything[:, 1].astype(np.int64))
+        return names, everything, np.concatenate(counts)
+
+    def _answer(
+        self, documents: Documents, limit: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        numbers = self.store.gather(documents.signatures, None)
+        found, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
+        for first, last in batches(len(numbers), COMPARED):
+            some = numbers[first:last]
+            part, counts = self._tables(some).query(documents, limit)
+            if len(part):
+                part[:, 1] = some[part[:, 1].astype(np.int64)]
+            found.append(part)
+            whose.append(np.repeat(np.arange(documents.n), counts))
+        everything, of = np.concatenate(found), np.concatenate(whose)
+        counts = np.bincount(of, minlength=documents.n)
+        if len(found) > 2:
+            order = np.lexsort((everything[:, 1], -everything[:, 0], of))
+            start = np.repeat(np.cumsum(counts) - counts, counts)
+            order = order[np.arange(len(order)) - start < limit]
+            everything = everything[order]
+            counts = np.minimum(counts, limit)
+        return everything, counts
+
+    def _tables(self, numbers: NDArray[np.int64]) -> Memory:
+        """Return some documents in memory; they have numbers from 0 on there."""
+        tables = Memory(self.settings)
+        tables.insert(list(range(len(numbers))), self.store.fetch(numbers), {})
+        return tables
+
+    def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
+        """Add documents; "raise" or "replace" those whose ids are there."""
+        self.store.check(names)
+        with self.store.writing():
+            names, documents, replaced = chosen(self.store.find, names, documents, on_known)
+            if replaced:
+                self.store.delete(np.array(sorted(replaced.values()), np.int64))
+            self.store.insert(names, documents)
+
+    def add_unique(
+        self, names: list[Any], documents: Documents, max_candidates: int
+    ) -> NDArray[np.bool_]:
+        """Add the documents that are like none, in order; return which."""
+        self.store.check(names)
+        fresh = np.zeros(documents.n, np.uint8)
+        with self.store.writing():
+            check_new(self.store.find, names, UNIQUE_OTHERWISE)
+            first, size = 0, ASKED
+            while first < documents.n:
+                last = min(first + size, documents.n)
+                some = documents.part(first, last)
+                numbers = self.store.gather(some.signatures, REMEMBERED + 1)
+                if len(numbers) > COMPARED and last - first > 1:
+                    size = (last - first) // 2
+                    continue
+                tables = self._tables(numbers)
+                fresh[first:last] = tables.insert_unique(
+                    list(range(-1, first - last - 1, -1)), some, max_candidates
+                )
+                new = np.flatnonzero(fresh[first:last])
+                self.store.insert([names[first + place] for place in new], some.take(new))
+                first, size = last, min(2 * size, ASKED)
+        self.limited += int((fresh == 2).sum())
+        return fresh.astype(np.bool_)
+
+    def discard(self, name: Hashable) -> bool:
+        """Remove a document; return whether it was there."""
+        hash(name)
+        with self.store.writing():
+            number = self.store.find([name]).get(name, -1)
+            if number >= 0:
+                self.store.delete(np.array([number]))
+        return number >= 0
+
+    def settle(self) -> None:
+        """Do nothing: the database has ended it."""
+
+    def tidy(self) -> None:
+        """Do nothing: the database does."""
+
+    def pack(self) -> None:
+        """Give back spare room, and that of removed documents."""
+        self.store.pack()
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make one change of many."""
+        limited = self.limited
+        try:
+            with self.store.batch():
+                yield
+        except BaseException:
+            self.limited = limited
+            raise
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self.store.close()

@@ -1,0 +1,144 @@
+"""What every backend must do alike: in memory, in SQLite."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import strategies
+from fastlsh import Index, MinHasher, Shingler, deduplicate
+from fastlsh.index import stored
+from fastlsh.index.sqlite import levels, store
+
+SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4)}
+
+
+@pytest.fixture(params=["memory", "sqlite", "sqlite, many runs"])
+def backend(request, tmp_path, monkeypatch):
+    """A function that makes an empty index."""
+    if "many runs" in request.param:
+        monkeypatch.setattr(store, "RECENT", 5)
+        monkeypatch.setattr(store, "BLOCK", 7)
+        monkeypatch.setattr(levels, "TOGETHER", 3)
+        monkeypatch.setattr(stored, "ASKED", 9)
+        monkeypatch.setattr(stored, "COMPARED", 6)
+    number = iter(range(10**6))
+
+    def make(threshold=0.6, **options):
+        if request.param == "memory":
+            return Index(threshold, **options)
+        return Index.open(tmp_path / f"index {next(number)}", threshold, **options)
+
+    return make
+
+
+def texts_alike(n, seed=0):
+    draw = random.Random(seed)
+    base = ["".join(draw.choices("abcdef ü", k=60)) for _ in range(n // 3 + 1)]
+    return [draw.choice(base) + draw.choice(["", "", "x", "yz" * 10]) for _ in range(n)] + ["", ""]
+
+
+def assert_same(index, other, texts):
+    assert list(index) == list(other)
+    assert len(index) == len(other)
+    for limit in (None, 1, 3):
+        assert repr(index.query_many(texts, limit=limit)) == repr(
+            other.query_many(texts, limit=limit)
+        )
+    assert index.query(texts[0]) == other.query(texts[0])
+
+
+@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
+def test_all_that_memory_does(backend, verify):
+    texts = texts_alike(80)
+    index, other = (make(0.6, verify=verify, **SMALL) for make in (backend, Index))
+    for each in (index, other):
+        each.insert_many(range(40), texts[:40])
+        for d in range(0, 40, 3):
+            each.remove(d)
+        each.insert_many(range(35, 60), texts[35:60], on_known="replace")
+        each.insert("one", texts[60])
+        each.insert(b"two", texts[61])
+    assert_same(index, other, texts)
+    fresh = index.insert_unique(range(100, 182), texts)
+    assert fresh.tolist() == other.insert_unique(range(100, 182), texts).tolist()
+    assert_same(index, other, texts)
+    assert index.limited == other.limited
+    for each in (index, other):
+        assert each.discard(101) == (101 in other) or each is other
+        each.compact()
+    assert_same(index, other, texts)
+    for name in (3, "one", b"two", np.int64(4), "none", None, 2.5, (1,), 2**70, "\ud800"):
+        assert (name in index) == (name in other)
+    assert (index.signature("one") == other.signature("one")).all()
+    with pytest.raises(KeyError):
+        index.signature("none")
+    with pytest.raises(KeyError):
+        index.remove("none")
+    assert_same(index.copy(), other, texts)
+    assert index.nbytes > 0
+    assert not index.read_only
+
+
+@given(data=st.data())
+def test_insert_unique_is_deduplicate(tmp_path_factory, data):
+    texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))
+    cut = data.draw(st.integers(0, len(texts)))
+    threshold = data.draw(strategies.thresholds)
+    expected = deduplicate(texts, threshold, **SMALL)
+    with Index.open(tmp_path_factory.mktemp("index") / "index", threshold, **SMALL) as index:
+        kept = index.insert_unique(range(cut), texts[:cut]).tolist()
+        kept += index.insert_unique(range(cut, len(texts)), texts[cut:]).tolist()
+        assert kept == expected.kept.tolist()
+        assert list(index) == expected.selected.tolist()
+
+
+def test_an_error_changes_nothing(backend):
+    texts = texts_alike(30)
+    index = backend(**SMALL)
+    index.insert_many(range(20), texts[:20])
+    before = list(index), index.query_many(texts)
+    for call in (
+        lambda: index.insert_many([30, 31, 5], texts[:3]),
+        lambda: index.insert_many([30, 31, 30], texts[:3]),
+        lambda: index.insert_unique([30, 5], texts[:2]),
+        lambda: index.insert_many([30, 31], [texts[0], 5]),
+        lambda: index.insert_many([[]], texts[:1]),
+        lambda: index.insert(40, signature=MinHasher(24).signatures(texts[:1])[0]),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            call()
+        assert (list(index), index.query_many(texts)) == before
+
+
+def test_merge_and_ready_signatures(backend):
+    texts = texts_alike(30)
+    signatures = MinHasher(24, shingler=SMALL["shingler"]).signatures(texts)
+    index, other = backend(**SMALL), Index(0.6, **SMALL)
+    index.insert_many(range(10), texts[:10], signatures=signatures[:10])
+    other.insert_many(range(5, 32), texts[5:], signatures=signatures[5:])
+    index.merge(other, on_known="replace")
+    expected = Index(0.6, **SMALL)
+    expected.insert_many([*range(5), *range(5, 32)], texts)
+    assert_same(index, expected, texts)
+    assert index.query_many(texts, signatures=signatures) == expected.query_many(texts)
+    with pytest.raises(ValueError, match="30 signatures for 32 texts"):
+        index.query_many(texts, signatures=signatures[:30])
+
+
+def test_batches(backend):
+    texts = texts_alike(30)
+    index = backend(**SMALL)
+    with index.batch():
+        index.insert_many(range(10), texts[:10])
+        index.insert(10, texts[10])
+        with pytest.raises(ValueError, match="is in the index already"):
+            index.insert_many([11, 3], texts[:2])
+        index.remove(4)
+        assert len(index) == 10
+        assert index.query(texts[10])
+    expected = Index(0.6, **SMALL)
+    expected.insert_many([d for d in range(11) if d != 4], texts[:4] + texts[5:11])
+    assert_same(index, expected, texts)

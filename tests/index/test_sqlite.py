@@ -1,0 +1,230 @@
+"""An index on disk: it lasts, several processes share it, and nothing is done by halves."""
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from fastlsh import Index, Shingler
+
+TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "index"
+
+
+def test_it_is_there_when_it_is_opened_again(path):
+    with Index.open(path, 0.7, num_perm=64, seed=3, shingler=Shingler(size=5)) as index:
+        index.insert_many(range(60), TEXTS)
+        found = index.query_many(TEXTS)
+    assert [p.name for p in path.parent.iterdir()] == ["index"]
+    with Index.open(path) as index:
+        assert index.threshold == 0.7
+        assert index.query_many(TEXTS) == found
+        index.remove(3)
+    with Index.open(path, read_only=True) as index:
+        assert len(index) == 59
+        with pytest.raises(ValueError, match="read_only=True"):
+            index.insert("x", "text")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"threshold": 0.6}, "threshold=0.7, not 0.6"),
+        ({"seed": 2}, "seed=1, not 2"),
+        ({"num_perm": 64}, "num_perm=128, not 64"),
+        ({"verify": "signature"}, "verify='exact', not 'signature'"),
+        ({"shingler": Shingler(size=5)}, "with the shingler"),
+    ],
+)
+def test_other_parameters(path, given, said):
+    Index.open(path, 0.7).close()
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=said) as error:
+        Index.open(path, **given)
+    assert str(error.value).startswith(f"{path}: ")
+    assert path.read_bytes() == before
+
+
+def database(path, *statements):
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def test_files_that_are_something_else(path):
+    Index(0.8).save(path)
+    with pytest.raises(ValueError, match=r"one file: Index.load\(.*\).copy_to"):
+        Index.open(path)
+    for content in (b"", b"some text", b"SQLite format 3\0"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="index: it is not an index of fastlsh"):
+            Index.open(path)
+    path.unlink()
+    database(path, "CREATE TABLE documents (number)")
+    with pytest.raises(ValueError, match="it is another SQLite database"):
+        Index.open(path)
+    path.unlink()
+    Index.open(path).close()
+    database(path, "PRAGMA user_version = 2")
+    with pytest.raises(ValueError, match="format version 2 is unknown, version 1 is read"):
+        Index.open(path)
+
+
+def test_folders_that_do_not_do(path):
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        Index.open(path / "deeper" / "index")
+    with pytest.raises(FileNotFoundError, match="there is no index"):
+        Index.open(path, read_only=True)
+    with pytest.raises(IsADirectoryError):
+        Index.open(path.parent)
+    assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_file(path):
+    Index.open(path).close()
+    path.chmod(0o444)
+    with pytest.raises(PermissionError):
+        Index.open(path)
+
+
+@pytest.mark.parametrize("name", [1.5, None, (1,), True, 2**63, "\ud800"])
+def test_ids_that_cannot_be_stored(path, name):
+    with Index.open(path) as index:
+        index.insert("a", "a text")
+        with pytest.raises(TypeError, match="number 1 is"):
+            index.insert_many(["b", name], ["another text", "a third"])
+        assert list(index) == ["a"]
+
+
+def test_a_locked_index(path):
+    with Index.open(path) as index, Index.open(path, wait=0.05) as other:
+        with index.batch():
+            index.insert("a", "a text")
+            with pytest.raises(TimeoutError, match="another process is writing") as error:
+                other.insert("b", "another")
+            assert str(path) in str(error.value)
+            assert len(other) == 0
+        other.insert("b", "another")
+        assert list(index) == ["a", "b"]
+
+
+def test_a_batch_that_fails(path):
+    with Index.open(path) as index:
+        index.insert("a", TEXTS[0])
+        with pytest.raises(KeyError), index.batch():
+            index.insert_many(range(20), TEXTS[:20])
+            index.remove("not there")
+        assert list(index) == ["a"]
+        assert [name for name, _ in index.query(TEXTS[0])] == ["a"]
+        with index.batch(), pytest.raises(RuntimeError, match="under way already"), index.batch():
+            pass
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_readers_follow_a_writer(path, removed):
+    with Index.open(path) as writer, Index.open(path, read_only=True) as reader:
+        memory = Index(0.8)
+        for first in range(0, 60, 10):
+            names = range(first, first + 10)
+            for index in (writer, memory):
+                index.insert_many(names, TEXTS[first : first + 10])
+                if removed:
+                    index.remove(first + 3)
+            assert reader.query_many(TEXTS) == memory.query_many(TEXTS)
+            assert list(reader) == list(memory)
+
+
+def test_copies_from_form_to_form(path):
+    memory = Index(0.7, shingler=Shingler(size=5, lowercase=True))
+    memory.insert_many(range(60), TEXTS)
+    memory.remove(7)
+    memory.copy_to(path)
+    with pytest.raises(FileExistsError):
+        memory.copy_to(path)
+    with Index.open(path) as index:
+        assert index.query_many(TEXTS) == memory.query_many(TEXTS)
+        index.copy_to(path.with_name("second"))
+        index.save(path.with_name("one file"))
+    for copy in (Index.open(path.with_name("second")), Index.load(path.with_name("one file"))):
+        assert copy.query_many(TEXTS) == memory.query_many(TEXTS)
+        assert list(copy) == list(memory)
+        copy.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_opens_it_anew(path):
+    with Index.open(path) as index:
+        index.insert("a", TEXTS[0])
+        child = os.fork()
+        if not child:
+            index.insert("b", TEXTS[1])
+            os._exit(0 if list(index) == ["a", "b"] else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        index.insert("c", TEXTS[2])
+        assert list(index) == ["a", "b", "c"]
+
+
+WRITER = """
+import sys
+from fastlsh import Index
+index = Index.open(sys.argv[1], 0.8)
+print("ready", flush=True)
+number = len(index)
+for line in sys.stdin:
+    size = int(line)
+    names = range(number, number + size)
+    texts = [f"the text of document {name} and {name % 13}" for name in names]
+    if size == 1:
+        index.insert(names[0], texts[0])
+    else:
+        index.insert_many(names, texts)
+    number += size
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("kills", [5, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_at_any_time(path, kills, monkeypatch):
+    """What was acknowledged is there, what was not is there in full or not at all."""
+    draw = random.Random(1)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    there = 0
+    for _ in range(kills):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        assert writer.stdout.readline() == "ready\n"
+        sizes = [draw.choice([1, 1, 30, 3000]) for _ in range(draw.randrange(1, 6))]
+        for size in sizes[:-1]:
+            writer.stdin.write(f"{size}\n")
+            writer.stdin.flush()
+            there = int(writer.stdout.readline())
+        writer.stdin.write(f"{sizes[-1]}\n")
+        writer.stdin.flush()
+        time.sleep(draw.random() * 0.05)
+        writer.kill()
+        said = writer.stdout.read()  # perhaps it was as fast
+        writer.wait()
+        writer.stdin.close()
+        writer.stdout.close()
+        with Index.open(path, read_only=True) as index:
+            count = len(index)
+            assert count in ({int(said)} if said else {there, there + sizes[-1]})
+            assert list(index) == list(range(count))
+            last = count - 1
+            if count:
+                text = f"the text of document {last} and {last % 13}"
+                assert (last, 1.0) in index.query(text)
+        there = count
