@@ -83,12 +83,12 @@ def pair_table(ids: StoredIds, pairs: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def proof_table(ids: StoredIds, proofs: NDArray[Any]) -> dict[str, Any]:
-    """Return the columns of proofs, for `write_table`."""
+def proof_table(ids: StoredIds, proofs: NDArray[Any], measure: str) -> dict[str, Any]:
+    """Return the columns of proofs, for `write_table`; `measure` is what the last is called."""
     return {
         "id": IdColumn(ids, proofs["left"]),
         "kept_id": IdColumn(ids, proofs["right"]),
-        "jaccard": proofs["similarity"],
+        measure: proofs["similarity"],
     }
 
 

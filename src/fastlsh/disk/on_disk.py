@@ -78,7 +78,7 @@ def run_deduplication(
             check_unchanged(job.work, job.sources)
             ids = stored_ids(job, summary)
             if targets.removed is not None:
-                write_table(targets.removed, proof_table(ids, proofs))
+                write_table(targets.removed, proof_table(ids, proofs, job.params.measure))
             if targets.clusters is not None:
                 write_table(
                     targets.clusters, cluster_table(ids, clusters_of(proofs, summary.known))
