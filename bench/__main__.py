@@ -29,7 +29,8 @@ BENCHMARKS = {
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {
-    "compat_lsh": "peers", "instructions": "kernels", "paired": "pipelines", "report": "report",
+    "compat_lsh": "peers", "instructions": "kernels", "integrations": "pipelines",
+    "paired": "pipelines", "report": "report",
     "spark": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""

@@ -65,6 +65,7 @@ CHARACTERS = _best.CHARACTERS
 FSS = _best.FSS
 LEGACY = _best.LEGACY
 NOT_VERIFIED = _best.NOT_VERIFIED
+PRIME61 = _best.PRIME61
 REMEMBERED = _best.REMEMBERED
 ROUNDS = _best.ROUNDS
 TOKEN_IDS = _best.TOKEN_IDS
@@ -100,6 +101,7 @@ __all__ = [
     "FSS",
     "LEGACY",
     "NOT_VERIFIED",
+    "PRIME61",
     "REMEMBERED",
     "ROUNDS",
     "TOKEN_IDS",

@@ -18,6 +18,7 @@ CHARACTERS: int
 FSS: int
 LEGACY: int
 NOT_VERIFIED: int
+PRIME61: int
 REMEMBERED: int
 ROUNDS: int
 TOKEN_IDS: int
