@@ -87,8 +87,8 @@ def datasets_sides(texts: Any) -> Sides:
 def datatrove_sides(texts: Sequence[str], folder: Path) -> Sides:
     """Return the block, and both first stages on some of the documents."""
     from datatrove.data import Document
-    from datatrove.utils.logging import logger
     from datatrove.pipeline.dedup.minhash import MinhashDedupSignature
+    from datatrove.utils.logging import logger
 
     from fastlsh.integrations.datatrove import Deduplication, MinhashSignatures
 
