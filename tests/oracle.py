@@ -184,6 +184,10 @@ def jaccard(a, b):
     return len(a & b) / len(a | b) if a and b else 0.0
 
 
+def containment(a, b):
+    return len(a & b) / len(a) if a and b else 0.0
+
+
 class Oracle:
     """A collection with its sets and signatures."""
 
@@ -225,11 +229,13 @@ class Oracle:
         return [*range(fixed), *by_priority]
 
     def deduplicate(
-        self, threshold, bands, rows, keep="first", fixed=0, max_candidates=1000, verify="exact"
-    ):
+        self, threshold, bands, rows, keep="first", fixed=0, max_candidates=1000, verify="exact",
+        contained=None,
+    ):  # fmt: skip
         """Return ({document: (proof or itself, similarity)}, limited documents).
 
-        The first `fixed` documents are the ones of `against`.
+        The first `fixed` documents are the ones of `against`. With `contained`, a document goes if
+        that share of its shingles is in the kept one.
         """
         buckets = defaultdict(list)  # (band, values) -> kept documents
         original = {}  # text -> the first document with it
@@ -256,8 +262,11 @@ class Oracle:
             clipped |= len(chosen) > max_candidates
             chosen = sorted(chosen[:max_candidates], key=rank.get) if d >= fixed else []
             for candidate in chosen:
-                similarity = self.similarity(d, candidate, verify)
-                if not similarity < threshold:
+                if contained is None:
+                    similarity, least = self.similarity(d, candidate, verify), threshold
+                else:
+                    similarity, least = containment(self.sets[d], self.sets[candidate]), contained
+                if not similarity < least:
                     result[d] = (candidate, similarity)
                     break
             else:

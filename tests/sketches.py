@@ -20,15 +20,15 @@ def mix(h, width):
 
 def value(scheme, a, b, h):
     """Return the value of one function for one element hash."""
-    if scheme == "legacy":
-        return (a * h + b) % 2**64 % PRIME % 2**32
+    if scheme in ("legacy", "prime61"):
+        return (a * h + b) % 2**64 % PRIME % 2 ** (32 if scheme == "legacy" else 61)
     width = 32 if scheme == "affine32" else 64
     return (a * mix(h, width) + b) % 2**width
 
 
 def minima(scheme, permutations, hashes):
     """Return the hash values of a set of element hashes."""
-    empty = 2**64 - 1 if scheme == "affine64" else 2**32 - 1
+    empty = 2**64 - 1 if scheme in ("affine64", "prime61") else 2**32 - 1
     return [
         min((value(scheme, int(a), int(b), int(h)) for h in hashes), default=empty)
         for a, b in zip(*permutations, strict=True)

@@ -22,6 +22,7 @@ from fastlsh import (
     exact_pairs,
     explain,
     near_duplicates,
+    pack_signatures,
 )
 from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, spans_of_list
 from fastlsh.arguments import CHOICES, INTEGERS
@@ -117,6 +118,7 @@ CALLS = {
     "band_keys": partial(band_keys, np.zeros((2, 8), np.uint32), LSHParams(2, 2)),
     "candidate_pairs": partial(candidate_pairs, np.zeros((2, 8), np.uint32), LSHParams(2, 2)),
     "exact_jaccard": partial(exact_jaccard, ["a", "b"], ([0], [1])),
+    "pack_signatures": partial(pack_signatures, np.zeros((2, 64), np.uint32)),
 }
 HUGE = 2**70
 ODD_NUMBERS = ["x", True, np.True_, 1 + 2j, [1], b"1", 2.5, float("nan"), -1, HUGE]
@@ -132,7 +134,9 @@ def arguments(names):
     ]
 
 
-@pytest.mark.parametrize(("call", "name"), arguments({*INTEGERS, "threshold", "recall", "lowest"}))
+@pytest.mark.parametrize(
+    ("call", "name"), arguments({*INTEGERS, "threshold", "recall", "lowest", "containment"})
+)
 def test_every_number_is_checked_by_name(call, name):
     other = {"bands": {"rows": 1}, "rows": {"bands": 1}}.get(name, {})
     for value in ODD_NUMBERS:

@@ -19,7 +19,14 @@ from fastlsh.index import Index
 from fastlsh.presets import Preset, preset
 from fastlsh.results import Deduplication, Pairs, Proofs
 from fastlsh.search import deduplicate, exact_pairs, near_duplicates
-from fastlsh.sets import estimate_jaccard, exact_jaccard, jaccard
+from fastlsh.sets import (
+    containment,
+    estimate_jaccard,
+    estimate_jaccard_packed,
+    exact_jaccard,
+    jaccard,
+    pack_signatures,
+)
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import Shingler, TokenIds
 
@@ -54,9 +61,11 @@ __all__ = [
     "__version__",
     "band_keys",
     "candidate_pairs",
+    "containment",
     "deduplicate",
     "deduplicate_files",
     "estimate_jaccard",
+    "estimate_jaccard_packed",
     "evaluate",
     "exact_jaccard",
     "exact_pairs",
@@ -64,6 +73,7 @@ __all__ = [
     "jaccard",
     "near_duplicate_files",
     "near_duplicates",
+    "pack_signatures",
     "preset",
     "report",
 ]

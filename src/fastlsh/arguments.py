@@ -26,6 +26,7 @@ INTEGERS = {
     "max_pairs": Bounds(0),
     "max_candidates": Bounds(1),
     "limit": Bounds(1),
+    "bits": Bounds(1, 8),
     "sample": Bounds(1),
 }
 
@@ -37,6 +38,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "words": ("whitespace", "alphanumeric", "ascii_alphanumeric"),
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
+    "rule": ("jaccard", "contained"),
     "on_known": ("raise", "replace"),
     "families": ("auto", "driver", "rounds"),
 }
@@ -74,6 +76,20 @@ def check_threshold(value: Any) -> float:
     """Return a threshold, which is above 0 and at most 1, or raise."""
     if not 0.0 < (number := check_number(value, "threshold")) <= 1.0:
         raise ValueError(f"threshold must be above 0 and at most 1, got {value}")
+    return number
+
+
+def check_bits(value: Any) -> int:
+    """Return how many bits of each minimum are kept, which divide a byte, or raise."""
+    if (number := check_integer(value, "bits")) not in (1, 2, 4, 8):
+        raise ValueError(f"bits must be 1, 2, 4 or 8, got {value}")
+    return number
+
+
+def check_containment(value: Any) -> float:
+    """Return a share of shingles, which is above 0 and at most 1, or raise."""
+    if not 0.0 < (number := check_number(value, "containment")) <= 1.0:
+        raise ValueError(f"containment must be above 0 and at most 1, got {value}")
     return number
 
 

@@ -3,8 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fastlsh._kernels import AFFINE32, BY_SETS, BY_SIGNATURE, FSS, NOT_VERIFIED
-from fastlsh.arguments import check_choice, check_integer, check_threshold
+from fastlsh._kernels import (
+    AFFINE32,
+    BY_CONTAINMENT,
+    BY_SETS,
+    BY_SIGNATURE,
+    FSS,
+    NOT_VERIFIED,
+)
+from fastlsh.arguments import check_choice, check_containment, check_integer, check_threshold
 from fastlsh.banding import LSHParams
 from fastlsh.texts import Shingler, check_shingler
 
@@ -24,6 +31,10 @@ class SearchParams:
     scheme, verify : str
     lsh : LSHParams
         Bands and rows.
+    rule : str
+        When a candidate removes a document: "jaccard" or "contained".
+    containment : float
+        The least share of its shingles that "contained" asks for.
     """
 
     threshold: float
@@ -33,6 +44,8 @@ class SearchParams:
     scheme: str
     lsh: LSHParams
     verify: str
+    rule: str = "jaccard"
+    containment: float = 1.0
 
     @classmethod
     def of(
@@ -47,6 +60,8 @@ class SearchParams:
         rows: int | None = None,
         scheme: str = "affine32",
         verify: str = "exact",
+        rule: str = "jaccard",
+        containment: float = 1.0,
     ) -> "SearchParams":
         """Check the parameters, and choose bands and rows where they are not given.
 
@@ -54,6 +69,8 @@ class SearchParams:
         ----------
         threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify
             As in `near_duplicates`.
+        rule, containment
+            As in `deduplicate`.
 
         Raises
         ------
@@ -63,6 +80,7 @@ class SearchParams:
         threshold = check_threshold(threshold)
         check_choice(verify, "verify")
         check_choice(scheme, "scheme")
+        containment = _check_rule(rule, containment, verify)
         num_perm = check_integer(num_perm, "num_perm")
         seed = check_integer(seed, "seed")
         shingler = check_shingler(shingler)
@@ -77,12 +95,51 @@ class SearchParams:
                     f"{bands} bands of {rows} rows need num_perm={lsh.bands * lsh.rows},"
                     f" got {num_perm}"
                 )
-        return cls(threshold, shingler, num_perm, seed, scheme, lsh, verify)
+        return cls(
+            threshold, shingler, num_perm, seed, scheme, lsh, verify, rule, containment
+        )  # fmt: skip
 
     @property
     def verify_mode(self) -> int:
         """How to verify, by the number that the kernels have for it."""
         return VERIFY[self.verify]
+
+    @property
+    def removal_mode(self) -> int:
+        """How to compare a document with a kept one, by the number that the kernels have for it."""
+        return BY_CONTAINMENT if self.rule == "contained" else self.verify_mode
+
+    @property
+    def least(self) -> float:
+        """What a document that is removed reaches: the threshold, or the containment."""
+        return self.containment if self.rule == "contained" else self.threshold
+
+    @property
+    def measure(self) -> str:
+        """What tables of proofs call the number that says why: "jaccard" or "containment"."""
+        return "containment" if self.rule == "contained" else "jaccard"
+
+
+def _check_rule(rule: Any, containment: Any, verify: str) -> float:
+    """Return the containment, or raise."""
+    share = check_containment(containment)
+    if check_choice(rule, "rule") == "jaccard" and share != 1.0:
+        raise ValueError(f"containment={containment} needs rule='contained', got rule='jaccard'")
+    if rule == "contained" and verify != "exact":
+        raise ValueError(
+            f"rule='contained' needs verify='exact', got verify={verify!r}: signatures do not tell"
+            " how much of a document another one contains"
+        )
+    return share
+
+
+def check_pair_params(params: "SearchParams") -> None:
+    """Raise ValueError if the parameters are only for removal."""
+    if params.rule != "jaccard":
+        raise ValueError(
+            f"rule must be 'jaccard' where pairs are looked for, got {params.rule!r}: the"
+            " similarity of a pair has no direction"
+        )
 
 
 def check_params(params: Any) -> SearchParams:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import sketches
-from fastlsh._kernels import AFFINE32, AFFINE64, FSS, LEGACY, mt19937
+from fastlsh._kernels import AFFINE32, AFFINE64, FSS, LEGACY, PRIME61, mt19937
 
-KERNELS = {"affine32": AFFINE32, "affine64": AFFINE64, "legacy": LEGACY}
-WIDTHS = {"affine32": np.uint32, "affine64": np.uint64, "legacy": np.uint64}
-EMPTY = {"affine32": 2**32 - 1, "affine64": 2**64 - 1, "legacy": 2**32 - 1}
+KERNELS = {"affine32": AFFINE32, "affine64": AFFINE64, "legacy": LEGACY, "prime61": PRIME61}
+WIDTHS = {name: np.uint32 if name == "affine32" else np.uint64 for name in KERNELS}
+EMPTY = dict.fromkeys(KERNELS, 2**32 - 1) | {"affine64": 2**64 - 1, "prime61": 2**64 - 1}
+OF_PRIMES = ("legacy", "prime61")
 NUM_PERMS = [1, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 100, 128, 130]
 SIZES = [0, 1, 2, 15, 16, 17, 31, 32, 33, 64, 100]
 # All lengths around SHA-1's blocks, and long ones.
@@ -24,8 +25,8 @@ def scheme(request):
 
 def coefficients(scheme, k, seed=0):
     draw = random.Random(seed)
-    top = 2**32 if scheme == "affine32" else 2**61 - 1 if scheme == "legacy" else 2**64
-    a = [draw.randrange(top) | (scheme != "legacy") for _ in range(k)]
+    top = 2**32 if scheme == "affine32" else 2**61 - 1 if scheme in OF_PRIMES else 2**64
+    a = [draw.randrange(top) | (scheme not in OF_PRIMES) for _ in range(k)]
     return np.array([a, [draw.randrange(top) for _ in range(k)]], WIDTHS[scheme])
 
 
@@ -78,6 +79,20 @@ def test_minima_of_many_blocks(isa, scheme):
     hashes = np.random.default_rng(0).integers(0, 2**32, 1100, np.uint64).astype(WIDTHS[scheme])
     expected = sketches.minima(scheme, functions, hashes)
     assert minima(isa, scheme, functions, hashes) == expected
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_prime61_at_the_edges_of_the_prime(isa, size):
+    draw = random.Random(size)
+    functions = coefficients("prime61", 20, seed=size)
+    functions[0] |= np.uint64(1)
+    near = [0, 1, 2, 2**61 - 9, 2**61 - 8, 2**61 - 2, 2**61 - 1]
+    for j in range(20):
+        a, b = map(int, functions[:, j])
+        targets = [draw.randrange(8) << 61 | draw.choice(near) for _ in range(size)]
+        hashes = [solve(a, b, t) for t in targets]
+        expected = sketches.minima("prime61", functions, hashes)
+        assert minima(isa, "prime61", functions, np.array(hashes, np.uint64)) == expected
 
 
 def solve(a, b, t):
@@ -138,7 +153,7 @@ def test_one_token(isa, scheme):
     functions = coefficients(scheme, 9)
     row = np.full(9, EMPTY[scheme], WIDTHS[scheme])
     isa.Permutations(KERNELS[scheme], functions).add_token(b"token", row)
-    element = sketches.sha1(b"token", 64 if scheme == "affine64" else 32)
+    element = sketches.sha1(b"token", 64 if scheme in ("affine64", "prime61") else 32)
     assert row.tolist() == sketches.minima(scheme, functions, [element])
 
 

@@ -91,8 +91,22 @@ def test_a_root_that_changes_is_not_followed(isa):
         keeper.settle(0, 5, *sets, *decided)
     arguments["document"][:] = 2**62
     arguments["root"][:] = 0
-    by_signature = call(**CASES["Keeper"](isa)[1] | {"mode": 1})
-    by_signature.settle(0, 5, *sets, *decided)
+    for mode in (1, 3):  # by signatures, by containment
+        other = call(**CASES["Keeper"](isa)[1] | {"mode": mode})
+        other.settle(0, 5, *sets, *decided)
+
+
+@pytest.mark.parametrize("mode", [-1, 4])
+def test_modes_that_there_are_not(isa, mode):
+    call, arguments = CASES["Keeper"](isa)
+    with pytest.raises(ValueError, match="mode must be"):
+        call(**arguments | {"mode": mode})
+
+
+def test_only_the_keeper_asks_for_containment(isa):
+    call, arguments = CASES["BandTables.query"](isa)
+    with pytest.raises(ValueError, match="mode must be"):
+        call(**{k: v for k, v in arguments.items() if not k.startswith("_")} | {"mode": 3})
 
 
 def test_a_document_that_changes_is_refused(isa):

@@ -16,6 +16,7 @@ NEEDED = {
     "datasketch_lsh": "datasketch",
     "compat_lsh": "lsh",
     "spark": "pyspark",
+    "integrations": "pyarrow",
 }
 
 
@@ -24,7 +25,7 @@ def run(name, *arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh", "disk", "spark"])
+@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh", "disk", "integrations", "spark"])
 def test_it_runs_small(name, tmp_path):
     library = NEEDED.get(name)
     if library and not importlib.util.find_spec(library):

@@ -184,3 +184,19 @@ def test_dedup_of_directory(run):
         Path(f"d/{name}.txt").write_text(text)
     assert run("dedup", "d", "-o", "b.jsonl")[0] == 0
     assert [row["text"] for row in rows("b.jsonl")] == [ONE, OTHER]
+
+
+def test_the_rule_of_removal(run):
+    long = ONE + ", and then it goes on and on"
+    name = put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate([ONE, long, NEAR])))
+    options = ["--threshold", 0.6, "--num-perm", 400, "--keep", "longest", "--removed", "gone.tsv"]
+    assert run("dedup", name, "-o", "kept.jsonl", *options, "--rule", "contained")[0] == 0
+    assert [row["id"] for row in rows("kept.jsonl")] == [1, 2]
+    gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
+    assert gone == [["id", "kept_id", "containment"], ["0", "1", "1.000000"]]
+    share = ["--rule", "contained", "--containment", "0.8"]
+    assert run("dedup", name, "-o", "kept.jsonl", *options, *share)[0] == 0
+    assert [row["id"] for row in rows("kept.jsonl")] == [1]
+    status, _, err = run("dedup", name, "-o", "kept.jsonl", "--containment", "0.8")
+    assert status == 2
+    assert "containment=0.8 needs rule='contained'" in err[-1]

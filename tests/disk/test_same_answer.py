@@ -68,6 +68,7 @@ SEARCHES = [
     {"verify": "signature"},
     {"verify": "none"},
     {"bands": 60, "rows": 1, "threshold": 0.3},
+    {"rule": "contained", "containment": 0.9, "threshold": 0.5, "keep": "longest"},
 ]
 
 

@@ -32,6 +32,7 @@ PAGES = [
 ELSEWHERE = {
     "migrating",
     "engines",
+    "integrations",
     "large-collections",
     "recipes",
     "spark",

@@ -73,6 +73,39 @@ def test_equal_to_the_oracle(texts, against, threshold, banding, verify, keep, m
     assert result.threshold == threshold
 
 
+@given(
+    collections(), st.none() | collections(max_size=8), bandings, priorities,
+    st.sampled_from([1, 1, 2, 1000]), st.integers(1, 3), st.sampled_from([0.1, 1 / 3, 0.5, 0.7, 1]),
+)  # fmt: skip
+def test_contained_equals_the_oracle(texts, against, banding, keep, most, size, share):
+    keep = keep if isinstance(keep, str) else keep[: len(texts)]
+    bands, rows = banding
+    result = deduplicate(
+        texts, 0.5, against=against, keep=keep, max_candidates=most, rule="contained",
+        containment=share, shingler=Shingler(size=size), num_perm=16, bands=bands, rows=rows,
+    )  # fmt: skip
+    known = against or []
+    truth = oracle.Oracle([*known, *texts], size=size, num_perm=16)
+    expected, limited = expected_outcome(
+        truth, len(known), 0.5, bands, rows, keep=keep, max_candidates=most, contained=share
+    )
+    assert outcome(result, len(known)) == expected
+    assert result.limited_documents.tolist() == sorted(limited)
+
+
+@given(
+    collections(max_size=40), st.sampled_from([1, 2, 5]), st.sampled_from([1, 3, 50]),
+    st.sampled_from([0.5, 1.0]),
+)  # fmt: skip
+def test_contained_on_threads_and_in_little_room(texts, threads, room, share):
+    options = {"shingler": Shingler(size=2), "num_perm": 16, "bands": 8, "rows": 2}
+    options |= {"rule": "contained", "containment": share}
+    expected = deduplicate(texts, 0.6, **options, threads=1)
+    with little_room(room):
+        found = deduplicate(texts, 0.6, **options, threads=threads)
+    assert outcome(found) == outcome(expected)
+
+
 @given(collections(wide, 12), shinglers, st.integers(0, 5), st.sampled_from(["affine32", "fss"]))
 def test_every_unit_seed_and_scheme(texts, options, seed, scheme):
     result = deduplicate(
@@ -153,6 +186,33 @@ def test_no_chains():
     assert list(found) == [(1, 0, 10 / 12)]
 
 
+def test_contained_loses_nothing():
+    short = "the beginning of a text that another one quotes in full"
+    long = short + ", and this is what that other one adds to it, which is about as long"
+    changed = short.replace("another", "no other")
+    options = {"threshold": 0.3, "num_perm": 1928, "rule": "contained", "keep": "longest"}
+    found = deduplicate([short, long, changed, short], ids="abcd", **options)
+    assert list(found) == [("a", "b", 1.0), ("d", "b", 1.0)]
+    assert (found.rule, found.containment, found.threshold) == ("contained", 1.0, 0.3)
+    # In the order of the input the short one is kept, and the long one is not in it.
+    assert deduplicate([short, long], 0.3, rule="contained", num_perm=1928).kept.all()
+    less = deduplicate([short, long, changed], containment=0.7, ids="abc", **options)
+    share = len(shingles(changed) & shingles(long)) / len(shingles(changed))
+    assert 0.7 < share < 1
+    assert list(less) == [("a", "b", 1.0), ("c", "b", share)]
+    again = deduplicate([short, long, changed], less.threshold, ids="abc", **less.options)
+    assert list(again) == list(less)
+    higher = less.rethreshold(0.99)
+    assert list(higher) == [("a", "b", 1.0)]
+    assert (higher.containment, higher.threshold) == (0.99, 0.3)
+    with pytest.raises(ValueError, match=r"between 0\.99 \(of this result\)"):
+        higher.rethreshold(0.98)
+
+
+def shingles(text):
+    return set(oracle.windows(text, 9))
+
+
 def test_the_priority_decides_who_stays():
     texts = ["the very same text", "the very same text", "the very same text.", "unlike"]
     options = {"threshold": 0.8}
@@ -207,6 +267,10 @@ def test_empty_documents_stay():
         ({"keep": [1.0, np.nan]}, "keep holds NaN, at document 1"),
         ({"max_candidates": 0}, "max_candidates"),
         ({"against_ids": ["a"]}, "against_ids has 1 elements for 0"),
+        ({"rule": "contains"}, "rule must be one of jaccard, contained, got 'contains'"),
+        ({"containment": 0.9}, "containment=0.9 needs rule='contained'"),
+        ({"rule": "contained", "containment": 0}, "containment must be above 0"),
+        ({"rule": "contained", "verify": "signature"}, "needs verify='exact'"),
     ],
 )
 def test_bad_options(options, name):

@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 
 import fastlsh
 import oracle
-from fastlsh import MinHasher, Pairs, Shingler, estimate_jaccard, exact_jaccard, jaccard
+from fastlsh import (
+    MinHasher,
+    Pairs,
+    Shingler,
+    TokenIds,
+    containment,
+    estimate_jaccard,
+    exact_jaccard,
+    jaccard,
+)
 from strategies import any_text, collections, little_room, shinglers
 
 
@@ -109,3 +118,78 @@ def test_no_pairs():
     for none in ([], ([], []), np.empty((0, 2), int)):
         assert exact_jaccard(["one"], none).shape == (0,)
         assert estimate_jaccard(np.zeros((1, 4), np.uint32), none).shape == (0,)
+
+
+# ---- two columns, and containment
+
+
+@given(collections(), collections(), shinglers)
+def test_two_columns(left, right, options):
+    n = min(len(left), len(right))
+    left, right = left[:n], right[:n]
+    shingler = Shingler(**options)
+    sets = oracle.Oracle([*left, *right], **options, num_perm=1).sets
+    both = [(sets[i], sets[n + i]) for i in range(n)]
+    assert exact_jaccard(left, right, shingler).tolist() == [oracle.jaccard(*two) for two in both]
+    shares = [oracle.containment(*two) for two in both]
+    assert containment(left, right, shingler).tolist() == shares
+
+
+@pytest.mark.parametrize("room", [20, 60, 1 << 22])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_containment_of_pairs(room, threads):
+    draw = np.random.default_rng(room)
+    texts = ["".join(draw.choice(list("abc"), draw.integers(0, 40))) for _ in range(60)]
+    left, right = draw.integers(0, 60, (2, 400))
+    with little_room(7, room):
+        found = containment(texts, (left, right), Shingler(size=3), threads=threads)
+    sets = oracle.Oracle(texts, size=3, num_perm=1).sets
+    expected = [oracle.containment(sets[a], sets[b]) for a, b in zip(left, right, strict=True)]
+    assert found.tolist() == expected
+
+
+def test_shares_of_large_sets_are_exact():
+    n = 300_000
+    numbers = np.arange(n, dtype=np.uint32)
+    whole, part = (
+        TokenIds(numbers, np.array([0, n])),
+        TokenIds(numbers[: n - 7], np.array([0, n - 7])),
+    )
+    shingler = Shingler("token", 1)
+    assert containment(whole, part, shingler).tolist() == [(n - 7) / n]
+    assert containment(part, whole, shingler).tolist() == [1.0]
+
+
+def column_forms():
+    texts = ["abcdef", None, "abcdeg"]
+    yield "list", texts
+    yield "tuple", tuple(texts)
+    yield "only nulls", [None, None, None]
+    yield "bytes", [b"abcdef", None, b"abcdeg"]
+    yield "iterator", texts
+    yield "numpy", np.array(["abcdef", "", "abcdeg"])
+    yield "numpy objects", np.array(texts, object)
+
+
+@pytest.mark.parametrize(("name", "right"), list(column_forms()))
+def test_what_is_a_column(name, right):
+    texts = ["abcdef", "abcdef", "abcdef"]
+    right = iter(right) if name == "iterator" else right
+    expected = [0.0] * 3 if name == "only nulls" else [1.0, 0.0, 4 / 6]
+    assert exact_jaccard(texts, right, Shingler(size=2)).tolist() == expected
+
+
+def test_columns_of_arrow_and_of_tables():
+    pa = pytest.importorskip("pyarrow")
+    column = pa.array(["abcdef", None, "abcdeg"])
+    assert containment(column, column, Shingler(size=2)).tolist() == [1.0, 0.0, 1.0]
+    assert exact_jaccard(column, pa.table({"text": column}), Shingler(size=2)).tolist() == [1, 0, 1]
+    pd = pytest.importorskip("pandas")
+    pairs = pd.DataFrame({"left": [0, 2], "right": [2, 2]})
+    assert exact_jaccard(column, pairs, Shingler(size=2)).tolist() == [4 / 6, 1.0]
+
+
+@pytest.mark.parametrize("function", [exact_jaccard, containment])
+def test_columns_of_unequal_lengths(function):
+    with pytest.raises(ValueError, match="left has 2 documents, and right has 1"):
+        function(["one", "two"], ["one"])

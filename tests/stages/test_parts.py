@@ -75,12 +75,17 @@ searches = st.fixed_dictionaries(
         "scheme": st.sampled_from(["affine32", "fss"]),
         "seed": st.integers(0, 3),
         "shingler": shinglers,
+        "contained": st.sampled_from([None, None, 0.4, 1.0]),
     }
 )
 
 
-def options_of(search, banding):
+def options_of(search, banding, removal=False):
     bands, rows = banding
+    contained = search["contained"]
+    search = {name: value for name, value in search.items() if name != "contained"}
+    if removal and contained is not None:
+        search |= {"verify": "exact", "rule": "contained", "containment": contained}
     shingler = Shingler(**search["shingler"])
     return {**search, "shingler": shingler, "num_perm": 16, "bands": bands, "rows": rows}
 
@@ -94,7 +99,7 @@ def options_of(search, banding):
 def test_decisions(
     texts, threshold, banding, search, keep, most, against, parts, seed, known, wide_ones
 ):
-    options = options_of(search, banding)
+    options = options_of(search, banding, removal=True)
     fixed = np.array(against[: len(texts)], bool)
     keep = keep if isinstance(keep, str) else np.array(keep[: len(texts)], float)
     params = SearchParams.of(threshold, **options)
@@ -252,3 +257,9 @@ def test_families_are_what_candidates_connect():
     for left, right, _ in pairs:
         assert sum(left in part and right in part for part in together) == 1
     assert sum(map(len, together)) == len({*pairs.left, *pairs.right})
+
+
+def test_pairs_know_no_other_rule():
+    params = SearchParams.of(0.8, rule="contained")
+    with pytest.raises(ValueError, match="rule must be 'jaccard' where pairs are looked for"):
+        find_pairs_of_part(["one"], [0], params)

@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--removed",
         metavar="FILE",
-        help="id, kept_id and jaccard of each removed document (.tsv .csv .jsonl .parquet)",
+        help="id, kept_id and jaccard (or containment) of each removed document (.tsv .csv .jsonl"
+        " .parquet)",
     )
     parser.add_argument(
         "--clusters",
@@ -63,6 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="a page about the run (.html)")
     add_search_options(parser)
     parser.add_argument(
+        "--rule",
+        choices=["jaccard", "contained"],
+        help="contained: a document goes only if enough of its shingles are in the kept one"
+        " (default: jaccard)",
+    )
+    parser.add_argument(
+        "--containment", metavar="C", type=float, help="with --rule contained (default: 1.0, all)"
+    )
+    parser.add_argument(
         "--max-candidates", metavar="N", type=integer, help="verified a document (default: 1000)"
     )
     add_engine_options(parser)
@@ -70,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    keywords = search_keywords(arguments, "keep", "max_candidates")
+    keywords = search_keywords(arguments, "keep", "max_candidates", "rule", "containment")
     with watched(arguments) as watch:
         result = deduplicate_files(
             arguments.inputs,

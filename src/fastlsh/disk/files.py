@@ -59,7 +59,7 @@ def deduplicate_files(
         A file for the kept rows, as they came; or a directory, which gets a file for each input.
     threshold
         As in `deduplicate`, like further keyword arguments: shingler, num_perm, seed, recall,
-        bands, rows, scheme, verify.
+        bands, rows, scheme, verify, rule, containment.
     against
         Files of documents that are kept already and come first in priority.
     keep
@@ -71,7 +71,7 @@ def deduplicate_files(
         "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
         outputs. None: rows are written as they came.
     removed
-        A table of the removed documents: id, kept_id and jaccard.
+        A table of the removed documents: id, kept_id and jaccard, or containment by that rule.
     clusters
         A table of the documents that belong together: id and cluster, a number for each kept
         document that others were removed for.
@@ -156,7 +156,10 @@ def deduplicate_files(
     }
     notes = in_memory.notes(given, known, targets)
     if engine_for.job is None:
-        keywords = {**looking.keywords, "keep": keep or "first", "max_candidates": most}
+        keywords = {
+            **looking.keywords, "keep": keep or "first", "max_candidates": most,
+            "rule": looking.params.rule, "containment": looking.params.containment,
+        }  # fmt: skip
         result, *read = in_memory.run_deduplication(
             given, known, targets, reading, keywords, notes, looking.options, clock
         )

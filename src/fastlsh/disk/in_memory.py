@@ -105,7 +105,8 @@ def _proofs(result: Deduplication, collection: Collection, against: Collection) 
     outside = result.against_index[gone]
     reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
     ids = [*collection.ids, *against.ids] if len(against) else collection.ids
-    return proof_columns(ids, gone, reason, result.similarity[gone])
+    measure = "containment" if result.rule == "contained" else "jaccard"
+    return proof_columns(ids, gone, reason, result.similarity[gone], measure)
 
 
 def _clusters(result: Deduplication, collection: Collection) -> dict[str, Any]:

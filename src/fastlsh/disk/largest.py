@@ -43,6 +43,8 @@ def report_largest(
         np.full(len(numbers), -1),
         similarity,
         threshold=params.threshold,
+        rule=params.rule,
+        containment=params.containment,
         params=params.lsh,
         options={
             **decided,
@@ -51,6 +53,8 @@ def report_largest(
             "seed": params.seed,
             "scheme": params.scheme,
             "verify": params.verify,
+            "rule": params.rule,
+            "containment": params.containment,
         },
     )
     whole = {

@@ -39,7 +39,7 @@ def described(
     search = {
         "threshold": params.threshold, "num_perm": params.num_perm, "seed": params.seed,
         "scheme": params.scheme, "bands": params.lsh.bands, "rows": params.lsh.rows,
-        "verify": params.verify,
+        "verify": params.verify, "rule": params.rule, "containment": params.containment,
     }  # fmt: skip
     return {
         "work directory": FORMAT, "fastlsh": __version__, "job": job, **search, **shingler, **more,

@@ -72,7 +72,7 @@ def run_deduplication(
             check_unchanged(job.work, job.sources)
             ids = stored_ids(job, summary)
             if targets.removed is not None:
-                columns = proof_columns(ids, *_columns(proofs))
+                columns = proof_columns(ids, *_columns(proofs), job.params.measure)
                 write_table(targets.removed, columns)
             if targets.clusters is not None:
                 number, cluster = clusters_of(proofs, summary.known)

@@ -10,6 +10,7 @@ from fastlsh.disk.reading import Reading, tokens_as_words
 from fastlsh.disk.results import FilePairs
 from fastlsh.io import Paths, check_target, table_format
 from fastlsh.parallel import ProgressOption, Stopwatch
+from fastlsh.parameters import check_pair_params
 
 
 def near_duplicate_files(
@@ -71,6 +72,7 @@ def near_duplicate_files(
     )
     most = check_integer(max_pairs, "max_pairs")
     looking = Search.of(threshold, search, threads, progress)
+    check_pair_params(looking.params)
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
     given = paths(inputs)
     target = None if output is None else paths(output)[0]

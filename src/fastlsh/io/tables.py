@@ -86,9 +86,10 @@ def proof_columns(
     removed: npt.NDArray[np.int64],
     reason: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
+    measure: str = "jaccard",
 ) -> dict[str, Any]:
     """Return the table of proofs: each removed document, the kept one, how similar they are."""
-    return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), "jaccard": similarity}
+    return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), measure: similarity}
 
 
 def cluster_columns(

@@ -46,7 +46,7 @@ def summary(result: Deduplication) -> str:
     similarity = result.similarity[result.filtered]
     outside = int((result.against_index >= 0).sum())
     rows = [
-        ("removed, similarity 1", int((similarity == 1).sum())),
+        (f"removed, {result.measure} 1", int((similarity == 1).sum())),
         ("removed, less similar", int((similarity < 1).sum())),
         ("removed, not verified", int(np.isnan(similarity).sum())),
         ("removed, like one kept before", outside),
@@ -76,6 +76,7 @@ def parameters(result: Deduplication) -> str:
                 f"{options['num_perm']:,} values ({options['scheme']}, seed {options['seed']})",
             ),
             ("verification", VERIFIED[options["verify"]]),
+            *_rule(result),
             (
                 "who is kept",
                 PRIORITY[keep] if isinstance(keep, str) else "by the given priorities",
@@ -100,6 +101,12 @@ def parameters(result: Deduplication) -> str:
     )
 
 
+def _rule(result: Deduplication) -> list[tuple[str, str]]:
+    if result.rule == "jaccard":
+        return []
+    return [("rule", f"at least {result.containment:.5g} of its shingles in the kept document")]
+
+
 def similarities(result: Deduplication) -> str:
     """Show how similar the removed documents are to those that stand for them."""
     similarity = result.similarity[result.filtered]
@@ -108,15 +115,15 @@ def similarities(result: Deduplication) -> str:
         return "<p>Nothing was removed by its similarity.</p>"
     below = similarity[similarity < 1]
     rows: list[tuple[str, float, str]] = []
-    if result.threshold < 1:
-        edges = _edges(result.threshold)
+    if result.least < 1:
+        edges = _edges(result.least)
         counts = np.histogram(below, edges)[0].tolist()
         rows = [
             (f"{low:.12g} to {high:.12g}", float(count), f"{count:,}")
             for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
         ]
     equal = len(similarity) - len(below)
-    return bars(("similarity", "removed"), [*rows, ("1", float(equal), f"{equal:,}")])
+    return bars((result.measure, "removed"), [*rows, ("1", float(equal), f"{equal:,}")])
 
 
 def _edges(threshold: float) -> list[float]:

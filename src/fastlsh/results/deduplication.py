@@ -32,9 +32,13 @@ class Deduplication(Table):
         The number of that document in `against`; -1 for all others.
     similarity : ndarray of float64, shape (n,)
         Similarity to that document, at least `threshold`; 1 for kept documents. Exact Jaccard
-        similarity, unless `verify` said otherwise (NaN with ``verify="none"``).
+        similarity, unless `verify` said otherwise (NaN with ``verify="none"``). With the rule
+        "contained" the share of the document's shingles that the kept one has, at least
+        `containment`; tables call the column "containment" then.
     threshold : float
         The similarity from which a document is a duplicate.
+    rule, containment
+        The rule of removal, as in `deduplicate`.
     limited : int
         How many documents were kept although they could not be compared with every candidate,
         because a bucket holds more than 64 kept documents or `max_candidates` was reached.
@@ -60,6 +64,8 @@ class Deduplication(Table):
         similarity: NDArray[np.float64],
         *,
         threshold: float,
+        rule: str = "jaccard",
+        containment: float = 1.0,
         limited_documents: NDArray[np.int64] | None = None,
         ids: Sequence[Any] | None = None,
         against_ids: Sequence[Any] | None = None,
@@ -73,6 +79,8 @@ class Deduplication(Table):
         self.similarity = similarity
         self.kept: NDArray[np.bool_] = kept_index == np.arange(len(kept_index))
         self.threshold = threshold
+        self.rule = rule
+        self.containment = containment
         if limited_documents is None:
             limited_documents = np.empty(0, np.int64)
         self.limited_documents = limited_documents
@@ -100,6 +108,16 @@ class Deduplication(Table):
         """The share of removed documents, 0 to 1."""
         return len(self.filtered) / self.documents if self.documents else 0.0
 
+    @property
+    def least(self) -> float:
+        """What the `similarity` of each removed document reaches."""
+        return self.containment if self.rule == "contained" else self.threshold
+
+    @property
+    def measure(self) -> str:
+        """What tables call `similarity`: "similarity", or "containment" with that rule."""
+        return "containment" if self.rule == "contained" else "similarity"
+
     def __len__(self) -> int:
         return self.documents
 
@@ -124,6 +142,7 @@ class Deduplication(Table):
             self.similarity[removed],
             ids=self.ids,
             against_ids=self.against_ids,
+            measure=self.measure,
         )
 
     def clusters(self, *, singletons: bool = False) -> list[list[Any]]:
@@ -156,26 +175,29 @@ class Deduplication(Table):
         """Return the result with the documents released whose proof is below a higher threshold.
 
         Costs no new comparison. Two released documents may be duplicates of each other, which a
-        fresh run would find.
+        fresh run would find. With the rule "contained" it is the containment that is raised.
 
         Raises
         ------
         ValueError
             `threshold` is lower than that of this result, or above 1, or nothing was verified.
         """
-        if not self.threshold <= threshold <= 1.0:
+        if not self.least <= threshold <= 1.0:
             raise ValueError(
-                f"threshold must be between {self.threshold} (of this result) and 1, "
+                f"threshold must be between {self.least} (of this result) and 1, "
                 f"got {threshold}: run deduplicate again for a lower one"
             )
         if np.isnan(self.similarity).any():
             raise ValueError("the result was not verified: run deduplicate again")
         released = self.similarity < threshold
+        contained = self.rule == "contained"
         return Deduplication(
             np.where(released, np.arange(self.documents), self.kept_index),
             np.where(released, -1, self.against_index),
             np.where(released, 1.0, self.similarity),
-            threshold=threshold,
+            threshold=self.threshold if contained else threshold,
+            rule=self.rule,
+            containment=threshold if contained else 1.0,
             limited_documents=self.limited_documents,
             ids=self.ids,
             against_ids=self.against_ids,
@@ -192,7 +214,7 @@ class Deduplication(Table):
             "kept": self.kept[rows],
             "kept_index": kept,
             "against_index": against,
-            "similarity": self.similarity[rows],
+            self.measure: self.similarity[rows],
         }
         if self.ids is not None:
             outside = against >= 0

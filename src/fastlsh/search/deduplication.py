@@ -24,6 +24,8 @@ def deduplicate(
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     keep: str | ArrayLike = "first",
+    rule: str = "jaccard",
+    containment: float = 1.0,
     max_candidates: int = 1000,
     shingler: Shingler | None = None,
     num_perm: int = 128,
@@ -39,9 +41,9 @@ def deduplicate(
     """Remove the near-duplicates from a collection.
 
     In priority order, a document is removed if its verified similarity with a document that is
-    kept is at least `threshold`; that document is the proof. So nothing is removed by a chain of
-    others, and each removal can be checked. Time and memory grow linearly with the number of
-    documents, however many of them are alike.
+    kept is at least `threshold`, or by another `rule`; that document is the proof. So nothing is
+    removed by a chain of others, and each removal can be checked. Time and memory grow linearly
+    with the number of documents, however many of them are alike.
 
     Parameters
     ----------
@@ -57,6 +59,16 @@ def deduplicate(
         Who has priority: "first", "last", "longest" (in code points of the normalised text; in
         bytes with unit "byte"), or an array with a number for each document, higher first. Ties
         go to the earlier document.
+    rule
+        When a kept document that was found removes another one. "jaccard": their similarity is at
+        least `threshold`. "contained": the kept one has at least the share `containment` of the
+        other one's shingles, however much more it has, so that nothing is lost that only the
+        removed one says. `keep="longest"` goes well with it. `threshold` is then the similarity at
+        which documents are looked for: a document of which nearly all is in another one that is
+        r times as long has a similarity of about 1 / r. docs/parameters.md states the recall.
+    containment
+        Above 0, and at most 1: that share. Only with ``rule="contained"``, which is verified
+        exactly.
     max_candidates
         At most so many kept documents are compared with one. `Deduplication.limited` counts how
         often this, or a bucket with more than 64 kept documents, left some out.
@@ -84,7 +96,7 @@ def deduplicate(
     """
     params = SearchParams.of(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify,
+        rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment,
     )  # fmt: skip
     max_candidates = check_integer(max_candidates, "max_candidates")
     options = RunOptions.of(threads, progress)
@@ -109,6 +121,8 @@ def deduplicate(
         np.where(kept >= len(known), -1, kept),
         similarity[len(known) :],
         threshold=params.threshold,
+        rule=params.rule,
+        containment=params.containment,
         limited_documents=limited - len(known),
         ids=ids,
         against_ids=against_ids,
@@ -117,7 +131,8 @@ def deduplicate(
         options={
             "keep": keep, "max_candidates": max_candidates, "shingler": params.shingler,
             "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
-            "rows": params.lsh.rows, "scheme": scheme, "verify": verify,
+            "rows": params.lsh.rows, "scheme": scheme, "verify": verify, "rule": rule,
+            "containment": params.containment,
         },
         seconds=clock,
     )  # fmt: skip

@@ -1,15 +1,19 @@
 """Shingle sets of documents, and their similarity."""
 
 from fastlsh.sets.all_at_once import all_sets, offsets_of, places_of
+from fastlsh.sets.packed import estimate_jaccard_packed, pack_signatures
 from fastlsh.sets.shingle_sets import ShingleSets
-from fastlsh.sets.similarity import estimate_jaccard, exact_jaccard, jaccard
+from fastlsh.sets.similarity import containment, estimate_jaccard, exact_jaccard, jaccard
 
 __all__ = [
     "ShingleSets",
     "all_sets",
+    "containment",
     "estimate_jaccard",
+    "estimate_jaccard_packed",
     "exact_jaccard",
     "jaccard",
     "offsets_of",
+    "pack_signatures",
     "places_of",
 ]

@@ -11,7 +11,7 @@ from fastlsh.candidates import check_signatures
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
 from fastlsh.sets.sorted_sets import SortedSets
-from fastlsh.texts import Shingler, as_texts, check_shingler
+from fastlsh.texts import Shingler, as_texts, check_shingler, joined
 
 ESTIMATES_BATCH = 1 << 18
 """At most so many pairs are compared at a time by their signatures ..."""
@@ -65,8 +65,8 @@ def estimate_jaccard(
 
 
 def exact_jaccard(
-    texts: Iterable[Any],
-    pairs: Any,
+    left: Iterable[Any],
+    right: Any,
     shingler: Shingler | None = None,
     *,
     threads: int | None = None,
@@ -78,10 +78,11 @@ def exact_jaccard(
 
     Parameters
     ----------
-    texts
+    left
         Anything that `near_duplicates` takes.
-    pairs
-        `Pairs`, or a tuple (left, right) of integer arrays, or an array (m, 2).
+    right
+        As many texts, each of which is compared with the one at the same place. Or pairs of
+        documents of `left`: `Pairs`, a tuple of two integer arrays, or an array (m, 2).
     shingler
         Default ``Shingler()``, 9 characters.
     threads
@@ -91,16 +92,84 @@ def exact_jaccard(
     -------
     ndarray of float64, shape (m,)
         0 where one of the two has no shingle.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        Columns of different lengths, or pairs that point outside the documents.
+
+    Examples
+    --------
+    >>> exact_jaccard(["abcd", "abcd"], ["abcde", "xyz"], Shingler(size=2)).tolist()
+    [0.75, 0.0]
     """
-    collection = as_texts(texts)
-    left, right = pair_arrays(pairs, len(collection))
+    return _compared(left, right, shingler, threads, contained=False)
+
+
+def containment(
+    left: Iterable[Any],
+    right: Any,
+    shingler: Shingler | None = None,
+    *,
+    threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Return the exact share of each left text's shingles that the right one has: |A n B| / |A|.
+
+    Parameters
+    ----------
+    left, right, shingler, threads
+        As in `exact_jaccard`.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        0 where one of the two has no shingle.
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        As `exact_jaccard`.
+
+    Examples
+    --------
+    >>> containment(["abcd", "abcde"], ["abcde", "abcd"], Shingler(size=2)).tolist()
+    [1.0, 0.75]
+    """
+    return _compared(left, right, shingler, threads, contained=True)
+
+
+def _compared(
+    left: Any, right: Any, shingler: Shingler | None, threads: int | None, *, contained: bool
+) -> NDArray[np.float64]:
+    collection = as_texts(left)
+    if _are_pairs(right):
+        a, b = pair_arrays(right, len(collection))
+    else:
+        others = as_texts(right)
+        n = len(collection)
+        if len(others) != n:
+            raise ValueError(f"left has {n} documents, and right has {len(others)}")
+        a, b = np.arange(n), np.arange(n, 2 * n)
+        collection = joined(collection, others)
     shingler = check_shingler(shingler)
-    order, left, right = _by_family(left, right, len(collection))
+    order, a, b = _by_family(a, b, len(collection))
     lengths = np.empty(len(order), np.int64)
     for start, stop in batches(len(order), 4096):
         lengths[start:stop] = shingler.take(collection, order[start:stop]).lengths()
     sets = SortedSets(collection, shingler, order, lengths, thread_count(threads))
-    return sets.similarities(left, right)
+    return sets.similarities(a, b, contained=contained)
+
+
+def _are_pairs(right: Any) -> bool:
+    """Whether these are pairs of numbers, and no texts."""
+    if isinstance(right, Pairs):
+        return True
+    if isinstance(right, (tuple, list)):
+        return not any(each is None or isinstance(each, (str, bytes)) for each in right)
+    shape: tuple[int, ...] = getattr(right, "shape", ())
+    if isinstance(right, np.ndarray):
+        return len(shape) == 2 or right.dtype.kind in "iufb"
+    return len(shape) == 2 and shape[1] == 2  # a table of two columns
 
 
 def _by_family(

@@ -58,15 +58,22 @@ class SortedSets:
         self._start = np.zeros(len(documents), np.int64)
         self._count = np.full(len(documents), -1, np.int64)
 
-    def similarities(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the exact similarity of each pair, float64 (m,)."""
+    def similarities(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], *, contained: bool = False
+    ) -> NDArray[Any]:
+        """Return the exact similarity of each pair, float64 (m,).
+
+        Or, with `contained`, the share of the left set that is in the right one.
+        """
         out = np.empty(len(left))
         for chosen in tiled(self._tile[left], self._tile[right]):
             a, b = left[chosen], right[chosen]
             places = distinct(a, b)
             for tile, half in self._halves(sorted({int(t) for t in self._tile[[a[0], b[0]]]})):
                 self._make(places[self._tile[places] == tile], half)
-            out[chosen] = self._compared(a, b)
+            out[chosen] = found = self._compared(a, b)
+            if contained:
+                out[chosen] = share_of_left(found, self._count[a], self._count[b])
         return out
 
     def _halves(self, tiles: list[int]) -> Iterator[tuple[int, int]]:
@@ -111,3 +118,14 @@ class SortedSets:
 
         run(work, comparisons(self._count, a, b), self._threads)
         return found
+
+
+def share_of_left(
+    jaccard: NDArray[np.float64], left: NDArray[np.int64], right: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return |A n B| / |A| from |A n B| / |A u B| and the sizes; 0 if A is empty.
+
+    The overlap is an integer, which the quotient gives back without an error up to 2^50.
+    """
+    common = np.rint(jaccard * (left + right) / (1.0 + jaccard))
+    return common / np.maximum(left, 1)

@@ -22,7 +22,7 @@ class Decided(NamedTuple):
     kept: NDArray[np.int64]
     """int64 (n,): the kept document that proves this one to be a near-duplicate; itself if kept."""
     similarity: NDArray[np.float64]
-    """float64 (n,): to it."""
+    """float64 (n,): to it, or the share of this one that it contains."""
     limited: NDArray[np.int64]
     """int64, ascending: kept though they could not be compared with every candidate."""
 

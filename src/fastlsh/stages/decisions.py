@@ -26,7 +26,7 @@ class Decisions(NamedTuple):
     proof: NDArray[np.int64]
     """int64 (m,): the kept document that is like this one; -1: this one is kept."""
     similarity: NDArray[np.float64]
-    """float64 (m,): to it; 1 for kept documents."""
+    """float64 (m,): to it, or the share of this one that it contains; 1 for kept documents."""
     unsure: NDArray[np.bool_]
     """bool (m,): kept though it could not be compared with every candidate."""
 
@@ -40,7 +40,8 @@ def keep_or_drop(
 ) -> Decisions:
     """Decide on each document, in priority order; linear in their number.
 
-    A document is dropped if its similarity with a kept one of its buckets reaches the threshold.
+    A document is dropped if its similarity with a kept one of its buckets reaches the threshold, or
+    with the rule "contained" if the kept one has enough of its shingles.
     The first 64 kept documents of a bucket are candidates; if they are more than
     `max_candidates`, those with the most shared bands, then the most equal minima, then the
     highest priority. The proof is the first among them in priority order.
@@ -66,8 +67,8 @@ def keep_or_drop(
     sets = part.sets(params, options)
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _kernels.Keeper(
-        root, signatures, documents, fixed[documents].view(np.uint8), params.threshold,
-        params.verify_mode, max_candidates,
+        root, signatures, documents, fixed[documents].view(np.uint8), params.least,
+        params.removal_mode, max_candidates,
     )  # fmt: skip
     most = min(_kernels.REMEMBERED * params.lsh.bands, max_candidates)
     room = np.empty(max(1 << 20, most), np.int32)
@@ -117,7 +118,7 @@ def _decide_block(
             sets.words, sets.start, sets.count, hit[start:stop], found[start:stop],
         )  # fmt: skip
 
-    # Only sets of about the same size are compared.
+    # Sets that share a bucket are mostly of about the same size.
     each = 2 * sets.count[first:end] if exact else np.int64(1 + params.num_perm // 16)
     parts = batches_by_work(np.diff(offsets) * each, COMPARED, 128)
     run(compare, parts, options.threads)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh.arguments import check_integer
 from fastlsh.candidates import check_signatures, split_codes
 from fastlsh.parallel import RunOptions, batches, mapped_in, run
-from fastlsh.parameters import SearchParams, check_params
+from fastlsh.parameters import SearchParams, check_pair_params, check_params
 from fastlsh.signatures import batch_size
 from fastlsh.stages.answers import decide, find_pairs
 from fastlsh.stages.batches import SignedBatch
@@ -29,7 +29,8 @@ class PartDecisions(NamedTuple):
     kept_number: NDArray[np.int64]
     """int64 (n,): its own if the document is kept, else that of the kept one that it is like."""
     similarity: NDArray[np.float64]
-    """float64 (n,): to that document; 1 for kept ones; NaN for others with verify "none"."""
+    """float64 (n,): to that document, or with the rule "contained" the share of this one that it
+    contains; 1 for kept ones; NaN for others with verify "none"."""
     limited: NDArray[np.bool_]
     """bool (n,): kept though it could not be compared with every candidate."""
 
@@ -177,6 +178,7 @@ def find_pairs_of_part(
     ([3], [1099511627776])
     """
     params, options = check_params(params), _options(threads, scratch)
+    check_pair_params(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection, number = _check_part(texts, numbers)
     signed = _signed(collection, known, params, options)

@@ -90,6 +90,17 @@ def test_all_functions_on_the_examples(spark, examples):
     assert rows_of(near_duplicates(df)) == pairs
 
 
+def test_contained(spark):
+    df = frame(spark, IDS, TEXTS)
+    options = {"keep": "longest", "rule": "contained", "containment": 0.8}
+    found = proofs(df, threshold=0.4, **options, **EASY)
+    assert found.columns == ["id", "kept_id", "containment"]
+    expected = memory_proofs(TEXTS, IDS, 0.4, **options, **EASY)
+    assert rows_of(found) == expected
+    kept = deduplicate(df, threshold=0.4, **options, **EASY)
+    assert kept.count() == len(IDS) - len(expected)
+
+
 def test_limited_documents(spark, examples):
     if not examples.is_dir():
         pytest.skip("no examples here")

@@ -12,7 +12,6 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.greedy.keeper cimport KEEP_STEPS, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Rank
-from fastlsh._kernels.sets.modes cimport BY_SETS
 from fastlsh._kernels.sets.sets cimport Sets
 
 
@@ -30,9 +29,9 @@ cdef class Keeper:
     fixed
         uint8 (n,): 1 = kept without being asked.
     threshold
-        The least similarity of a duplicate.
+        The least similarity of a duplicate, or its least share in the kept document.
     mode
-        `BY_SETS` of shingle hashes, `BY_SIGNATURE` or `NOT_VERIFIED`.
+        `BY_SETS` of shingle hashes, `BY_CONTAINMENT`, `BY_SIGNATURE` or `NOT_VERIFIED`.
     limit
         At most so many candidates are compared with a document.
     """
@@ -53,7 +52,7 @@ cdef class Keeper:
         cdef int32_t[::1] position
         if not root.shape[0] == n == fixed.shape[0] or n > 0x7FFFFFFF:
             raise ValueError("root, document and fixed need the same number of documents")
-        check_mode(mode)
+        check_rule(mode)
         check_threshold(threshold)
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
@@ -121,7 +120,7 @@ cdef class Keeper:
     ) except *:
         cdef Sets none
         memset(&none, 0, sizeof(Sets))
-        if self.s.n == 0 or self.s.mode != BY_SETS:
+        if self.s.n == 0 or not by_sets(&self.s):
             return none
         return sets_of(words, start, count, self.s.n)
 

@@ -11,7 +11,7 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_aligned, check_apart, check_offsets, memory_of,
 )
 from fastlsh._kernels.compat.functions cimport Functions
-from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, LEGACY
+from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, LEGACY, PRIME61
 from fastlsh._kernels.text._texts cimport Span
 
 
@@ -21,7 +21,7 @@ cdef class Permutations:
     Parameters
     ----------
     scheme
-        `AFFINE32`, `AFFINE64` or `LEGACY`.
+        `AFFINE32`, `AFFINE64`, `LEGACY` or `PRIME61`.
     coefficients
         Integers (2, k): a and b of the functions. They are taken as the scheme's type: uint32
         for `AFFINE32`, else uint64. Of that type are the rows of minima, updated in place.
@@ -34,10 +34,10 @@ cdef class Permutations:
     cdef const uint64_t[:, ::1] wide
 
     def __cinit__(self, int scheme, coefficients not None):
-        if scheme != AFFINE32 and scheme != AFFINE64 and scheme != LEGACY:
+        if scheme not in (AFFINE32, AFFINE64, LEGACY, PRIME61):
             raise ValueError(
-                f"scheme must be {AFFINE32} (affine32), {AFFINE64} (affine64) or {LEGACY} "
-                f"(legacy), got {scheme}"
+                f"scheme must be {AFFINE32} (affine32), {AFFINE64} (affine64), {LEGACY} (legacy) "
+                f"or {PRIME61} (prime61), got {scheme}"
             )
         dtype = np.uint32 if scheme == AFFINE32 else np.uint64
         values = np.require(coefficients, dtype, ["C", "A"])

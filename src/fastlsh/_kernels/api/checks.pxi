@@ -9,7 +9,7 @@ from fastlsh._kernels.common.checks cimport (
     check_aligned, check_band_rows, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
-from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, NOT_VERIFIED
+from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport (
     ALPHANUMERIC, ASCII_ALPHANUMERIC, BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS,
@@ -93,3 +93,7 @@ cdef int check_mode(int mode) except -1:
             f"(not verified), got {mode}"
         )
     return 0
+
+
+cdef int check_rule(int mode) except -1:
+    return 0 if mode == BY_CONTAINMENT else check_mode(mode)

@@ -1,5 +1,5 @@
-# Minima of datasketch's 64-bit permutations over the element hashes of a set.
-# With minima.pxi.
+# Minima of the 64-bit permutations of datasketch and datatrove over the element hashes of a set.
+# With minima.pxi and prime61.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport fmix32, fmix64
 from fastlsh._kernels.compat.functions cimport Functions
-from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, WIDE
+from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, PRIME61, WIDE
 from fastlsh._kernels.text.source cimport BLOCK
 
 cdef enum:
@@ -106,11 +106,8 @@ cdef void permute_affine64(
 # ---- legacy: ((a * h + b mod 2^64) mod (2^61 - 1)) mod 2^32
 
 cdef inline int64_t legacy_value(uint64_t t) noexcept nogil:
-    # Of t = a * h + b mod 2^64. Signed, for older vectors compare only signed numbers.
-    cdef int64_t prime = <int64_t> 0x1FFFFFFFFFFFFFFF       # 2^61 - 1
-    cdef int64_t r = <int64_t> ((t & <uint64_t> prime) + (t >> 61))
-    r = r - prime if r >= prime else r
-    return <int64_t> <uint32_t> r
+    # Of t = a * h + b mod 2^64.
+    return <int64_t> <uint32_t> modulo_prime61(t)
 
 
 cdef noinline_void legacy_least(
@@ -218,6 +215,8 @@ cdef void permute(
         permute_affine32(<const uint32_t*> hashes, n, f.a32, f.b32, f.k, <uint32_t*> row)
     elif f.scheme == AFFINE64:
         permute_affine64(<const uint64_t*> hashes, n, f.a64, f.b64, f.k, <uint64_t*> row)
+    elif f.scheme == PRIME61:
+        permute_prime61(<const uint64_t*> hashes, n, f.a64, f.b64, f.k, <uint64_t*> row)
     else:
         permute_legacy(<const uint64_t*> hashes, n, f.a64, f.b64, f.k, <uint64_t*> row)
 

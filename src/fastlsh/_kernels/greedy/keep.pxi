@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.greedy.keeper cimport PER_CANDIDATE, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Candidates, choose
-from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE
+from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE
 from fastlsh._kernels.sets.sets cimport Sets
 
 
@@ -84,14 +84,23 @@ cdef Py_ssize_t chosen(Buckets* s, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
     return choose(candidates, n)
 
 
+cdef inline bint by_sets(const Buckets* s) noexcept nogil:
+    return s.mode == BY_SETS or s.mode == BY_CONTAINMENT
+
+
 cdef double compare(Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets) noexcept nogil:
-    # The similarity, or -1 where it is below the threshold.
+    # What the rule asks for, a similarity or the share of d in c; -1 where that is too little.
     cdef Py_ssize_t equal
     cdef double similarity
-    if s.mode == BY_SETS:
+    if by_sets(s):
         if not (has_numbers(sets, d) and has_numbers(sets, c)):
             s.incomplete = True
             return -1.0
+        if s.mode == BY_CONTAINMENT:
+            return containment_of_numbers(
+                sets.words + sets.start[d], sets.count[d],
+                sets.words + sets.start[c], sets.count[c], s.threshold,
+            )
         return jaccard_of_numbers(
             sets.words + sets.start[d], sets.count[d],
             sets.words + sets.start[c], sets.count[c], s.threshold,
@@ -160,7 +169,7 @@ cdef void find_hits(
 cdef inline Py_ssize_t steps_to_compare(
     const Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets
 ) noexcept nogil:
-    if s.mode == BY_SETS:
+    if by_sets(s):
         return sets.count[d] + sets.count[c]
     return s.k // 16 + 1
 

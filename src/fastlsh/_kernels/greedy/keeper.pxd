@@ -24,7 +24,7 @@ cdef struct Buckets:
     const uint8_t* fixed
     int32_t* position           # where among the candidates; -1 between two documents
     Candidates candidates       # of one document
-    double threshold
+    double threshold            # of the similarity, or of the share with BY_CONTAINMENT
     int mode
     Py_ssize_t steps            # left to the call under way; not for first_hits, on many threads
     bint clipped                # a bucket, or the limit, left candidates out

@@ -3,10 +3,11 @@
 from libc.stdint cimport uint32_t
 
 cdef enum:
-    AFFINE32 = 0        # the schemes; the last two for datasketch's sketches only
+    AFFINE32 = 0        # the schemes; the last three for the sketches of other libraries only
     FSS = 1
     AFFINE64 = 2
     LEGACY = 3
+    PRIME61 = 4         # as LEGACY, with all 61 bits
     ROUNDS = 8          # of FSS
     WIDE = 64           # minima that stay in registers while a block of shingles passes by
 

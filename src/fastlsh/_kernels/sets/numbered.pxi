@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
 from fastlsh._kernels.common.compiler cimport either, noinline_void, popcount
-from fastlsh._kernels.sets.overlap cimport least_overlap, quotient
+from fastlsh._kernels.sets.overlap cimport least_overlap, least_part, quotient
 from fastlsh._kernels.sets.sets cimport Sets
 
 cdef enum:
@@ -148,6 +148,20 @@ cdef double jaccard_of_numbers(
         return -1.0
     common = common_numbers(a, na, b, nb, needed)
     return -1.0 if common < 0 else quotient(common, na, nb)
+
+
+cdef double containment_of_numbers(
+    const uint64_t* a, Py_ssize_t na, const uint64_t* b, Py_ssize_t nb, double share
+) noexcept nogil:
+    # |A n B| / |A|, or -1 where that is below the share; 0 if a set is empty.
+    cdef Py_ssize_t needed, common
+    if na == 0 or nb == 0:
+        return 0.0 if share <= 0.0 else -1.0
+    needed = least_part(na, share)
+    if needed > min(na, nb):
+        return -1.0
+    common = common_numbers(a, na, b, nb, needed)
+    return -1.0 if common < 0 else <double> common / <double> na
 
 
 cdef inline bint has_numbers(const Sets* sets, Py_ssize_t d) noexcept nogil:

@@ -15,6 +15,15 @@ cdef inline Py_ssize_t least_overlap(
     return needed
 
 
+cdef inline Py_ssize_t least_part(Py_ssize_t n, double share) noexcept nogil:
+    # The smallest overlap that is this share of n elements, as the float64 quotient has it.
+    cdef Py_ssize_t needed = <Py_ssize_t> (share * <double> n)
+    needed = max(needed - 2, 0)
+    while needed <= n and <double> needed / <double> n < share:
+        needed += 1
+    return needed
+
+
 cdef inline Py_ssize_t least_size(Py_ssize_t n, double threshold) noexcept nogil:
     # The smallest set whose quotient with one of n elements can reach the threshold.
     cdef Py_ssize_t size = <Py_ssize_t> (threshold * <double> n)

@@ -27,6 +27,8 @@ def deduplicate(
     rows: int | None = None,
     scheme: str = "affine32",
     verify: str = "exact",
+    rule: str = "jaccard",
+    containment: float = 1.0,
     partitions: int | None = None,
     families: str = "auto",
 ) -> Any:
@@ -45,7 +47,7 @@ def deduplicate(
     id
         The column of ids, unique and without nulls; any type that Spark can sort and hash. Where
         `fastlsh.deduplicate` says "first" or "earlier", the lesser id is meant here.
-    threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify
+    threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify, rule, containment
         As in `fastlsh.deduplicate`; presets are taken as there. Functions in a shingler are sent
         to the executors by cloudpickle.
     keep
@@ -82,7 +84,8 @@ def deduplicate(
     removed = proofs(
         df, text, id, threshold, keep=keep, against=against, max_candidates=max_candidates,
         shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands, rows=rows,
-        scheme=scheme, verify=verify, partitions=partitions, families=families,
+        scheme=scheme, verify=verify, rule=rule, containment=containment,
+        partitions=partitions, families=families,
     )  # fmt: skip
     removed = removed.select(removed["id"].alias("_fastlsh_removed"))
     return df.join(removed, quoted(id) == quoted("_fastlsh_removed"), "left_anti")
@@ -103,14 +106,15 @@ def proofs(
     Returns
     -------
     pyspark.sql.DataFrame
-        (id, kept_id, similarity), a row for each removed document; with `against` also `against`,
-        which says whether `kept_id` is an id of that collection. Where both the proofs and the
-        kept rows are wanted, one run will do: persist or write the proofs, then
-        ``df.join(proofs, "id", "left_anti")``.
+        (id, kept_id, similarity), a row for each removed document; with the rule "contained" the
+        third column is called "containment". With `against` also `against`, which says whether
+        `kept_id` is an id of that collection. Where both proofs and kept rows are wanted, one run
+        will do: persist or write the proofs, then ``df.join(proofs, "id", "left_anti")``.
     """
+    measure = "containment" if options.get("rule") == "contained" else "similarity"
     decided = _decided(df, text, id, threshold, **options).where("NOT limited")
-    shown = ["id", "kept_id", "similarity"]
-    return decided.select(*shown, *(["against"] if options.get("against") is not None else []))
+    told = ["against"] if options.get("against") is not None else []
+    return decided.withColumnRenamed("similarity", measure).select("id", "kept_id", measure, *told)
 
 
 def clusters(

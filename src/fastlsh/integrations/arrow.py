@@ -1,0 +1,74 @@
+"""Signatures as Arrow columns, to be stored in Parquet, Lance or a vector store."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import check_signatures
+
+
+def signatures_to_arrow(signatures: NDArray[np.uint32]) -> Any:
+    """Return signatures as a pyarrow.FixedSizeListArray of uint32, without a copy.
+
+    Parameters
+    ----------
+    signatures
+        uint32 (n, num_perm), as `MinHasher.signatures` returns them. The column reads them in
+        place: do not write to them while it is used.
+
+    Returns
+    -------
+    pyarrow.FixedSizeListArray
+        One list of num_perm minima for each document.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another array.
+    """
+    import pyarrow as pa
+
+    signatures = check_signatures(signatures)
+    return pa.FixedSizeListArray.from_arrays(pa.array(signatures.ravel()), signatures.shape[1])
+
+
+def signatures_from_arrow(column: Any) -> NDArray[np.uint32]:
+    """Return the signatures of an Arrow column, without a copy if it is one piece.
+
+    Parameters
+    ----------
+    column
+        A pyarrow array or chunked array of fixed-size lists of uint32; or anything with the Arrow
+        PyCapsule protocol that is one, like a column of polars or DuckDB.
+
+    Returns
+    -------
+    ndarray of uint32, shape (n, num_perm)
+        It reads the column in place, and cannot be written to; several chunks are copied into one
+        array.
+
+    Raises
+    ------
+    TypeError
+        A column of another type.
+    ValueError
+        A null: every document has a signature, also an empty one.
+    """
+    import pyarrow as pa
+
+    if not isinstance(column, (pa.Array, pa.ChunkedArray)):
+        column = pa.chunked_array(column)
+    kind = column.type
+    if not (pa.types.is_fixed_size_list(kind) and kind.value_type == pa.uint32()):
+        raise TypeError(f"column must hold fixed-size lists of uint32, got {kind}")
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    pieces = []
+    for chunk in chunks:
+        if chunk.null_count or chunk.values.null_count:
+            raise ValueError("column holds null where a signature should be")
+        values = chunk.flatten().to_numpy(zero_copy_only=True)
+        pieces.append(values.reshape(len(chunk), kind.list_size))
+    if not pieces:
+        return np.empty((0, kind.list_size), np.uint32)
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

@@ -1,0 +1,168 @@
+"""Hugging Face datasets: deduplicate them, streams included, and add signatures.
+
+    from fastlsh.integrations.datasets import deduplicate
+
+    clean = deduplicate(load_dataset("json", data_files="pages.jsonl", split="train"))
+
+It needs ``pip install datasets``. ``fastlsh.deduplicate`` itself takes a column of a dataset, too:
+`text_column` returns it without a copy.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fastlsh.index import Index
+from fastlsh.integrations.arrow import signatures_to_arrow
+from fastlsh.search import deduplicate as deduplicate_texts
+from fastlsh.signatures import MinHasher
+
+
+def text_column(dataset: Any, column: str = "text") -> Any:
+    """Return a column of a Dataset as an Arrow column, without a copy unless rows were selected.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Not a Dataset, or a column that it has not.
+    """
+    _check(dataset, column, streams=False)
+    if dataset._indices is None:
+        return dataset.data.column(column)
+    return dataset.with_format("arrow")[column][:]
+
+
+def deduplicate(
+    dataset: Any, threshold: float = 0.8, *, column: str = "text", **options: Any
+) -> Any:
+    """Return a dataset without its near-duplicates.
+
+    Parameters
+    ----------
+    dataset
+        A Dataset; or an IterableDataset, which is deduplicated while it streams: each row is
+        compared with the kept ones before it.
+    threshold
+        As in `fastlsh.deduplicate`.
+    column
+        The column of texts; None is an empty document.
+    **options
+        Of a Dataset, as `fastlsh.deduplicate` takes them. Of an IterableDataset, as `Index` takes
+        them, and `batch_size`, the rows that are looked up at a time (1000, which does not change
+        the answer). The default, ``verify="exact"``, keeps the shingle sets of the kept rows in
+        memory, 8 bytes for each shingle; "signature" does not, and decides by estimates.
+
+    Returns
+    -------
+    datasets.Dataset or datasets.IterableDataset
+        The kept rows, in order, with all columns. Of a stream the rows that
+        ``fastlsh.deduplicate(keep="first")`` keeps, and each pass over it begins anew.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unsuitable argument; a DatasetDict, whose splits are datasets of their own.
+    """
+    from datasets import IterableDataset
+
+    _check(dataset, column)
+    if not isinstance(dataset, IterableDataset):
+        result = deduplicate_texts(text_column(dataset, column), threshold, **options)
+        return dataset.select(result.selected)
+    batch_size = options.pop("batch_size", 1000)
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
+    options = {"threshold": threshold, "verify": "exact", **options}
+    Index(**options)  # what is wrong is said now, not when the first row is asked for
+    asked = {"dataset": dataset, "column": column, "batch_size": batch_size, "options": options}
+    return IterableDataset.from_generator(_fresh, features=dataset.features, gen_kwargs=asked)
+
+
+def _fresh(
+    dataset: Any, column: str, batch_size: int, options: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows that are like none before them."""
+    index, seen = Index(**options), 0
+    for batch in dataset.iter(batch_size=batch_size):
+        if column not in batch:
+            raise ValueError(f"the dataset has no column {column!r}; it has {', '.join(batch)}")
+        texts = batch[column]
+        new = index.insert_unique(range(seen, seen + len(texts)), texts)
+        seen += len(texts)
+        for row in np.flatnonzero(new).tolist():
+            yield {name: values[row] for name, values in batch.items()}
+
+
+def add_signatures(
+    dataset: Any,
+    hasher: MinHasher | None = None,
+    *,
+    column: str = "text",
+    name: str = "signature",
+    batch_size: int = 1000,
+    num_proc: int | None = None,
+) -> Any:
+    """Return a Dataset with one more column, the signatures, which `map` computes and caches.
+
+    Parameters
+    ----------
+    dataset
+        A Dataset.
+    hasher
+        Default ``MinHasher()``.
+    column, name
+        The column of texts, and the new one.
+    batch_size, num_proc
+        As `Dataset.map` takes them; signing uses the hasher's threads in any case, so that one
+        process will do.
+
+    Returns
+    -------
+    datasets.Dataset
+        The column has the type List(Value("uint32"), length=num_perm); `signatures_from_arrow`
+        reads it in place.
+    """
+    _check(dataset, column, streams=False)
+    if name in dataset.column_names:
+        raise ValueError(f"the dataset has a column {name!r} already: choose another name")
+    signer = _Signer(hasher or MinHasher(), column, name)
+    signed = dataset.with_format("arrow").map(
+        signer, batched=True, batch_size=batch_size, num_proc=num_proc
+    )
+    shown = dataset.format  # as it was, and the new column where all are shown
+    columns = None if shown["columns"] == dataset.column_names else shown["columns"]
+    return signed.with_format(
+        shown["type"], columns, shown["output_all_columns"], **shown["format_kwargs"]
+    )
+
+
+class _Signer:
+    """What `map` calls: at module level, with nothing but numbers, so that any worker unpickles it.
+
+    Its pickle, by which `map` knows what it has computed, is the same in every process.
+    """
+
+    def __init__(self, hasher: MinHasher, column: str, name: str) -> None:
+        self.hasher = hasher
+        self.column = column
+        self.name = name
+
+    def __call__(self, table: Any) -> Any:
+        signatures = self.hasher.signatures(table.column(self.column))
+        return table.append_column(self.name, signatures_to_arrow(signatures))
+
+
+def _check(dataset: Any, column: str, *, streams: bool = True) -> None:
+    """Raise unless this is a dataset with such a column."""
+    from datasets import Dataset, DatasetDict, IterableDataset, IterableDatasetDict
+
+    if isinstance(dataset, (DatasetDict, IterableDatasetDict)):
+        splits = ", ".join(map(repr, dataset))
+        raise TypeError(f"dataset must be one split, got {type(dataset).__name__} of {splits}")
+    if not isinstance(dataset, (Dataset, IterableDataset) if streams else Dataset):
+        kinds = "a Dataset or an IterableDataset" if streams else "a Dataset"
+        raise TypeError(f"dataset must be {kinds}, got {type(dataset).__name__}")
+    names = dataset.column_names  # None: a stream that does not know yet
+    if names is not None and column not in names:
+        raise ValueError(f"the dataset has no column {column!r}; it has {', '.join(names)}")

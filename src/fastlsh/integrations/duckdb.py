@@ -1,0 +1,102 @@
+"""SQL functions for DuckDB.
+
+    from fastlsh.integrations import duckdb as fastlsh_duckdb
+
+    fastlsh_duckdb.register(connection)
+    connection.sql("SELECT fastlsh_jaccard(a, b) FROM pairs")
+
+It needs ``pip install duckdb pyarrow``.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fastlsh.candidates import band_keys
+from fastlsh.parameters import SearchParams
+from fastlsh.sets import exact_jaccard
+from fastlsh.signatures import MinHasher
+from fastlsh.texts import Shingler
+
+
+def register(
+    connection: Any,
+    threshold: float = 0.8,
+    *,
+    shingler: Shingler | None = None,
+    num_perm: int = 128,
+    seed: int = 1,
+    recall: float = 0.98,
+    bands: int | None = None,
+    rows: int | None = None,
+    scheme: str = "affine32",
+    threads: int | None = None,
+) -> SearchParams:
+    """Give a connection of DuckDB three functions of texts; NULL is an empty document.
+
+    ==========================  ======================  =======================================
+    fastlsh_signature(text)     UINTEGER[num_perm]      as `MinHasher.signatures`
+    fastlsh_band_keys(text)     UBIGINT[bands]          as `band_keys`; documents with the same
+                                                        key in a band are candidates; 0: empty
+    fastlsh_jaccard(a, b)       DOUBLE                  as `exact_jaccard`
+    ==========================  ======================  =======================================
+
+    Parameters
+    ----------
+    connection
+        A DuckDBPyConnection. Functions of these names that it has already are replaced.
+    threshold, shingler, num_perm, seed, recall, bands, rows, scheme, threads
+        As in `near_duplicates`.
+
+    Returns
+    -------
+    SearchParams
+        What the functions use; ``.lsh`` has the bands and rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An unsuitable argument; the message names it.
+    """
+    import pyarrow as pa
+
+    params = SearchParams.of(
+        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
+        rows=rows, scheme=scheme,
+    )  # fmt: skip
+    if not hasattr(connection, "create_function"):
+        raise TypeError(f"connection must be one of DuckDB, got {type(connection).__name__}")
+    hasher = MinHasher(
+        params.num_perm, seed=params.seed, shingler=params.shingler, scheme=params.scheme,
+        threads=threads,
+    )  # fmt: skip
+
+    def lists(values: Any) -> Any:
+        flat = pa.array(np.ascontiguousarray(values).ravel())
+        return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+
+    def signature(text: Any) -> Any:
+        return lists(hasher.signatures(text))
+
+    def keys(text: Any) -> Any:
+        return lists(band_keys(hasher.signatures(text), params.lsh, threads=threads).T)
+
+    def jaccard(a: Any, b: Any) -> Any:
+        return pa.array(exact_jaccard(a, b, params.shingler, threads=threads))
+
+    for name, function, texts, kind in (
+        ("fastlsh_signature", signature, 1, f"UINTEGER[{params.num_perm}]"),
+        ("fastlsh_band_keys", keys, 1, f"UBIGINT[{params.lsh.bands}]"),
+        ("fastlsh_jaccard", jaccard, 2, "DOUBLE"),
+    ):
+        if _has(connection, name):
+            connection.remove_function(name)
+        connection.create_function(
+            name, function, ["VARCHAR"] * texts, kind, type="arrow", null_handling="special"
+        )
+    return params
+
+
+def _has(connection: Any, name: str) -> bool:
+    known = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
+    return bool(connection.execute(known, [name]).fetchall()[0][0])

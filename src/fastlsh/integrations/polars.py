@@ -1,0 +1,112 @@
+"""polars expressions: ``pl.col("text").fastlsh.keep()`` and others, of whole columns.
+
+    import fastlsh.integrations.polars
+
+    clean = frame.filter(pl.col("text").fastlsh.keep(0.8))
+
+Importing this module, which needs polars, registers them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fastlsh.results import Deduplication
+from fastlsh.search import deduplicate
+from fastlsh.signatures import MinHasher
+
+
+@pl.api.register_expr_namespace("fastlsh")
+class Expressions:
+    """What ``pl.col("text").fastlsh`` offers. Null is an empty document.
+
+    Arguments are checked when an expression is built, texts when it is evaluated.
+    """
+
+    def __init__(self, expr: pl.Expr) -> None:
+        self._expr = expr
+
+    def signature(self, num_perm: int = 128, **options: Any) -> pl.Expr:
+        """Return the signature of each text.
+
+        Parameters
+        ----------
+        num_perm, **options
+            As `MinHasher` takes them.
+
+        Returns
+        -------
+        polars.Expr
+            Of type Array(UInt32, num_perm).
+        """
+        hasher = MinHasher(num_perm, **options)
+        dtype = pl.Array(pl.UInt32, hasher.num_perm)
+
+        def sign(texts: pl.Series) -> pl.Series:
+            return pl.Series(texts.name, hasher.signatures(texts), dtype=dtype)
+
+        return self._expr.map_batches(sign, dtype, is_elementwise=True)
+
+    def keep(
+        self, threshold: float = 0.8, *, priority: pl.Expr | str | None = None, **options: Any
+    ) -> pl.Expr:
+        """Return whether each document is kept by `fastlsh.deduplicate` of the column.
+
+        Parameters
+        ----------
+        threshold, **options
+            As `fastlsh.deduplicate` takes them.
+        priority
+            An expression or column of numbers, higher is kept; instead of ``keep=``.
+
+        Returns
+        -------
+        polars.Expr
+            Of type Boolean, of the whole column: it cannot be evaluated piece by piece.
+        """
+        return self._decided(lambda result: result.kept, pl.Boolean(), threshold, priority, options)
+
+    def cluster(
+        self, threshold: float = 0.8, *, priority: pl.Expr | str | None = None, **options: Any
+    ) -> pl.Expr:
+        """Return for each document the row, from 0, of the kept one that it duplicates.
+
+        Parameters
+        ----------
+        threshold, priority, **options
+            As in `keep`.
+
+        Returns
+        -------
+        polars.Expr
+            Of type Int64: `Deduplication.kept_index`; a kept document has its own row. -1 where it
+            was removed because of a document of `against`.
+        """
+        return self._decided(
+            lambda result: result.kept_index, pl.Int64(), threshold, priority, options
+        )
+
+    def _decided(
+        self,
+        answer: Callable[[Deduplication], np.ndarray[Any, Any]],
+        dtype: pl.DataType,
+        threshold: float,
+        priority: pl.Expr | str | None,
+        options: dict[str, Any],
+    ) -> pl.Expr:
+        if priority is not None and "keep" in options:
+            raise ValueError("give keep or priority, not both")
+        deduplicate([], threshold, **{**options, "against": None, "against_ids": None})
+
+        def decide(columns: Sequence[pl.Series]) -> pl.Series:
+            texts, *priorities = columns
+            given: dict[str, Any] = {"keep": priorities[0].to_numpy()} if priorities else {}
+            result = deduplicate(texts, threshold, **options, **given)
+            return pl.Series(texts.name, answer(result), dtype=dtype)
+
+        if priority is None:
+            return self._expr.map_batches(lambda texts: decide((texts,)), dtype)
+        other = pl.col(priority) if isinstance(priority, str) else priority
+        return pl.map_batches([self._expr, other], decide, dtype)

@@ -1,0 +1,71 @@
+"""Signatures as Arrow columns."""
+
+import numpy as np
+import pytest
+
+from fastlsh import MinHasher
+from fastlsh.integrations.arrow import signatures_from_arrow, signatures_to_arrow
+from required import library
+
+pa = library("pyarrow")
+TEXTS = ["one text", "another text, which is longer", "", None]
+SIGNATURES = MinHasher(16).signatures(TEXTS)
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def test_there_and_back_without_a_copy():
+    column = signatures_to_arrow(SIGNATURES)
+    column.validate(full=True)
+    assert column.type == pa.list_(pa.uint32(), 16)
+    assert column.to_pylist() == SIGNATURES.tolist()
+    assert column.values.buffers()[1].address == address(SIGNATURES)
+    found = signatures_from_arrow(column)
+    assert address(found) == address(SIGNATURES)
+    assert found.dtype == np.uint32
+    assert np.array_equal(found, SIGNATURES)
+    assert not found.flags.writeable
+
+
+def test_slices_and_chunks():
+    column = signatures_to_arrow(SIGNATURES)
+    assert np.array_equal(signatures_from_arrow(column.slice(1, 2)), SIGNATURES[1:3])
+    chunks = pa.chunked_array([column.slice(2), column.slice(0, 0), column.slice(0, 1)])
+    assert np.array_equal(signatures_from_arrow(chunks), SIGNATURES[[2, 3, 0]])
+    assert signatures_from_arrow(column.slice(0, 0)).shape == (0, 16)
+    assert signatures_from_arrow(pa.chunked_array([], column.type)).shape == (0, 16)
+    assert signatures_to_arrow(np.empty((0, 16), np.uint32)).type == column.type
+
+
+def test_through_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"s": signatures_to_arrow(SIGNATURES)}), tmp_path / "s.parquet")
+    read = parquet.read_table(tmp_path / "s.parquet")["s"]
+    assert np.array_equal(signatures_from_arrow(read), SIGNATURES)
+
+
+def test_from_polars():
+    pl = pytest.importorskip("polars")
+    series = pl.Series("s", SIGNATURES, dtype=pl.Array(pl.UInt32, 16))
+    assert np.array_equal(signatures_from_arrow(series), SIGNATURES)
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "message"),
+    [
+        (pa.array([[1, 2]], pa.list_(pa.uint32())), TypeError, "got list<"),
+        (pa.array([[1, 2]], pa.list_(pa.int32(), 2)), TypeError, "got fixed_size_list<"),
+        (pa.array([[1, 2], None], pa.list_(pa.uint32(), 2)), ValueError, "holds null"),
+        (pa.array([[1, None]], pa.list_(pa.uint32(), 2)), ValueError, "holds null"),
+    ],
+)
+def test_other_columns_are_refused(column, error, message):
+    with pytest.raises(error, match=message):
+        signatures_from_arrow(column)
+
+
+def test_other_arrays_are_refused():
+    with pytest.raises(TypeError, match="uint32"):
+        signatures_to_arrow(SIGNATURES.astype(np.int64))

@@ -1,0 +1,122 @@
+"""Hugging Face datasets keep the rows that the plain call keeps."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import fastlsh
+from fastlsh import MinHasher, Shingler
+from required import library
+from spark_collections import made
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+datasets = library("datasets")
+from fastlsh.integrations.arrow import signatures_from_arrow  # noqa: E402
+from fastlsh.integrations.datasets import (  # noqa: E402
+    _Signer,
+    add_signatures,
+    deduplicate,
+    text_column,
+)
+
+TEXTS = made(300)
+ROWS = {"id": list(range(300)), "text": TEXTS, "more": [{"n": i} for i in range(300)]}
+
+
+@pytest.fixture
+def dataset(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
+    return datasets.Dataset.from_dict(ROWS)
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": "longest", "seed": 2}, {"rule": "contained"}])
+def test_a_dataset(dataset, options):
+    result = fastlsh.deduplicate(TEXTS, 0.6, **options)
+    found = deduplicate(dataset, 0.6, **options)
+    assert isinstance(found, datasets.Dataset)
+    assert found.features == dataset.features
+    assert found["id"][:] == result.selected.tolist()
+    assert found[3] == dataset[int(result.selected[3])]
+
+
+def test_selected_rows(dataset):
+    order = [i * 7 % 300 for i in range(300)]
+    result = fastlsh.deduplicate([TEXTS[i] for i in order], 0.6)
+    found = deduplicate(dataset.select(order), 0.6)
+    assert found["id"][:] == [order[i] for i in result.selected]
+
+
+def test_the_column(dataset):
+    column = text_column(dataset)
+    assert column.to_pylist() == TEXTS
+    assert column.chunk(0).buffers()[2].address == dataset.data.column("text").chunk(0).buffers()[
+        2].address  # fmt: skip
+    assert text_column(dataset.select([5, 3])).to_pylist() == [TEXTS[5], TEXTS[3]]
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 1000])
+@pytest.mark.parametrize("options", [{}, {"shingler": Shingler(size=5), "num_perm": 120}], ids=str)
+def test_a_stream(dataset, batch_size, options):
+    result = fastlsh.deduplicate(TEXTS, 0.6, **options)
+    stream = dataset.to_iterable_dataset(num_shards=3)
+    found = deduplicate(stream, 0.6, batch_size=batch_size, **options)
+    assert isinstance(found, datasets.IterableDataset)
+    rows = list(found)
+    assert [row["id"] for row in rows] == result.selected.tolist()
+    assert rows[5] == dataset[rows[5]["id"]]
+    assert [row["id"] for row in found.take(5)] == result.selected[:5].tolist()  # from anew
+    assert found.features == dataset.features
+
+
+def test_signatures(dataset):
+    hasher = MinHasher(16, seed=4)
+    signed = add_signatures(dataset, hasher, batch_size=70)
+    assert signed.column_names == ["id", "text", "more", "signature"]
+    column = signed.data.column("signature")
+    assert np.array_equal(signatures_from_arrow(column), hasher.signatures(TEXTS))
+    assert signed.features["signature"] == datasets.List(datasets.Value("uint32"), length=16)
+    assert signed[0]["text"] == TEXTS[0]  # the format is the one of before
+    assert signed.remove_columns("signature")[7] == dataset[7]
+
+
+def test_two_processes_sign_the_same(dataset):
+    signed = add_signatures(dataset, MinHasher(16), name="s", num_proc=2)
+    assert signed["s"][:] == MinHasher(16).signatures(TEXTS).tolist()
+
+
+def test_the_signer_pickles_to_the_same_bytes():
+    once, again = (pickle.dumps(_Signer(MinHasher(16), "text", "s")) for _ in range(2))
+    assert once == again
+    hasher = datasets.fingerprint.Hasher
+    one, other = (hasher.hash(_Signer(MinHasher(16, seed=s), "text", "s")) for s in (1, 2))
+    assert one != other
+    assert hasher.hash(pickle.loads(once)) == one
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda d: deduplicate(d, column="body"), ValueError, "no column 'body'; it has id, text"),
+        (lambda d: deduplicate(d, 1.5), ValueError, "threshold must be"),
+        (lambda d: deduplicate(datasets.DatasetDict(train=d)), TypeError, "DatasetDict of 'train'"),
+        (lambda d: deduplicate(TEXTS), TypeError, "must be a Dataset or an Iter.* got list"),
+        (lambda d: deduplicate(d.to_iterable_dataset(), 2), ValueError, "threshold must be"),
+        (
+            lambda d: deduplicate(d.to_iterable_dataset(), keep="longest"),
+            TypeError,
+            "keep",
+        ),
+        (
+            lambda d: deduplicate(d.to_iterable_dataset(), batch_size=0),
+            ValueError,
+            "batch_size must be",
+        ),
+        (lambda d: add_signatures(d.to_iterable_dataset()), TypeError, "a Dataset, got Iter"),
+        (lambda d: add_signatures(d, name="id"), ValueError, "has a column 'id' already"),
+        (lambda d: deduplicate(d, column="id"), TypeError, "int64|format"),
+    ],
+)
+def test_refusals(dataset, call, error, message):
+    with pytest.raises(error, match=message):
+        call(dataset)

@@ -1,0 +1,78 @@
+"""polars expressions answer what the plain calls do."""
+
+import numpy as np
+import pytest
+
+import fastlsh
+from required import library
+from spark_collections import made
+
+pl = library("polars")
+import fastlsh.integrations.polars  # noqa: E402
+
+TEXTS = made(300)
+FRAME = pl.DataFrame({"text": TEXTS, "score": [i * 7 % 10 for i in range(300)]})
+TEXT = pl.col("text").fastlsh
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_signatures(engine):
+    found = FRAME.lazy().select(TEXT.signature(64, seed=3)).collect(engine=engine)
+    assert found.schema == {"text": pl.Array(pl.UInt32, 64)}
+    expected = fastlsh.MinHasher(64, seed=3).signatures(TEXTS)
+    assert np.array_equal(found["text"].to_numpy(), expected)
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("options", [{}, {"keep": "longest"}, {"against": TEXTS[:50]}], ids=str)
+def test_decisions(engine, options):
+    expected = fastlsh.deduplicate(TEXTS, 0.6, **options)
+    assert not expected.kept.all()
+    found = FRAME.lazy().select(
+        TEXT.keep(0.6, **options).alias("kept"), TEXT.cluster(0.6, **options).alias("cluster")
+    ).collect(engine=engine)  # fmt: skip
+    assert found.schema == {"kept": pl.Boolean, "cluster": pl.Int64}
+    assert found["kept"].to_list() == expected.kept.tolist()
+    assert found["cluster"].to_list() == expected.kept_index.tolist()
+    kept = FRAME.lazy().filter(TEXT.keep(0.6, **options)).collect(engine=engine)
+    assert kept["text"].to_list() == [TEXTS[i] for i in expected.selected]
+
+
+@pytest.mark.parametrize("priority", ["score", pl.col("score") * 1.0])
+def test_priorities(priority):
+    expected = fastlsh.deduplicate(TEXTS, 0.6, keep=FRAME["score"].to_numpy())
+    found = FRAME.select(TEXT.keep(0.6, priority=priority))["text"]
+    assert found.to_list() == expected.kept.tolist()
+    assert found.to_list() != fastlsh.deduplicate(TEXTS, 0.6).kept.tolist()
+
+
+def test_in_groups():
+    frame = FRAME.with_columns(half=pl.int_range(300) % 2)
+    found = frame.group_by("half").agg(TEXT.keep(0.6).sum()).sort("half")["text"].to_list()
+    halves = [fastlsh.deduplicate(TEXTS[i::2], 0.6).kept.sum() for i in (0, 1)]
+    assert found == halves
+
+
+def test_no_rows():
+    empty = FRAME.clear()
+    assert empty.select(TEXT.keep()).height == 0
+    assert empty.select(TEXT.signature(8)).schema == {"text": pl.Array(pl.UInt32, 8)}
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: TEXT.keep(1.5), "threshold must be above 0"),
+        (lambda: TEXT.cluster(0.8, num_perm=0), "num_perm must be between"),
+        (lambda: TEXT.keep(0.8, keep="last", priority="score"), "give keep or priority"),
+        (lambda: TEXT.signature(0), "num_perm must be between"),
+    ],
+)
+def test_arguments_are_checked_when_the_expression_is_built(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_a_column_of_numbers_is_refused():
+    with pytest.raises(Exception, match=r"(?i)text|string|int"):
+        FRAME.select(pl.col("score").fastlsh.keep())
