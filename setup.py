@@ -10,7 +10,10 @@ import os
 import platform
 import shlex
 import sys
+from hashlib import sha256
+from pathlib import Path
 
+import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
@@ -35,6 +38,9 @@ PLAIN_MODULES = [
     "common._cpu", "text._texts", "text._normal", "candidates._candidates", "sets._exact_join",
     "sets._numbers", "index._ids", "compat._datasketch",
 ]  # fmt: skip
+
+# What Cython needs for memoryviews, compiled once and not in each module.
+SHARED = "fastlsh._kernels.common._shared"
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")
 sanitize = os.environ.get("FASTLSH_SANITIZE", "")
@@ -76,6 +82,11 @@ def one_arch() -> list[str]:
     return ["-arch", target()] if macos else []
 
 
+def flags_of_shared() -> list[str]:
+    """Return the compiler flags of what is called a few times for each batch of documents."""
+    return [{"-O3": "-O1"}.get(flag, flag) for flag in flags("baseline")]
+
+
 def extension(module: str, instruction_set: str) -> Extension:
     """Return one extension module of the kernel package."""
     return Extension(
@@ -90,12 +101,46 @@ def extension(module: str, instruction_set: str) -> Extension:
 
 extensions = [extension(f"api._{name}", name) for name in INSTRUCTION_SETS[target()]]
 extensions += [extension(name, "baseline") for name in PLAIN_MODULES]
+extensions.append(
+    Extension(
+        SHARED,
+        [f"src/{SHARED.replace('.', '/')}.c"],  # generated, in the build folder
+        define_macros=[("FASTLSH_DEBUG", "1")] if debug else [],
+        extra_compile_args=flags_of_shared(),
+        extra_link_args=[f"-fsanitize={sanitize}", *one_arch()] if sanitize else one_arch(),
+        depends=["setup.py"],
+    )
+)
 
-setup(
-    ext_modules=cythonize(
+
+def translated() -> list[Extension]:
+    """Return the extensions with C for their sources, which is made only where they changed.
+
+    pip installs Cython anew for each build, so its own declarations are newer than any C that was
+    made before, and Cython would make all of it again, and the compiler after it.
+    """
+    folder = Path(build_base, "cython")
+    c_files = [folder / Path(each.sources[0]).with_suffix(".c") for each in extensions]
+    sources = sorted(
+        path for kind in ("pyx", "pxd", "pxi") for path in Path("src").rglob(f"*.{kind}")
+    )
+    seen = sha256(f"{Cython.__version__} {sys.version_info[:2]}".encode())
+    for path in [Path("setup.py"), *sources]:
+        seen.update(path.as_posix().encode() + path.read_bytes())
+    stamp = folder / "made-of"
+    if stamp.exists() and stamp.read_text() == seen.hexdigest() and all(map(Path.exists, c_files)):
+        for each, c_file in zip(extensions, c_files):  # noqa: B905
+            each.sources = [c_file.as_posix()]
+        return extensions
+    stamp.unlink(missing_ok=True)
+    # Processes that are no forks would run this file again.
+    forks = sys.platform == "linux" and sys.version_info < (3, 14)
+    made: list[Extension] = cythonize(
         extensions,
-        build_dir=f"{build_base}/cython",
+        nthreads=os.cpu_count() if forks else 0,
+        build_dir=str(folder),
         include_path=["src", KERNELS],
+        shared_utility_qualified_name=SHARED,
         compiler_directives={
             "language_level": 3,
             "boundscheck": debug,
@@ -105,7 +150,13 @@ setup(
             "embedsignature": True,
             "freethreading_compatible": True,
         },
-    ),
+    )
+    stamp.write_text(seen.hexdigest())
+    return made
+
+
+setup(
+    ext_modules=translated(),
     options={
         "build": {"build_base": build_base},
         "build_ext": {"parallel": None if msvc else os.cpu_count()},

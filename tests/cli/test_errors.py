@@ -24,7 +24,6 @@ def three(run):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([], "the following arguments are required: COMMAND (see fastlsh --help)"),
         (["tune"], None),
         (["pairs"], "the following arguments are required: INPUT (see fastlsh pairs --help)"),
         (["pairs", "no.jsonl"], "no.jsonl: No such file or directory"),
@@ -71,13 +70,68 @@ def test_help_and_version(run, arguments, capfd):
     assert out.startswith("usage: fastlsh") or out == f"fastlsh {__version__}\n"
 
 
+def test_help_is_what_a_command_without_arguments_prints(run, capfd):
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 0
+    assert capfd.readouterr().out.startswith("usage: fastlsh")
+
+
+@pytest.mark.parametrize("command", ["", "pairs", "dedup", "tune", "evaluate", "explain"])
+def test_help_has_two_examples_and_leads_further(run, command, capfd):
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    out = capfd.readouterr().out
+    examples = out.split("\nexamples:\n")[1].split("\n\n")[0].splitlines()
+    assert len(examples) == 2
+    assert all(f"fastlsh {command}" in line for line in examples)
+    assert out.splitlines()[-1].startswith("documentation: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--num-perm", "0"], "--num-perm must be between 1 and"),
+        (["--threshold", "2"], "--threshold must be above 0"),
+        (["--size", "0"], "--size must be"),
+        (["--max-pairs", "-1"], "--max-pairs must be"),
+        (["--threads", "0"], "--threads must be"),
+        (
+            ["--delimiter", ";"],
+            "--delimiter is for files of CSV and TSV, and there are only: jsonl",
+        ),
+        (["--no-header"], "--no-header is for files of CSV and TSV, and there are only: jsonl"),
+        (["--no-quotes"], "--no-quotes is for files of CSV and TSV, and there are only: jsonl"),
+        (["--split", "lines"], "--split is for files of plain text, and there are only: jsonl"),
+    ],
+)
+def test_errors_call_options_as_they_are_called_here(run, three, arguments, line):
+    status, out, err = run("pairs", three, *arguments)
+    assert (status, out, len(err)) == (2, "", 1)
+    assert err[0].startswith(f"fastlsh: {line}")
+
+
+def test_ignored_options_are_refused_by_the_other_commands(run, three):
+    for command in (["evaluate", three], ["explain", three, "1", "2"]):
+        assert "--delimiter is for files of CSV" in run(*command, "--delimiter", ";")[2][-1]
+    more = ["-o", "b.jsonl"]
+    assert "--delimiter is for files of CSV" in run("dedup", three, *more, "--delimiter", ";")[2][0]
+
+
+def test_inputs_behind_against(run, three):
+    put("b.jsonl", {"text": ONE})
+    status, _, err = run("dedup", "--against", "b.jsonl", three, "-o", "k.jsonl")
+    assert status == 2
+    assert "all files behind --against belong to it: give INPUT before it" in err[0]
+
+
 def test_a_full_disk_is_no_bad_input(run, three):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
     status, _, err = run("pairs", three, "-o", "/dev/full")
     assert status == 1
     assert len(err) == 1
-    assert "No space left" in err[0]
+    assert err == ["fastlsh: /dev/full: No space left on device"]
 
 
 def command(*arguments, **keywords):

@@ -72,7 +72,11 @@ def test_what_is_left_out_is_told_once(run, shards):
 
 def test_several_formats(run, shards):
     Path("in/c.csv").write_text(f"id,text\n4,{ONE}\n")
-    assert "several formats (1 .csv, 2 .jsonl)" in only_line(run("pairs", "in", "--recursive"))
+    one_file = run("dedup", "in", "--recursive", "-o", "kept.jsonl")
+    assert "several formats (1 .csv, 2 .jsonl)" in only_line(one_file)
+    assert len(run("pairs", "in", "--recursive", "-q")[1].splitlines()) == 1 + 3
+    assert run("evaluate", "in", "--recursive", "-q")[0] == 0
+    assert run("explain", "in", 1, 4, "--recursive", "-q")[0] == 0
     run("dedup", "in", "--recursive", "-o", "out/", "-q")
     assert Path("out/c.csv").read_text() == "id,text\n"
     status, _, err = run("pairs", "in", "--recursive", "--format", "jsonl")

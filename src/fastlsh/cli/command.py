@@ -1,13 +1,13 @@
 """Choosing the command, and what its end means to the shell."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
-from fastlsh._version import __version__
 from fastlsh.cli import dedup, evaluate, explain, pairs, tune
 from fastlsh.cli.messages import say, warnings_as_lines
+from fastlsh.cli.parser import parser_of, with_options
 from fastlsh.cli.process import (
     Ended,
     die_by,
@@ -16,32 +16,16 @@ from fastlsh.cli.process import (
     interrupts_raised,
     open_standard_streams,
 )
+from fastlsh.io import STANDARD, InputError
 
 COMMANDS = (pairs, dedup, tune, evaluate, explain)
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that complains in one line, like everything else here."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage."""
-        raise ValueError(f"{message} (see {self.prog} --help)")
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    top = _Parser(prog="fastlsh", description="Find near-duplicate texts.", allow_abbrev=False)
-    top.add_argument("--version", action="version", version=f"fastlsh {__version__}")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        name = command.__name__.rpartition(".")[2]
-        sub = commands.add_parser(name, help=command.HELP, description=command.HELP)
-        sub.allow_abbrev = False
-        command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
-    return top
+    return parser_of(COMMANDS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,12 +56,16 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         interrupts_raised()
         try:
-            arguments = parser().parse_args(argv)
+            given = sys.argv[1:] if argv is None else argv
+            arguments = parser().parse_args(given or ["--help"])
             arguments.run(arguments)
         finally:  # here, and not at exit, where a failure cannot be told
             sys.stdout.flush()
-    except (ValueError, TypeError) as error:
+    except InputError as error:
         say(str(error))
+        return BAD_INPUT
+    except (ValueError, TypeError) as error:
+        say(with_options(str(error)))
         return BAD_INPUT
     except KeyboardInterrupt:
         say("interrupted")
@@ -86,7 +74,7 @@ def _run(argv: Sequence[str] | None) -> int:
         discard(sys.stdout)
         return BROKEN_PIPE
     except OSError as error:
-        say(f"standard output: {error}" if discard(sys.stdout) else str(error))
+        say(f"standard output: {error}" if discard(sys.stdout) else _of_file(error))
         return FAILED
     except MemoryError as error:
         say(f"out of memory: {error}" if str(error) else "out of memory")
@@ -97,3 +85,11 @@ def _run(argv: Sequence[str] | None) -> int:
         say(f"{error}: give fewer --threads")
         return FAILED
     return OK
+
+
+def _of_file(error: OSError) -> str:
+    """Return what is wrong with which file."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    name = "standard output" if error.filename == STANDARD else os.fspath(error.filename)
+    return f"{name}: {error.strerror}"

@@ -16,6 +16,11 @@ from fastlsh.cli.options import (
 )
 
 HELP = "Write the rows of the documents that remain when near-duplicates are removed."
+EXAMPLES = """\
+examples:
+  fastlsh dedup notices.jsonl -o kept.jsonl --removed removed.tsv --report report.html
+  zcat raw.jsonl.gz | fastlsh dedup - -o - --threshold 0.7 | gzip > kept.jsonl.gz
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from typing import TYPE_CHECKING
 
 from fastlsh.cli.messages import warn_of_rows
 from fastlsh.cli.options import (
@@ -13,9 +14,26 @@ from fastlsh.cli.options import (
     search_keywords,
 )
 from fastlsh.disk import tokens_as_words
-from fastlsh.io import check_targets, pair_columns, table_format, write_table, write_text
+from fastlsh.io import (
+    Collection,
+    check_targets,
+    pair_columns,
+    recover_outputs,
+    replacing_together,
+    table_format,
+    write_table,
+    write_text,
+)
+
+if TYPE_CHECKING:
+    from fastlsh import Evaluation
 
 HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
+EXAMPLES = """\
+examples:
+  fastlsh evaluate notices.jsonl --threshold 0.8
+  fastlsh evaluate data/ --sample 5000 --missed missed.tsv --plot recall.svg
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     keywords, _ = tokens_as_words(search_keywords(arguments, "max_pairs", "sample", "lowest"))
     outputs = {name: getattr(arguments, name[2:]) for name in ("--json", "--missed", "--plot")}
+    recover_outputs(outputs.values())
     check_targets(outputs, known_inputs(arguments))
     if arguments.missed is not None:
         table_format(arguments.missed)
@@ -67,6 +86,11 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(collection)
     result = evaluate(collection.texts, **keywords)
     print(result, flush=True)  # before what else may go to the same place
+    with replacing_together():
+        _write(arguments, result, collection)
+
+
+def _write(arguments: argparse.Namespace, result: "Evaluation", collection: Collection) -> None:
     if arguments.missed is not None:
         missed = result.missed
         columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)

@@ -15,9 +15,14 @@ from fastlsh.cli.options import (
     search_keywords,
 )
 from fastlsh.disk import tokens_as_words
-from fastlsh.io import check_targets, write_text
+from fastlsh.io import check_targets, recover_outputs, replacing_together, write_text
 
 HELP = "Compare two documents: why they are found or not, and where their texts agree."
+EXAMPLES = """\
+examples:
+  fastlsh explain notices.jsonl n129 n182
+  fastlsh explain notices.jsonl n129 n182 --threshold 0.7 --html why.html
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     for name in ("verify", "threads", "progress"):
         keywords.pop(name, None)
     outputs = {"--html": arguments.html, "--json": arguments.json}
+    recover_outputs(outputs.values())
     check_targets(outputs, known_inputs(arguments))
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
@@ -47,11 +53,12 @@ def run(arguments: argparse.Namespace) -> None:
     names = (arguments.id_a, arguments.id_b)
     a, b = (collection.text(collection.find(name)) for name in names)
     result = explain(a, b, **keywords)
-    if arguments.html is not None:
-        write_text(arguments.html, result.to_html(names))
-    if arguments.json is not None:
-        figures = {"id_a": names[0], "id_b": names[1], **result.to_dict()}
-        write_text(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
+    with replacing_together():
+        if arguments.html is not None:
+            write_text(arguments.html, result.to_html(names))
+        if arguments.json is not None:
+            figures = {"id_a": names[0], "id_b": names[1], **result.to_dict()}
+            write_text(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
     colour = wants_colour()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print(result.to_terminal(colour, width, names))

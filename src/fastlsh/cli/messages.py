@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastlsh import FileDeduplication, FilePairs
+from fastlsh.cli.parser import with_options
 from fastlsh.cli.process import discard
 from fastlsh.errors import one_line
 from fastlsh.io import Collection
@@ -29,7 +30,7 @@ def warnings_as_lines() -> Iterator[None]:
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in shown:
-            say(f"warning: {message}")
+            say(f"warning: {with_options(str(message))}")
         shown.add(str(message))
 
     with warnings.catch_warnings():

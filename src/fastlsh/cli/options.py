@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from fastlsh import Shingler, preset
-from fastlsh.cli.messages import progress_of_files
-from fastlsh.io import Collection, Inputs, read
+from fastlsh.cli.messages import progress_of_files, say
+from fastlsh.io import Collection, Inputs, Options, check_used, read, spooled_inputs
 from fastlsh.presets import PRESETS
 
 
@@ -18,14 +18,16 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="INPUT",
         help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
-        " these, a pattern ('data/**/*.jsonl'), or a URL (s3://bucket/key); several are one"
-        " collection",
+        " these, a pattern ('data/**/*.jsonl'), a URL (s3://bucket/key), or - for the standard"
+        " input (JSON lines, unless --format says otherwise); several are one collection",
     )
     group = parser.add_argument_group("input")
     group.add_argument(
         "--recursive", action="store_true", help="read the directories inside a directory, too"
     )
-    group.add_argument("--text", metavar="COL", help="column of the texts (default: text)")
+    group.add_argument(
+        "--text", metavar="COL", help="column of the texts (default: text); a.b is b in a"
+    )
     group.add_argument(
         "--id", metavar="COL", help="column of the ids (default: id if present, else FILE:ROW)"
     )
@@ -37,6 +39,9 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--no-quotes", action="store_true", help="double quotes in CSV and TSV are text"
+    )
+    group.add_argument(
+        "--split", choices=["lines", "paragraphs"], help="of .txt: each is a document, not the file"
     )
     group.add_argument(
         "--on-error",
@@ -95,6 +100,7 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "delimiter": arguments.delimiter,
         "header": not arguments.no_header,
         "quotes": not arguments.no_quotes,
+        "split": arguments.split,
         "recursive": arguments.recursive,
         "on_error": arguments.on_error,
     }
@@ -134,14 +140,22 @@ SHINGLING = (
 
 def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -> Collection:
     """Read files as the options say."""
-    return read(
-        inputs,
-        **reading_keywords(arguments),
-        tokens=arguments.unit == "token",
-        threads=arguments.threads,
-        progress=progress_of_files(arguments),
-        **more,
-    )
+    how = reading_keywords(arguments)
+    tell = (lambda _: None) if arguments.quiet else say
+    with spooled_inputs(inputs, arguments.format, tell, twice=False):
+        collection = read(
+            inputs,
+            **how,
+            tokens=arguments.unit == "token",
+            mixed=True,
+            threads=arguments.threads,
+            progress=progress_of_files(arguments),
+            **more,
+        )
+        not_options = ("format", "recursive", "on_error")
+        options = Options(**{name: how[name] for name in how if name not in not_options})
+        check_used(options, [part.source for part in collection.parts])
+    return collection
 
 
 def known_inputs(arguments: argparse.Namespace, *more: str) -> Inputs:

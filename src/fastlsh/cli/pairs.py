@@ -14,6 +14,11 @@ from fastlsh.cli.options import (
 )
 
 HELP = "Find all pairs of near-duplicates and print id_a, id_b and their Jaccard similarity."
+EXAMPLES = """\
+examples:
+  fastlsh pairs notices.jsonl --threshold 0.8 > pairs.tsv
+  fastlsh pairs 'texts/*.csv.gz' --text body --unit word --size 3 -o pairs.parquet
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,13 +7,18 @@ from fastlsh import preset
 from fastlsh.arguments import check_integer
 from fastlsh.banding import probability_text
 from fastlsh.cli.options import integer
-from fastlsh.io import check_target
+from fastlsh.io import check_target, recover_outputs
 from fastlsh.presets import PRESETS
 
 if TYPE_CHECKING:
     from fastlsh import LSHParams
 
 HELP = "Choose bands and rows for a threshold and show which pairs they will find."
+EXAMPLES = """\
+examples:
+  fastlsh tune --threshold 0.8
+  fastlsh tune --threshold 0.7 --num-perm 256 --compare --plot curves.svg
+"""
 BAR = 40
 
 
@@ -62,6 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot is not None:
         from fastlsh.plots import check_plot
 
+        recover_outputs([arguments.plot])
         check_target(arguments.plot)
         check_plot(arguments.plot)
     _complete(arguments)
@@ -175,8 +181,8 @@ def sentence(params: "LSHParams", threshold: float) -> str:
     above = f", at {higher:.2f} with {probability_text(params, higher)}"
     return (
         f"A pair at {similarity_text(threshold, 2)} is found with probability"
-        f" {probability_text(params, threshold)}{above if threshold < higher < 1 else ''};"
-        f" of the pairs at {similarity_text(low, 2)}, {share} % are checked in vain."
+        f" {probability_text(params, threshold)}{above if threshold < higher < 1 else ''};\n"
+        f"of the pairs at {similarity_text(low, 2)}, {share} % are checked in vain."
     )
 
 
@@ -184,8 +190,8 @@ def choice_lines(choices: "dict[str, LSHParams]", threshold: float) -> list[str]
     """Return a table of what each rule chooses and what that would do."""
     low, high = threshold / 2, (1 + threshold) / 2
     rows: list[tuple[str, ...]] = [
-        ("rule", "bands x rows", "steepest",
-         *(f"P({similarity_text(s)})" for s in (low, threshold, high)), "false +", "false -")
+        ("rule", "b x r", "steep",
+         *(f"P({similarity_text(s)})" for s in (low, threshold, high)), "false+", "false-")
     ]  # fmt: skip
     for name, params in choices.items():
         rows.append(

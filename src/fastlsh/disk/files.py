@@ -33,6 +33,7 @@ def deduplicate_files(
     delimiter: str | None = None,
     header: bool = True,
     quotes: bool = True,
+    split: str | None = None,
     recursive: bool = False,
     on_error: str = "fail",
     engine: str = "auto",
@@ -79,7 +80,7 @@ def deduplicate_files(
         A page about the run (.html); on disk, about its largest clusters.
     max_candidates
         As in `deduplicate`.
-    text, id, format, encoding, delimiter, header, quotes, recursive
+    text, id, format, encoding, delimiter, header, quotes, split, recursive
         How files are read: see docs/command-line.md, whose options have these names.
     on_error
         "fail": a bad row raises. "skip": it is left out and counted.
@@ -128,8 +129,9 @@ def deduplicate_files(
         raise ValueError("give keep or priority, not both")
     search, tokens = tokens_as_words(search)
     reading = Reading(
-        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority, tokens
-    )
+        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority,
+        tokens, split,
+    )  # fmt: skip
     if tokens and keep == "longest":
         raise ValueError("longest counts characters, not token ids: give priority, a column")
     keep = None if priority is not None else str(check_keep(keep or "first", 0))
@@ -137,11 +139,29 @@ def deduplicate_files(
     looking = Search.of(threshold, search, threads, progress)
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
     given, known = paths(inputs), paths(against)
+    outputs = (convert_to, removed, clusters, report)
+    with reading.spooled([*given, *known], tell, twice=True):
+        return _deduplicated(
+            given, known, output, outputs, reading, looking, machine, keep, most, tell
+        )
+
+
+def _deduplicated(
+    given: list[str],
+    known: list[str],
+    output: Path,
+    outputs: tuple[Any, ...],
+    reading: Reading,
+    looking: Search,
+    machine: Machine,
+    keep: str | None,
+    most: int,
+    tell: Tell | None,
+) -> FileDeduplication:
     sources = reading.expand(given, mixed=is_folder_output(output))
-    targets = Targets.of(
-        sources, reading, [*given, *known], output, convert_to, removed, clusters, report
-    )
-    before = reading.expand(known, against=True) if known else []
+    targets = Targets.of(sources, reading, [*given, *known], output, *outputs)
+    before = reading.expand(known, mixed=True, against=True) if known else []
+    reading.check_used([*before, *sources])
     engine_for = chosen(
         machine, looking, [*before, *sources], len(before), reading, targets.output, tell,
         uniform=not targets.folders,

@@ -14,6 +14,7 @@ from fastlsh.io import (
     cluster_columns,
     pair_columns,
     proof_columns,
+    replacing_together,
     write_rows,
     write_table,
 )
@@ -50,19 +51,20 @@ def run_deduplication(
     with clock("reading"):
         together = {"uniform": not targets.folders, "mixed": targets.folders}
         collection = reading.read(inputs, **together, **how)
-        known = reading.read(against, against=True, **how) if against else Collection()
+        known = reading.read(against, against=True, mixed=True, **how) if against else Collection()
     if collection.priority is not None:
         keywords["keep"] = collection.priority
     result = deduplicate(collection.texts, against=known.texts, **keywords)
-    with clock("writing"):
-        if targets.removed is not None:
-            write_table(targets.removed, _proofs(result, collection, known))
-        if targets.clusters is not None:
-            write_table(targets.clusters, _clusters(result, collection))
-        write_rows(collection, result.kept, targets.output, convert=targets.convert, **how)
-    if targets.report is not None:
-        seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
-        _report(result, collection, known, targets.report, notes, seconds)
+    with replacing_together():
+        with clock("writing"):
+            if targets.removed is not None:
+                write_table(targets.removed, _proofs(result, collection, known))
+            if targets.clusters is not None:
+                write_table(targets.clusters, _clusters(result, collection))
+            write_rows(collection, result.kept, targets.output, convert=targets.convert, **how)
+        if targets.report is not None:
+            seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
+            _report(result, collection, known, targets.report, notes, seconds)
     clock.update(result.seconds)
     return result, collection, known
 
@@ -78,7 +80,7 @@ def run_pairs(
     """Read the files, find all pairs, and write them."""
     with clock("reading"):
         how: dict[str, Any] = {"threads": options.threads, "progress": options.progress.function}
-        collection = reading.read(inputs, **how)
+        collection = reading.read(inputs, mixed=True, **how)
     with clock("search"):
         found = near_duplicates(collection.texts, **keywords)
     with clock("writing"):

@@ -1,10 +1,8 @@
 """The engine on disk: the stages of a run, one after the other, each done once."""
 
 import errno
-import glob
-import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,7 +20,13 @@ from fastlsh.disk.plan import Machine, Targets
 from fastlsh.disk.signing import Summary, sign_inputs
 from fastlsh.disk.writing import write_outputs
 from fastlsh.errors import InputError
-from fastlsh.io import cluster_columns, is_remote, pair_columns, proof_columns, write_table
+from fastlsh.io import (
+    cluster_columns,
+    pair_columns,
+    proof_columns,
+    replacing_together,
+    write_table,
+)
 from fastlsh.parallel import Stopwatch, amount
 
 
@@ -61,8 +65,6 @@ def run_deduplication(
     """
     more = {"keep": keep or "priority", "max_candidates": max_candidates, "known": job.known}
     with _begun(job, "dedup", more, machine):
-        _clean_up(job, [each.path for each in targets.plan])
-        _clean_up(job, [targets.removed, targets.clusters, targets.report])
         summary, linked, gathered = _prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, gathered, keep, max_candidates)
@@ -71,19 +73,23 @@ def run_deduplication(
         with clock("writing"):
             check_unchanged(job.work, job.sources)
             ids = stored_ids(job, summary)
-            if targets.removed is not None:
-                columns = proof_columns(ids, *_columns(proofs), job.params.measure)
-                write_table(targets.removed, columns)
-            if targets.clusters is not None:
-                number, cluster = clusters_of(proofs, summary.known)
-                write_table(targets.clusters, cluster_columns(ids, number, cluster))
-            limited = limited_documents(job, linked, summary.known)
-            if targets.report is not None:
-                decided = {"keep": keep or np.empty(0), "max_candidates": max_candidates}
-                report_largest(
-                    job, summary, proofs, ids, limited, decided, targets.report, notes, clock
-                )
-            write_outputs(job, targets, kept, summary.known)
+            with replacing_together():
+                if targets.removed is not None:
+                    columns = proof_columns(ids, *_columns(proofs), job.params.measure)
+                    write_table(targets.removed, columns)
+                if targets.clusters is not None:
+                    number, cluster = clusters_of(proofs, summary.known)
+                    write_table(targets.clusters, cluster_columns(ids, number, cluster))
+                limited = limited_documents(job, linked, summary.known)
+                if targets.report is not None:
+                    decided = {"keep": keep or np.empty(0), "max_candidates": max_candidates}
+                    report_largest(
+                        job, summary, proofs, ids, limited, decided, targets.report, notes, clock
+                    )
+                if not targets.folders:
+                    write_outputs(job, targets, kept, summary.known)
+            if targets.folders:  # one after the other: there may be very many
+                write_outputs(job, targets, kept, summary.known)
         return Deduplicated(summary, len(proofs), limited)
 
 
@@ -92,7 +98,6 @@ def run_pairs(
 ) -> tuple[Summary, int]:
     """Find all pairs, write them, and return how many there are."""
     with _begun(job, "pairs", {"max_pairs": max_pairs}, machine):
-        _clean_up(job, [output])
         summary, linked, gathered = _prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, gathered, max_pairs)
@@ -135,27 +140,6 @@ def _begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> It
                 f"{error.strerror}: what has been done is in {job.work.path}; make room, and give"
                 " the same command again",
             ) from error
-
-
-def _clean_up(job: Job, paths: Iterable[str | None]) -> None:
-    """Remove the temporary files of processes that were killed while they wrote outputs."""
-    local = [path for path in paths if path is not None and not is_remote(path)]
-    folders = {os.path.dirname(os.path.realpath(path)) for path in local}
-    dead = [number for number in job.work.earlier if not _is_alive(number)]
-    for folder in folders if dead else ():
-        for number in dead:
-            for path in glob.glob(os.path.join(glob.escape(folder), f".fastlsh-{number}-*.tmp")):
-                os.unlink(path)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def _check_room(job: Job, summary: Summary, linked: Linked) -> None:

@@ -8,7 +8,7 @@ from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.plan import Machine, Path, Search, Tell, chosen, paths
 from fastlsh.disk.reading import Reading, tokens_as_words
 from fastlsh.disk.results import FilePairs
-from fastlsh.io import Paths, check_target, table_format
+from fastlsh.io import Paths, check_target, recover_outputs, table_format
 from fastlsh.parallel import ProgressOption, Stopwatch
 from fastlsh.parameters import check_pair_params
 
@@ -26,6 +26,7 @@ def near_duplicate_files(
     delimiter: str | None = None,
     header: bool = True,
     quotes: bool = True,
+    split: str | None = None,
     recursive: bool = False,
     on_error: str = "fail",
     engine: str = "auto",
@@ -45,8 +46,8 @@ def near_duplicate_files(
 
     Parameters
     ----------
-    inputs, threshold, text, id, format, encoding, delimiter, header, quotes, recursive, on_error,
-    engine, memory, work, keep_work, restart, threads, progress, tell
+    inputs, threshold, text, id, format, encoding, delimiter, header, quotes, split,
+    recursive, on_error, engine, memory, work, keep_work, restart, threads, progress, tell
         As in `deduplicate_files`.
     output
         A table of the pairs: id_a, id_b and jaccard (.tsv .csv .jsonl .parquet); None: TSV on the
@@ -68,18 +69,34 @@ def near_duplicate_files(
     """
     search, tokens = tokens_as_words(search)
     reading = Reading(
-        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, tokens=tokens
-    )
+        text, id, format, encoding, delimiter, header, quotes, recursive, on_error,
+        tokens=tokens, split=split,
+    )  # fmt: skip
     most = check_integer(max_pairs, "max_pairs")
     looking = Search.of(threshold, search, threads, progress)
     check_pair_params(looking.params)
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
     given = paths(inputs)
     target = None if output is None else paths(output)[0]
+    with reading.spooled(given, tell, twice=machine.engine == "disk"):
+        return _pairs(given, target, reading, looking, machine, most, tell)
+
+
+def _pairs(
+    given: list[str],
+    target: str | None,
+    reading: Reading,
+    looking: Search,
+    machine: Machine,
+    most: int,
+    tell: Tell | None,
+) -> FilePairs:
     if target is not None:
+        recover_outputs([target])
         table_format(target)
         check_target(target, reading.known(given))
-    sources = reading.expand(given)
+    sources = reading.expand(given, mixed=True)
+    reading.check_used(sources)
     engine_for = chosen(machine, looking, sources, 0, reading, target, tell)
     clock = Stopwatch()
     shared: dict[str, Any] = {

@@ -20,6 +20,7 @@ from fastlsh.io import (
     is_remote,
     is_written_in_place,
     plan_outputs,
+    recover_outputs,
     table_format,
 )
 from fastlsh.parallel import ProgressOption, RunOptions, amount
@@ -117,6 +118,7 @@ class Targets:
         """Check that all can be written, and that none is an input (`inputs`: all of them)."""
         target = os.fspath(output)
         plan = plan_outputs(sources, target, convert)
+        recover_outputs([removed, clusters, report, *(each.path for each in plan)])
         known = reading.known(inputs)
         check_outputs(plan, sources, target, known)
         for table in (removed, clusters):

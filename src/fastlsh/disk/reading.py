@@ -1,11 +1,24 @@
 """How files are read: the options that all engines share."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fastlsh.io import Collection, Inputs, Options, Paths, Source, expand, read
+from fastlsh.io import (
+    Collection,
+    Inputs,
+    Options,
+    Paths,
+    Source,
+    check_used,
+    expand,
+    read,
+    spooled_inputs,
+)
 from fastlsh.texts import Shingler
+
+Tell = Callable[[str], None]
 
 
 def tokens_as_words(search: dict[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -34,6 +47,7 @@ class Reading:
     on_error: str = "fail"
     priority: str | None = None
     tokens: bool = False
+    split: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what can be refused before any file is opened."""
@@ -44,7 +58,7 @@ class Reading:
     def _options(self, priority: str | None) -> Options:
         return Options(
             self.text, self.id, self.encoding, self.delimiter, self.header, self.quotes, priority,
-            self.tokens,
+            self.tokens, self.split,
         )  # fmt: skip
 
     def expand(self, inputs: Paths, *, mixed: bool = False, against: bool = False) -> list[Source]:
@@ -57,6 +71,26 @@ class Reading:
             mixed=mixed,
         )
 
+    def check_used(self, sources: Sequence[Source]) -> None:
+        """Raise ValueError if an option says how to read what none of the files is."""
+        check_used(self._options(self.priority), sources)
+
+    @contextmanager
+    def spooled(self, inputs: Sequence[str], tell: Tell | None, *, twice: bool) -> Iterator[None]:
+        """Copy those inputs that are pipes and must be read more than once to temporary files.
+
+        Parameters
+        ----------
+        inputs
+            As given, with those of `against`.
+        tell
+            Is told what is copied.
+        twice
+            Whether rows are read again; tables and what is given twice are in any case.
+        """
+        with spooled_inputs(inputs, self.format, tell or (lambda _: None), twice=twice):
+            yield
+
     def read(self, inputs: Paths, *, against: bool = False, **more: Any) -> Collection:
         """Read files into memory."""
         return read(
@@ -68,6 +102,7 @@ class Reading:
             delimiter=self.delimiter,
             header=self.header,
             quotes=self.quotes,
+            split=self.split,
             on_error=self.on_error,
             recursive=self.recursive,
             priority=None if against else self.priority,

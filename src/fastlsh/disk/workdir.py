@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
+from fastlsh.io import try_lock
 
 LOCK = "lock"
 MANIFEST = "manifest.json"
@@ -34,8 +35,6 @@ class WorkDirectory:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.earlier: list[int] = []
-        """The processes that have worked here before, within `locked`."""
 
     def __truediv__(self, name: str) -> Path:
         """Return the path of what is called so."""
@@ -60,10 +59,8 @@ class WorkDirectory:
         except OSError as error:
             raise InputError(self.path, f"cannot be worked in: {error.strerror}") from error
         try:
-            if not _lock(number):
+            if not try_lock(number):
                 raise InputError(self.path, "another run is at work here: wait for its end")
-            self.earlier = [int(line) for line in os.read(number, 1 << 20).split()]
-            os.write(number, f"{os.getpid()}\n".encode())
             yield
             if set(os.listdir(self.path)) == {LOCK}:
                 self.drop(LOCK)
@@ -144,19 +141,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _lock(number: int) -> bool:
-    """Lock an open file until it is closed, by a kill too; False: somebody else has."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

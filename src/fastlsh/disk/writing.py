@@ -57,10 +57,12 @@ def write_outputs(job: Job, targets: Targets, kept: NDArray[np.bool_], known: in
                 if output.format == "txt" and not any_kept:
                     together.absent(output.path)
                 else:
-                    with together.file(output.path, folders=targets.folders) as temporary:
+                    file = together.file(output.path, folders=targets.folders, last=True)
+                    with file as temporary:
                         _write(job, temporary, output, records, kept, tell)
-            with open(job.work / JOURNAL, "a", encoding="utf-8") as journal:
-                journal.write(json.dumps(output.path) + "\n")
+            if targets.folders:  # one file appears with the tables, later
+                with open(job.work / JOURNAL, "a", encoding="utf-8") as journal:
+                    journal.write(json.dumps(output.path) + "\n")
     tell.end()
 
 

@@ -1,24 +1,28 @@
 """An `Evaluation` as a table of plain text."""
 
 import math
+from collections.abc import Iterator
 
 from fastlsh.evaluation.data import EvaluationData, SimilarityBin
 from fastlsh.evaluation.shares import Share
 
-HEADER = ("similarity", "pairs", "candidates", "predicted", "recall", "precision", "rmse/ideal")
+FOUND = ("similarity", "pairs", "candidates", "predicted", "rmse/ideal")
+ANSWERED = ("similarity", "recall", "precision")
 
 
 def as_table(result: EvaluationData) -> str:
-    """Return lines: what was evaluated, one for each bin, the whole."""
+    """Return lines of at most 80 columns: what was evaluated, each bin twice, the whole."""
     params = result.params
     predicted = "predicted" if result.verify != "signature" else "as candidates predicted"
     lines = [
         _documents(result),
         f"{params.bands} bands x {params.rows} rows of {result.num_perm} values"
-        f" ({result.scheme}, seed {result.seed}), threshold {result.threshold:g},"
-        f" verify {result.verify}",
+        f" ({result.scheme}, seed {result.seed})",
+        f"threshold {result.threshold:g}, verify {result.verify}",
         "",
-        *_aligned([HEADER, *(_row(each, result) for each in result.bins)]),
+        *_aligned([FOUND, *map(_found, result.bins)]),
+        "",
+        *_aligned([ANSWERED, *_answered(result)]),
         "",
         f"recall {_share(result.recall)} of {result.recall.total:,} pairs,"
         f" {predicted} {_number(result.predicted_recall)}",
@@ -41,18 +45,27 @@ def _documents(result: EvaluationData) -> str:
     )
 
 
-def _row(each: SimilarityBin, result: EvaluationData) -> tuple[str, ...]:
+def _found(each: SimilarityBin) -> tuple[str, ...]:
     error = each.estimator
-    expected = each.low >= result.threshold  # below it an answer has nothing to find
     return (
-        f"{each.low:g}" if each.low == each.high else f"{each.low:g} to {each.high:g}",
+        _similarity(each),
         f"{each.candidates.total:,}",
         _share(each.candidates),
         _number(each.predicted),
-        _share(each.recall) if expected else "-",
-        _share(each.precision),
         _number(error.rmse / error.ideal, 2) if error.pairs and error.ideal else "-",
     )
+
+
+def _answered(result: EvaluationData) -> Iterator[tuple[str, ...]]:
+    for each in result.bins:
+        expected = each.low >= result.threshold  # below it an answer has nothing to find
+        recall, precision = _share(each.recall) if expected else "-", _share(each.precision)
+        if (recall, precision) != ("-", "-"):
+            yield _similarity(each), recall, precision
+
+
+def _similarity(each: SimilarityBin) -> str:
+    return f"{each.low:g}" if each.low == each.high else f"{each.low:g} to {each.high:g}"
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

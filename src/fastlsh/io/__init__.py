@@ -9,13 +9,16 @@ from fastlsh.io.blocks import Block, Documents, Place, again, behind, cut, ident
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import Options, Paths, Source, expand
+from fastlsh.io.files import Paths, expand, spooled_inputs
+from fastlsh.io.journal import recover_outputs
+from fastlsh.io.locks import try_lock
 from fastlsh.io.outputs import open_output, write_text
-from fastlsh.io.places import exists, is_remote, open_raw
+from fastlsh.io.places import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.reading import read
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
+from fastlsh.io.sources import Options, Source, check_used
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.tables import (
     Lookup,
@@ -29,6 +32,7 @@ from fastlsh.io.targets import Inputs, check_target, check_targets
 from fastlsh.io.telling import Teller
 
 __all__ = [
+    "STANDARD",
     "Block",
     "Collection",
     "Documents",
@@ -48,6 +52,7 @@ __all__ = [
     "check_rows_output",
     "check_target",
     "check_targets",
+    "check_used",
     "cluster_columns",
     "cut",
     "exists",
@@ -66,9 +71,12 @@ __all__ = [
     "proof_columns",
     "pyarrow",
     "read",
+    "recover_outputs",
     "replacing",
     "replacing_together",
+    "spooled_inputs",
     "table_format",
+    "try_lock",
     "write_rows",
     "write_table",
     "write_text",

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import Block, Head, Identity, Place, again
-from fastlsh.io.files import Source
 from fastlsh.io.ids import Ids
+from fastlsh.io.sources import Source
 
 
 @dataclass

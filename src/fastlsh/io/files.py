@@ -1,73 +1,27 @@
 """Which files an input stands for, and in which format."""
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from fastlsh.errors import InputError
 from fastlsh.io import places
 from fastlsh.io.errors import reading
 from fastlsh.io.folders import files_of_folder
-from fastlsh.io.formats import COLUMNAR, Kind, Told, kind_of_file, told
-from fastlsh.io.special import is_special
+from fastlsh.io.formats import (
+    COLUMNAR,
+    Kind,
+    Told,
+    kind_of_file,
+    split_suffix,
+    told,
+)
+from fastlsh.io.sources import Options, Source
 
 WITH_LISTS = "give .parquet, .arrow or .jsonl"
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How rows become documents; the parameters of :func:`fastlsh.io.read`."""
-
-    text: str | None = None
-    id: str | None = None
-    encoding: str = "utf-8"
-    delimiter: str | None = None
-    header: bool = True
-    quotes: bool = True
-    priority: str | None = None
-    tokens: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse what no file could be read with."""
-        try:
-            "".encode(self.encoding)
-        except (LookupError, ValueError) as error:
-            raise ValueError(f"unknown encoding {self.encoding!r}") from error
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise ValueError(
-                f"the delimiter must be one character and no quote or line end,"
-                f" not {self.delimiter!r}"
-            )
-
-
-@dataclass(frozen=True)
-class Source:
-    """One file of a collection.
-
-    Parameters
-    ----------
-    path : str
-        A path of this machine, or a URL.
-    format, compression : str
-        What it is read as; no compression is None.
-    options : Options
-        How.
-    folder : str
-        From where on its path names its output: the directory that was given, if one was, else
-        the one it lies in.
-    """
-
-    path: str
-    format: str
-    compression: str | None
-    options: Options
-    folder: str = ""
-
-    def error(self, reason: str, row: int | None = None) -> InputError:
-        """Return (not raise) the error that names this file."""
-        return InputError(self.path, reason, row)
 
 
 def expand(
@@ -123,7 +77,37 @@ def expand(
     for source in sources if options.tokens else ():
         if source.format not in (*COLUMNAR, "jsonl"):
             raise source.error(f"a {source.format} file has no lists of token ids: {WITH_LISTS}")
+    if options.split is not None:
+        return [replace(s, format=options.split) if s.format == "txt" else s for s in sources]
     return sources
+
+
+@contextmanager
+def spooled_inputs(
+    inputs: Sequence[str], kind: str | None, tell: Callable[[str], None], *, twice: bool
+) -> Iterator[None]:
+    """Copy those inputs that are pipes and must be read more than once to temporary files.
+
+    Parameters
+    ----------
+    inputs : sequence of str
+        As given to `expand`, those of all that are read.
+    kind : str, optional
+        As for `expand`.
+    tell : callable
+        Is told what is copied.
+    twice : bool
+        Whether all of them are read again; tables, and what is given twice, are in any case.
+    """
+    piped = [path for path in inputs if not places.is_remote(path) and places.is_piped(path)]
+    forced = told(kind)
+    again = [
+        path
+        for path in piped
+        if twice or piped.count(path) > 1 or (forced[0] or split_suffix(path)[0]) in COLUMNAR
+    ]
+    with places.spooled(again, tell):
+        yield
 
 
 def resolve(inputs: Paths) -> Iterator[tuple[str, bool]]:
@@ -166,10 +150,7 @@ def _files_inside(
 
 def _kind(path: str, forced: Told) -> Kind:
     _check_link(path)
-    kind = kind_of_file(path, forced)
-    if kind[0] in COLUMNAR and is_special(path):
-        raise InputError(path, f"{kind[0]} is not read from a pipe or device: give a regular file")
-    return kind
+    return kind_of_file(path, forced)
 
 
 def _check_link(path: str) -> None:

@@ -3,9 +3,12 @@
 import os
 
 from fastlsh.errors import InputError
+from fastlsh.io.places import STANDARD
 
 COMPRESSIONS = ("gz", "bz2", "xz", "zst")
 COLUMNAR = ("parquet", "arrow")
+SPLIT = ("lines", "paragraphs")
+"""What plain text of several documents is: no suffix says so."""
 FORMATS = ("jsonl", "csv", "tsv", *COLUMNAR, "txt")
 _ALIASES = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
 _SUFFIXES = {**{name: name for name in FORMATS}, **_ALIASES}
@@ -48,6 +51,8 @@ def told(kind: str | None) -> Told:
 def kind_of_file(path: str, forced: Told = (None, None)) -> Kind:
     """Return the format and the compression of a file by its name, or those that are forced.
 
+    The standard input is JSON lines, unless another format is forced.
+
     Raises
     ------
     InputError
@@ -55,6 +60,8 @@ def kind_of_file(path: str, forced: Told = (None, None)) -> Kind:
     """
     found, compression = split_suffix(path)
     found, compression = forced[0] or found, forced[1] or compression
+    if found is None and path == STANDARD:
+        found = "jsonl"
     if found is None:
         known = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
         reason = (

@@ -10,8 +10,9 @@ from fastlsh.errors import InputError
 from fastlsh.io.arrays import join
 from fastlsh.io.blocks import Block, Documents, cut, identity, in_order, thread_count
 from fastlsh.io.collection import Collection, Part
-from fastlsh.io.files import Options, Paths, Source, expand
+from fastlsh.io.files import Paths, expand
 from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.sources import Options, Source
 from fastlsh.io.telling import ProgressOption, Teller
 
 _REASONS = 10
@@ -27,6 +28,7 @@ def read(
     delimiter: str | None = None,
     header: bool = True,
     quotes: bool = True,
+    split: str | None = None,
     priority: str | None = None,
     tokens: bool = False,
     on_error: str = "fail",
@@ -61,6 +63,9 @@ def read(
         Whether CSV and TSV begin with the names of the columns; if not, these are ``1``, ``2``...
     quotes : bool
         Whether double quotes enclose fields of CSV and TSV, or are text like anything else.
+    split : {"lines", "paragraphs"}, optional
+        What of a plain text is a document; blank lines are none, and end paragraphs. By default
+        the whole file is one.
     priority : str, optional
         A column of numbers, which go to `Collection.priority`; null or NaN is a bad row.
     tokens : bool
@@ -95,7 +100,7 @@ def read(
     """
     if on_error not in ("fail", "skip"):
         raise ValueError(f"on_error is 'fail' or 'skip', not {on_error!r}")
-    options = Options(text, id, encoding, delimiter, header, quotes, priority, tokens)
+    options = Options(text, id, encoding, delimiter, header, quotes, priority, tokens, split)
     sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
     reader = _Reader(sources, on_error == "fail", uniform, progress)
     for part, block, found in in_order(reader.blocks(), _parsed, thread_count(threads)):

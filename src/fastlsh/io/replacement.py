@@ -4,14 +4,16 @@ import os
 import secrets
 import stat
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 
 from fastlsh.io import places
 from fastlsh.io.errors import reading
+from fastlsh.io.journal import Journal, recover
 from fastlsh.io.places import Upload
 from fastlsh.io.special import is_written_in_place
+from fastlsh.io.uninterrupted import uninterrupted
 
 # From so many files on, all are forced to the disk together, where the system waits for it.
 _MANY = 64 if sys.platform == "linux" else sys.maxsize
@@ -22,7 +24,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
     """Give the name of a temporary file that becomes `path` if all goes well.
 
     A file that is replaced leaves its mode to the new one; where there was none, the mode is the
-    usual one.
+    usual one. Inside `replacing_together`, it appears with the others.
 
     Parameters
     ----------
@@ -34,6 +36,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
     ------
     str
         A name in the same directory, for `open_output`.
+
+    Raises
+    ------
+    OSError
+        With the name of the output, if it cannot be written.
     """
     with replacing_together() as together, together.file(path) as temporary:
         yield temporary
@@ -46,13 +53,16 @@ class Replacements:
     """
 
     def __init__(self) -> None:
+        self._journal: Journal | None = None
         self._files: list[_Local] = []
         self._uploads: list[Upload] = []
         self._absent: list[str] = []
         self._folders: list[str] = []
 
     @contextmanager
-    def file(self, path: str | os.PathLike[str], *, folders: bool = False) -> Iterator[str]:
+    def file(
+        self, path: str | os.PathLike[str], *, folders: bool = False, last: bool = False
+    ) -> Iterator[str]:
         """Give the name of a temporary file that becomes `path` in the end.
 
         Parameters
@@ -61,6 +71,8 @@ class Replacements:
             As for `replacing`.
         folders : bool
             Whether directories that are missing are made.
+        last : bool
+            Whether it appears behind those of which this is not said.
 
         Yields
         ------
@@ -72,14 +84,22 @@ class Replacements:
             self._uploads.append(upload)
             yield upload.temporary
             upload.send()
-        elif is_written_in_place(name):
-            yield name
-        else:
-            target = os.path.realpath(name)
+            return
+        in_place = is_written_in_place(name)
+        file = None if in_place else _Local(os.path.realpath(name), last)
+        with _told(name, None if file is None else file.temporary):
+            if file is None:
+                yield name
+                return
             if folders:
                 with reading(name):
-                    self._make_folder(os.path.dirname(target))
-            file = _Local(target)
+                    self._make_folder(os.path.dirname(file.target))
+            if self._journal is None:
+                recover([os.path.dirname(file.target)])
+                self._journal = Journal(os.path.dirname(file.target))
+                for folder in self._folders:
+                    self._journal.add(folder=folder)
+            self._journal.add(temporary=file.temporary)
             self._files.append(file)
             file.begin()
             yield file.temporary
@@ -92,6 +112,8 @@ class Replacements:
     def _make_folder(self, folder: str) -> None:
         if not os.path.isdir(folder):
             self._make_folder(os.path.dirname(folder))
+            if self._journal is not None:
+                self._journal.add(folder=folder)
             os.mkdir(folder)
             self._folders.append(folder)
 
@@ -101,17 +123,24 @@ class Replacements:
             os.sync()
         for upload in self._uploads:
             upload.commit()
+        self._files.sort(key=lambda file: file.last)  # the others stay in order
+        if self._journal is not None and len(self._files) + len(self._absent) > 1:
+            local = [os.path.realpath(path) for path in self._absent if not places.is_remote(path)]
+            self._journal.whole([(file.temporary, file.target) for file in self._files], local)
         if len(self._files) + len(self._absent) > 1:
-            _uninterrupted(self._rename)
+            uninterrupted(self._rename)
         else:
             self._rename()
 
     def _rename(self) -> None:
         for file in self._files:
-            os.replace(file.temporary, file.target)
+            with _told(file.target, file.temporary):
+                os.replace(file.temporary, file.target)
         for path in self._absent:
             with suppress(FileNotFoundError):
                 places.remove(path)
+        if self._journal is not None:
+            self._journal.end()
 
     def undo(self) -> None:
         """Remove whatever is temporary."""
@@ -120,6 +149,8 @@ class Replacements:
         for file in self._files:
             with suppress(OSError):
                 os.unlink(file.temporary)
+        if self._journal is not None:
+            self._journal.end()
         for folder in reversed(self._folders):
             with suppress(OSError):  # what has appeared in it stays
                 os.rmdir(folder)
@@ -131,24 +162,47 @@ def replacing_together() -> Iterator[Replacements]:
 
     An error or an interrupt before the end leaves nothing behind, directories neither. In the
     end the files of this machine are renamed one after the other, without
-    being interrupted; objects behind URLs are completed just before.
+    being interrupted; objects behind URLs are completed just before. What a kill leaves is
+    completed, or removed, by `recover_outputs`. Inside another one, this is that one.
 
     Yields
     ------
     Replacements
     """
+    outer = _OUTER.get()
+    if outer is not None:
+        yield outer
+        return
     together = Replacements()
+    token = _OUTER.set(together)
     try:
         yield together
         together.commit()
     except BaseException:  # an interrupt too leaves nothing behind
         together.undo()
         raise
+    finally:
+        _OUTER.reset(token)
+
+
+_OUTER: ContextVar[Replacements | None] = ContextVar("fastlsh_outputs", default=None)
+
+
+@contextmanager
+def _told(path: str, temporary: str | None) -> Iterator[None]:
+    """Let an error of the system name an output, which it has only by a temporary name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, temporary):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), path) from error
 
 
 class _Local:
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, last: bool) -> None:
         self.target = target
+        self.last = last
         unique = f".fastlsh-{os.getpid()}-{secrets.token_hex(4)}.tmp"
         self.temporary = os.path.join(os.path.dirname(target), unique)
         self._mode = _mode(target) if os.path.exists(target) else None
@@ -167,47 +221,3 @@ class _Local:
 
 def _mode(name: str) -> int:
     return stat.S_IMODE(os.stat(name).st_mode) & 0o777
-
-
-def _uninterrupted(work: Callable[[], None]) -> None:
-    """Do some work to its end, and only then raise what has interrupted it.
-
-    What interrupts before the work has begun is raised at once.
-    """
-    failed: list[BaseException] = []
-    ended = threading.Event()
-    wake = threading.Lock()
-    wake.acquire()
-    deciding = threading.Lock()
-    begun = given_up = False
-
-    def run() -> None:
-        nonlocal begun
-        with deciding:
-            if given_up:
-                return
-            begun = True
-        try:
-            work()
-        except BaseException as error:
-            failed.append(error)
-        ended.set()
-        wake.release()
-
-    thread = threading.Thread(target=run)  # for Python interrupts the main thread only
-    interrupt: list[BaseException] = []
-    started = False
-    while not ended.is_set():
-        try:
-            if not started:
-                started = True
-                thread.start()
-            wake.acquire(timeout=0.1)
-        except BaseException as error:  # noqa: PERF203
-            interrupt.append(error)
-            with deciding:
-                given_up = not begun
-            if given_up:
-                break
-    for raised in (*failed, *interrupt):
-        raise raised

@@ -132,7 +132,7 @@ def write_rows(
                 continue
             first = job.parts[0]
             with (
-                together.file(job.output.path, folders=folders) as temporary,
+                together.file(job.output.path, folders=folders, last=True) as temporary,
                 output_writer(temporary, job.output, first.source, first.head) as writer,
                 behind(threads if job.blocks > 1 else 1) as soon,
             ):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from fastlsh.errors import InputError
 from fastlsh.io import places
 from fastlsh.io.errors import reading
-from fastlsh.io.files import Source
-from fastlsh.io.formats import COLUMNAR, split_suffix, stem, told
+from fastlsh.io.formats import COLUMNAR, SPLIT, split_suffix, stem, told
+from fastlsh.io.sources import Source
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.targets import Inputs, check_target
 
@@ -146,12 +146,23 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
         )
     wanted = told(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
     found, compression = split_suffix(path)
+    if kinds[0] in SPLIT and convert is None:
+        wanted = "jsonl" if found == "jsonl" else kinds[0]
+        found = kinds[0] if found == "txt" else found
+    if found is None and any(_last_suffix(path) == _last_suffix(s.path) for s in sources):
+        found = wanted  # a suffix that --format has named
     if found != wanted and not (found is None and is_written_in_place(path)):
         of = f"rows are converted to .{wanted}" if convert else f"the inputs are .{kinds[0]}"
-        raise InputError(path, f"{of}, so the output must be .{wanted}")
+        suffix = "txt or .jsonl" if wanted in SPLIT else wanted
+        raise InputError(path, f"{of}, so the output must be .{suffix}")
     if compression and wanted in COLUMNAR:
         raise InputError(path, f"{wanted} is not written as .{compression}")
     return wanted
+
+
+def _last_suffix(path: str) -> str:
+    name = os.path.basename(path)
+    return name[len(stem(name)) :] if split_suffix(name)[0] else os.path.splitext(stem(name))[1]
 
 
 def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -> list[Output]:
@@ -159,6 +170,8 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
     plan = []
     taken: dict[str, Source] = {}
     for number, source in enumerate(sources):
+        if source.path == places.STANDARD:
+            raise InputError(folder, "the standard input has no name for a file in a directory")
         name = places.relative(places.absolute(source.path), common)
         assert name is not None
         kind, compression = source.format, source.compression

@@ -2,6 +2,8 @@
 
 import os
 
+from fastlsh.io.places import STANDARD
+
 
 def is_special(name: str) -> bool:
     """Whether this is a device or a pipe."""
@@ -9,7 +11,9 @@ def is_special(name: str) -> bool:
 
 
 def descriptor(name: str) -> int | None:
-    """Return the number of the open file that a name like ``/dev/stdout`` stands for."""
+    """Return the number of the open file that an output like ``/dev/stdout`` or ``-`` is."""
+    if name == STANDARD:
+        return 1
     path = os.path.abspath(name)
     folder, _, number = path.rpartition("/")
     if folder in ("/dev/fd", "/proc/self/fd") and number.isdecimal():

@@ -10,8 +10,8 @@ from typing import Any
 from fastlsh.errors import InputError
 from fastlsh.io import places
 from fastlsh.io.errors import codec, pyarrow, reading
-from fastlsh.io.files import Source
 from fastlsh.io.places import Identity
+from fastlsh.io.sources import Source
 
 BOM = "\ufeff"
 _MARK = BOM.encode()
@@ -57,12 +57,15 @@ def open_arrow(source: Source) -> Iterator[Any]:
     pyarrow.NativeFile
     """
     pa = pyarrow(source.path)
+    if not places.is_regular(source.path):
+        kind = source.format
+        raise source.error(f"{kind} is not read from a pipe or device: give a regular file")
     with reading(source.path), ExitStack() as stack:
         if places.is_remote(source.path):
             stream = stack.enter_context(places.open_raw(source.path))
             yield stack.enter_context(pa.PythonFile(stream, "r"))
         else:
-            yield stack.enter_context(pa.OSFile(source.path))
+            yield stack.enter_context(pa.OSFile(places.real(source.path)))
 
 
 def exact_codec(encoding: str, head: bytes) -> str:

@@ -40,7 +40,8 @@ class Inputs:
         given = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
         if given:
             for source in expand(given, format, recursive=recursive, mixed=True):
-                self._files.setdefault(_identity(source.path), source.path)
+                if source.path != places.STANDARD:  # which is another stream as an output
+                    self._files.setdefault(_identity(source.path), source.path)
             self._folders = [(folder, places.canonical(folder)) for folder in folders_of(given)]
 
     def check(self, path: str) -> None:

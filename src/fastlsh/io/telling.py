@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from fastlsh.io import places
 from fastlsh.io.blocks import Place
-from fastlsh.io.files import Source
 from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.sources import Source
 
 ProgressOption = Callable[[str, int, int], None]
 """A function of (stage, bytes done, bytes in all)."""

@@ -11,7 +11,7 @@ import pytest
 
 from fastlsh.io import InputError, expand, read, write_rows
 from fastlsh.io.blocks import again, cut, identity, in_order
-from fastlsh.io.files import Options
+from fastlsh.io.sources import Options
 from files import put
 
 pa = pytest.importorskip("pyarrow")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastlsh.io import InputError, expand
 from fastlsh.io.blocks import again, cut
-from fastlsh.io.files import Options
+from fastlsh.io.sources import Options
 from rows_oracle import csv_rows
 from strategies import share
 

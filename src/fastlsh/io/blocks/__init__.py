@@ -20,6 +20,7 @@ from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, Place
 from fastlsh.io.blocks.order import behind, in_order, thread_count
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import again, cut
+from fastlsh.io.blocks.split_text import SplitBlock
 from fastlsh.io.blocks.writing import RowsWriter, rows_writer
 from fastlsh.io.places import Identity
 from fastlsh.io.streams import changed, identity
@@ -32,6 +33,7 @@ __all__ = [
     "Identity",
     "Place",
     "RowsWriter",
+    "SplitBlock",
     "TextBlock",
     "again",
     "as_json",

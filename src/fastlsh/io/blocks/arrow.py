@@ -13,7 +13,7 @@ from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, open_arrow
 
 
@@ -63,7 +63,7 @@ class ArrowSource:
             for batch in batches:
                 table = pyarrow("").Table.from_batches([batch])
                 check = 0
-                for buffer in batch.column(self.columns.text).buffers():
+                for buffer in batch.column(self.columns.path(self.columns.text)[0]).buffers():
                     if buffer is not None and buffer.size:
                         check = checksum(np.frombuffer(buffer, np.uint8), check)
                 yield table, check

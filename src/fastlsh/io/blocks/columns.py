@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from fastlsh.io.arrays import check_column
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import are_lists_of_ids
 
 _TEXT = ("string", "large_string", "string_view")
@@ -31,7 +32,7 @@ class TableColumns:
     text, id, priority : str or None
         Their names; `text` is never None.
     names : list of str
-        Those that there are, in order of the file.
+        The columns of the file that these are, or are in, in its order.
 
     Raises
     ------
@@ -48,29 +49,58 @@ class TableColumns:
         self.id: str | None = None
         if options.id or "id" in schema.names:
             self.id = self._column(options.id or "id")
-        self.text_type(schema.field(self.text).type)
-        if self.id is not None and self._types.is_nested(schema.field(self.id).type):
+        self.text_type(self._type(self.text))
+        if self.id is not None and self._types.is_nested(self._type(self.id)):
             raise self._error(self.id, "an id")
         self.priority: str | None = None
         if options.priority is not None:
             self.priority = self._column(options.priority)
-            if not self._is_number(schema.field(self.priority).type):
+            if not self._is_number(self._type(self.priority)):
                 raise self._error(self.priority, "a number")
-        wanted = {self.text, self.id, self.priority} - {None}
-        self.names: list[str] = sorted(filter(None, wanted), key=schema.get_field_index)
+        wanted = {self.path(name)[0] for name in (self.text, self.id, self.priority) if name}
+        self.names: list[str] = sorted(wanted, key=schema.get_field_index)
+
+    def of(self, table: Any, name: str) -> Any:
+        """Return a column of a table, or a field inside one."""
+        first, *inner = self.path(name)
+        column = table.column(first)
+        if inner:
+            check_column(first, column)
+            compute = pyarrow(self.source.path, "pyarrow.compute")
+            for field in inner:
+                column = compute.struct_field(column, field)
+        return column
+
+    def path(self, name: str) -> list[str]:
+        """Return the column, and the fields inside it, that a name like ``a.b.c`` stands for."""
+        return [name] if name in self.schema.names else name.split(".")
+
+    def _type(self, name: str) -> Any:
+        first, *inner = self.path(name)
+        kind = self.schema.field(first).type
+        for field in inner:
+            kind = kind.field(field).type
+        return kind
 
     def _column(self, name: str) -> str:
         names = self.schema.names
-        count = names.count(name)
+        first, *inner = self.path(name)
+        count = names.count(first)
         if count > 1:
-            raise self.source.error(f"{count} columns are named {name!r}")
-        if count == 0:
+            raise self.source.error(f"{count} columns are named {first!r}")
+        kind = self.schema.field(first).type if count else None
+        for field in inner if count else ():
+            found = self._types.is_struct(kind) and kind.get_field_index(field) >= 0
+            kind = kind.field(field).type if found else None
+            if kind is None:
+                break
+        if kind is None:
             there = ", ".join(map(repr, names)) or "none"
             raise self.source.error(f"no column {name!r} (there is: {there})")
         return name
 
     def _error(self, name: str, wanted: str) -> Exception:
-        kind = self.schema.field(name).type
+        kind = self._type(name)
         return self.source.error(f"column {name!r} is {kind}, not {wanted}")
 
     def _is_number(self, kind: Any) -> bool:

@@ -3,7 +3,7 @@
 import csv
 import math
 
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 
 Fields = list[str] | csv.Error
 ADVICE = "; --no-quotes takes quotes as text"

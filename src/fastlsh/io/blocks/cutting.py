@@ -8,7 +8,7 @@ import numpy as np
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.lines import Indices, Lines
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 from fastlsh.io.streams import Stream, changed, open_utf8
 
 

@@ -13,7 +13,7 @@ from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
 from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, delimited, fields_of_any_size
 from fastlsh.io.blocks.rows import Parsed, RowBlock
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 
 
 class Delimited:

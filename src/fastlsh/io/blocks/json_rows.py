@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list
 
 
@@ -72,10 +72,15 @@ class JsonRows:
         raise self.source.error(f"{key!r} is NaN, not a number", row)
 
     def _member(self, row: int, value: dict[str, Any], key: str) -> Any:
-        if key not in value:
-            there = ", ".join(map(repr, value)) or "none"
-            raise self.source.error(f"no key {key!r} (there is: {there})", row)
-        return value[key]
+        if key in value:
+            return value[key]
+        inner: Any = value
+        for name in key.split("."):
+            if not isinstance(inner, dict) or name not in inner:
+                there = ", ".join(map(repr, value)) or "none"
+                raise self.source.error(f"no key {key!r} (there is: {there})", row)
+            inner = inner[name]
+        return inner
 
     def _not(self, row: int, key: str, value: Any, wanted: str) -> InputError:
         return self.source.error(f"{key!r} is {_kind(value)}, not {wanted}", row)

@@ -12,7 +12,7 @@ from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.json_rows import JsonRows
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
 from fastlsh.io.blocks.rows import Parsed, RowBlock
-from fastlsh.io.files import Options, Source
+from fastlsh.io.sources import Options, Source
 
 _PLAIN = {str, int, float, bool, type(None)}
 _BRACE, _END = ord("{"), ord("}")
@@ -152,6 +152,8 @@ def _decoder(options: Options) -> Any:
     """Return a decoder of msgspec; None where it is absent or cannot do it."""
     if options.tokens:  # it takes 1.0 for a whole number
         return None
+    if any("." in (key or "") for key in (options.text, options.id, options.priority)):
+        return None  # a key inside another one, or with a dot in its name
     try:
         import msgspec
     except ImportError:

@@ -12,7 +12,7 @@ from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, open_arrow, open_bytes
 
 _LARGE = 4

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh.io.blocks.checks import checksum
 from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
 from fastlsh.io.errors import reading
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, changed, exact_codec, open_bytes
 
 

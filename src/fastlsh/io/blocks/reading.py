@@ -13,12 +13,16 @@ from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import JsonLines
 from fastlsh.io.blocks.parquet import again_parquet, cut_parquet
 from fastlsh.io.blocks.plain import again_text, cut_text
-from fastlsh.io.files import Source
+from fastlsh.io.blocks.split_text import SplitText
 from fastlsh.io.places import Identity
+from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, identity
 
 SIZE = 1 << 22
-_ROWS: dict[str, Any] = {"jsonl": JsonLines, "csv": Delimited, "tsv": Delimited}
+_ROWS: dict[str, Any] = {
+    "jsonl": JsonLines, "csv": Delimited, "tsv": Delimited,
+    "lines": SplitText, "paragraphs": SplitText,
+}  # fmt: skip
 
 
 def cut(

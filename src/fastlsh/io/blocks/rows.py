@@ -10,7 +10,7 @@ from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
 from fastlsh.io.blocks.lines import Indices, Lines
-from fastlsh.io.files import Source
+from fastlsh.io.sources import Source
 
 
 class Parsed(NamedTuple):

@@ -64,7 +64,7 @@ class TableBlock:
             if not flags.all():
                 table = select(table, flags)
             rows = self.place.row + np.flatnonzero(flags)
-            texts = table.column(self._columns.text)
+            texts = self._columns.of(table, self._columns.text)
             target = self._columns.text_type(texts.type)
             if self._columns.source.options.tokens:
                 texts = words_of_column(self._columns.text, texts)[0]
@@ -76,7 +76,7 @@ class TableBlock:
         ids, bad = self._ids(table)
         bad |= undecodable
         if source.options.id is not None:
-            nulls = _nulls(table.column(columns.id))
+            nulls = _nulls(columns.of(table, columns.id))
             bad |= dict.fromkeys(nulls, f"{columns.id!r} is null, not an id")
         bad |= self._no_numbers(table)
         reasons = [source.error(bad[i], self.place.row + i) for i in sorted(bad)]
@@ -90,7 +90,7 @@ class TableBlock:
 
     def _texts(self, table: Any) -> tuple[Any, dict[int, str]]:
         """Return the texts, and the rows that are not UTF-8, which Arrow checks only on demand."""
-        column = table.column(self._columns.text)
+        column = self._columns.of(table, self._columns.text)
         target = self._columns.text_type(column.type)
         if self._columns.source.options.tokens:
             check_column(self._columns.text, column)
@@ -113,7 +113,7 @@ class TableBlock:
         name = self._columns.id
         if name is None:
             return None, {}
-        column = table.column(name)
+        column = self._columns.of(table, name)
         pa, types = pyarrow(""), pyarrow("").types
         check_column(name, column)
         try:
@@ -134,7 +134,7 @@ class TableBlock:
         name = self._columns.priority
         if name is None:
             return {}
-        column = table.column(name)
+        column = self._columns.of(table, name)
         bad = dict.fromkeys(_nulls(column), f"{name!r} is null, not a number")
         if pyarrow("").types.is_floating(column.type):
             values = column.to_numpy()
@@ -147,7 +147,7 @@ class TableBlock:
         name = self._columns.priority
         if name is None:
             return None
-        column, pa = table.column(name), pyarrow("")
+        column, pa = self._columns.of(table, name), pyarrow("")
         if pa.types.is_integer(column.type):
             try:
                 return np.asarray(column.cast(pa.int64()).to_numpy())

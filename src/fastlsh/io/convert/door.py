@@ -5,15 +5,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import Block, Flags, Head, RowsWriter, TextBlock, rows_writer
+from fastlsh.io.blocks import Block, Flags, Head, RowsWriter, SplitBlock, TextBlock, rows_writer
 from fastlsh.io.convert.json_tables import JsonTables
 from fastlsh.io.convert.parsing import column_names, default_names, parser
 from fastlsh.io.convert.text import CsvRows, JsonRows, KeyedCsvRows
 from fastlsh.io.errors import pyarrow
-from fastlsh.io.files import Source
-from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.formats import COLUMNAR, SPLIT
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.shards import Output
+from fastlsh.io.sources import Source
 
 
 def output_piece(output: Output, block: Block, kept: Flags) -> Any:
@@ -30,6 +30,8 @@ def output_piece(output: Output, block: Block, kept: Flags) -> Any:
     """
     if output.format == "txt":  # a copy of the file
         return block.data if isinstance(block, TextBlock) else b""
+    if isinstance(block, SplitBlock) and output.format != block.source.format:
+        return block.as_json(kept)
     return block.rows(kept)
 
 
@@ -67,7 +69,8 @@ def output_writer(
     Memory is that of a piece. JSON lines that become Parquet or CSV wait in a file without a name
     beside the output, for their columns are known only at the end.
     """
-    kind = "jsonl" if source.format == "txt" and output.format != "txt" else source.format
+    plain = source.format in ("txt", *SPLIT) and output.format != source.format
+    kind = "jsonl" if plain else source.format
     if output.format == kind:
         with rows_writer(temporary, kind, output.compression, head) as writer:
             yield writer

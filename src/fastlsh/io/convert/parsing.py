@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fastlsh.io.files import Source
-from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.formats import COLUMNAR, SPLIT
+from fastlsh.io.sources import Source
 
 Row = dict[str, Any]
 _FIELD_LIMIT = 2**31 - 1  # of the csv module, which keeps one for the whole process
@@ -21,7 +21,7 @@ def column_names(source: Source, layout: Any) -> list[str] | None:
     InputError
         If two columns have one name.
     """
-    if source.format in ("jsonl", "txt"):
+    if source.format in ("jsonl", "txt", *SPLIT):
         return None
     names = list(layout.names if source.format in COLUMNAR else layout or ())
     for name in names:
@@ -32,7 +32,7 @@ def column_names(source: Source, layout: Any) -> list[str] | None:
 
 def default_names(source: Source) -> list[str]:
     """Return the columns of JSON lines without any row, so that what they become can be read."""
-    return ["id", "text"] if source.format == "txt" else [source.options.text or "text"]
+    return ["id", "text"] if source.format in ("txt", *SPLIT) else [source.options.text or "text"]
 
 
 def parser(source: Source, layout: Any) -> Callable[[Any], list[Row]]:

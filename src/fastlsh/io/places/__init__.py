@@ -11,9 +11,11 @@ from types import ModuleType
 from fastlsh.io.places import local, remote
 from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
 from fastlsh.io.places.remote import check_writable, is_remote
+from fastlsh.io.places.spool import STANDARD, is_piped, real, spooled
 from fastlsh.io.places.upload import Upload
 
 __all__ = [
+    "STANDARD",
     "Identity",
     "Listing",
     "Upload",
@@ -25,6 +27,7 @@ __all__ = [
     "is_folder",
     "is_left_out",
     "is_pattern",
+    "is_piped",
     "is_regular",
     "is_remote",
     "joined",
@@ -32,9 +35,11 @@ __all__ = [
     "matches",
     "open_raw",
     "parent",
+    "real",
     "relative",
     "remove",
     "sorted_paths",
+    "spooled",
 ]
 
 
@@ -54,7 +59,7 @@ def is_folder(path: str) -> bool:
 
 def is_regular(path: str) -> bool:
     """Whether this is a file that can be read twice: no device, no pipe."""
-    return is_remote(path) or os.path.isfile(path)
+    return is_remote(path) or (not is_piped(path) and os.path.isfile(real(path)))
 
 
 def is_pattern(path: str) -> bool:

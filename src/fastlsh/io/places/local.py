@@ -6,22 +6,25 @@ import os
 
 from fastlsh.io.errors import reading
 from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
+from fastlsh.io.places.spool import STANDARD, open_file, real
 
 
 def exists(path: str) -> bool:
     """Whether there is something of this name, be it a link to nothing."""
-    return os.path.lexists(path)
+    return path == STANDARD or os.path.lexists(path)
 
 
 def is_folder(path: str) -> bool:
     """Whether this is a directory; OSError if there is nothing."""
+    if path == STANDARD:
+        return False
     os.stat(path)
     return os.path.isdir(path)
 
 
 def identity(path: str) -> Identity:
     """Return what the file is known by."""
-    found = os.stat(path)
+    found = os.stat(real(path))
     return Identity(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
@@ -60,4 +63,4 @@ def _list(folder: str, recursive: bool, found: Listing, above: tuple[tuple[int, 
 
 def open_raw(path: str) -> io.BufferedReader:
     """Open a file for reading."""
-    return open(path, "rb")
+    return open_file(path)

@@ -1,0 +1,109 @@
+"""Plain text of several documents: one in each line, or in each paragraph."""
+
+from typing import Any
+
+import numpy as np
+
+from fastlsh.errors import InputError
+from fastlsh.io.blocks.checks import Bytes
+from fastlsh.io.blocks.contract import Flags, Head, Place
+from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
+from fastlsh.io.blocks.plain import as_json
+from fastlsh.io.blocks.rows import Parsed, RowBlock
+from fastlsh.io.sources import Source
+
+_BLANK = np.isin(np.arange(256), list(b" \t\r\n\v\f"))
+"""Bytes of which blank lines consist."""
+
+
+class SplitText:
+    """The formats ``lines`` and ``paragraphs``; blank lines are no documents, but divide them."""
+
+    begun = True
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.head = Head()
+
+    def split(self, data: Bytes, last: bool) -> Lines:
+        """Find the lines; or the paragraphs, each with the blank lines behind it."""
+        lines = line_feeds(data, last)
+        return lines if self.source.format == "lines" else _paragraphs(data, lines, last)
+
+    def begin(self, data: Bytes, lines: Lines, row: int) -> int:
+        """Return 0."""
+        return 0
+
+    def end(self, lines: Lines, row: int) -> None:
+        """Do nothing."""
+
+    def block(self, place: Place, data: Bytes, lines: Lines, bad: Indices | None) -> "SplitBlock":
+        """Make a block."""
+        return SplitBlock(self.source, self.head, place, data, lines, bad)
+
+
+def _paragraphs(data: Bytes, lines: Lines, last: bool) -> Lines:
+    if not len(lines):
+        return lines
+    inked = np.concatenate(([0], np.cumsum(~_BLANK[data[: lines.end]])))
+    filled = inked[lines.bounds[1:]] > inked[lines.bounds[:-1]]
+    # A paragraph begins where a line with ink follows one without; the first, at the first line.
+    begins = np.flatnonzero(filled & ~np.concatenate(([False], filled[:-1])))
+    begins = np.concatenate(([0], begins[1:])).astype(np.int64)
+    count = lines.count
+    if last:
+        bounds = np.append(lines.bounds[begins], lines.end)
+    else:  # the last one may go on
+        bounds, count = lines.bounds[begins], int(begins[-1])
+        begins = begins[:-1]
+    return Lines(bounds, begins, count)
+
+
+class SplitBlock(RowBlock):
+    """Some lines or paragraphs; an id is ``FILE:ROW``."""
+
+    def rows(self, kept: Flags) -> memoryview | bytes:
+        """Return rows as they came; a blank line ends each paragraph. See `Block`."""
+        found = super().rows(kept)
+        if self.source.format == "lines" or not len(found):
+            return found
+        tail = bytes(found[-4:])
+        if tail.endswith((b"\n\n", b"\n\r\n")):
+            return found
+        end = b"\r\n" if tail.endswith(b"\r\n") else b"\n"
+        return bytes(found) + (end if tail.endswith(b"\n") else end * 2)
+
+    def as_json(self, kept: Flags) -> bytes:
+        """Return documents as lines of JSON."""
+        found = self.documents(kept)
+        numbers = found.rows.tolist()
+        return b"".join(
+            as_json(f"{self.source.path}:{number}", text)
+            for number, text in zip(numbers, found.texts, strict=True)
+        )
+
+    def _not_blank(self) -> Indices:
+        inked = np.concatenate(([0], np.cumsum(~_BLANK[self._data])))
+        bounds = self._lines.bounds
+        return np.flatnonzero(inked[bounds[1:]] > inked[bounds[:-1]])
+
+    def _parse(self, rows: Indices) -> Parsed:
+        texts: list[Any] = []
+        bad: list[InputError] = []
+        for number, raw in self._records(rows):
+            try:
+                self.check(number, raw)
+                texts.append(self._text(raw))
+            except InputError as error:  # noqa: PERF203
+                bad.append(error)
+        return Parsed(texts, None, None, bad)
+
+    def _text(self, raw: str) -> str:
+        if self.source.format == "lines":
+            return raw.removesuffix("\n").removesuffix("\r")
+        lines = raw.split("\n")
+        while not lines[-1].strip(" \t\r\v\f"):
+            lines.pop()
+        while not lines[0].strip(" \t\r\v\f"):  # those at the beginning of the file
+            lines.pop(0)
+        return "\n".join(lines).removesuffix("\r")

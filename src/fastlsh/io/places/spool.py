@@ -1,0 +1,84 @@
+"""Standard input and pipes: read once as they come, or copied to where they can be read again."""
+
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+STANDARD = "-"
+"""The standard input as an input, the standard output as an output."""
+
+_COPIES: dict[str, str] = {}
+"""Where what came through a pipe is now; for as long as `spooled` lasts."""
+
+
+def real(path: str) -> str:
+    """Return where the bytes of a file of this machine are."""
+    return _COPIES.get(path, path)
+
+
+def is_piped(path: str) -> bool:
+    """Whether this is the standard input, a pipe or a device, and nobody has copied it yet."""
+    if path == STANDARD:
+        return path not in _COPIES
+    return os.path.exists(real(path)) and not os.path.isfile(real(path)) and not os.path.isdir(path)
+
+
+def open_file(path: str) -> io.BufferedReader:
+    """Open a file of this machine, or the standard input, for reading."""
+    if path == STANDARD and path not in _COPIES:
+        return open(os.dup(0), "rb")
+    return open(real(path), "rb")
+
+
+@contextmanager
+def spooled(paths: list[str], tell: Callable[[str], None]) -> Iterator[None]:
+    """Copy what comes through pipes to temporary files, so that it can be read again and again.
+
+    Parameters
+    ----------
+    paths : list of str
+        Pipes, devices and ``-``.
+    tell : callable
+        Is told what is copied.
+
+    Raises
+    ------
+    OSError
+        With the name of the pipe, if there is no room for the copy.
+    """
+    with ExitStack() as stack:
+        for path in dict.fromkeys(paths):
+            tell(f"{_name(path)} is read more than once, and copied to {tempfile.gettempdir()}")
+            copy = stack.enter_context(_temporary())
+            try:
+                with open_file(path) as pipe:
+                    shutil.copyfileobj(pipe, copy, 1 << 20)
+                copy.flush()
+            except OSError as error:
+                reason = f"{error.strerror} in {tempfile.gettempdir()}, where TMPDIR puts its copy"
+                raise OSError(error.errno, reason, path) from error
+            unnamed = f"/proc/self/fd/{copy.fileno()}"
+            _COPIES[path] = unnamed if os.path.exists(unnamed) else copy.name
+            stack.callback(_COPIES.pop, path)
+        yield
+
+
+@contextmanager
+def _temporary() -> Iterator[io.BufferedWriter]:
+    if os.path.isdir("/proc/self/fd"):  # a file without a name goes with the process
+        with tempfile.TemporaryFile() as copy:
+            yield copy  # type: ignore[misc]
+        return
+    with tempfile.NamedTemporaryFile(prefix="fastlsh-", delete=False) as named:
+        try:
+            yield named  # type: ignore[misc]
+        finally:
+            named.close()
+            os.unlink(named.name)
+
+
+def _name(path: str) -> str:
+    return "the standard input" if path == STANDARD else path

@@ -1,0 +1,145 @@
+"""Options that say what a document is: split texts, keys inside keys, names that tell no format."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from files import put, put_rows
+
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+OTHER = "something else altogether, long enough to have shingles"
+
+
+def rows(name):
+    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
+
+
+# ---- one text file, several documents
+
+LINES = f"\n{ONE}\n{OTHER}\r\n\n \n{ONE}"
+PARAGRAPHS = f"\n{ONE}\n{OTHER}\n\n{OTHER}\n  \n\n{ONE}\n{OTHER}"
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_lines(run, engine):
+    put("a.txt", LINES)
+    assert run("pairs", "a.txt", "--split", "lines", "-q")[1].splitlines()[1:] == [
+        "a.txt:2\ta.txt:6\t1.000000"
+    ]
+    if engine == "disk":
+        pytest.importorskip("pyarrow")
+    more = ["--split", "lines", "-q", "--engine", engine]
+    assert run("dedup", "a.txt", "-o", "b.txt", *more) == (0, "", [])
+    assert Path("b.txt").read_bytes() == f"{ONE}\n{OTHER}\r\n".encode()
+    assert run("dedup", "a.txt", "-o", "b.jsonl", *more, "--keep", "last")[0] == 0
+    assert rows("b.jsonl") == [{"id": "a.txt:3", "text": OTHER}, {"id": "a.txt:6", "text": ONE}]
+
+
+def test_paragraphs(run):
+    put("a.txt", PARAGRAPHS)
+    more = ["--split", "paragraphs", "-q"]
+    out = run("pairs", "a.txt", *more)[1]
+    assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["1.000000"]
+    assert run("dedup", "a.txt", "-o", "b.jsonl", *more)[0] == 0
+    assert [row["text"] for row in rows("b.jsonl")] == [f"{ONE}\n{OTHER}", OTHER]
+    assert run("dedup", "a.txt", "-o", "b.txt", *more)[0] == 0
+    assert Path("b.txt").read_text() == f"\n{ONE}\n{OTHER}\n\n{OTHER}\n  \n\n"
+    # Of the last one, which nothing ends, too, a paragraph is made.
+    put("c.txt", ONE)
+    run("dedup", "c.txt", "a.txt", "-o", "b.txt", *more)
+    assert run("dedup", "b.txt", "-o", "again.txt", *more)[0] == 0
+    assert Path("again.txt").read_bytes() == Path("b.txt").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["lines", "paragraphs"])
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_wherever_a_text_is_cut(here, kind, size):
+    from fastlsh.io import again, cut, expand, identity
+    from fastlsh.io.sources import Options
+
+    text = "a\n\nb\nc\r\n\r\n \n\nd e\n\nf\n\n\n"
+    put("a.txt", text * 3)
+    (source,) = expand("a.txt", options=Options(split=kind))
+    blocks = list(cut(source, size))
+    texts = [t for block in blocks for t in block.documents().texts]
+    expected = ["a", "b", "c", "d e", "f"] if kind == "lines" else ["a", "b\nc", "d e", "f"]
+    assert texts == expected * 3
+    whole = b"".join(bytes(b.rows([True] * len(b.documents()))) for b in blocks)
+    if kind == "paragraphs":
+        assert whole == (text * 3).encode()
+    places = [block.place for block in blocks]
+    found = again(source, places, known=identity(source))
+    assert [t for block in found for t in block.documents().texts] == texts
+
+
+def test_lines_become_rows_of_other_formats(run):
+    put("a.txt", LINES)
+    more = ["--split", "lines", "-q"]
+    assert run("dedup", "a.txt", "-o", "b.csv", "--convert-to", "csv", *more)[0] == 0
+    assert Path("b.csv").read_text() == f'id,text\na.txt:2,{ONE}\na.txt:3,"{OTHER}"\n'
+    assert run("dedup", "a.txt", "-o", "out/", *more)[0] == 0
+    assert Path("out/a.txt").read_bytes() == f"{ONE}\n{OTHER}\r\n".encode()
+    status, _, err = run("dedup", "a.txt", "-o", "b.csv", *more)
+    assert (status, "so the output must be .txt or .jsonl" in err[0]) == (2, True)
+
+
+def test_one_large_text_is_warned_of(run):
+    put("a.txt", f"{ONE}\n" * 2000)
+    _, _, err = run("pairs", "a.txt", "-q")
+    assert err == [
+        f"fastlsh: warning: a.txt is one document of {(len(ONE) + 1) * 2000:,} bytes, for a .txt"
+        " file is one: --split lines or paragraphs makes several of it"
+    ]
+    put("b.txt", ONE)
+    assert run("pairs", "a.txt", "b.txt", "-q")[2] == []
+    assert run("pairs", "a.txt", "-q", "--split", "paragraphs")[2] == []
+
+
+# ---- keys inside keys
+
+
+NESTED = [{"meta": {"n": i}, "doc": {"body": {"text": t}}} for i, t in enumerate([ONE, ONE, OTHER])]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "arrow"])
+def test_a_text_inside_other_keys(run, kind):
+    name = f"a.{kind}"
+    if kind == "jsonl":
+        put_rows(name, *NESTED)
+    else:
+        pa = pytest.importorskip("pyarrow")
+        feather, parquet = (pytest.importorskip(f"pyarrow.{m}") for m in ("feather", "parquet"))
+        write = parquet.write_table if kind == "parquet" else feather.write_feather
+        write(pa.Table.from_pylist(NESTED), name)
+    where = ["--text", "doc.body.text", "--id", "meta.n", "-q"]
+    assert run("pairs", name, *where)[1].splitlines()[1:] == ["0\t1\t1.000000"]
+    assert run("dedup", name, "-o", f"b.{kind}", *where, "--priority", "meta.n")[0] == 0
+    assert run("pairs", f"b.{kind}", *where)[1].splitlines()[1:] == []
+    status, _, err = run("pairs", name, "--text", "doc.body.no")
+    assert status == 2
+    assert "'doc.body.no' (there is: " in err[0]
+    assert "doc" in run("pairs", name, "--text", "doc.body")[2][0]
+
+
+def test_a_key_with_a_dot_comes_first(run):
+    put_rows("a.jsonl", {"a.b": ONE, "a": {"b": OTHER}}, {"a": {"b": ONE}})
+    out = run("pairs", "a.jsonl", "--text", "a.b", "-q")[1]
+    assert out.splitlines()[1:] == ["a.jsonl:1\ta.jsonl:2\t1.000000"]
+
+
+# ---- names that tell no format
+
+
+@pytest.mark.parametrize("name", ["a.json.gz", "a.json", "part-0000", "a.dump"])
+def test_formats_that_a_name_does_not_tell(run, name):
+    data = "".join(json.dumps({"id": i, "text": ONE}) + "\n" for i in range(2)).encode()
+    put(name, gzip.compress(data) if name.endswith(".gz") else data)
+    assert run("pairs", name, "--format", "jsonl", "-q")[1].splitlines()[1:] == ["0\t1\t1.000000"]
+    kept = name.replace("a.", "kept.").replace("part", "kept")
+    assert run("dedup", name, "--format", "jsonl", "-o", kept, "-q") == (0, "", [])
+    found = Path(kept).read_bytes()
+    found = gzip.decompress(found) if name.endswith(".gz") else found
+    assert found == data.splitlines(True)[0]
+    assert run("dedup", name, "--format", "jsonl", "-o", "kept.xyz", "-q")[0] == 2

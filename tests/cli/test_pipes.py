@@ -1,0 +1,284 @@
+"""Standard input and output, pipes, and outputs that appear together: with real processes."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from files import put_rows
+
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+OTHER = "something else altogether, long enough to have shingles"
+COMMAND = [sys.executable, "-m", "fastlsh"]
+ROWS = [{"id": i, "text": text} for i, text in enumerate([ONE, ONE, OTHER])]
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell and signals")
+
+
+def piped(data, *arguments, **more):
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], input=data, capture_output=True, timeout=120, **more
+    )
+
+
+# ---- standard input and output
+
+
+def test_from_standard_input_to_standard_output(here):
+    done = piped(LINES, "dedup", "-", "-o", "-", "-q")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == b"".join(LINES.splitlines(True)[::2])
+    assert os.listdir() == []
+
+
+def test_a_chain_of_commands(here):
+    shell = '"$@" dedup - -o - -q | "$@" pairs - -q --threshold 0.01 --recall 0.5'
+    done = subprocess.run(
+        ["sh", "-c", shell, "sh", *COMMAND], input=LINES, capture_output=True, timeout=120
+    )
+    assert done.stdout == b"id_a\tid_b\tjaccard\n"
+
+
+def test_what_is_read_twice_is_told(here):
+    done = piped(LINES, "dedup", "-", "-o", "kept.jsonl")
+    assert b"the standard input is read more than once, and copied to" in done.stderr
+    assert b"copied" not in piped(LINES, "pairs", "-").stderr
+    assert b"copied" in piped(LINES, "pairs", "-", "-").stderr
+    assert os.listdir() == ["kept.jsonl"]
+
+
+def test_ids_and_messages_name_standard_input_as_it_was_given(here):
+    lines = b'{"text": "%s"}\n' % ONE.encode() * 2
+    assert piped(lines, "pairs", "-", "-q").stdout.endswith(b"-:1\t-:2\t1.000000\n")
+    done = piped(b"bad\n", "dedup", "-", "-o", "kept.jsonl", "-q")
+    assert (done.returncode, done.stderr.split(b": not JSON")[0]) == (2, b"fastlsh: -: row 1")
+
+
+@pytest.mark.parametrize("command", ["pairs", "evaluate", "dedup"])
+@pytest.mark.parametrize("kind", ["csv", "jsonl.gz", "parquet"])
+def test_other_formats_through_a_pipe(here, command, kind):
+    if kind == "parquet":
+        pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pa.Table.from_pylist(ROWS), "in")
+        data = Path("in").read_bytes()
+    elif kind == "csv":
+        data = "".join(f"{i},{row['text'].replace(',', '')}\n" for i, row in enumerate(ROWS))
+        data = b"id,text\n" + data.encode()
+    else:
+        data = gzip.compress(LINES)
+    more = ["-o", "/dev/null"] if command == "dedup" else []
+    done = piped(data, command, "-", "--format", kind, "-q", *more)
+    assert (done.returncode, done.stderr) == (0, b"")
+    if command == "pairs":
+        assert done.stdout.splitlines()[1] == b"0\t1\t1.000000"
+
+
+def test_rows_of_a_named_pipe(here):
+    os.mkfifo("a.jsonl")
+    command = [*COMMAND, "dedup", "a.jsonl", "-o", "kept.jsonl", "-q"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        Path("a.jsonl").write_bytes(LINES)
+        assert process.communicate(timeout=60)[1] == b""
+    assert len(Path("kept.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_standard_input_has_no_place_in_a_directory(here):
+    done = piped(LINES, "dedup", "-", "-o", "out/", "-q")
+    assert (done.returncode, b"has no name for a file" in done.stderr) == (2, True)
+    assert os.listdir() == []
+
+
+def test_the_same_stream_twice_is_refused(here):
+    done = piped(LINES, "dedup", "-", "-o", "-", "--removed", "-", "-q")
+    assert (done.returncode, done.stderr) == (2, b"fastlsh: -: --removed is the file of -o\n")
+
+
+def test_a_reader_that_goes_away(here):
+    rows = [{"text": f"{i} {ONE} {i * 7919}"} for i in range(5000)]
+    put_rows("a.jsonl", *rows)
+    command = [*COMMAND, "dedup", "a.jsonl", "-o", "-", "--removed", "r.tsv", "-q"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert (process.wait(60), process.stderr.read()) == (141, b"")
+    assert os.listdir() == ["a.jsonl"]
+
+
+# ---- four outputs, and what ends a run
+
+
+OUTPUTS = ["removed.tsv", "clusters.tsv", "report.html", "kept.jsonl"]
+FOUR = ["dedup", "a.jsonl", "-o", "kept.jsonl", "--removed", "removed.tsv", "--clusters",
+        "clusters.tsv", "--report", "report.html", "-q", "--threads", "1"]  # fmt: skip
+
+KILLED = """
+import os, signal, sys
+from fastlsh.cli import main
+seen, last, number = 0, int(sys.argv[1]), int(sys.argv[2])
+def counted(original):
+    def call(*arguments, **keywords):
+        global seen
+        seen += 1
+        if seen == last:
+            if not number:
+                raise OSError(28, "No space left on device")
+            os.kill(os.getpid(), number)
+        return original(*arguments, **keywords)
+    return call
+for name in ("replace", "fsync", "open", "write", "unlink"):
+    setattr(os, name, counted(getattr(os, name)))
+status = main(sys.argv[3:])
+sys.stderr.write(f"events {seen}\\n")
+sys.exit(status)
+"""
+
+
+def ended(last, number, arguments=FOUR):
+    """Run a command that is ended before its event `last`; return its status and messages."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(last), str(int(number)), *arguments],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.fixture(scope="module")
+def events(tmp_path_factory):
+    """How many events a run has."""
+    folder = tmp_path_factory.mktemp("events")
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        put_rows("a.jsonl", *ROWS)
+        status, err = ended(-1, 9)
+        assert status == 0
+        return int(err.split()[-1])
+    finally:
+        os.chdir(before)
+
+
+def contents():
+    return {name: Path(name).read_text() for name in os.listdir() if name != "a.jsonl"}
+
+
+def same(found, expected):
+    """Whether outputs are those; a report has times in it."""
+    names = set(found) == set(expected)
+    return names and all(found[n] == expected[n] for n in OUTPUTS if n != "report.html")
+
+
+def all_or_nothing(last, number):
+    """End a run at an event; outputs are those before or those after, at the latest when asked."""
+    for name in os.listdir():
+        os.unlink(name)
+    put_rows("a.jsonl", *ROWS)
+    for name in OUTPUTS:
+        Path(name).write_text("before")
+    before = contents()
+    status, err = ended(last, number)
+    if number == signal.SIGKILL:
+        assert status == -signal.SIGKILL
+        # The next run completes or undoes before it does anything else; this one does nothing else.
+        status, err = ended(-1, 9, [*FOUR[:-3], "--threshold", "0.8", "--on-error", "fail",
+                                    "--text", "absent", "-q"])  # fmt: skip
+        assert (status, "no key 'absent'" in err) == (2, True)
+    elif number == 0:
+        assert (status, ".tmp" in err, ".journal" in err) == (1, False, False), err
+    found = contents()
+    if found != before:
+        assert set(found) == set(OUTPUTS)
+        assert "before" not in found.values(), (last, number)
+        assert len(found["kept.jsonl"].splitlines()) == 2
+    return found != before
+
+
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, 0]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_all_outputs_or_none(here, events, number):
+    draw = random.Random(int(number))
+    for last in [events - 6, *draw.sample(range(1, events - 10), 1)]:
+        all_or_nothing(last, number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", NUMBERS)
+def test_all_outputs_or_none_at_fifty_instants(here, events, number):
+    draw = random.Random(int(number))
+    instants = sorted({*range(max(events - 25, 1), events), *draw.sample(range(1, events), 25)})
+    done = [all_or_nothing(last, number) for last in instants]
+    assert not all(done)
+    assert any(done) or number == 0
+
+
+def test_killed_between_two_renames_the_next_run_completes(here):
+    put_rows("a.jsonl", *ROWS)
+    code = KILLED.replace('"replace", "fsync", "open", "write", "unlink"', '"replace",')
+    command = [sys.executable, "-c", code, "3", str(int(signal.SIGKILL)), *FOUR]
+    assert subprocess.run(command, capture_output=True).returncode == -signal.SIGKILL
+    assert not os.path.exists("kept.jsonl")  # the last one
+    assert len([name for name in os.listdir() if name in OUTPUTS]) == 2
+    assert len([name for name in os.listdir() if name.endswith(".tmp")]) == 2
+    done = piped(b"", "pairs", "a.jsonl", "-o", "pairs.tsv", "-q")
+    assert done.returncode == 0
+    assert b"warning: completed the outputs of a run that was killed" in done.stderr
+    assert sorted(os.listdir()) == sorted([*OUTPUTS, "a.jsonl", "pairs.tsv"])
+    assert len(Path("kept.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_outputs_that_were_changed_after_a_kill_stay(here):
+    put_rows("a.jsonl", *ROWS)
+    code = KILLED.replace('"replace", "fsync", "open", "write", "unlink"', '"replace",')
+    command = [sys.executable, "-c", code, "3", str(int(signal.SIGKILL)), *FOUR]
+    subprocess.run(command, capture_output=True)
+    Path("kept.jsonl").write_text("mine")
+    done = piped(b"", "pairs", "a.jsonl", "-o", "pairs.tsv", "-q")
+    assert b"warning: removed temporary files of a run that was killed: 2" in done.stderr
+    assert Path("kept.jsonl").read_text() == "mine"
+    assert not [name for name in os.listdir() if name.startswith(".")]
+
+
+def test_what_another_process_is_writing_is_let_alone(here):
+    put_rows("a.jsonl", *ROWS)
+    stalled = (
+        "import os, time\n"
+        "from fastlsh.io import replacing\n"
+        "with replacing('other') as name:\n"
+        "    open(name, 'w').close(); print('here', flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", stalled], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        hidden = sorted(name for name in os.listdir() if name.startswith("."))
+        assert len(hidden) == 2
+        done = piped(b"", "pairs", "a.jsonl", "-o", "pairs.tsv", "-q")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert sorted(name for name in os.listdir() if name.startswith(".")) == hidden
+        process.kill()
+        process.wait()
+    for _ in range(50):  # the lock goes with the process
+        piped(b"", "pairs", "a.jsonl", "-o", "pairs.tsv", "-q")
+        if not [name for name in os.listdir() if name.startswith(".")]:
+            return
+        time.sleep(0.1)
+    pytest.fail("what a killed process has left is still there")
+
+
+def test_the_journal_of_another_user_is_not_followed(here):
+    if os.geteuid():
+        pytest.skip("only root can make files of others")
+    put_rows("a.jsonl", *ROWS)
+    Path("evil").write_text("evil")
+    entry = {"files": [["evil", "victim", None]], "absent": []}
+    Path(".fastlsh-1-00.journal").write_text(json.dumps(entry) + "\n")
+    os.chown(".fastlsh-1-00.journal", 12345, 12345)
+    assert piped(b"", "pairs", "a.jsonl", "-o", "pairs.tsv", "-q").returncode == 0
+    assert sorted(os.listdir()) == [".fastlsh-1-00.journal", "a.jsonl", "evil", "pairs.tsv"]
