@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport fold
 from fastlsh._kernels.minhash.signer cimport WIDE, Signer
-from fastlsh._kernels.text.source cimport BLOCK, CHARACTERS, Source
+from fastlsh._kernels.text.source cimport BLOCK, CHARACTERS, TOKEN_IDS, Source
 
 cdef enum:
     SEEN = 1024     # values of a document that are remembered, at most
@@ -88,11 +88,18 @@ cdef noinline_void leave_out_seen(
     n[0] = kept
 
 
-cdef bint repeats_much(const Source* s, const Signer* how) noexcept nogil:
-    # Single words do: from a few hundred on, half of them. Longer shingles do not.
-    return (
-        s.plan != NULL and s.plan.size == 1 and s.plan.unit != CHARACTERS and how.k >= WIDE
-    )
+cdef Py_ssize_t slots_for(const Source* s, const Signer* how) noexcept nogil:
+    # Single words repeat: from a few hundred on, half of them. Longer shingles do not. 0: nothing
+    # is to be remembered, for it costs more than a few minima.
+    cdef Py_ssize_t slots = 64
+    cdef Py_ssize_t words = s.length
+    if s.plan == NULL or s.plan.size > 1 or s.plan.unit == CHARACTERS or how.k < WIDE:
+        return 0
+    if s.tokens == NULL and s.plan.unit != TOKEN_IDS:
+        words //= 4                             # and a little more
+    while slots < SEEN and slots < words:
+        slots *= 2
+    return slots
 
 
 cdef void sign_affine32(const Source* document, const Signer* how, uint32_t* row) noexcept nogil:
@@ -101,14 +108,10 @@ cdef void sign_affine32(const Source* document, const Signer* how, uint32_t* row
     cdef uint32_t seen[SEEN]
     cdef Source s = document[0]
     cdef Py_ssize_t n = s.next(&s, block)
-    cdef Py_ssize_t slots = 0
+    cdef Py_ssize_t slots = slots_for(document, how)
     cdef Py_ssize_t i
-    if repeats_much(document, how):
-        slots = 64
-        while slots < SEEN and slots < s.length // 4:
-            slots *= 2
-        for i in range(slots):
-            seen[i] = ~<uint32_t> i             # a value that does not belong there
+    for i in range(slots):
+        seen[i] = ~<uint32_t> i                 # a value that does not belong there
     while n:
         fold_block(block, n, x)
         if slots:
