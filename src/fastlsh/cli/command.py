@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from fastlsh._version import __version__
-from fastlsh.cli import dedup, evaluate, explain, pairs, tune
+from fastlsh.cli import dedup, evaluate, explain, index, pairs, tune
 from fastlsh.cli.messages import say, warnings_as_lines
 from fastlsh.cli.process import (
     Ended,
@@ -17,7 +17,7 @@ from fastlsh.cli.process import (
     open_standard_streams,
 )
 
-COMMANDS = (pairs, dedup, tune, evaluate, explain)
+COMMANDS = (pairs, dedup, index, tune, evaluate, explain)
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
