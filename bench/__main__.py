@@ -30,7 +30,7 @@ BENCHMARKS = {
 """What a full run consists of, and the room where each is."""
 OTHERS = {
     "compat_lsh": "peers", "instructions": "kernels", "paired": "pipelines", "report": "report",
-    "spark": "pipelines",
+    "index_forms": "pipelines", "spark": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS

@@ -2,8 +2,8 @@
 
 Insert and query-all: 50,000 signatures in 16 bands of 8 rows, on one thread, all from the same
 signatures, namely rensa's own: candidates must be equal (``verify="none"``); fastlsh also with
-``verify="signature"``, which compares the signatures of candidates. rensa: insert_many and query_all; datasketch:
-an insertion session, and one query after the other.
+``verify="signature"``, which compares the signatures of candidates. rensa: insert_many and
+query_all; datasketch: an insertion session, and one query after the other.
 Identical documents: 8,000 with ``limit=10`` as a multiple of 4,000.
 Memory: what the tables hold besides signatures and ids at any moment while 1,000,000 documents
 come, and after `compact`; traced, in a process of its own.
@@ -115,9 +115,7 @@ def identical(options: argparse.Namespace, count: int) -> dict[str, Any]:
     row = random_signatures(1)
 
     def work(number: int) -> Any:
-        index = fastlsh.Index(
-            THRESHOLD, bands=BANDS, rows=ROWS, verify="signature", threads=1
-        )
+        index = fastlsh.Index(THRESHOLD, bands=BANDS, rows=ROWS, verify="signature", threads=1)
         rows = np.repeat(row, number, axis=0)
         index.insert_many(range(number), signatures=rows)
         return index.query_many(signatures=rows, limit=10)

@@ -53,7 +53,7 @@ class Store(Protocol):
         """Return documents that `gather` or `after` named in the same state."""
 
     def insert(self, names: list[Any], documents: Documents) -> None:
-        """Add documents of new ids."""
+        """Add documents of new ids; KeyError if one is there, or given twice."""
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""

@@ -133,11 +133,16 @@ class Stored:
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
         """Add documents; "raise" or "replace" those whose ids are there."""
         self.store.check(names)
-        with self.store.writing():
-            names, documents, replaced = chosen(self.store.find, names, documents, on_known)
-            if replaced:
-                self.store.delete(np.array(sorted(replaced.values()), np.int64))
-            self.store.insert(names, documents)
+        try:
+            with self.store.writing():
+                if on_known != "raise":
+                    names, documents, replaced = chosen(self.store.find, names, documents, on_known)
+                    self.store.delete(np.array(sorted(replaced.values()), np.int64))
+                self.store.insert(names, documents)
+        except KeyError:
+            with self.store.reading():
+                chosen(self.store.find, names, documents, on_known)  # says which
+            raise
 
     def add_unique(
         self, names: list[Any], documents: Documents, max_candidates: int

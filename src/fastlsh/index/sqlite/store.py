@@ -1,5 +1,6 @@
 """The documents of an index in SQLite."""
 
+import sqlite3
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -53,8 +54,9 @@ class SqliteStore(Session):
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        for place, name in enumerate(names):
-            check_id(name, place)
+        if not _are_plain(names):
+            for place, name in enumerate(names):
+                check_id(name, place)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -123,10 +125,13 @@ class SqliteStore(Session):
             words = documents.contents.astype("<u8", copy=False).view(np.uint8).data
             ends = (8 * documents.offsets).tolist()
             contents = (words[ends[i] : ends[i + 1]] for i in range(n))
-        self._sql.executemany(
-            "INSERT INTO documents VALUES (?, ?, ?, ?)",
-            zip(numbers, map(_plain, names), rows, contents, strict=False),
-        )
+        try:
+            self._sql.executemany(
+                "INSERT INTO documents VALUES (?, ?, ?, ?)",
+                zip(numbers, _plain_ones(names), rows, contents, strict=False),
+            )
+        except sqlite3.IntegrityError as error:
+            raise KeyError(str(error)) from error
         self._next = self._linked = first + n
         self._documents += n
         if len(self._recent) + n < RECENT:
@@ -183,6 +188,18 @@ def _plain(name: Any) -> Any:
     if isinstance(name, bytes):
         return bytes(name)
     return str(name) if isinstance(name, str) and _encodable(name) else None
+
+
+def _plain_ones(names: list[Any]) -> list[Any]:
+    return names if _are_plain(names) else list(map(_plain, names))
+
+
+def _are_plain(names: list[Any]) -> bool:
+    """Whether all are of one of the types that most ids have, and can be stored."""
+    kinds = set(map(type, names))
+    if kinds == {int}:
+        return min(names) >= -(2**63) and max(names) < 2**63
+    return kinds == {str} and _encodable("".join(names))
 
 
 def _encodable(name: str) -> bool:
