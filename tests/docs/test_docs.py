@@ -22,6 +22,7 @@ PAGES = ["index", "tutorial", "parameters", "how-it-works", "guarantees", "comma
 ELSEWHERE = {
     "migrating",
     "engines",
+    "indexes",
     "large-collections",
     "recipes",
     "spark",
