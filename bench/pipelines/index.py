@@ -1,9 +1,9 @@
 """The online index: speed beside rensa and datasketch, memory, and opening a file.
 
 Insert and query-all: 50,000 signatures in 16 bands of 8 rows, on one thread, all from the same
-signatures, namely rensa's own: candidates must be equal (``verify="none"``); fastlsh also with its
-default, which compares the signatures of candidates. rensa: insert_many and query_all; datasketch:
-an insertion session, and one query after the other.
+signatures, namely rensa's own: candidates must be equal (``verify="none"``); fastlsh also with
+``verify="signature"``, which compares the signatures of candidates. rensa: insert_many and
+query_all; datasketch: an insertion session, and one query after the other.
 Identical documents: 8,000 with ``limit=10`` as a multiple of 4,000.
 Memory: what the tables hold besides signatures and ids at any moment while 1,000,000 documents
 come, and after `compact`; traced, in a process of its own.
@@ -115,7 +115,7 @@ def identical(options: argparse.Namespace, count: int) -> dict[str, Any]:
     row = random_signatures(1)
 
     def work(number: int) -> Any:
-        index = fastlsh.Index(THRESHOLD, bands=BANDS, rows=ROWS, threads=1)
+        index = fastlsh.Index(THRESHOLD, bands=BANDS, rows=ROWS, verify="signature", threads=1)
         rows = np.repeat(row, number, axis=0)
         index.insert_many(range(number), signatures=rows)
         return index.query_many(signatures=rows, limit=10)
@@ -137,7 +137,7 @@ def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
     from fastlsh.index.memory import SPARE, USED_WHEN_COMPACT, Documents
 
     step = 1_000
-    index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, threads=1)
+    index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, verify="signature", threads=1)
     tables = index._backend  # without the ids
     kernel = tables.kernel
     most, room = 0.0, 0
@@ -166,7 +166,7 @@ def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
 def peak_of_index(bands: int, rows: int, n: int) -> dict[str, Any]:
     """Let n documents come in ten parts; the growth of the peak of the process."""
     parts = [random_signatures(n // 10, part) for part in range(10)]
-    index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, threads=1)
+    index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, verify="signature", threads=1)
     index.insert("warm up", signature=parts[0][0])
     before = common.peak()
     for number, part in enumerate(parts):
@@ -200,7 +200,7 @@ def opening(options: argparse.Namespace, count: int) -> dict[str, Any]:
         rows = random_signatures(sizes[1])
         paths: dict[int, str] = {}
         for n in sizes:
-            index = fastlsh.Index(THRESHOLD, threads=1)
+            index = fastlsh.Index(THRESHOLD, verify="signature", threads=1)
             index.insert_many([f"document {d}" for d in range(n)], signatures=rows[:n])
             index.save(paths.setdefault(n, str(Path(folder) / str(n))))
             del index

@@ -33,6 +33,7 @@ ELSEWHERE = {
     "migrating",
     "engines",
     "integrations",
+    "indexes",
     "large-collections",
     "recipes",
     "spark",

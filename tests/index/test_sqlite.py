@@ -122,9 +122,14 @@ def test_a_locked_index(path):
 def test_a_batch_that_fails(path):
     with Index.open(path) as index:
         index.insert("a", TEXTS[0])
-        with pytest.raises(KeyError), index.batch():
-            index.insert_many(range(20), TEXTS[:20])
-            index.remove("not there")
+
+        def half():
+            with index.batch():
+                index.insert_many(range(20), TEXTS[:20])
+                index.remove("not there")
+
+        with pytest.raises(KeyError):
+            half()
         assert list(index) == ["a"]
         assert [name for name, _ in index.query(TEXTS[0])] == ["a"]
         with index.batch(), pytest.raises(RuntimeError, match="under way already"), index.batch():
@@ -160,6 +165,46 @@ def test_copies_from_form_to_form(path):
         assert copy.query_many(TEXTS) == memory.query_many(TEXTS)
         assert list(copy) == list(memory)
         copy.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 3 MB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk(small_disk):
+    path = small_disk / "index"
+    with Index.open(path, num_perm=64) as index:
+        index.insert_many(range(60), TEXTS)
+        found = index.query_many(TEXTS)
+        for _ in range(2):
+            with pytest.raises(OSError, match="No space left on device") as error:
+                index.insert_many(
+                    range(100, 9100), [f"{d} and more text" * 20 for d in range(9000)]
+                )
+            assert str(path) in str(error.value)
+            assert list(index) == list(range(60))
+            assert index.query_many(TEXTS) == found
+        index.insert(60, TEXTS[0])
+    with Index.open(path) as index:
+        assert list(index) == list(range(61))
+        with pytest.raises(OSError, match="No space left on device"):
+            index.insert_many(range(100, 9100), [f"{d} and more text" * 20 for d in range(9000)])
+        with pytest.raises(OSError, match="No space left on device"):
+            for copy in range(100):
+                index.copy_to(small_disk / f"copy {copy}")
+    for copy in small_disk.glob("*copy*"):
+        with Index.open(copy) as index:
+            assert len(index) == 61
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

@@ -5,6 +5,7 @@ import warnings
 
 from fastlsh import deduplicate_files
 from fastlsh._kernels import REMEMBERED
+from fastlsh.cli import dedup_index
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.messages import summarise, warn_of_rows
 from fastlsh.cli.options import (
@@ -66,6 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="also remove what is a near-duplicate of a document of these",
     )
+    parser.add_argument(
+        "--index",
+        metavar="INDEX",
+        help="also remove what is a near-duplicate of a document of this index (see `fastlsh index"
+        " build`), and add what is kept: both, or neither; the parameters are those of the index",
+    )
     parser.add_argument("--report", metavar="FILE", help="a page about the run (.html)")
     add_search_options(parser)
     parser.add_argument(
@@ -85,6 +92,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    if arguments.index is not None:
+        dedup_index.run(arguments)
+        return
     keywords = search_keywords(arguments, "keep", "max_candidates", "rule", "containment")
     with watched(arguments) as watch:
         result = deduplicate_files(

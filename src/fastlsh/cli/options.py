@@ -201,6 +201,19 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
     }
 
 
+def given_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the keyword arguments of `Index.open`: only what was given."""
+    keywords = search_keywords(arguments)
+    names = {"threshold", "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify"}
+    names |= {"threads"}
+    given = {name for name in names if getattr(arguments, name) is not None}
+    if arguments.preset is not None:
+        given |= names
+    if arguments.preset is not None or any(getattr(arguments, n) is not None for n in SHINGLING):
+        given.add("shingler")
+    return {name: value for name, value in keywords.items() if name in given}
+
+
 def integer(text: str) -> int:
     """Return an option's number, or raise what argparse tells with the option's name."""
     number = int(text)

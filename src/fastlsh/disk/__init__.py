@@ -1,6 +1,7 @@
 """The engine for files larger than memory: the same answer as in memory, to the bit."""
 
 from fastlsh.disk.files import deduplicate_files
+from fastlsh.disk.indexed import deduplicate_with_index
 from fastlsh.disk.pair_files import near_duplicate_files
 from fastlsh.disk.reading import tokens_as_words
 from fastlsh.disk.results import FileDeduplication, FilePairs
@@ -9,6 +10,7 @@ __all__ = [
     "FileDeduplication",
     "FilePairs",
     "deduplicate_files",
+    "deduplicate_with_index",
     "near_duplicate_files",
     "tokens_as_words",
 ]

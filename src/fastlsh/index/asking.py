@@ -18,6 +18,7 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, StoredIds, read_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
+from fastlsh.parameters import SearchParams
 
 
 class Asking:
@@ -62,6 +63,11 @@ class Asking:
     def params(self) -> LSHParams:
         """Bands and rows."""
         return self._settings.params
+
+    @property
+    def search_params(self) -> SearchParams:
+        """All parameters."""
+        return self._settings.search
 
     @property
     def threshold(self) -> float:
@@ -205,6 +211,13 @@ def in_memory(backend: Backend) -> Memory:
     for names, documents in backend.blocks():
         tables.add(names, documents, "raise")
     return tables
+
+
+def known_documents(index: Asking, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
+    """Return who may be compared with documents that have these signatures, and their ids."""
+    nested = index._guard.held()
+    with index._guard.lock:
+        return index._settled(nested).candidates(signatures)
 
 
 def _check_limit(limit: int | None) -> int:

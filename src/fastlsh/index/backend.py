@@ -51,6 +51,12 @@ class Backend(Protocol):
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
         """Iterate over all documents, with their ids, some at a time."""
 
+    def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
+        """Return at least all that documents with these signatures are compared with, and ids.
+
+        In the order of insertion. In memory that is everything.
+        """
+
     def answer(
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:

@@ -31,6 +31,10 @@ class Memory(Tables):
         """Return a copy of all documents."""
         return iter([(list(self.names()), self.documents())])
 
+    def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
+        """Return all documents, and their ids."""
+        return list(self.names()), self.documents()
+
     def answer(
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:

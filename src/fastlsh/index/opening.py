@@ -9,7 +9,8 @@ from fastlsh.index import sqlite
 from fastlsh.index.backend import Backend
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.files import is_index
-from fastlsh.index.stored import Store, Stored
+from fastlsh.index.store import Store
+from fastlsh.index.stored import Stored
 
 DEFAULTS = {"num_perm": 128, "seed": 1, "scheme": "affine32", "recall": 0.98, "verify": "exact"}
 

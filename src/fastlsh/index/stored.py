@@ -5,8 +5,8 @@ has to find these, and the same tables as in memory decide, with the same answer
 """
 
 from collections.abc import Hashable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,68 +15,13 @@ from fastlsh._kernels import REMEMBERED
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
-from fastlsh.index.settings import Settings
+from fastlsh.index.store import Store
 from fastlsh.parallel import batches
 
 ASKED = 4096
 """Documents whose candidates are found together ..."""
 COMPARED = 1 << 14
 """... and candidates that are in memory at a time; more only for a single new document."""
-
-
-class Store(Protocol):
-    """What a database must do. Numbers ascend in the order of insertion, and none comes again."""
-
-    settings: Settings
-    read_only: bool
-
-    def reading(self) -> AbstractContextManager[None]:
-        """See one state of the database meanwhile."""
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Make one change; nothing remains of it if there is an error."""
-
-    def batch(self) -> AbstractContextManager[None]:
-        """Make one change of all `writing` meanwhile."""
-
-    def count(self) -> int:
-        """Return how many documents there are."""
-
-    def nbytes(self) -> int:
-        """Return how many bytes the database takes."""
-
-    def find(self, names: list[Any]) -> dict[Any, int]:
-        """Return the numbers of those ids that have a document."""
-
-    def check(self, names: list[Any]) -> None:
-        """Raise TypeError if an id cannot be stored."""
-
-    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
-        """Return the ids of some documents."""
-
-    def after(self, number: int, count: int) -> NDArray[np.int64]:
-        """Return the numbers of the next documents after this one, ascending."""
-
-    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
-        """Return who shares a bucket with one of these, ascending.
-
-        At least the first `most` of each bucket, if that is given; perhaps a few others.
-        """
-
-    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
-        """Return documents that `gather` or `after` named in the same state."""
-
-    def insert(self, names: list[Any], documents: Documents) -> None:
-        """Add documents of new ids."""
-
-    def delete(self, numbers: NDArray[np.int64]) -> None:
-        """Remove documents that are there."""
-
-    def pack(self) -> None:
-        """Give back spare room."""
-
-    def close(self) -> None:
-        """Let go of files and connections."""
 
 
 class Stored:
@@ -188,11 +133,16 @@ class Stored:
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
         """Add documents; "raise" or "replace" those whose ids are there."""
         self.store.check(names)
-        with self.store.writing():
-            names, documents, replaced = chosen(self.store.find, names, documents, on_known)
-            if replaced:
-                self.store.delete(np.array(sorted(replaced.values()), np.int64))
-            self.store.insert(names, documents)
+        try:
+            with self.store.writing():
+                if on_known != "raise":
+                    names, documents, replaced = chosen(self.store.find, names, documents, on_known)
+                    self.store.delete(np.array(sorted(replaced.values()), np.int64))
+                self.store.insert(names, documents)
+        except KeyError:
+            with self.store.reading():
+                chosen(self.store.find, names, documents, on_known)  # says which
+            raise
 
     def add_unique(
         self, names: list[Any], documents: Documents, max_candidates: int

@@ -1,16 +1,19 @@
 """A collection without near-duplicates, and the proof for each document that goes."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents
+from fastlsh.index import Index
 from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Deduplication
+from fastlsh.search.known import check_alone, from_index, from_signatures, signed_with
 from fastlsh.search.short_shingles import warn_of_short_shingles
 from fastlsh.stages import check_keep, decide, priority_order, sign
 from fastlsh.texts import Shingler, as_texts, joined
@@ -20,7 +23,8 @@ def deduplicate(
     texts: Iterable[Any],
     threshold: float = 0.8,
     *,
-    against: Iterable[Any] | None = None,
+    against: Iterable[Any] | Index | None = None,
+    against_signatures: NDArray[np.uint32] | None = None,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     keep: str | ArrayLike = "first",
@@ -52,9 +56,13 @@ def deduplicate(
         As in `near_duplicates`.
     against
         A second collection, in any form of `texts`: documents that are kept already. They come
-        first in priority and are not part of the result.
+        first in priority and are not part of the result. Or an `Index` with the same parameters,
+        which has signed them; of one on disk only those in the buckets of `texts` are read.
+    against_signatures
+        Saved signatures of `against`, uint32 (n, num_perm), which is then not signed again. The
+        texts themselves can be left out with ``verify="signature"``.
     against_ids
-        Their ids.
+        Their ids; an index has its own.
     keep
         Who has priority: "first", "last", "longest" (in code points of the normalised text; in
         bytes with unit "byte"), or an array with a number for each document, higher first. Ties
@@ -101,15 +109,35 @@ def deduplicate(
     max_candidates = check_integer(max_candidates, "max_candidates")
     options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
-    known = as_texts([] if against is None else against)
+    known = as_texts([] if against is None or isinstance(against, Index) else against)
     ids = check_ids(ids, len(collection))
-    against_ids = check_ids(against_ids, len(known), "against_ids")
     preference = check_keep(keep, len(collection))
+    ready, clock = None, Stopwatch()
+    if isinstance(against, Index):
+        check_alone(against_signatures, "signatures")
+        check_alone(against_ids, "ids")
+    elif against_signatures is not None:
+        ready = from_signatures(against, against_signatures, params)
     everything = joined(known, collection)
-    clock = Stopwatch()
     with clock("signatures"):
+        if ready is not None or isinstance(against, Index):
+            everything = collection
         signed = sign(everything, params, options)
         warn_of_short_shingles(everything, signed.signatures, params, options)
+    if isinstance(against, Index):
+        with clock("index"):
+            ready, collection, plain = from_index(
+                against, signed.signatures, collection, params, options.threads
+            )
+            params, asked = replace(params, shingler=plain), params
+            against_ids = ready.ids
+    else:
+        asked = params
+    if ready is not None:
+        known = ready.texts
+        everything = joined(known, collection)
+        signed = signed_with(ready, signed, params)
+    against_ids = check_ids(against_ids, len(known), "against_ids")
     fixed = np.arange(len(everything)) < len(known)
     order = priority_order(preference, everything, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
@@ -129,7 +157,7 @@ def deduplicate(
         params=params.lsh,
         empty=int((empty_documents(signed.signatures) >= len(known)).sum()),
         options={
-            "keep": keep, "max_candidates": max_candidates, "shingler": params.shingler,
+            "keep": keep, "max_candidates": max_candidates, "shingler": asked.shingler,
             "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
             "rows": params.lsh.rows, "scheme": scheme, "verify": verify, "rule": rule,
             "containment": params.containment,

@@ -239,7 +239,7 @@ class MinHasher:
 def batch_size(texts: Texts) -> int:
     """Return how many documents make about half a million characters, by a sample."""
     n = len(texts)
-    if n == 0:
+    if n < 2:
         return 1
     sample = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
     lengths = np.empty(len(sample), np.int64)

@@ -2,7 +2,7 @@
 
 from fastlsh.index.memory.documents import Documents, joined_documents, read_documents
 from fastlsh.index.memory.ids import Ids
-from fastlsh.index.memory.packed_texts import PackedTexts
+from fastlsh.index.memory.packed_texts import PackedTexts, packed
 from fastlsh.index.memory.stored_ids import KINDS, StoredIds, check_id
 from fastlsh.index.memory.tables import SPARE, USED_WHEN_COMPACT, Tables
 
@@ -17,5 +17,6 @@ __all__ = [
     "Tables",
     "check_id",
     "joined_documents",
+    "packed",
     "read_documents",
 ]

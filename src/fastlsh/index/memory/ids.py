@@ -43,7 +43,7 @@ class Ids:
 
     def maybe_known(self, names: set[Any]) -> bool:
         """Whether one of the ids may be there."""
-        return not names.isdisjoint(self._numbers)
+        return not self._numbers.keys().isdisjoint(names)  # looks through the smaller of both
 
     def assign(self, first: int, names: Sequence[Any], replaced: Mapping[Any, int]) -> None:
         """Give the numbers from `first` on to ids; those in `replaced` had that number before."""

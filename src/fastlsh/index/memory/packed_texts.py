@@ -11,11 +11,16 @@ from fastlsh.sets import offsets_of
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts
 
+FEW = 8
+"""Texts that are not worth a look at their sizes."""
+
 
 def packed(
     texts: Texts, shingler: Shingler, threads: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the normalised texts, uint64, and where each begins, int64 (n + 1,)."""
+    if len(texts) <= FEW:
+        return pack(shingler.take_texts(texts, np.arange(len(texts))))
     parts: dict[int, tuple[NDArray[np.uint64], NDArray[np.int64]]] = {}
 
     def work(first: int, last: int) -> Iterator[None]:

@@ -12,13 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.parallel import batches_by_work
 from fastlsh.sets import offsets_of, places_of
 
 PAGE = 1000
 """Entries in a page: they fill one of SQLite's."""
 TOGETHER = 500
 """Rows that are asked for by one statement."""
+PAGES = 1 << 12
+"""Pages that are in memory at a time: 32 MB, and as much again to search them."""
 MASK = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
 CUT = 256
 """Entries of a tag that are taken where the first of a bucket are wanted: far more than these, in
 case that two buckets have one tag."""
@@ -35,6 +39,23 @@ class Run(NamedTuple):
     """int64 (bands + 1,): where the pages of each band begin, from 0 on."""
     least: NDArray[np.uint64]
     """uint64: the first entry of each page."""
+    tags: NDArray[np.uint64]
+    """uint64: ``band << 32 | tag`` of the first entry of each page; ascending."""
+
+    @classmethod
+    def of(
+        cls, first: int, last: int, page: int, pages: NDArray[np.int64], least: NDArray[np.uint64]
+    ) -> "Run":
+        """Return a run with what follows from the rest."""
+        bands = np.arange(len(pages) - 1, dtype=np.uint64)
+        return cls(
+            first,
+            last,
+            page,
+            pages,
+            least,
+            np.repeat(bands << HALF, np.diff(pages)) | least >> HALF,
+        )
 
 
 def entries_of(keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> list[NDArray[np.uint64]]:
@@ -85,50 +106,54 @@ def find_in_runs(
     most
         At least so many of each bucket, the first.
     """
-    keys = keys[:, keys[0] != 0]
     found = [np.empty(0, np.uint64)]
-    if not keys.shape[1] or not runs:
-        return found[0].astype(np.int64)
-    for band, of_band in enumerate(keys):
-        low = np.unique(of_band & ~MASK)
-        places = []
+    filled = keys[:, keys[0] != 0]
+    if filled.shape[1] and runs:
+        band = np.arange(len(keys), dtype=np.uint64)[:, None]
+        wanted = np.unique(band << HALF | filled >> HALF)
         for run in runs:
-            begin, end = run.pages[band], run.pages[band + 1]
-            if begin == end:
-                places.append((run, 0, np.empty(0, np.int64)))
-                continue
-            least = run.least[begin:end]
             # The entries of a tag may begin in the page before the first that begins with it.
-            start = np.maximum(np.searchsorted(least, low, "left") - 1, 0)
-            stop = np.searchsorted(least, low | MASK, "right")
-            pages = np.unique(places_of(start, np.maximum(stop - start, 1)))
-            places.append((run, int(begin), pages[pages < end - begin]))
-        for run, begin, pages in places:
-            if not len(pages):
-                continue
-            held = read_pages(connection, run.page + begin + pages)
-            entries = np.concatenate([held[page] for page in sorted(held)])
-            found.append(_entries_with(entries, low, removed, most))
+            start = np.maximum(np.searchsorted(run.tags, wanted, "left") - 1, 0)
+            stop = np.searchsorted(run.tags, wanted, "right")
+            for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
+                some = slice(first, last)
+                pages = np.unique(places_of(start[some], (stop - start)[some]))
+                if len(pages):
+                    tags, entries = _entries(connection, run, pages)
+                    found.append(_chosen(tags, entries, wanted[some], removed, most))
     return np.unique(np.concatenate(found)).astype(np.int64)
 
 
-def _entries_with(
-    entries: NDArray[np.uint64],
+def _entries(
+    connection: sqlite3.Connection, run: Run, pages: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return ``band << 32 | tag`` of each entry of some pages, ascending, and the entries."""
+    held = read_pages(connection, run.page + pages)
+    parts = [held[page] for page in (run.page + pages).tolist()]
+    entries = np.concatenate(parts)
+    band = np.searchsorted(run.pages, pages, "right").astype(np.uint64) - np.uint64(1)
+    return np.repeat(band << HALF, [len(part) for part in parts]) | entries >> HALF, entries
+
+
+def _chosen(
     tags: NDArray[np.uint64],
+    entries: NDArray[np.uint64],
+    wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
     most: int | None,
 ) -> NDArray[np.uint64]:
-    start = np.searchsorted(entries, tags, "left")
-    count = np.searchsorted(entries, tags | MASK, "right") - start
-    chosen = entries[places_of(start, count)]
+    """Return the numbers of the entries with tags that are wanted."""
+    start = np.searchsorted(tags, wanted, "left")
+    count = np.searchsorted(tags, wanted, "right") - start
+    chosen = entries[places_of(start, count)] & MASK
     if len(removed):
-        there = ~np.isin(chosen & MASK, removed)
-        tag = np.repeat(np.arange(len(tags)), count)[there]
-        chosen, count = chosen[there], np.bincount(tag, minlength=len(tags))
+        there = ~np.isin(chosen, removed)
+        tag = np.repeat(np.arange(len(wanted)), count)[there]
+        chosen, count = chosen[there], np.bincount(tag, minlength=len(wanted))
     if most is not None and count.max(initial=0) > max(CUT, most):
         before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
         chosen = chosen[before < max(CUT, most)]
-    return chosen & MASK
+    return chosen
 
 
 def write_run(
@@ -152,7 +177,7 @@ def write_run(
         sizes.append(len(parts))
         at += len(parts)
     pages = offsets_of(np.array(sizes, np.int64))
-    run = Run(first, last, page, pages, np.concatenate(least))
+    run = Run.of(first, last, page, pages, np.concatenate(least))
     connection.execute(
         "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
         (first, last, page, pages.astype("<i8").tobytes(), run.least.astype("<u8").tobytes()),
@@ -163,7 +188,7 @@ def write_run(
 def read_run(row: tuple[int, int, int, bytes, bytes]) -> Run:
     """Return a run from its row."""
     first, last, page, pages, least = row
-    return Run(first, last, page, np.frombuffer(pages, "<i8"), np.frombuffer(least, "<u8"))
+    return Run.of(first, last, page, np.frombuffer(pages, "<i8"), np.frombuffer(least, "<u8"))
 
 
 def delete_pages_of(connection: sqlite3.Connection, run: Run) -> None:

@@ -1,9 +1,8 @@
 """The documents of an index in SQLite."""
 
+import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, check_id
-from fastlsh.index.settings import Settings
-from fastlsh.index.sqlite.connection import Connection, named_errors
-from fastlsh.index.sqlite.levels import Levels
+from fastlsh.index.sqlite.connection import named_errors
 from fastlsh.index.sqlite.runs import TOGETHER
+from fastlsh.index.sqlite.session import Session
 from fastlsh.sets import offsets_of
 
 RECENT = 1 << 13
@@ -26,118 +24,8 @@ MOST = 2**32 - 1
 """Numbers that there are."""
 
 
-class SqliteStore:
-    """A `Store` in a file of SQLite.
-
-    A transaction sees one state. What is in memory, the recent documents and the lists of pages,
-    belongs to a state, too, and is read anew where another process has changed it.
-    """
-
-    def __init__(self, connection: Connection, settings: Settings) -> None:
-        self.settings = settings
-        self.read_only = connection.read_only
-        self._connection = connection
-        self._depth = 0
-        self._forget()
-
-    def _forget(self) -> None:
-        """Know nothing of the database."""
-        self._next = self._flushed = self._documents = 0
-        search = replace(self.settings.search, verify="none")
-        self._plain = replace(self.settings, search=search, keeps="")
-        self._recent = Memory(self._plain)
-        self._linked = 0  # documents before this one are in a run or among the recent ones
-        self._levels = Levels(self.settings.params.bands)
-
-    # ---- transactions
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """See one state of the database meanwhile."""
-        if self._depth:
-            yield
-            return
-        with self._transaction("BEGIN", "COMMIT", "ROLLBACK"):
-            yield
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Make one change; nothing remains of it if there is an error."""
-        if self._depth:
-            with self._transaction("SAVEPOINT change", "RELEASE change", "ROLLBACK TO change"):
-                yield
-                self._save()
-        else:
-            with self.batch():
-                yield
-
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Make one change of all `writing` meanwhile."""
-        if self._depth:
-            raise RuntimeError("a batch of this index is under way already")
-        with self._transaction("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"):
-            yield
-            self._save()
-
-    @contextmanager
-    def _transaction(self, begin: str, end: str, undo: str) -> Iterator[None]:
-        connection = self._connection
-        with named_errors(connection.path, connection.wait):
-            if connection.fresh:
-                self._depth = 0
-                self._forget()
-            self._sql = connection.get()
-            self._sql.execute(begin)
-            self._depth += 1
-            try:
-                self._refresh()
-                yield
-                self._sql.execute(end)
-            except BaseException:
-                connection.end(undo)
-                self._forget()
-                raise
-            finally:
-                self._depth -= 1
-
-    def _refresh(self) -> None:
-        """Know the state of the database."""
-        row = self._sql.execute("SELECT * FROM state").fetchone()
-        after, flushed, documents, runs, removals, page = row
-        levels = self._levels
-        if flushed != self._flushed or removals != levels.removals:
-            self._recent = Memory(self._plain)
-            self._linked = flushed
-        if runs != levels.version or removals != levels.removals:
-            levels.read(self._sql, runs, removals)
-        levels.page = page
-        self._flushed, self._documents, self._next = flushed, documents, after
-        if after > self._linked:
-            rows = self._sql.execute(
-                "SELECT number, signature FROM documents WHERE number >= ?", (self._linked,)
-            ).fetchall()
-            numbers = [number for number, _ in rows]
-            signatures = b"".join(signature for _, signature in rows)
-            self._link(numbers, self._rows(signatures))
-            self._linked = after
-
-    def _save(self) -> None:
-        levels = self._levels
-        self._sql.execute(
-            "UPDATE state SET next = ?, flushed = ?, documents = ?, runs = ?, removals = ?, "
-            "page = ?",
-            (
-                self._next, self._flushed, self._documents, levels.version, levels.removals,
-                levels.page,
-            ),
-        )  # fmt: skip
-
-    def _rows(self, signatures: bytes) -> NDArray[np.uint32]:
-        return np.frombuffer(signatures, "<u4").reshape(-1, self.settings.hasher.num_perm)
-
-    def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
-        self._recent.insert(numbers, Documents(signatures), {})
+class SqliteStore(Session):
+    """A `Store` in a file of SQLite."""
 
     # ---- questions
 
@@ -166,8 +54,9 @@ class SqliteStore:
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        for place, name in enumerate(names):
-            check_id(name, place)
+        if not _are_plain(names):
+            for place, name in enumerate(names):
+                check_id(name, place)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -236,10 +125,13 @@ class SqliteStore:
             words = documents.contents.astype("<u8", copy=False).view(np.uint8).data
             ends = (8 * documents.offsets).tolist()
             contents = (words[ends[i] : ends[i + 1]] for i in range(n))
-        self._sql.executemany(
-            "INSERT INTO documents VALUES (?, ?, ?, ?)",
-            zip(numbers, map(_plain, names), rows, contents, strict=False),
-        )
+        try:
+            self._sql.executemany(
+                "INSERT INTO documents VALUES (?, ?, ?, ?)",
+                zip(numbers, _plain_ones(names), rows, contents, strict=False),
+            )
+        except sqlite3.IntegrityError as error:
+            raise KeyError(str(error)) from error
         self._next = self._linked = first + n
         self._documents += n
         if len(self._recent) + n < RECENT:
@@ -256,6 +148,15 @@ class SqliteStore:
         )
         self._recent = Memory(self._plain)
         self._flushed = self._next
+
+    def moves(self) -> list[tuple[str, str]]:
+        """Return the files that are to be renamed: what was written, and the target."""
+        return list(self._sql.execute("SELECT written, target FROM moves"))
+
+    def note_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Note which files are to be renamed."""
+        self._sql.execute("DELETE FROM moves")
+        self._sql.executemany("INSERT INTO moves VALUES (?, ?)", moves)
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""
@@ -287,6 +188,18 @@ def _plain(name: Any) -> Any:
     if isinstance(name, bytes):
         return bytes(name)
     return str(name) if isinstance(name, str) and _encodable(name) else None
+
+
+def _plain_ones(names: list[Any]) -> list[Any]:
+    return names if _are_plain(names) else list(map(_plain, names))
+
+
+def _are_plain(names: list[Any]) -> bool:
+    """Whether all are of one of the types that most ids have, and can be stored."""
+    kinds = set(map(type, names))
+    if kinds == {int}:
+        return min(names) >= -(2**63) and max(names) < 2**63
+    return kinds == {str} and _encodable("".join(names))
 
 
 def _encodable(name: str) -> bool:

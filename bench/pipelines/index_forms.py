@@ -1,0 +1,180 @@
+"""Every form of an index: memory, insert and query rates, in batches, singly, and four at once.
+
+Documents of about 100 characters (exact verification keeps and compares them), a fifth of them
+near-duplicates, 17 bands of 7 rows. Signatures are made beforehand and given to all: what is timed
+is the index. fastlsh verifies exactly; datasketch and rensa, in memory, return candidates
+unverified. Batches of 10,000; singly: 500 documents.
+Readers: processes that ask at once, each 5,000 documents.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastlsh
+from bench import common
+from bench.peers import contenders
+
+BANDS, ROWS = 17, 7
+BATCH, SINGLE, READERS = 10_000, 500, 4
+
+
+def documents(n: int) -> list[str]:
+    """Return texts of which each fifth is much like an earlier one."""
+    draw = random.Random(3)
+    letters = "abcdefghijklmnopqrstuvwxyz     "
+    texts: list[str] = []
+    for number in range(n):
+        if number % 5 == 4:
+            text = texts[draw.randrange(number)]
+            place = draw.randrange(len(text))
+            texts.append(text[:place] + draw.choice(letters) + text[place + 1 :])
+        else:
+            texts.append("".join(draw.choices(letters, k=100)))
+    return texts
+
+
+def opened(form: str, folder: str, threads: int = 1) -> Any:
+    if form == "memory":
+        return fastlsh.Index(0.8, bands=BANDS, rows=ROWS, threads=threads)
+    return fastlsh.Index.open(Path(folder) / "index", 0.8, bands=BANDS, rows=ROWS, threads=threads)
+
+
+def timed(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def cut(n: int) -> Iterator[slice]:
+    return (slice(first, min(first + BATCH, n)) for first in range(0, n, BATCH))
+
+
+def ours(
+    form: str, texts: list[str], signatures: NDArray[np.uint32], folder: str
+) -> dict[str, float]:
+    index = opened(form, folder)
+    n = len(texts)
+
+    def insert() -> None:
+        for some in cut(n):
+            index.insert_many(range(n)[some], texts[some], signatures=signatures[some])
+
+    def query(some: slice) -> Any:
+        return index.query_many(texts[some], signatures=signatures[some])
+
+    found = {"inserts/s in batches": n / timed(insert)}
+    asked = list(cut(n))[:: max(n // BATCH // 5, 1)]
+    total = sum(some.stop - some.start for some in asked)
+    found["queries/s in batches"] = total / timed(lambda: [query(some) for some in asked])
+    found["queries/s singly"] = SINGLE / timed(
+        lambda: [index.query(text) for text in texts[: SINGLE * 7 : 7]]
+    )
+    more = [f"{text} more" for text in texts[:SINGLE]]
+    found["inserts/s singly"] = SINGLE / timed(
+        lambda: [index.insert(n + d, text) for d, text in enumerate(more)]
+    )
+    found["bytes a document"] = index.nbytes / len(index)
+    index.close()
+    return found
+
+
+READER = """
+import sys
+import fastlsh
+from bench.pipelines.index_forms import documents
+with fastlsh.Index.open(sys.argv[1], read_only=True, threads=1) as index:
+    texts = documents(int(sys.argv[2]))[-5000:]
+    index.query_many(texts[:100])
+    print("ready", flush=True)
+    sys.stdin.readline()
+    index.query_many(texts)
+"""
+
+
+def readers(folder: str, n: int, count: int) -> float:
+    """Return the documents that `count` processes ask for in a second."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", READER, os.path.join(folder, "index"), str(n)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(count)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        process.stdout.readline()
+
+    def ask() -> None:
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        for process in processes:
+            process.communicate()
+
+    return count * min(5000, n) / timed(ask)
+
+
+def rensa(texts: list[str]) -> dict[str, float]:
+    from rensa import RMinHash, RMinHashLSH
+
+    n = len(texts)
+    sets = [[text[i : i + 9] for i in range(len(text) - 8)] for text in texts]
+    minhashes = RMinHash.from_token_sets(sets, 128, 1)
+    index = RMinHashLSH(0.8, 128, 16)  # needs a divisor: 16 bands of 8 rows
+    return {
+        "inserts/s in batches": n / timed(lambda: index.insert_many(minhashes)),
+        "queries/s in batches": n / timed(lambda: index.query_all(minhashes)),
+    }
+
+
+def datasketch(signatures: NDArray[np.uint32]) -> dict[str, float]:
+    from datasketch import MinHash, MinHashLSH
+
+    theirs = [MinHash(128, hashvalues=row, scheme="affine32") for row in signatures]
+    index = MinHashLSH(num_perm=128, params=(BANDS, ROWS))
+
+    def insert() -> None:
+        with index.insertion_session() as session:
+            for d, minhash in enumerate(theirs):
+                session.insert(d, minhash, check_duplication=False)
+
+    asked = theirs[:2000]
+    return {
+        "inserts/s in batches": len(theirs) / timed(insert),
+        "queries/s singly": len(asked) / timed(lambda: [index.query(each) for each in asked]),
+    }
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure and write results/index_forms.json."""
+    parser = common.parser(__doc__)
+    parser.add_argument("--documents", type=int, default=1_000_000)
+    options = parser.parse_args(arguments)
+    n = 5_000 if options.quick else options.documents
+    texts = documents(n)
+    signatures = fastlsh.MinHasher().signatures(texts)
+    results: dict[str, Any] = {"documents": n, "bands x rows": f"{BANDS} x {ROWS}"}
+    for form in ("memory", "sqlite"):
+        with tempfile.TemporaryDirectory() as folder:
+            results[form] = ours(form, texts, signatures, folder)
+            if form == "sqlite":
+                results[form]["queries/s, one reader"] = readers(folder, n, 1)
+                results[form]["queries/s, four readers"] = readers(folder, n, READERS)
+    if contenders.installed("rensa"):
+        results["rensa, unverified, 16 x 8"] = rensa(texts)
+    if contenders.installed("datasketch"):
+        results["datasketch, unverified"] = datasketch(signatures)
+    common.write("index_forms", options, results)

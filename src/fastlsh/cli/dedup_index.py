@@ -1,0 +1,56 @@
+"""``fastlsh dedup --index``: new documents against an index, which has them afterwards."""
+
+import argparse
+import os
+import sys
+import warnings
+
+from fastlsh._kernels import REMEMBERED
+from fastlsh.cli.index import opened
+from fastlsh.cli.messages import say, warn_of_rows
+from fastlsh.cli.options import known_inputs, read_inputs
+from fastlsh.disk import deduplicate_with_index
+from fastlsh.io import check_rows_output, check_targets
+
+REFUSED = (
+    "against", "priority", "clusters", "report", "convert_to", "work", "memory", "rule",
+    "containment",
+)  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    for name in REFUSED:
+        if getattr(arguments, name):
+            option = "--" + name.replace("_", "-")
+            raise ValueError(f"--index and {option} cannot be given together")
+    known = known_inputs(arguments)
+    check_rows_output(
+        arguments.inputs, arguments.output, format=arguments.format,
+        recursive=arguments.recursive, known=known,
+    )  # fmt: skip
+    check_targets({"--removed": arguments.removed}, known, [arguments.output])
+    for path in (arguments.output, arguments.removed):
+        if path is not None and os.path.abspath(path) == os.path.abspath(arguments.index):
+            raise ValueError(f"{path}: it is the index")
+    with opened(arguments) as index:
+        collection = read_inputs(arguments, arguments.inputs, uniform=True)
+        warn_of_rows(collection)
+        result = deduplicate_with_index(
+            index, collection, arguments.output, arguments.removed,
+            keep=arguments.keep or "first", max_candidates=arguments.max_candidates or 1000,
+            threads=arguments.threads,
+            progress=sys.stderr.isatty() and not arguments.quiet,
+        )  # fmt: skip
+        size = len(index)
+    if result.limited:
+        warnings.warn(
+            f"{result.limited} documents were kept without a comparison with every candidate: there"
+            f" were more than --max-candidates, or than the {REMEMBERED} that a bucket remembers",
+            stacklevel=2,
+        )
+    if not arguments.quiet:
+        kept = len(result.selected)
+        say(f"{len(collection)} documents")
+        say(f"{kept} kept, {len(collection) - kept} removed")
+        say(f"{arguments.index} has {size} documents")

@@ -1,0 +1,150 @@
+"""``fastlsh index``: an index in a file, which is always saved."""
+
+import argparse
+import json
+import os
+
+import numpy as np
+
+from fastlsh import Index
+from fastlsh.cli.messages import say, warn_of_rows
+from fastlsh.cli.options import (
+    add_input_options,
+    add_search_options,
+    given_keywords,
+    integer,
+    known_inputs,
+    read_inputs,
+)
+from fastlsh.index import finish_moves
+from fastlsh.io import Lookup, check_target, write_table
+
+HELP = "Build, change and ask an index that stays."
+EXAMPLES = """\
+examples:
+  fastlsh index build seen.index monday.jsonl
+  fastlsh index query seen.index tuesday.jsonl --limit 1
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the commands and their options."""
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, run, text in (
+        ("build", _build, "Make a new index of the documents."),
+        ("add", _add, "Insert documents."),
+        ("query", _query, "Print id, match and jaccard of what the index has like each document."),
+        ("remove", _remove, "Remove documents by their ids."),
+        ("info", _info, "Print parameters and sizes."),
+    ):
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.allow_abbrev = False
+        sub.add_argument("index", metavar="INDEX", help="the file")
+        sub.set_defaults(do=run)
+        if name in ("build", "add", "query"):
+            add_input_options(sub)
+            add_search_options(sub)
+        if name == "add":
+            sub.add_argument(
+                "--replace", action="store_true", help="documents whose ids are there already"
+            )
+        if name == "query":
+            sub.add_argument(
+                "-o", "--output", metavar="OUT",
+                help=".tsv .csv .jsonl .parquet (default: TSV on the standard output)",
+            )  # fmt: skip
+            sub.add_argument("--limit", metavar="N", type=integer, help="matches of a document")
+        if name == "remove":
+            sub.add_argument("ids", metavar="ID", nargs="+")
+            sub.add_argument("-q", "--quiet", action="store_true", help="no summary")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    arguments.do(arguments)
+
+
+def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool = False) -> Index:
+    """Open the index of a command, with the parameters that were given, and finish what is open."""
+    path = arguments.index
+    if new and os.path.exists(path):
+        raise ValueError(f"{path}: it exists already; `fastlsh index add` adds to it")
+    if not new and not os.path.exists(path):
+        raise ValueError(f"{path}: there is no index; `fastlsh index build` makes one")
+    given = given_keywords(arguments) if hasattr(arguments, "threshold") else {}
+    try:
+        index = Index.open(path, read_only=False, **given)
+    except PermissionError:
+        if not read_only:
+            raise
+        return Index.open(path, read_only=True, **given)
+    for target in finish_moves(index):
+        say(f"finished what an earlier command could not: {target}")
+    return index
+
+
+def _build(arguments: argparse.Namespace) -> None:
+    collection = read_inputs(arguments, arguments.inputs)
+    warn_of_rows(collection)
+    with opened(arguments, new=True) as index:
+        try:
+            index.insert_many(collection.ids, collection.texts)
+        except BaseException:
+            index.close()
+            os.unlink(arguments.index)
+            raise
+        _say_size(arguments, index, f"{len(collection)} documents inserted")
+
+
+def _add(arguments: argparse.Namespace) -> None:
+    with opened(arguments) as index:
+        collection = read_inputs(arguments, arguments.inputs)
+        warn_of_rows(collection)
+        on_known = "replace" if arguments.replace else "raise"
+        index.insert_many(collection.ids, collection.texts, on_known=on_known)
+        _say_size(arguments, index, f"{len(collection)} documents inserted")
+
+
+def _query(arguments: argparse.Namespace) -> None:
+    if arguments.output is not None:
+        check_target(arguments.output, known_inputs(arguments))
+    with opened(arguments, read_only=True) as index:
+        collection = read_inputs(arguments, arguments.inputs)
+        warn_of_rows(collection)
+        found = index.query_many(collection.texts, limit=arguments.limit)
+    counts = [len(matches) for matches in found]
+    columns = {
+        "id": Lookup(collection.ids, np.repeat(np.arange(len(found)), counts)),
+        "match": [name for matches in found for name, _ in matches],
+        "jaccard": np.array([similarity for matches in found for _, similarity in matches]),
+    }
+    write_table(arguments.output, columns)
+    if not arguments.quiet:
+        matched = sum(map(bool, counts))
+        say(f"{len(found)} documents, {matched} with a match, {sum(counts)} matches")
+
+
+def _remove(arguments: argparse.Namespace) -> None:
+    with opened(arguments) as index, index.batch():
+        for name in arguments.ids:
+            number = int(name) if name.lstrip("-").isdecimal() else None
+            if not index.discard(name) and (number is None or not index.discard(number)):
+                raise ValueError(f"{arguments.index}: no document has the id {name}")
+        _say_size(arguments, index, f"{len(arguments.ids)} documents removed")
+
+
+def _info(arguments: argparse.Namespace) -> None:
+    with opened(arguments, read_only=True) as index:
+        params = index.search_params
+        told = {
+            "documents": len(index), "bytes": index.nbytes, "threshold": params.threshold,
+            "bands": params.lsh.bands, "rows": params.lsh.rows, "num_perm": params.num_perm,
+            "seed": params.seed, "scheme": params.scheme, "verify": params.verify,
+            "shingler": repr(params.shingler),
+        }  # fmt: skip
+    print(json.dumps(told, indent=1))
+
+
+def _say_size(arguments: argparse.Namespace, index: Index, done: str) -> None:
+    if not arguments.quiet:
+        say(f"{done}; {arguments.index} has {len(index)}")

@@ -1,0 +1,128 @@
+"""Transactions of an index in SQLite, and what is in memory of the state that they see."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.index.in_memory import Memory
+from fastlsh.index.memory import Documents
+from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.connection import Connection, named_errors
+from fastlsh.index.sqlite.levels import Levels
+
+
+class Session:
+    """A connection, and the state that its transaction sees.
+
+    A transaction sees one state. What is in memory, the recent documents and the lists of pages,
+    belongs to a state, too, and is read anew where another process has changed it.
+    """
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self.settings = settings
+        self.read_only = connection.read_only
+        self._connection = connection
+        self._depth = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know nothing of the database."""
+        self._next = self._flushed = self._documents = 0
+        search = replace(self.settings.search, verify="none")
+        self._plain = replace(self.settings, search=search, keeps="")
+        self._recent = Memory(self._plain)
+        self._linked = 0  # documents before this one are in a run or among the recent ones
+        self._levels = Levels(self.settings.params.bands)
+
+    # ---- transactions
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """See one state of the database meanwhile."""
+        if self._depth:
+            yield
+            return
+        with self._transaction("BEGIN", "COMMIT", "ROLLBACK"):
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make one change; nothing remains of it if there is an error."""
+        if self._depth:
+            with self._transaction("SAVEPOINT change", "RELEASE change", "ROLLBACK TO change"):
+                yield
+                self._save()
+        else:
+            with self.batch():
+                yield
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make one change of all `writing` meanwhile."""
+        if self._depth:
+            raise RuntimeError("a batch of this index is under way already")
+        with self._transaction("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"):
+            yield
+            self._save()
+
+    @contextmanager
+    def _transaction(self, begin: str, end: str, undo: str) -> Iterator[None]:
+        connection = self._connection
+        with named_errors(connection.path, connection.wait):
+            if connection.fresh:
+                self._depth = 0
+                self._forget()
+            self._sql = connection.get()
+            self._sql.execute(begin)
+            self._depth += 1
+            try:
+                self._refresh()
+                yield
+                self._sql.execute(end)
+            except BaseException:
+                connection.end(undo)
+                self._forget()
+                raise
+            finally:
+                self._depth -= 1
+
+    def _refresh(self) -> None:
+        """Know the state of the database."""
+        row = self._sql.execute("SELECT * FROM state").fetchone()
+        after, flushed, documents, runs, removals, page = row
+        levels = self._levels
+        if flushed != self._flushed or removals != levels.removals:
+            self._recent = Memory(self._plain)
+            self._linked = flushed
+        if runs != levels.version or removals != levels.removals:
+            levels.read(self._sql, runs, removals)
+        levels.page = page
+        self._flushed, self._documents, self._next = flushed, documents, after
+        if after > self._linked:
+            rows = self._sql.execute(
+                "SELECT number, signature FROM documents WHERE number >= ?", (self._linked,)
+            ).fetchall()
+            numbers = [number for number, _ in rows]
+            signatures = b"".join(signature for _, signature in rows)
+            self._link(numbers, self._rows(signatures))
+            self._linked = after
+
+    def _save(self) -> None:
+        levels = self._levels
+        self._sql.execute(
+            "UPDATE state SET next = ?, flushed = ?, documents = ?, runs = ?, removals = ?, "
+            "page = ?",
+            (
+                self._next, self._flushed, self._documents, levels.version, levels.removals,
+                levels.page,
+            ),
+        )  # fmt: skip
+
+    def _rows(self, signatures: bytes) -> NDArray[np.uint32]:
+        return np.frombuffer(signatures, "<u4").reshape(-1, self.settings.hasher.num_perm)
+
+    def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
+        self._recent.insert(numbers, Documents(signatures), {})

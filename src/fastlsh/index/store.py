@@ -1,0 +1,65 @@
+"""What a database must do for an index."""
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.index.memory import Documents
+from fastlsh.index.settings import Settings
+
+
+class Store(Protocol):
+    """What a database must do. Numbers ascend in the order of insertion, and none comes again."""
+
+    settings: Settings
+    read_only: bool
+
+    def reading(self) -> AbstractContextManager[None]:
+        """See one state of the database meanwhile."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Make one change; nothing remains of it if there is an error."""
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Make one change of all `writing` meanwhile."""
+
+    def count(self) -> int:
+        """Return how many documents there are."""
+
+    def nbytes(self) -> int:
+        """Return how many bytes the database takes."""
+
+    def find(self, names: list[Any]) -> dict[Any, int]:
+        """Return the numbers of those ids that have a document."""
+
+    def check(self, names: list[Any]) -> None:
+        """Raise TypeError if an id cannot be stored."""
+
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents."""
+
+    def after(self, number: int, count: int) -> NDArray[np.int64]:
+        """Return the numbers of the next documents after this one, ascending."""
+
+    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
+        """Return who shares a bucket with one of these, ascending.
+
+        At least the first `most` of each bucket, if that is given; perhaps a few others.
+        """
+
+    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
+        """Return documents that `gather` or `after` named in the same state."""
+
+    def insert(self, names: list[Any], documents: Documents) -> None:
+        """Add documents of new ids; KeyError if one is there, or given twice."""
+
+    def delete(self, numbers: NDArray[np.int64]) -> None:
+        """Remove documents that are there."""
+
+    def pack(self) -> None:
+        """Give back spare room."""
+
+    def close(self) -> None:
+        """Let go of files and connections."""

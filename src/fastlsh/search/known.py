@@ -1,0 +1,113 @@
+"""Documents that are kept already and signed: those of an index, or with saved signatures."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import check_signatures
+from fastlsh.index import Index, PackedTexts, known_documents, packed
+from fastlsh.parameters import SearchParams
+from fastlsh.stages import Signed
+from fastlsh.texts import Shingler, Texts, as_texts
+
+
+class Known(NamedTuple):
+    """What `deduplicate` needs to know of them."""
+
+    texts: Texts
+    signatures: NDArray[np.uint32]
+    ids: list[Any] | None
+
+
+def from_signatures(against: Any, signatures: Any, params: SearchParams) -> Known:
+    """Return documents with saved signatures.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The texts are missing, which exact verification needs; or signatures that do not suit.
+    """
+    ready = check_signatures(signatures)
+    if ready.shape[1] != params.num_perm:
+        raise ValueError(
+            f"against_signatures of {ready.shape[1]} values do not suit num_perm={params.num_perm}"
+        )
+    if against is None:
+        if params.verify == "exact":
+            raise ValueError(
+                "against_signatures need their texts, against=, for exact verification; without "
+                'them only verify="signature" can compare'
+            )
+        return Known(nameless(len(ready)), ready, None)
+    texts = as_texts(against)
+    if len(texts) != len(ready):
+        raise ValueError(f"{len(ready)} against_signatures for {len(texts)} documents of against")
+    return Known(texts, ready, None)
+
+
+def from_index(
+    index: Index, signatures: NDArray[np.uint32], texts: Texts, params: SearchParams, threads: int
+) -> tuple[Known, Texts, Shingler]:
+    """Return the documents of an index that may be like new ones.
+
+    Returns
+    -------
+    known, texts, shingler
+        What the index has, the new texts as the index has its own, normalised, and a shingler that
+        does not normalise them again.
+
+    Raises
+    ------
+    ValueError
+        The index has other parameters, or no texts.
+    """
+    its = index.search_params
+    for name in ("num_perm", "seed", "scheme", "shingler", "lsh"):
+        mine, other = getattr(params, name), getattr(its, name)
+        if mine != other:
+            raise ValueError(
+                f"the index given as against has {name}={other!r}, the search {mine!r}"
+            )
+    ids, documents = known_documents(index, signatures)
+    if params.verify != "exact":
+        return Known(nameless(documents.n), documents.signatures, ids), texts, params.shingler
+    if its.verify != "exact" or params.shingler.tokenizer is not None:
+        raise ValueError(
+            "the index given as against keeps no texts, which exact verification needs; only "
+            'verify="signature" can compare'
+        )
+    assert documents.contents is not None
+    assert documents.offsets is not None
+    shingler = params.shingler
+    tokens = shingler.unit == "token"
+    held = PackedTexts(documents.contents, documents.offsets, tokens)
+    plain = Shingler(
+        shingler.unit, shingler.size, words=shingler.words, empty_words=shingler.empty_words
+    )
+    new = PackedTexts(*packed(texts, shingler, threads), tokens)
+    return Known(held, documents.signatures, ids), new, plain
+
+
+def nameless(n: int) -> Texts:
+    """Return texts that are like no other, for documents whose texts nobody has."""
+    return as_texts([f"\0fastlsh, document {number} of against" for number in range(n)])
+
+
+def signed_with(known: Known, signed: Signed, params: SearchParams) -> Signed:
+    """Return what is known of both, first the known ones."""
+    lengths = np.empty(len(known.texts), np.int64)
+    for start in range(0, len(lengths), 4096):
+        stop = min(start + 4096, len(lengths))
+        lengths[start:stop] = params.shingler.gather(known.texts, start, stop).lengths()
+    return Signed(
+        np.concatenate([known.signatures, signed.signatures]),
+        np.concatenate([lengths, signed.lengths]),
+        None,
+    )
+
+
+def check_alone(given: Any, name: str) -> None:
+    """Raise TypeError if something is given besides an index."""
+    if given is not None:
+        raise TypeError(f"an index given as against has its own {name}")
