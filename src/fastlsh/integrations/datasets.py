@@ -50,8 +50,8 @@ def deduplicate(
     **options
         Of a Dataset, as `fastlsh.deduplicate` takes them. Of an IterableDataset, as `Index` takes
         them, and `batch_size`, the rows that are looked up at a time (1000, which does not change
-        the answer). The default, ``verify="exact"``, keeps the shingle sets of the kept rows in
-        memory, 8 bytes for each shingle; "signature" does not, and decides by estimates.
+        the answer). The default, ``verify="exact"``, keeps the texts of the kept rows in memory;
+        "signature" does not, and decides by estimates.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def deduplicate(
     batch_size = options.pop("batch_size", 1000)
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
-    options = {"threshold": threshold, "verify": "exact", **options}
+    options = {"threshold": threshold, **options}
     Index(**options)  # what is wrong is said now, not when the first row is asked for
     asked = {"dataset": dataset, "column": column, "batch_size": batch_size, "options": options}
     return IterableDataset.from_generator(_fresh, features=dataset.features, gen_kwargs=asked)
