@@ -1,4 +1,4 @@
-"""A disk that is full in the middle of a run: an error, never a signal, and the run goes on later."""
+"""A disk that is full in the middle of a run: an error and no signal, and the run goes on later."""
 
 import os
 import subprocess
