@@ -39,8 +39,9 @@ PLAIN_MODULES = [
     "sets._numbers", "index._ids", "compat._datasketch",
 ]  # fmt: skip
 
-# What Cython needs for memoryviews, compiled once and not in each module.
-SHARED = "fastlsh._kernels.common._shared"
+# What Cython needs for memoryviews, compiled once and not in each module. Python knows it by its
+# last name alone, too, so that is one which no other package has.
+SHARED = "fastlsh._kernels.common._fastlsh_views"
 
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")
 sanitize = os.environ.get("FASTLSH_SANITIZE", "")

@@ -5,6 +5,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,6 +55,17 @@ def pytest_cmdline_main(config):
     options.numprocesses = "auto"
     options.dist = "worksteal" if options.dist == "no" else options.dist
     options.maxprocesses = options.maxprocesses or MOST_PROCESSES
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Tell what lets the tests run that were skipped."""
+    reports = terminalreporter.stats.get("skipped", ())
+    reasons = " ".join(str(report.longrepr) for report in reports)
+    absent = set(re.findall(r"[Nn]o module named '(\w+)", reasons))
+    absent |= set(re.findall(r"pip install (\w+)", reasons))
+    if absent:
+        names = " ".join("moto[server]" if name == "moto" else name for name in sorted(absent))
+        terminalreporter.write_line(f"More would run after: pip install {names}")
 
 
 def pytest_report_header():

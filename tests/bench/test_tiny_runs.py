@@ -29,7 +29,7 @@ def run(name, *arguments):
 def test_it_runs_small(name, tmp_path):
     library = NEEDED.get(name)
     if library and not importlib.util.find_spec(library):
-        pytest.skip(f"{library} is not installed")
+        pytest.skip(f"{library} is not installed: pip install {library}")
     done = run(name, "--quick", "--repeats=1", f"--results={tmp_path}")
     assert done.returncode == 0, done.stderr
     records = load(tmp_path, quick=True)

@@ -123,7 +123,8 @@ def test_too_many_pairs(run):
     put("a.jsonl", *[{"text": ONE}] * 50)
     status, out, err = run("pairs", "a.jsonl", "--max-pairs", 1000)
     assert (status, out, len(err)) == (2, "", 1)
-    assert "max_pairs" in err[0]
+    assert "--max-pairs=1,000" in err[0]
+    assert "Use fastlsh dedup, which is linear" in err[0]
 
 
 # --- dedup

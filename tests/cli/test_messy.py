@@ -17,7 +17,7 @@ from fastlsh.io import read
 DATA = Path(os.environ.get("FASTLSH_DATA", Path(__file__).parents[3] / "shared" / "data"))
 MESSY = DATA / "messy"
 
-pytestmark = pytest.mark.skipif(not MESSY.is_dir(), reason="needs the test data")
+pytestmark = pytest.mark.skipif(not MESSY.is_dir(), reason="no test data: set FASTLSH_DATA")
 
 # name -> documents, empty ones
 GOOD = {

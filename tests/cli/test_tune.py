@@ -44,7 +44,7 @@ def test_a_threshold_between_the_lines(run):
     assert " 0.17      0.041 |##" in out
     assert "A pair at 0.17 is found with probability 0.041" in out
     _, out, _ = run("tune", "--threshold", "1", "--bands", "1", "--rows", "2")
-    assert "A pair at 1.00 is found with probability 1; of the pairs at 0.40, 16.0 % are" in out
+    assert "A pair at 1.00 is found with probability 1;\nof the pairs at 0.40, 16.0 % are" in out
     _, out, _ = run("tune", "--threshold", "0.05", "--weights", "0.5", "0.5")
     assert "of the pairs at 0.019, " in out
 
@@ -124,11 +124,11 @@ def test_a_low_threshold_is_warned_of(run):
         (["--recall", "0.9", "--bands", "3", "--rows", "2"], "--recall and --bands are different"),
         (["--weights", "1", "1", "--steepest", "up"], "--weights and --steepest are different"),
         (["--bands", "30", "--rows", "9"], "30 bands of 9 rows need --num-perm 270, got 128"),
-        (["--num-perm", "0"], "num_perm must be between 1 and 65,535"),
-        (["--num-perm", "65536"], "num_perm must be between 1 and 65,535, got 65536"),
+        (["--num-perm", "0"], "--num-perm must be between 1 and 65,535"),
+        (["--num-perm", "65536"], "--num-perm must be between 1 and 65,535, got 65536"),
         (["--weights", "nan", "1"], "weights must be finite, not negative and not both 0"),
         (["--recall", "1"], "recall must lie between"),
-        (["--num-perm", "1", "--recall", "0.99"], "use num_perm=3 or more"),
+        (["--num-perm", "1", "--recall", "0.99"], "use --num-perm=3 or more"),
         (["--threshold", "0"], "threshold must be above 0"),
         (["--threshold", "0", "--bands", "3", "--rows", "2"], "threshold must be above 0"),
         (["--plot", "a.gif"], "a.gif: plots are written as .svg .png .pdf"),

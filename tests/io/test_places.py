@@ -182,7 +182,7 @@ def test_pipes_are_left_out_of_directories(here):
 
 def test_directories_that_cannot_be_read(here):
     if not hasattr(os, "geteuid") or os.geteuid() == 0:
-        pytest.skip("root reads everything")
+        pytest.skip("root reads everything: run as another user")
     fill("d/e/a.jsonl")
     Path("d/e").chmod(0)
     try:

@@ -81,7 +81,7 @@ _FIRST = (
     "split", "words", "numbers", "punctuation", "lowercase",
 )  # fmt: skip
 _ANYWHERE = re.compile(rf"(?<![\w-])({'|'.join(_OPTIONS)})\b")
-_AT_FIRST = re.compile(rf"^({'|'.join(_FIRST)})(?= (?:must|is|are|and|needs?|has|cannot)\b)")
+_AT_FIRST = re.compile(rf"^({'|'.join(_FIRST)})(?= (?:must|is|needs|has)\b)")
 _OTHERS = {"header is for": "--no-header is for", "quotes is for": "--no-quotes is for"}
 
 
@@ -89,6 +89,7 @@ def with_options(message: str) -> str:
     """Return a message of the library in which parameters are called as the options are."""
     for name, option in _OTHERS.items():
         message = re.sub(f"^{name}", option, message)
+    message = message.replace("deduplicate()", "fastlsh dedup")
     message = _AT_FIRST.sub(r"--\1", message)
     message = message.replace("split='lines' or 'paragraphs'", "--split lines or paragraphs")
     return _ANYWHERE.sub(lambda found: f"--{found[1].replace('_', '-')}", message)

@@ -9,6 +9,7 @@ from fastlsh.disk.deciding import Proof, answer_rows, answers
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import Linked
 from fastlsh.disk.signing import Summary
+from fastlsh.disk.workdir import new_array
 
 ANSWER = "answer.npy"
 KEPT = "kept.npy"
@@ -32,7 +33,7 @@ def whole_answer(job: Job, linked: Linked) -> NDArray[Any]:
                 with temporary.open("wb") as stream:
                     np.save(stream, np.empty(0, Proof))
             else:
-                array = np.lib.format.open_memmap(temporary, "w+", Proof, (rows,))
+                array = new_array(temporary, Proof, (rows,))
                 done = 0
                 for block in answers(job, linked):
                     array[done : done + len(block)] = block

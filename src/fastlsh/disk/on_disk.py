@@ -1,6 +1,7 @@
 """The engine on disk: the stages of a run, one after the other, each done once."""
 
 import errno
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -139,6 +140,7 @@ def _begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> It
                 error.errno,
                 f"{error.strerror}: what has been done is in {job.work.path}; make room, and give"
                 " the same command again",
+                error.filename or os.fspath(job.work.path),
             ) from error
 
 

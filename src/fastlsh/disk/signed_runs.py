@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.disk.job import Job
 from fastlsh.disk.runs import Run
+from fastlsh.disk.workdir import new_array
 from fastlsh.errors import InputError
 from fastlsh.io import Place, in_order
 
@@ -80,7 +81,7 @@ class RunWriter:
         with job.work.whole(run_name(self._number)) as folder:
             folder.mkdir()
             shape = job.params.lsh.bands, self._documents
-            keys = np.lib.format.open_memmap(folder / "keys.npy", "w+", np.uint64, shape)
+            keys = new_array(folder / "keys.npy", np.uint64, shape)
             places = np.arange(self._documents, dtype=np.uint64)
 
             def sort(band: int) -> None:

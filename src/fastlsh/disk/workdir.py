@@ -125,6 +125,18 @@ class WorkDirectory:
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
 
+def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Make an array in a file, mapped; OSError if the disk has no room for all of it.
+
+    Without room, it would be a signal that ends the process, once the array is written to.
+    """
+    array: NDArray[Any] = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    if hasattr(os, "posix_fallocate"):
+        with open(path, "r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+    return array
+
+
 def synchronise(path: Path) -> None:
     """Bring a file, or the names in a directory, to the disk."""
     if path.is_dir() and os.name == "nt":  # Windows cannot, and need not

@@ -23,23 +23,29 @@ _NAMED = 3
 
 
 class Journal:
-    """The journal of this process, in a folder of one of its outputs.
+    """The journal of this process, in a folder of one of its outputs, once it has begun."""
 
-    Parameters
-    ----------
-    folder : str
-        A directory that exists.
-    """
+    def __init__(self) -> None:
+        self._path = ""
+        self._number = -1
 
-    def __init__(self, folder: str) -> None:
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a file."""
+        return self._number >= 0
+
+    def begin(self, folder: str) -> None:
+        """Make it, in a directory that exists."""
         while True:
+            # What is interrupted right after the file is made knows its name.
             name = f".fastlsh-{os.getpid()}-{secrets.token_hex(4)}.journal"
             self._path = os.path.join(folder, name)
-            self._number = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-            try_lock(self._number)
-            if _is_at(self._number, self._path):
+            number = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            try_lock(number)
+            if _is_at(number, self._path):
+                self._number = number
                 return
-            os.close(self._number)  # before it was locked, another run took it for abandoned
+            os.close(number)  # before it was locked, another run took it for abandoned
 
     def add(self, **entry: Any) -> None:
         """Write down what is going to be made."""
@@ -56,16 +62,17 @@ class Journal:
         os.fsync(self._number)
 
     def end(self) -> None:
-        """Remove it; a second time does nothing."""
-        if self._number >= 0:
-            with suppress(OSError):  # the other way round, another run might lock it in between
-                if os.name != "nt":
-                    os.unlink(self._path)
-            os.close(self._number)
-            self._number = -1
-            if os.name == "nt":  # where what is open cannot be removed
-                with suppress(OSError):
-                    os.unlink(self._path)
+        """Remove it, if it is there."""
+        path, self._path = self._path, ""
+        number, self._number = self._number, -1
+        if path and os.name != "nt":  # the other way round, another run might lock it in between
+            with suppress(OSError):
+                os.unlink(path)
+        if number >= 0:
+            os.close(number)
+        if path and os.name == "nt":  # where what is open cannot be removed
+            with suppress(OSError):
+                os.unlink(path)
 
 
 def recover(folders: Iterable[str]) -> None:

@@ -53,7 +53,7 @@ class Replacements:
     """
 
     def __init__(self) -> None:
-        self._journal: Journal | None = None
+        self._journal = Journal()
         self._files: list[_Local] = []
         self._uploads: list[Upload] = []
         self._absent: list[str] = []
@@ -94,9 +94,9 @@ class Replacements:
             if folders:
                 with reading(name):
                     self._make_folder(os.path.dirname(file.target))
-            if self._journal is None:
+            if not self._journal.has_begun:
                 recover([os.path.dirname(file.target)])
-                self._journal = Journal(os.path.dirname(file.target))
+                self._journal.begin(os.path.dirname(file.target))
                 for folder in self._folders:
                     self._journal.add(folder=folder)
             self._journal.add(temporary=file.temporary)
@@ -112,10 +112,10 @@ class Replacements:
     def _make_folder(self, folder: str) -> None:
         if not os.path.isdir(folder):
             self._make_folder(os.path.dirname(folder))
-            if self._journal is not None:
+            if self._journal.has_begun:
                 self._journal.add(folder=folder)
+            self._folders.append(folder)  # before it is there: an interrupt may come right after
             os.mkdir(folder)
-            self._folders.append(folder)
 
     def commit(self) -> None:
         """Let all files appear, one after the other."""
@@ -124,7 +124,7 @@ class Replacements:
         for upload in self._uploads:
             upload.commit()
         self._files.sort(key=lambda file: file.last)  # the others stay in order
-        if self._journal is not None and len(self._files) + len(self._absent) > 1:
+        if self._journal.has_begun and len(self._files) + len(self._absent) > 1:
             local = [os.path.realpath(path) for path in self._absent if not places.is_remote(path)]
             self._journal.whole([(file.temporary, file.target) for file in self._files], local)
         if len(self._files) + len(self._absent) > 1:
@@ -139,8 +139,7 @@ class Replacements:
         for path in self._absent:
             with suppress(FileNotFoundError):
                 places.remove(path)
-        if self._journal is not None:
-            self._journal.end()
+        self._journal.end()
 
     def undo(self) -> None:
         """Remove whatever is temporary."""
@@ -149,8 +148,7 @@ class Replacements:
         for file in self._files:
             with suppress(OSError):
                 os.unlink(file.temporary)
-        if self._journal is not None:
-            self._journal.end()
+        self._journal.end()
         for folder in reversed(self._folders):
             with suppress(OSError):  # what has appeared in it stays
                 os.rmdir(folder)
