@@ -46,9 +46,9 @@ def test_with_documents_kept_before_and_bad_rows(run):
     assert run(*arguments, "--against", "old.jsonl", "--report", "r.html")[0] == 0
     seen = page()
     first = words(seen.sections["Deduplication of 5 documents"])
-    assert "kept before old.jsonl rows left out 1" in first
-    assert "removed, like one kept before 4" in first
-    assert "id-0 of those kept before" in words(seen.sections["The largest clusters"])
+    assert "reference collection old.jsonl rows left out 1" in first
+    assert "removed, duplicates of the reference collection 4" in first
+    assert "id-0 from the reference collection" in words(seen.sections["The largest clusters"])
 
 
 def test_wrong_targets_before_the_work(run):

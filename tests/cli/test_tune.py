@@ -176,6 +176,8 @@ def test_what_is_drawn(matplotlib):
     figure = plot_curves(LSHParams.choices(0.8))
     assert len(figure.axes[0].lines) == len(LSHParams.choices(0.8))
     assert len(figure.legends) == 1
+    (axes,) = plot_curves({"one": params, "other": LSHParams(9, 13), "again": params}).axes
+    assert [line.get_label() for line in axes.lines] == ["one\n= again", "other"]
 
     texts = [f"{'the same beginning of all ' * 2}{i}" for i in range(20)]
     for verify in ("exact", "signature", "none"):
