@@ -59,7 +59,7 @@ class TooManyPairsError(ValueError):
 
 
 class RecallWarning(UserWarning):
-    """The parameters work, but many dissimilar pairs will be compared in vain."""
+    """The parameters work, but many dissimilar pairs will be compared needlessly."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

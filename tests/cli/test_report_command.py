@@ -54,18 +54,18 @@ def test_with_documents_kept_before_and_bad_rows(run):
 def test_wrong_targets_before_the_work(run):
     name = rows()
     for report, reason in [
-        ("r.pdf", "r.pdf: a report is written as .html"),
+        ("r.pdf", "r.pdf: a report must be an .html file"),
         ("absent/r.html", "there is no directory"),
     ]:
         status, _, err = run("dedup", name, "-o", "kept.jsonl", "--report", report)
         assert status == 2
         assert reason in err[0]
     status, _, err = run("dedup", name, "-o", "k.jsonl", "--removed", "k.jsonl")
-    assert (status, err) == (2, ["fastlsh: k.jsonl: --removed is the file of -o"])
+    assert (status, err) == (2, ["fastlsh: k.jsonl: --removed names the same file as -o"])
     assert sorted(p.name for p in Path().iterdir()) == ["a.jsonl"]
     Path("kept.jsonl").symlink_to("r.html")
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--report", "r.html")
-    assert (status, err) == (2, ["fastlsh: r.html: --report is the file of -o"])
+    assert (status, err) == (2, ["fastlsh: r.html: --report names the same file as -o"])
 
 
 def test_an_input_is_not_replaced(run):

@@ -114,7 +114,7 @@ def test_a_low_threshold_is_warned_of(run):
     status, _, err = run("tune", "--threshold", "0.5")
     assert status == 0
     assert len(err) == 1
-    assert "will be compared in vain" in err[0]
+    assert "will be compared needlessly" in err[0]
 
 
 @pytest.mark.parametrize(

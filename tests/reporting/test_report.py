@@ -166,8 +166,8 @@ def test_differences_come_before_copies(page):
     assert "document 31" not in text
     assert "document 1 " not in text
     assert (
-        "At least 19 more are identical to the kept document; at least 29 more are identical to a removed one above; 10 more are not"
-        in text
+        "At least 19 more are identical to the kept document; at least 29 more are identical to a"
+        " removed one above; 10 more are not shown." in text
     )
     copies = words(page(deduplicate([first] * 3), [first] * 3).sections["The largest clusters"])
     assert copies.endswith("2 more are identical to the kept document.")
@@ -373,9 +373,10 @@ def test_one_file_that_loads_nothing(tmp_path):
 def test_wrong_collections(tmp_path):
     result = deduplicate(TEXTS, 0.5, against=TEXTS[:1])
     path = tmp_path / "r.html"
-    with pytest.raises(ValueError, match="texts has 2 documents, the result is about 14"):
+    with pytest.raises(ValueError, match="texts has 2 documents, but the result has 14"):
         report(result, TEXTS[:2], path)
-    with pytest.raises(ValueError, match="against has 0 documents, the result names at least 1"):
+    expected = "against has 0 documents, but the result refers to at least 1"
+    with pytest.raises(ValueError, match=expected):
         report(result, TEXTS, path)
     with pytest.raises(ValueError, match="ids has 1 elements for 14 documents"):
         report(result, TEXTS, path, against=TEXTS[:1], ids=["a"])
@@ -384,7 +385,7 @@ def test_wrong_collections(tmp_path):
 
 def test_wrong_files(tmp_path):
     result = deduplicate(TEXTS)
-    with pytest.raises(InputError, match=r"r\.pdf: a report is written as \.html"):
+    with pytest.raises(InputError, match=r"r\.pdf: a report must be an \.html"):
         report(result, TEXTS, tmp_path / "r.pdf")
     with pytest.raises(InputError, match="there is no directory"):
         report(result, TEXTS, tmp_path / "absent" / "r.html")

@@ -80,7 +80,7 @@ class LSHParams:
         return float((1 / self.bands) ** (1 / self.rows))
 
     def false_positive_area(self, threshold: float) -> float:
-        """Return the area under the curve left of `threshold`: candidates checked in vain."""
+        """Return the area under the curve left of `threshold`: needless candidates."""
         return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[0])
 
     def false_negative_area(self, threshold: float) -> float:

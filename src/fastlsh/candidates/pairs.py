@@ -116,11 +116,11 @@ def candidate_pairs(
     Returns
     -------
     Pairs
-        With similarity NaN: candidates, nothing is verified. 24 bytes a pair.
+        With similarity NaN: candidates, nothing is verified. 24 bytes per pair.
 
     Notes
     -----
-    Memory besides the signatures and the result: less than 64 bytes a document with two threads,
+    Memory besides the signatures and the result: less than 64 bytes per document with two threads,
     where one document in ten has company.
     """
     signatures = check_signatures(signatures)

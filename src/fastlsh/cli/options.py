@@ -66,11 +66,11 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         choices=["char", "word", "byte", "token"],
         help="token: the documents are lists of token ids (default: char)",
     )
-    group.add_argument("--size", metavar="N", type=integer, help="units a shingle (default: 9)")
+    group.add_argument("--size", metavar="N", type=integer, help="units per shingle (default: 9)")
     add_text_options(parser.add_argument_group("texts, in this order"))
     group = parser.add_argument_group("search")
     group.add_argument(
-        "--num-perm", metavar="K", type=integer, help="minima a signature (default: 128)"
+        "--num-perm", metavar="K", type=integer, help="minima per signature (default: 128)"
     )
     group.add_argument(
         "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of a pipeline, which other options change: {', '.join(PRESETS)}",
     )
     parser.add_argument(
-        "--num-perm", metavar="K", type=integer, help="minima a signature (default: 128)"
+        "--num-perm", metavar="K", type=integer, help="minima per signature (default: 128)"
     )
     parser.add_argument(
         "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"

@@ -117,8 +117,8 @@ def deduplicate_files(
 
     Notes
     -----
-    Work directory: 8 * (bands + 1) + 4 bytes a document, and the texts of the documents that share
-    a bucket with another one.
+    Work directory: 8 * (bands + 1) + 4 bytes per document, and the texts of the documents that
+    share a bucket with another one.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class Evaluation(EvaluationData):
     precision : Share
         Of the pairs in the answer, those that reach the threshold.
     candidates : Share
-        Of the pairs that were compared, those that reach the threshold: the rest was in vain.
+        The share of the compared pairs that reach the threshold.
     estimator : EstimatorError
         Of the signatures, for all pairs from `lowest` on.
     missed : Pairs

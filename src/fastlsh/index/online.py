@@ -45,9 +45,9 @@ class Index(Changing):
 
     Notes
     -----
-    Memory besides the ids: 4 * num_perm bytes a document for the signature, for each band 13.5
-    bytes after `compact`, 24 at most, and with ``verify="exact"`` the text: 1 byte a character up
-    to U+00FF, 2 or 4 for a text with others, and 8 to 16.
+    Memory besides the ids: 4 * num_perm bytes per document for the signature; for each band 13.5
+    bytes after `compact`, 24 at most; and with ``verify="exact"`` the text: 1 byte per character up
+    to U+00FF, 2 or 4 for a text with other characters, and 8 to 16 bytes more.
 
     Examples
     --------

@@ -59,7 +59,9 @@ def preset(name: str, **changes: Any) -> Preset:
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}")
     if unknown := set(changes) - set(FIELDS):
-        raise TypeError(f"a preset has {', '.join(FIELDS)}, not {', '.join(sorted(unknown))}")
+        raise TypeError(
+            f"a preset has the parameters {', '.join(FIELDS)}, not {', '.join(sorted(unknown))}"
+        )
     return replace(PRESETS[name](), **changes)
 
 

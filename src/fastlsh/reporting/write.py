@@ -88,7 +88,7 @@ def check_report(path: str | os.PathLike[str]) -> None:
     """Raise InputError unless a report can be written there."""
     name = os.fspath(path)
     if os.path.splitext(name)[1].lower() not in (".html", ".htm"):
-        raise InputError(name, "a report is written as .html")
+        raise InputError(name, "a report must be an .html file")
     check_target(name)
 
 
@@ -100,10 +100,12 @@ def _check(
 ) -> None:
     n, others = len(documents), documents.others
     if n != result.documents:
-        raise ValueError(f"texts has {n:,} documents, the result is about {result.documents:,}")
+        raise ValueError(f"texts has {n:,} documents, but the result has {result.documents:,}")
     needed = int(result.against_index.max(initial=-1)) + 1
     if others < needed:
-        raise ValueError(f"against has {others:,} documents, the result names at least {needed:,}")
+        raise ValueError(
+            f"against has {others:,} documents, but the result refers to at least {needed:,}"
+        )
     for name, given, count in (("ids", ids, n), ("against_ids", against_ids, others)):
         if given is not None and len(given) < count:
             raise ValueError(f"{name} has {len(given):,} elements for {count:,} documents")

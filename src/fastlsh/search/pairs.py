@@ -78,13 +78,13 @@ def near_duplicates(
     Warns
     -----
     RecallWarning
-        Very many pairs are compared in vain: the threshold is so low for `num_perm`, or shingles
+        Very many pairs are compared needlessly: the threshold is so low for `num_perm`, or shingles
         of few characters make unrelated documents similar by chance.
 
     Notes
     -----
-    Memory besides the texts: 4 * num_perm bytes a document for the signatures, less than 256
-    bytes a document more, 24 bytes a pair (40 for a moment) and about 64 MB.
+    Memory besides the texts: 4 * num_perm bytes per document for the signatures, less than 256
+    bytes per document more, 24 bytes per pair (40 for a moment) and about 64 MB.
 
     Examples
     --------

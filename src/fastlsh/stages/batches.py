@@ -64,7 +64,7 @@ def sign_batch(
 
     Notes
     -----
-    Memory: 8 * bands + 16 bytes a document, 4 * num_perm more if signatures are kept; besides,
+    Memory: 8 * bands + 16 bytes per document, 4 * num_perm more if signatures are kept; besides,
     a few MB for each thread.
 
     Keys and signatures are those of docs/signature-spec.md. Text hashes are good for one
