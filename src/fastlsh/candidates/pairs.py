@@ -107,16 +107,16 @@ def candidate_pairs(
     Parameters
     ----------
     signatures
-        uint32 (n, num_perm). Rows of all ones are empty documents, in no pair.
+        uint32 (n, num_perm). Rows of all ones are empty documents, which are in no pair.
     params
         Bands and rows, bands * rows <= num_perm.
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
 
     Returns
     -------
     Pairs
-        With similarity NaN: candidates, nothing is verified. 24 bytes per pair.
+        Unverified candidates, with similarity NaN; 24 bytes per pair.
 
     Notes
     -----

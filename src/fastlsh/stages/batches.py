@@ -50,7 +50,7 @@ def sign_batch(
     text_hashes
         Whether to hash whole texts; `known` of these functions needs them, too.
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
 
     Returns
     -------

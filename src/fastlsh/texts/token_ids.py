@@ -19,7 +19,7 @@ class TokenIds:
     Parameters
     ----------
     values
-        The ids of all documents, one after the other: integers of one dimension, not negative.
+        The ids of all documents, one after the other: a one-dimensional array of integers >= 0.
         They are not copied, and must not change while they are in use.
     offsets
         Integers (n + 1,), not decreasing: document d has values[offsets[d]:offsets[d + 1]].
@@ -27,8 +27,8 @@ class TokenIds:
     Raises
     ------
     TypeError, ValueError
-        `values` or `offsets` are something else. A negative id is found when it is read; the
-        message names the document.
+        `values` or `offsets` have another type or shape. A negative id is found when it is read;
+        the message names the document.
 
     Examples
     --------
