@@ -12,7 +12,7 @@ from fastlsh.plots import plot_curves
 
 SENTENCE = (
     "A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998;\n"
-    "of the pairs at 0.30, 0.4 % are checked in vain."
+    "of the pairs at 0.30, 0.4 % are compared needlessly."
 )
 
 
