@@ -10,7 +10,7 @@ from bench.report.shown import OF_LIMIT, PEAK
 
 INPUTS = {
     "raw texts, characters": ("documents of", "characters"),
-    "raw texts, words": ("words a shingle:", ""),
+    "raw texts, words": ("words per shingle:", ""),
     "ready hashes": ("hashes a document:", ""),
 }
 
@@ -119,7 +119,7 @@ def linear(records: Records) -> Iterator[str]:
     lean = results(records, "scale", "lean")
     if lean:
         rows.append([
-            "`near_duplicates`: bytes a document besides texts, signatures and pairs, "
+            "`near_duplicates`: bytes per document besides texts, signatures and pairs, "
             f"{lean['documents']:,} documents",
             spread(lean["bytes a document besides signatures and 24 a pair"]),
         ])  # fmt: skip
@@ -143,7 +143,7 @@ def doubling(records: Records) -> Iterator[str]:
     if rows:
         yield from table(
             ["", "seconds, one thread", "times the one before", "seconds, two threads",
-             "peak bytes a document"],
+             "peak bytes per document"],
             rows,
         )  # fmt: skip
 

@@ -26,7 +26,7 @@ def one_line(text: str) -> str:
 
 
 class InputError(ValueError):
-    """A file, or a row of it, that cannot be taken.
+    """A file or one of its rows cannot be used.
 
     ``str()`` of it is one line, ``FILE: row N: reason`` or ``FILE: reason``.
 
@@ -35,9 +35,9 @@ class InputError(ValueError):
     path : str or os.PathLike
         The file.
     reason : str
-        What is wrong with it.
+        What is wrong.
     row : int, optional
-        Where, counted from 1: the physical line on which the record starts (JSONL, CSV, TSV; a
+        Its number, counted from 1: the physical line on which the record starts (JSONL, CSV, TSV; a
         header and blank lines count), or the row of the table (Parquet, Arrow).
     """
 
@@ -55,11 +55,11 @@ class InputError(ValueError):
 
 
 class TooManyPairsError(ValueError):
-    """The answer would have more pairs than `max_pairs` allows: use `deduplicate`, or raise it."""
+    """There are more pairs than `max_pairs` allows: use `deduplicate`, or raise the limit."""
 
 
 class RecallWarning(UserWarning):
-    """The parameters work, but many dissimilar pairs will be compared in vain."""
+    """The parameters work, but many dissimilar pairs will be compared needlessly."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -42,9 +42,10 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
     Parameters
     ----------
     curves
-        One, or several by what the legend shall call them.
+        One curve, or a dict of several by their names in the legend. Equal ones are drawn once,
+        with all their names.
     threshold
-        Marked by a line.
+        Marked by a vertical line.
 
     Returns
     -------
@@ -54,9 +55,9 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
     Raises
     ------
     TypeError, ValueError
-        No curves, or a threshold that is none.
+        There are no curves, or the threshold is invalid.
     ImportError
-        There is no matplotlib.
+        matplotlib is not installed.
     """
     if isinstance(curves, LSHParams):
         curves = {f"{curves.bands} bands x {curves.rows} rows": curves}
@@ -68,9 +69,12 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
         check_threshold(threshold)
     figure, axes = _axes()
     similarity = np.linspace(0, 1, 501)
-    for number, (name, params) in enumerate(curves.items()):
+    names: dict[LSHParams, list[str]] = {}
+    for name, params in curves.items():
+        names.setdefault(params, []).append(name)
+    for number, (params, of_it) in enumerate(names.items()):
         style = ("-", "--", ":", "-.")[number // 10 % 4]  # ten colours, then other dashes
-        axes.plot(similarity, params.probability(similarity), style, label=name)
+        axes.plot(similarity, params.probability(similarity), style, label="\n= ".join(of_it))
     _finish(axes, threshold, "probability of being found")
     return figure
 

@@ -100,7 +100,7 @@ def test_the_curve_of_the_lecture():
 
 
 def test_a_low_threshold_warns_once_and_names_the_remedy():
-    with pytest.warns(RecallWarning, match=r"num_perm=\d+ is better") as caught:
+    with pytest.warns(RecallWarning, match=r"num_perm=\d+ would be better") as caught:
         params = LSHParams.for_threshold(0.5, 128)
     assert len(caught) == 1
     assert params == LSHParams(30, 3)

@@ -99,7 +99,7 @@ def test_repeated_ids_are_kept_with_a_warning(run):
     status, out, err = run("pairs", "a.jsonl", "-q")
     assert status == 0
     assert table(out)[1:] == [["x", "x", "1.000000"]] * 3
-    assert err == ["fastlsh: warning: documents with the id of an earlier one: 2"]
+    assert err == ["fastlsh: warning: documents that repeat the id of an earlier one: 2"]
 
 
 def test_skipped_rows_are_told(run):

@@ -72,5 +72,5 @@ def test_work_that_is_not_ours_is_told_in_a_line(run, inputs, tmp_path):
         "dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--work", tmp_path / "w"
     )
     assert status == 2
-    assert "no work directory of fastlsh" in err[-1]
+    assert "not a work directory of fastlsh" in err[-1]
     assert "Traceback" not in "".join(err)

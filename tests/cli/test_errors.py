@@ -38,7 +38,7 @@ def three(run):
         (["pairs", "a.jsonl", "--threads", "0"], None),
         (["pairs", "a.jsonl", "--encoding", "x"], "unknown encoding 'x'"),
         (["pairs", "a.jsonl", "--format", "x"], None),
-        (["pairs", "a.jsonl", "-o", "b.xyz"], "b.xyz: unknown format: written are"),
+        (["pairs", "a.jsonl", "-o", "b.xyz"], "b.xyz: unknown format: a table is written as"),
         (["pairs", "a.jsonl", "-o", "no/b.tsv"], "no/b.tsv: there is no directory"),
         (["pairs", "a.jsonl", "-o", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
         (["dedup", "a.jsonl"], None),

@@ -211,5 +211,5 @@ def test_a_closed_pipe_ends_quietly(run):
 def test_two_outputs_are_two_files(run):
     name = put("a.jsonl", {"id": 1, "text": "a text"}, {"id": 2, "text": "a text, too"})
     status, _, err = run("explain", name, "1", "2", "--html", "x", "--json", "x")
-    assert (status, err) == (2, ["fastlsh: x: --json is the file of --html"])
+    assert (status, err) == (2, ["fastlsh: x: --json names the same file as --html"])
     assert not Path("x").exists()

@@ -46,26 +46,26 @@ def test_with_documents_kept_before_and_bad_rows(run):
     assert run(*arguments, "--against", "old.jsonl", "--report", "r.html")[0] == 0
     seen = page()
     first = words(seen.sections["Deduplication of 5 documents"])
-    assert "kept before old.jsonl rows left out 1" in first
-    assert "removed, like one kept before 4" in first
-    assert "id-0 of those kept before" in words(seen.sections["The largest clusters"])
+    assert "reference collection old.jsonl rows left out 1" in first
+    assert "removed, duplicates of the reference collection 4" in first
+    assert "id-0 from the reference collection" in words(seen.sections["The largest clusters"])
 
 
 def test_wrong_targets_before_the_work(run):
     name = rows()
     for report, reason in [
-        ("r.pdf", "r.pdf: a report is written as .html"),
+        ("r.pdf", "r.pdf: a report must be an .html file"),
         ("absent/r.html", "there is no directory"),
     ]:
         status, _, err = run("dedup", name, "-o", "kept.jsonl", "--report", report)
         assert status == 2
         assert reason in err[0]
     status, _, err = run("dedup", name, "-o", "k.jsonl", "--removed", "k.jsonl")
-    assert (status, err) == (2, ["fastlsh: k.jsonl: --removed is the file of -o"])
+    assert (status, err) == (2, ["fastlsh: k.jsonl: --removed names the same file as -o"])
     assert sorted(p.name for p in Path().iterdir()) == ["a.jsonl"]
     Path("kept.jsonl").symlink_to("r.html")
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--report", "r.html")
-    assert (status, err) == (2, ["fastlsh: r.html: --report is the file of -o"])
+    assert (status, err) == (2, ["fastlsh: r.html: --report names the same file as -o"])
 
 
 def test_an_input_is_not_replaced(run):

@@ -96,7 +96,7 @@ def test_several_formats(run, shards):
          "in/r.jsonl: the output would lie among the inputs of the directory in"),
         (["in/a.jsonl", "-o", "o/", "--removed", "o/a.jsonl"],
          "o/a.jsonl: the output is a directory"),
-        (["in/a.jsonl", "-o", "p/", "--removed", "p/a.jsonl"], "--removed is the file of -o"),
+        (["in/a.jsonl", "-o", "p/", "--removed", "p/a.jsonl"], "--removed names the same file as"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:left out")
@@ -163,4 +163,4 @@ def test_another_format(run, shards):
     assert (status, out) == (0, "")
     assert Path("one.csv").read_text() == f'id,text\n1,{ONE}\n2,"{OTHER}"\n'
     line = only_line(run("dedup", "in", "-o", "o.xml", "--recursive", "--convert-to", "xml"))
-    assert line == "fastlsh: rows are not converted to 'xml', but to parquet, jsonl, csv"
+    assert line == "fastlsh: rows cannot be converted to 'xml', only to parquet, jsonl, csv"

@@ -12,7 +12,7 @@ from fastlsh.plots import plot_curves
 
 SENTENCE = (
     "A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998;\n"
-    "of the pairs at 0.30, 0.4 % are checked in vain."
+    "of the pairs at 0.30, 0.4 % are compared needlessly."
 )
 
 
@@ -114,7 +114,7 @@ def test_a_low_threshold_is_warned_of(run):
     status, _, err = run("tune", "--threshold", "0.5")
     assert status == 0
     assert len(err) == 1
-    assert "will be compared in vain" in err[0]
+    assert "will be compared needlessly" in err[0]
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,8 @@ def test_what_is_drawn(matplotlib):
     figure = plot_curves(LSHParams.choices(0.8))
     assert len(figure.axes[0].lines) == len(LSHParams.choices(0.8))
     assert len(figure.legends) == 1
+    (axes,) = plot_curves({"one": params, "other": LSHParams(9, 13), "again": params}).axes
+    assert [line.get_label() for line in axes.lines] == ["one\n= again", "other"]
 
     texts = [f"{'the same beginning of all ' * 2}{i}" for i in range(20)]
     for verify in ("exact", "signature", "none"):

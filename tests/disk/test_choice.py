@@ -20,7 +20,7 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize("text", ["", "G", "much", "4X", "nan", "infG"])
 def test_what_is_no_size(text):
-    with pytest.raises(ValueError, match=r"is no size in memory: write 4G, 300M or bytes"):
+    with pytest.raises(ValueError, match=r"is not an amount of memory: write 4G, 300M or a"):
         parse_memory(text)
 
 

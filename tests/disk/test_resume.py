@@ -204,7 +204,7 @@ def test_a_second_run_is_kept_out(tmp_path, monkeypatch):
     refused = []
 
     def second(*arguments):
-        with pytest.raises(InputError, match="another run is at work here"):
+        with pytest.raises(InputError, match="another run is using this directory"):
             deduplicate_files(**keywords)
         refused.append(1)
         return link_sorted(*arguments)
@@ -221,7 +221,7 @@ def test_a_directory_of_something_else_is_not_touched(tmp_path, monkeypatch):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "thesis.tex").write_text("years")
     for restart in (False, True):
-        with pytest.raises(InputError, match=r"no work directory of fastlsh.*thesis\.tex"):
+        with pytest.raises(InputError, match=r"not a work directory of fastlsh.*thesis\.tex"):
             deduplicate_files(**keywords, restart=restart)
     assert (tmp_path / "work" / "thesis.tex").read_text() == "years"
 

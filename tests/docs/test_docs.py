@@ -213,7 +213,11 @@ def test_the_names_on_the_pages_exist():
     names = {name for path in WRITTEN for name in NAME.findall(path.read_text(encoding="utf-8"))}
     assert len(names) > 30
     for name in sorted(names):
-        assert reach(name) is not None, name
+        try:
+            assert reach(name) is not None, name
+        except ModuleNotFoundError as error:  # of an integration whose library is not installed
+            assert ".integrations." in name, name
+            assert not (error.name or "").startswith("fastlsh"), name
     with pytest.raises(AttributeError, match="MatchingSpan"):
         reach("fastlsh.explain.MatchingSpan")
 

@@ -401,8 +401,11 @@ def test_a_plot(run, collection, tmp_path):
         (["--json", "no/a.json"], "no/a.json: there is no directory"),
         (["--json", "in.jsonl"], "in.jsonl: the output is one of the inputs"),
         (["--missed", "a.xyz"], "a.xyz: unknown format"),
-        (["--missed", "a.jsonl", "--json", "./a.jsonl"], "a.jsonl: --missed is the file of --json"),
-        (["--json", "a.svg", "--plot", "a.svg"], "a.svg: --plot is the file of --json"),
+        (
+            ["--missed", "a.jsonl", "--json", "./a.jsonl"],
+            "a.jsonl: --missed names the same file as --json",
+        ),
+        (["--json", "a.svg", "--plot", "a.svg"], "a.svg: --plot names the same file as --json"),
         (["--max-pairs", "-1"], "max_pairs must be at least 0, got -1"),
         (["--sample", "0"], "sample must be at least 1"),
         (["--lowest", "0.9"], "lowest must be above 0"),

@@ -46,7 +46,7 @@ BAD_DOCUMENTS = [
     ({"text": b"\xff"}, ValueError, "document 0 is not valid UTF-8"),
     ({"signature": ROWS}, TypeError, r"shape \(128,\), got uint32 of shape \(2, 128\)"),
     ({"signature": [1, 2]}, TypeError, "got list"),
-    ({"signature": ROWS[0, :64]}, ValueError, "64 values do not suit num_perm=128"),
+    ({"signature": ROWS[0, :64]}, ValueError, "num_perm=128 values, got 64"),
     ({"signature": ROWS[0].astype(np.uint64)}, TypeError, "array of uint32, got uint64"),
 ]
 
@@ -76,7 +76,7 @@ def test_one_document(given, error, said):
         (None, {"texts": ["x", "y"]}, TypeError, "ids must be a collection"),
         ("cd", {"texts": ["x", "y"]}, TypeError, "ids must be a collection"),
         (["c", "d"], {"signatures": ROWS[0]}, ValueError, r"shape \(n, num_perm\)"),
-        (["c", "d"], {"signatures": ROWS[:, :8]}, ValueError, "do not suit num_perm=128"),
+        (["c", "d"], {"signatures": ROWS[:, :8]}, ValueError, "must have num_perm=128 values"),
         (["c", "d"], {}, TypeError, "give either texts or signatures, got neither"),
     ],
 )

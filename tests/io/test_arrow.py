@@ -171,7 +171,9 @@ def test_inputs_of_several_types():
     with open("d.jsonl", "w") as file:
         file.write('{"text": "d"}\n')
     assert read(["b.parquet", "d.jsonl"]).texts == ["b", "d"]
-    with pytest.raises(InputError, match=r"b\.parquet: its columns are not those of a\.parquet"):
+    with pytest.raises(
+        InputError, match=r"b\.parquet: its columns differ from those of a\.parquet"
+    ):
         read(["a.parquet", "b.parquet"], uniform=True)
 
 

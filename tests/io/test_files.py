@@ -127,7 +127,7 @@ def test_several_inputs(write):
 def test_uniform_columns(write):
     names = [write("a.csv", "id,text\n1,a\n"), write("b.csv", "text,id\nb,2\n")]
     assert read(names).ids == ["1", "2"]
-    assert refusal(names, uniform=True) == "b.csv: its columns are not those of a.csv"
+    assert refusal(names, uniform=True) == "b.csv: its columns differ from those of a.csv"
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_outputs_that_are_inputs(storage):
 def test_inputs_here_and_there_have_no_common_folder(storage, here):
     inputs = [storage.put("a.jsonl", rows("a")), put_rows("b.jsonl", {"text": "b"})]
     assert len(check_rows_output(inputs, "both.jsonl")) == 1
-    with pytest.raises(InputError, match="no folder in common with s3://data"):
+    with pytest.raises(InputError, match="has no folder in common with s3://data"):
         check_rows_output(inputs, "out/")
 
 
@@ -297,4 +297,4 @@ def test_the_web_is_read_only(here, run):
     pytest.importorskip("aiohttp")
     put_rows("a.jsonl", {"text": "a"})
     line = only_line(run("pairs", "a.jsonl", "-o", "https://localhost/p.tsv")[2])
-    assert line == "fastlsh: https://localhost/p.tsv: nothing is written to http"
+    assert line == "fastlsh: https://localhost/p.tsv: http addresses cannot be written to"

@@ -125,7 +125,9 @@ def test_directories_with_nothing_to_read(here):
     fill("d/e/a.jsonl", "n/README.md")
     assert "--recursive reads what is in them" in why("d")
     assert why("n").startswith("n: the directory has no file of a known format (there is: README")
-    assert "parquet is not read through .gz" in why("p") if fill("p/a.parquet.gz") is None else None
+    assert (
+        "parquet cannot be read through .gz" in why("p") if fill("p/a.parquet.gz") is None else None
+    )
 
 
 # --- links, awkward names

@@ -106,7 +106,9 @@ def test_names_in_another_format(here):
     assert planned(files[:1], "o/", "jsonl")[0][1:] == ("o/a.b.jsonl.zst", "jsonl", "zst")
     assert planned(files[:1], "o/", "jsonl.gz")[0][1:] == ("o/a.b.jsonl.gz", "jsonl", "gz")
     for kind in ("arrow", "xml", "parquet.gz", "gz", ""):
-        with pytest.raises(ValueError, match=f"not converted to '{kind}', but to parquet, jsonl"):
+        with pytest.raises(
+            ValueError, match=f"cannot be converted to '{kind}', only to parquet, jsonl"
+        ):
             planned(files, "o/", kind)
 
 
@@ -168,7 +170,7 @@ def test_a_directory_that_is_not_entered_may_take_outputs(here):
 
 def test_a_file_where_a_folder_must_be(here):
     fill(d__b__c_jsonl="", o="", p__b="")
-    assert "o is a file where there must be a directory" in refused("d", "o/", recursive=True)
+    assert "o is a file, but must be a directory" in refused("d", "o/", recursive=True)
     assert "p/b is a file" in refused("d", "p/", recursive=True).replace(os.sep, "/")
     os.makedirs("q/b/c.jsonl")
     assert "the output is a directory" in refused("d", "q/", recursive=True)

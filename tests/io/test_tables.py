@@ -77,7 +77,7 @@ def test_table_to_standard_output(capfdbinary):
 def test_table_formats():
     assert table_format("a.tsv.gz") == ("tsv", "gz")
     for name in ("a", "a.txt", "a.xyz"):
-        with pytest.raises(InputError, match="written are"):
+        with pytest.raises(InputError, match="is written as"):
             table_format(name)
 
 

@@ -131,13 +131,13 @@ def test_flags_must_fit(here):
     ("inputs", "out", "message"),
     [
         (["a.csv"], "b.jsonl", "the inputs are .csv, so the output must be .csv"),
-        (["a.csv", "a.jsonl"], "b.csv", "rows of csv and jsonl do not go into one file"),
+        (["a.csv", "a.jsonl"], "b.csv", "rows of csv and jsonl cannot be written to one file"),
         (["d"], "b.txt", "the inputs are .txt, so the output must be .jsonl"),
         (["a.csv"], "a.csv", "the output is one of the inputs"),
         (["a.csv"], "link.csv", "the output is one of the inputs"),
         (["a.csv"], "no/b.csv", "there is no directory"),
         (["a.csv"], "b", "must be .csv"),
-        (["a.parquet"], "b.parquet.gz", "parquet is not written as .gz"),
+        (["a.parquet"], "b.parquet.gz", "parquet cannot be written as .gz"),
     ],
 )
 def test_output_that_does_not_fit(here, inputs, out, message):

@@ -190,7 +190,9 @@ def test_it_is_a_value():
 def test_wrong_names():
     with pytest.raises(ValueError, match=r"preset must be one of fineweb, .*, got 'gopher'"):
         fastlsh.preset("gopher")
-    with pytest.raises(TypeError, match=r"a preset has threshold, .*, not recall, seed"):
+    with pytest.raises(
+        TypeError, match=r"a preset has the parameters threshold, .*, not recall, seed"
+    ):
         fastlsh.preset("nemo", seed=3, recall=0.9)
 
 

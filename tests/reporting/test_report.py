@@ -51,8 +51,8 @@ def test_token_ids_are_shown_as_numbers(page):
 def test_what_went_in_and_out(page):
     result = deduplicate(TEXTS, 0.5)
     seen = page(result, TEXTS, title="Ours")
-    assert "14 documents 6 kept 8 removed 57.1% removed of all" in words(seen.sections["Ours"])
-    assert "removed, similarity 1 1 removed, less similar 7" in words(seen.sections["Ours"])
+    assert "14 documents 6 kept 8 removed 57.1% duplicates" in words(seen.sections["Ours"])
+    assert "removed, similarity 1 1 removed, similarity below 1 7" in words(seen.sections["Ours"])
 
 
 def test_parameters_and_promised_recall(page):
@@ -63,13 +63,13 @@ def test_parameters_and_promised_recall(page):
     text = words(page(result, TEXTS).sections["Parameters and recall"])
     for expected in (
         "threshold 0.5", "shingles 2 words", "signatures 200 values (fss, seed 7)",
-        f"bands {result.params.bands} x {result.params.rows} rows", "who is kept the longest",
-        "most comparisons 50 a document",
+        f"bands {result.params.bands} x {result.params.rows} rows", "kept document the longest",
+        "comparison limit 50 per document",
     ):  # fmt: skip
         assert expected in text
     found = page(result, TEXTS).tables["Parameters and recall"]
     assert [row[0] for row in found] == ["similarity", "0.5", "0.625", "0.75", "0.875"]
-    assert f"with probability {found[1][2]};" in text
+    assert f"with probability {found[1][2]}, a" in text
     assert "Every removal was verified" in text
     assert float(found[1][2]) == pytest.approx(result.params.probability(0.5), abs=1e-3)
 
@@ -125,7 +125,7 @@ def test_cluster_sizes(page):
     texts = [*family("a", 2), *family("b", 3), *family("c", 4), *family("d", 5), "alone enough"]
     result = deduplicate(texts, 0.5)
     seen = page(result, texts)
-    assert "Documents that stand for others: 4. The largest cluster has 5" in words(
+    assert "Kept documents with duplicates: 4. The largest cluster has 5" in words(
         seen.sections["Sizes of clusters"]
     )
     rows = [(label, count) for label, _, count in seen.tables["Sizes of clusters"][1:]]
@@ -137,8 +137,7 @@ def test_the_largest_clusters_show_what_differs(page):
     seen = page(result, TEXTS)
     text = words(seen.sections["The largest clusters"])
     assert text.index("id-0 5 duplicates") < text.index("id-6 3 duplicates")
-    assert "id-12 1.0000" in text
-    assert "identical" in text
+    assert "1 more is identical to the kept document." in text
     assert "Marked" in seen.marked
     # Where the kept one has "changed0 alpha1" and the removed one "alpha0 changed1".
     assert seen.marked[1:5] == ["alpha", "changed", "changed", "alpha"]
@@ -156,6 +155,24 @@ def test_few_of_many_clusters_and_members_are_shown(page):
     assert "4 smaller clusters are not shown." in text
 
 
+def test_differences_come_before_copies(page):
+    """Copies of the kept document, and of a removed one, are told once and not listed."""
+    first, second, third, *_ = family("alpha", 5)
+    texts = [first] * 30 + [second] * 30 + [third]
+    result = deduplicate(texts, 0.5)
+    assert len(result.selected) == 1
+    text = words(page(result, texts).sections["The largest clusters"])
+    assert text.count("document 30 ") == text.count("document 60 ") == 1
+    assert "document 31" not in text
+    assert "document 1 " not in text
+    assert (
+        "At least 19 more are identical to the kept document; at least 29 more are identical to a"
+        " removed one above; 10 more are not shown." in text
+    )
+    copies = words(page(deduplicate([first] * 3), [first] * 3).sections["The largest clusters"])
+    assert copies.endswith("2 more are identical to the kept document.")
+
+
 def test_limited_short_and_empty_documents(page):
     texts = [
         f"{'the same words again and again ' * 3}{n:03}{n * 7919 % 1000:03}" for n in range(200)
@@ -163,8 +180,8 @@ def test_limited_short_and_empty_documents(page):
     result = deduplicate(texts, 0.99, max_candidates=1, bands=128, rows=1)
     assert result.limited > LISTED
     seen = page(result, texts)
-    text = words(seen.sections["Not compared with every candidate"])
-    assert f"comparison with every candidate: {result.limited}." in text
+    text = words(seen.sections["Documents not compared with every candidate"])
+    assert f"compared with every candidate: {result.limited}." in text
     assert f"document {result.limited_documents[0]} the same words" in text
     assert f"{result.limited - LISTED} more are not shown." in text
     assert f"The first {LISTED}" in text
@@ -173,9 +190,12 @@ def test_limited_short_and_empty_documents(page):
     text = words(seen.sections["Empty and short documents"])
     assert "always kept: 2." in text
     assert "document 10 document 13" in text
-    assert "Of fewer than 9 characters, so similar only to the same: 1." in text
+    assert (
+        "Documents with fewer than 9 characters, which are similar only to an identical one: 1."
+        in text
+    )
     assert "document 11 tiny" in text
-    assert "compared with all" in seen.sections["Not compared with every candidate"]
+    assert "compared with all" in seen.sections["Documents not compared with every candidate"]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +217,7 @@ def test_short_in_every_unit(page, shingler, empty, short):
     units = [len(shingler.shingles(t)) for t in texts]
     assert empty == units.count(0)
     assert (f"always kept: {empty}." in text) == (empty > 0)
-    assert (f"only to the same: {short}." in text) == (short > 0)
+    assert (f"only to an identical one: {short}." in text) == (short > 0)
 
 
 def test_ids_in_every_form(page):
@@ -224,8 +244,12 @@ def test_documents_that_were_kept_before(page):
     known = family("alpha", 2)
     result = deduplicate(TEXTS, 0.5, against=known)
     seen = page(result, TEXTS, against=known, against_ids=["k0", "k1"])
-    assert "removed, like one kept before 6" in words(seen.sections["Deduplication"])
-    assert "k0 of those kept before 5 duplicates" in words(seen.sections["The largest clusters"])
+    assert "removed, duplicates of the reference collection 6" in words(
+        seen.sections["Deduplication"]
+    )
+    assert "k0 from the reference collection 5 duplicates" in words(
+        seen.sections["The largest clusters"]
+    )
 
 
 @pytest.mark.parametrize("verify", ["none", "signature"])
@@ -349,9 +373,10 @@ def test_one_file_that_loads_nothing(tmp_path):
 def test_wrong_collections(tmp_path):
     result = deduplicate(TEXTS, 0.5, against=TEXTS[:1])
     path = tmp_path / "r.html"
-    with pytest.raises(ValueError, match="texts has 2 documents, the result is about 14"):
+    with pytest.raises(ValueError, match="texts has 2 documents, but the result has 14"):
         report(result, TEXTS[:2], path)
-    with pytest.raises(ValueError, match="against has 0 documents, the result names at least 1"):
+    expected = "against has 0 documents, but the result refers to at least 1"
+    with pytest.raises(ValueError, match=expected):
         report(result, TEXTS, path)
     with pytest.raises(ValueError, match="ids has 1 elements for 14 documents"):
         report(result, TEXTS, path, against=TEXTS[:1], ids=["a"])
@@ -360,7 +385,7 @@ def test_wrong_collections(tmp_path):
 
 def test_wrong_files(tmp_path):
     result = deduplicate(TEXTS)
-    with pytest.raises(InputError, match=r"r\.pdf: a report is written as \.html"):
+    with pytest.raises(InputError, match=r"r\.pdf: a report must be an \.html"):
         report(result, TEXTS, tmp_path / "r.pdf")
     with pytest.raises(InputError, match="there is no directory"):
         report(result, TEXTS, tmp_path / "absent" / "r.html")

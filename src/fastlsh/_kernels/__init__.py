@@ -55,7 +55,7 @@ else:
     except ModuleNotFoundError as error:
         raise ImportError(
             f"the compiled module fastlsh._kernels.api._{isa}, which suits this processor, is "
-            "missing: install fastlsh anew, or set FASTLSH_ISA=baseline to do without it"
+            "missing: reinstall fastlsh, or set FASTLSH_ISA=baseline to use the other one"
         ) from error
 AFFINE32 = _best.AFFINE32
 AFFINE64 = _best.AFFINE64

@@ -43,9 +43,9 @@ def warn_of_many_candidates(threshold: float, choice: Choice, recall: float) -> 
     while found(threshold / 2, bands, rows) > MANY_CANDIDATES:
         rows += 1
         bands = _bands_for(threshold, rows, recall)
-    remedy = _remedy(bands * rows, "num_perm={} is better")
+    remedy = _remedy(bands * rows, "num_perm={} would be better")
     warn_caller(
-        f"{low:.0%} of the pairs at similarity {threshold / 2:g} will be compared in vain "
+        f"{low:.0%} of the pairs at similarity {threshold / 2:g} will be compared needlessly "
         f"({choice[0]} bands of {choice[1]} rows); {remedy}",
         RecallWarning,
     )
@@ -54,7 +54,7 @@ def warn_of_many_candidates(threshold: float, choice: Choice, recall: float) -> 
 def _remedy(num_perm: int, advice: str) -> str:
     """Return the advice to take so many functions, or another where there are not so many."""
     if num_perm > MAX_NUM_PERM:
-        return "no signature is long enough, exact_pairs() needs none"
+        return "no signature can be that long; exact_pairs() needs none"
     return advice.format(num_perm)
 
 
@@ -75,7 +75,9 @@ def _bands_for(threshold: float, rows: int, recall: float) -> int:
 def by_weights(threshold: float, num_perm: int, weights: tuple[float, float]) -> Choice:
     """Return the choice of the least weighted area, the first of equals, as in datasketch."""
     if len(weights) != 2:
-        raise ValueError(f"weights must be two, of false positives and negatives, got {weights}")
+        raise ValueError(
+            f"weights must be two numbers, for false positives and negatives, got {weights}"
+        )
     false_positive, false_negative = (check_number(weight, "weights") for weight in weights)
     return least_weighted_area(float(threshold), num_perm, false_positive, false_negative)
 

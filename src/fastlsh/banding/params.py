@@ -13,7 +13,7 @@ from fastlsh.banding import choice, curve
 
 @dataclass(frozen=True)
 class LSHParams:
-    """A signature cut into `bands` bands of `rows` rows.
+    """The number of bands that a signature is cut into, and of rows in each.
 
     A pair is a candidate if all rows of some band are equal. With similarity s that happens with
     probability 1 - (1 - s^rows)^bands (Leskovec, Rajaraman, Ullman: Mining of Massive Datasets,
@@ -22,7 +22,7 @@ class LSHParams:
     Parameters
     ----------
     bands, rows
-        At least 1 each; bands * rows minima of a signature are used.
+        At least 1 each. The first bands * rows minima of a signature are used.
     """
 
     bands: int
@@ -55,7 +55,7 @@ class LSHParams:
     @overload
     def missed(self, similarity: ArrayLike) -> NDArray[np.float64]: ...
     def missed(self, similarity: Any) -> Any:
-        """Return 1 - `probability`, accurate also where it is tiny. Parameters as there."""
+        """Return 1 - `probability`, accurately even where it is tiny. Parameters as there."""
         values = curve.shares(similarity, "similarity")
         return curve.plain(curve.missed(values, self.bands, self.rows))
 
@@ -80,7 +80,7 @@ class LSHParams:
         return float((1 / self.bands) ** (1 / self.rows))
 
     def false_positive_area(self, threshold: float) -> float:
-        """Return the area under the curve left of `threshold`: candidates checked in vain."""
+        """Return the area under the curve left of `threshold`: needless candidates."""
         return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[0])
 
     def false_negative_area(self, threshold: float) -> float:
@@ -95,7 +95,7 @@ class LSHParams:
         counts, edges
             Histogram of the similarities of its pairs, as numpy.histogram returns it: numbers of
             pairs (m,), and the edges between them (m + 1,), not descending, from 0 to 1. Inside a
-            bin they are taken as evenly spread.
+            bin, they are assumed to be evenly spread.
 
         Examples
         --------
@@ -124,9 +124,9 @@ class LSHParams:
     ) -> "LSHParams":
         """Choose bands and rows for a threshold.
 
-        The most rows for which some number of bands finds a pair at the threshold with
-        probability `recall`, and then the fewest such bands: as few false candidates as that
-        recall allows.
+        The choice is the largest number of rows for which some number of bands finds a pair at
+        the threshold with probability `recall`, and then the fewest such bands. It gives as few
+        false candidates as that recall allows.
 
         Parameters
         ----------
@@ -135,11 +135,11 @@ class LSHParams:
         num_perm
             Length of the signature.
         recall
-            Probability of finding a pair exactly at the threshold, between 0 and 1; more similar
-            pairs are found more surely.
+            Probability of finding a pair exactly at the threshold, between 0 and 1; it is higher
+            for more similar pairs.
         weights
             Instead of `recall`: weights (false positives, false negatives) of the two areas whose
-            weighted sum is made least, as datasketch chooses.
+            weighted sum is minimised, as datasketch does.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class LSHParams:
 
     @classmethod
     def divisions(cls, num_perm: int = 128) -> list["LSHParams"]:
-        """Return every choice that uses a signature to its end, by rising number of bands."""
+        """Return every choice that uses a whole signature, in ascending order of bands."""
         num_perm = check_integer(num_perm, "num_perm")
         return [cls(bands, num_perm // bands) for bands in choice.divisors(num_perm)]
 
@@ -202,7 +202,7 @@ class LSHParams:
         recall: float = 0.98,
         weights: tuple[float, float] = (0.5, 0.5),
     ) -> dict[str, "LSHParams"]:
-        """Return what each rule chooses, to be compared; a rule that finds nothing is left out.
+        """Return what each rule chooses, for comparison, without rules that find no choice.
 
         "recall" and "weights" are those of `for_threshold`, "steepest, up" and "steepest, down"
         those of `steepest_at`; "division 1" and so on are the `divisions`, by their bands.

@@ -63,18 +63,18 @@ def band_keys(
     params
         Bands and rows, bands * rows <= num_perm.
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
 
     Returns
     -------
     ndarray of uint64, shape (bands, n)
-        Equal keys: equal values in that band (docs/signature-spec.md, section 6). The key 0 says
-        that the document is empty; it is in no bucket.
+        Two keys are equal if the values in that band are equal (docs/signature-spec.md, section
+        6). The key 0 marks an empty document, which is in no bucket.
 
     Raises
     ------
     TypeError, ValueError
-        Signatures of another type or shape, or too narrow.
+        The signatures have another type or shape, or too few values.
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)

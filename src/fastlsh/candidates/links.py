@@ -11,8 +11,8 @@ from fastlsh.candidates.keys import keys_batch
 from fastlsh.parallel import batches, run
 
 BANDS_AT_A_TIME = 4
-"""Keys of so many bands are made in one pass over the signatures, 32 bytes a document: fewer would
-not make a pass much shorter. No more threads than this link bands."""
+"""Keys of so many bands are made in one pass over the signatures, 32 bytes per document: fewer
+would not make a pass much shorter. No more threads than this link bands."""
 
 FEW = 1 << 15
 """Fewer documents are linked sooner than another thread has begun."""
@@ -24,7 +24,7 @@ Links = tuple[NDArray[np.int32], NDArray[np.int32]]
 class Linker:
     """Memory in which n keys are linked; what is not needed is not touched.
 
-    1 byte a document and 12 for each whose key may not be alone, at most 16 bytes a document.
+    1 byte a document and 12 for each whose key may not be alone, at most 16 bytes per document.
     """
 
     def __init__(self, n: int) -> None:

@@ -107,20 +107,20 @@ def candidate_pairs(
     Parameters
     ----------
     signatures
-        uint32 (n, num_perm). Rows of all ones are empty documents, in no pair.
+        uint32 (n, num_perm). Rows of all ones are empty documents, which are in no pair.
     params
         Bands and rows, bands * rows <= num_perm.
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
 
     Returns
     -------
     Pairs
-        With similarity NaN: candidates, nothing is verified. 24 bytes a pair.
+        Unverified candidates, with similarity NaN; 24 bytes per pair.
 
     Notes
     -----
-    Memory besides the signatures and the result: less than 64 bytes a document with two threads,
+    Memory besides the signatures and the result: less than 64 bytes per document with two threads,
     where one document in ten has company.
     """
     signatures = check_signatures(signatures)

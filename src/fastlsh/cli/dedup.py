@@ -16,7 +16,7 @@ from fastlsh.cli.options import (
     search_keywords,
 )
 
-HELP = "Write the rows of the documents that remain when near-duplicates are removed."
+HELP = "Remove near-duplicates and write the rows of the documents that are kept."
 EXAMPLES = """\
 examples:
   fastlsh dedup notices.jsonl -o kept.jsonl --removed removed.tsv --report report.html
@@ -32,13 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="KEPT",
         required=True,
-        help="whole rows: a file in the format of the inputs (.jsonl for .txt), or a directory"
-        " (DIR/), which takes a file of the same name for each input",
+        help="the kept rows: a file in the format of the inputs (.jsonl for .txt), or a directory"
+        " (DIR/), which gets a file of the same name for each input",
     )
     parser.add_argument(
         "--convert-to",
         metavar="F",
-        help="write rows as parquet, jsonl or csv (also jsonl.zst, csv.gz...), not as they came",
+        help="convert rows to parquet, jsonl or csv (also jsonl.zst, csv.gz...)",
     )
     parser.add_argument(
         "--removed",
@@ -49,15 +49,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clusters",
         metavar="FILE",
-        help="id and cluster of each kept document that others were removed for, and of these",
+        help="id and cluster of each kept document with duplicates, and of the duplicates",
     )
     parser.add_argument(
-        "--keep", choices=["first", "last", "longest"], help="of near-duplicates (default: first)"
+        "--keep",
+        choices=["first", "last", "longest"],
+        help="which near-duplicate to keep (default: first)",
     )
     parser.add_argument(
         "--priority",
         metavar="COL",
-        help="instead of --keep: a column of numbers, higher is kept, ties go to the earlier row",
+        help="instead of --keep: a column of numbers; the row with the highest is kept, or the"
+        " earlier one of equals",
     )
     parser.add_argument(
         "--against",
@@ -65,27 +68,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="also remove what is a near-duplicate of a document of these",
+        help="also remove near-duplicates of the documents in these files",
     )
     parser.add_argument(
         "--index",
         metavar="INDEX",
-        help="also remove what is a near-duplicate of a document of this index (see `fastlsh index"
-        " build`), and add what is kept: both, or neither; the parameters are those of the index",
+        help="also remove near-duplicates of the documents in this index (see `fastlsh index"
+        " build`), and add the kept documents to it: both, or neither; the parameters are those of"
+        " the index",
     )
-    parser.add_argument("--report", metavar="FILE", help="a page about the run (.html)")
+    parser.add_argument("--report", metavar="FILE", help="write a page about the run (.html)")
     add_search_options(parser)
     parser.add_argument(
         "--rule",
         choices=["jaccard", "contained"],
-        help="contained: a document goes only if enough of its shingles are in the kept one"
+        help="contained: remove a document only if enough of its shingles are in the kept one"
         " (default: jaccard)",
     )
     parser.add_argument(
         "--containment", metavar="C", type=float, help="with --rule contained (default: 1.0, all)"
     )
     parser.add_argument(
-        "--max-candidates", metavar="N", type=integer, help="verified a document (default: 1000)"
+        "--max-candidates",
+        metavar="N",
+        type=integer,
+        help="most comparisons per document (default: 1000)",
     )
     add_engine_options(parser)
 
@@ -113,8 +120,9 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(result)
     if result.limited:
         warnings.warn(
-            f"{result.limited} documents were kept without a comparison with every candidate: there"
-            f" were more than --max-candidates, or than the {REMEMBERED} that a bucket remembers",
+            f"{result.limited} documents were kept without being compared with every candidate:"
+            " they had more than --max-candidates allows, or shared a bucket with more than the"
+            f" {REMEMBERED} kept documents that it remembers",
             stacklevel=2,
         )
     summarise(

@@ -20,23 +20,23 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=["auto", "memory", "disk"],
         default="auto",
-        help="where to work (default: on disk if --memory does not suffice), for the same answer",
+        help="where to work, for the same answer (default: on disk if --memory is too small)",
     )
     group.add_argument(
-        "--memory", metavar="SIZE", help="to take at most, as 4G (default: half of what is free)"
+        "--memory", metavar="SIZE", help="most memory to use, as 4G (default: half of what is free)"
     )
     group.add_argument(
         "--work",
         metavar="DIR",
-        help="what a run on disk has done, from where the same command goes on (default: the"
-        " output's name and .work)",
+        help="directory of a run on disk, where an interrupted run continues (default: the name"
+        " of the output and .work)",
     )
-    group.add_argument("--keep-work", action="store_true", help="do not remove it in the end")
+    group.add_argument("--keep-work", action="store_true", help="keep it after a complete run")
     group.add_argument(
-        "--restart", action="store_true", help="throw away what an earlier run has done"
+        "--restart", action="store_true", help="discard the work of an earlier run"
     )
     parser.add_argument(
-        "--log", metavar="FILE", help="add what happens to this file, as JSON lines"
+        "--log", metavar="FILE", help="append events to this file, as JSON lines"
     )
 
 

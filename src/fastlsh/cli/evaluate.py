@@ -28,7 +28,7 @@ from fastlsh.io import (
 if TYPE_CHECKING:
     from fastlsh import Evaluation
 
-HELP = "Compare what is found with all pairs, found exactly, and print recall and precision."
+HELP = "Find all pairs exactly, compare the answer with them, and print recall and precision."
 EXAMPLES = """\
 examples:
   fastlsh evaluate notices.jsonl --threshold 0.8
@@ -44,25 +44,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sample",
         metavar="N",
         type=integer,
-        help="evaluate N documents, drawn by --seed (default: all, of more than 20000 so many)",
+        help="evaluate N documents, drawn by --seed (default: all, but at most 20000)",
     )
     parser.add_argument(
         "--lowest",
         metavar="S",
         type=float,
-        help="find all pairs from this similarity on (default: three quarters of the threshold)",
+        help="least similarity of the pairs found exactly (default: 3/4 of the threshold)",
     )
     parser.add_argument(
-        "--max-pairs", metavar="N", type=integer, help="refuse to compare more (default: 100000000)"
+        "--max-pairs",
+        metavar="N",
+        type=integer,
+        help="fail if more must be compared (default: 100000000)",
     )
     parser.add_argument(
         "--missed",
         metavar="FILE",
-        help="id_a, id_b and jaccard of the pairs that were missed (.tsv .csv .jsonl .parquet)",
+        help="id_a, id_b and jaccard of the missed pairs (.tsv .csv .jsonl .parquet)",
     )
-    parser.add_argument("--json", metavar="FILE", help="all figures")
+    parser.add_argument("--json", metavar="FILE", help="write all figures")
     parser.add_argument(
-        "--plot", metavar="FILE", help="observed recall upon the S-curve (.svg .png .pdf)"
+        "--plot", metavar="FILE", help="plot the observed recall on the S-curve (.svg .png .pdf)"
     )
 
 

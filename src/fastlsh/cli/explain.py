@@ -17,7 +17,7 @@ from fastlsh.cli.options import (
 from fastlsh.disk import tokens_as_words
 from fastlsh.io import check_targets, recover_outputs, replacing_together, write_text
 
-HELP = "Compare two documents: why they are found or not, and where their texts agree."
+HELP = "Explain why two documents are found or not, and show where their texts agree."
 EXAMPLES = """\
 examples:
   fastlsh explain notices.jsonl n129 n182
@@ -29,11 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_input_options(parser)
     parser.add_argument("id_a", metavar="ID_A", help="id of a document, as `pairs` prints it")
-    parser.add_argument("id_b", metavar="ID_B", help="id of the other one")
+    parser.add_argument("id_b", metavar="ID_B", help="id of the other document")
     # All of them, so that what was given to `pairs` can be given here.
     add_search_options(parser)
-    parser.add_argument("--html", metavar="FILE", help="a page with both texts, marked")
-    parser.add_argument("--json", metavar="FILE", help="all figures and positions")
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page with both texts and their differences"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write all figures and positions")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -56,7 +56,7 @@ def warn_of_rows(found: Collection | FileDeduplication | FilePairs) -> None:
     if more:
         warnings.warn(f"skipped: {more} more rows", stacklevel=2)
     if repeated := found.repeated_ids:
-        warnings.warn(f"documents with the id of an earlier one: {repeated}", stacklevel=2)
+        warnings.warn(f"documents that repeat the id of an earlier one: {repeated}", stacklevel=2)
 
 
 def summarise(

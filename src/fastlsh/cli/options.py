@@ -19,35 +19,41 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         metavar="INPUT",
         help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
         " these, a pattern ('data/**/*.jsonl'), a URL (s3://bucket/key), or - for the standard"
-        " input (JSON lines, unless --format says otherwise); several are one collection",
+        " input (JSON lines, unless --format says otherwise); several form one collection",
     )
     group = parser.add_argument_group("input")
     group.add_argument(
-        "--recursive", action="store_true", help="read the directories inside a directory, too"
+        "--recursive", action="store_true", help="also read the subdirectories of a directory"
     )
     group.add_argument(
-        "--text", metavar="COL", help="column of the texts (default: text); a.b is b in a"
+        "--text", metavar="COL", help="column of the texts (default: text); a.b is key b in a"
     )
     group.add_argument(
         "--id", metavar="COL", help="column of the ids (default: id if present, else FILE:ROW)"
     )
-    group.add_argument("--format", metavar="F", help="format of files whose suffix does not tell")
-    group.add_argument("--encoding", metavar="E", default="utf-8", help="(default: utf-8)")
-    group.add_argument("--delimiter", metavar="D", type=_delimiter, help="of CSV and TSV")
+    group.add_argument("--format", metavar="F", help="format of files without a known suffix")
     group.add_argument(
-        "--no-header", action="store_true", help="columns of CSV and TSV are named 1, 2..."
+        "--encoding", metavar="E", default="utf-8", help="encoding of text files (default: utf-8)"
+    )
+    group.add_argument("--delimiter", metavar="D", type=_delimiter, help="delimiter of CSV and TSV")
+    group.add_argument(
+        "--no-header",
+        action="store_true",
+        help="CSV and TSV have no header; the columns are 1, 2...",
     )
     group.add_argument(
-        "--no-quotes", action="store_true", help="double quotes in CSV and TSV are text"
+        "--no-quotes", action="store_true", help="treat double quotes in CSV and TSV as text"
     )
     group.add_argument(
-        "--split", choices=["lines", "paragraphs"], help="of .txt: each is a document, not the file"
+        "--split",
+        choices=["lines", "paragraphs"],
+        help="documents in a .txt (default: the whole file)",
     )
     group.add_argument(
         "--on-error",
         choices=["fail", "skip"],
         default="fail",
-        help="stop at a bad row, or leave it out and count (default: fail)",
+        help="stop at a bad row, or skip and count it (default: fail)",
     )
 
 
@@ -58,35 +64,48 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         "--preset",
         metavar="NAME",
         choices=PRESETS,
-        help=f"a pipeline's parameters, which other options change: {', '.join(PRESETS)}",
+        help=f"parameters of a pipeline, which other options override: {', '.join(PRESETS)}",
     )
-    group.add_argument("--threshold", metavar="T", type=float, help="Jaccard (default: 0.8)")
+    group.add_argument(
+        "--threshold", metavar="T", type=float, help="Jaccard similarity (default: 0.8)"
+    )
     group.add_argument(
         "--unit",
         choices=["char", "word", "byte", "token"],
-        help="token: the documents are lists of token ids (default: char)",
+        help="unit of the shingles (default: char); token: documents are lists of token ids",
     )
-    group.add_argument("--size", metavar="N", type=integer, help="units a shingle (default: 9)")
-    add_text_options(parser.add_argument_group("texts, in this order"))
+    group.add_argument("--size", metavar="N", type=integer, help="units per shingle (default: 9)")
+    add_text_options(parser.add_argument_group("normalisation of texts, in this order"))
     group = parser.add_argument_group("search")
     group.add_argument(
-        "--num-perm", metavar="K", type=integer, help="minima a signature (default: 128)"
+        "--num-perm", metavar="K", type=integer, help="minima per signature (default: 128)"
     )
     group.add_argument(
-        "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"
+        "--recall", metavar="P", type=float, help="recall of pairs at the threshold (default: 0.98)"
     )
     group.add_argument(
-        "--bands", metavar="B", type=integer, help="with --rows, instead of --recall"
+        "--bands",
+        metavar="B",
+        type=integer,
+        help="number of bands; with --rows, instead of --recall",
     )
-    group.add_argument("--rows", metavar="R", type=integer)
-    group.add_argument("--seed", metavar="S", type=integer)
+    group.add_argument("--rows", metavar="R", type=integer, help="rows of a band")
+    group.add_argument(
+        "--seed", metavar="S", type=integer, help="of the hash functions (default: 1)"
+    )
     group.add_argument(
         "--scheme", choices=["affine32", "fss"], help="fss: faster for long documents"
     )
-    group.add_argument("--verify", choices=["exact", "signature", "none"])
-    group.add_argument("--threads", metavar="N", type=integer, help="(default: all processors)")
+    group.add_argument(
+        "--verify",
+        choices=["exact", "signature", "none"],
+        help="how to verify candidates (default: exact)",
+    )
+    group.add_argument(
+        "--threads", metavar="N", type=integer, help="number of threads (default: all processors)"
+    )
     parser.add_argument(
-        "-q", "--quiet", action="store_true", help="no progress, no summary; warnings remain"
+        "-q", "--quiet", action="store_true", help="show warnings, but no progress and no summary"
     )
 
 
@@ -110,12 +129,16 @@ def add_text_options(group: Any) -> None:
     """Add the steps of a `Shingler`."""
     group.add_argument("--unicode-form", choices=["NFC", "NFD", "NFKC", "NFKD"])
     group.add_argument("--lowercase", action="store_const", const=True)
-    group.add_argument("--numbers", choices=["0"], help="each number becomes this")
+    group.add_argument("--numbers", choices=["0"], help="replace each number by this")
     group.add_argument(
-        "--punctuation", choices=["space", "remove"], help="make it spaces, or drop it"
+        "--punctuation",
+        choices=["space", "remove"],
+        help="replace punctuation by spaces, or remove it",
     )
     group.add_argument(
-        "--punctuation-characters", metavar="CHARS", help="what counts (default: Unicode's)"
+        "--punctuation-characters",
+        metavar="CHARS",
+        help="characters that count as punctuation (default: Unicode's)",
     )
     group.add_argument("--strip-accents", action="store_const", const=True)
     group.add_argument("--remove-whitespace", action="store_const", const=True)
@@ -123,10 +146,13 @@ def add_text_options(group: Any) -> None:
     group.add_argument(
         "--words",
         choices=["whitespace", "alphanumeric", "ascii_alphanumeric"],
-        help="cut at whitespace, or at all but letters, numbers and _ (default: whitespace)",
+        help="cut words at whitespace, or at all but letters, numbers and _ (default: whitespace)",
     )
     group.add_argument(
-        "--empty-words", action="store_const", const=True, help="two cuts enclose an empty word"
+        "--empty-words",
+        action="store_const",
+        const=True,
+        help="two separators in a row enclose an empty word",
     )
 
 

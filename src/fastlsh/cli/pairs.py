@@ -28,11 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="OUT",
-        help=".tsv .csv .jsonl .parquet (default: TSV on the standard output)",
+        help="write the pairs as .tsv .csv .jsonl .parquet (default: TSV on the standard output)",
     )
     add_search_options(parser)
     parser.add_argument(
-        "--max-pairs", metavar="N", type=integer, help="refuse to find more (default: 100000000)"
+        "--max-pairs", metavar="N", type=integer, help="fail if there are more (default: 100000000)"
     )
     add_engine_options(parser)
 

@@ -31,20 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--preset",
         metavar="NAME",
         choices=PRESETS,
-        help=f"of a pipeline, which other options change: {', '.join(PRESETS)}",
+        help=f"parameters of a pipeline, which other options override: {', '.join(PRESETS)}",
     )
     parser.add_argument(
-        "--num-perm", metavar="K", type=integer, help="minima a signature (default: 128)"
+        "--num-perm", metavar="K", type=integer, help="minima per signature (default: 128)"
     )
     parser.add_argument(
-        "--recall", metavar="P", type=float, help="of pairs at the threshold (default: 0.98)"
+        "--recall", metavar="P", type=float, help="recall of pairs at the threshold (default: 0.98)"
     )
     parser.add_argument(
         "--weights",
         metavar=("FP", "FN"),
         nargs=2,
         type=float,
-        help="instead of --recall: of false positives and false negatives, as datasketch chooses",
+        help="instead of --recall: weights of false positives and negatives, as in datasketch",
     )
     parser.add_argument(
         "--steepest",
@@ -52,13 +52,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of --recall: the curve that is steepest at the threshold, (1/b)^(b/K) = T,"
         " b rounded up or down",
     )
-    parser.add_argument("--bands", metavar="B", type=integer, help="with --rows, instead of a rule")
-    parser.add_argument("--rows", metavar="R", type=integer)
     parser.add_argument(
-        "--compare", action="store_true", help="all rules, and every division of K, side by side"
+        "--bands", metavar="B", type=integer, help="number of bands; with --rows, instead of a rule"
+    )
+    parser.add_argument("--rows", metavar="R", type=integer, help="rows of a band")
+    parser.add_argument(
+        "--compare", action="store_true", help="compare all rules, and every division of K"
     )
     parser.add_argument(
-        "--plot", metavar="FILE", help="the S-curve, with --compare all of them (.svg .png .pdf)"
+        "--plot",
+        metavar="FILE",
+        help="plot the S-curve, with --compare all of them (.svg .png .pdf)",
     )
 
 
@@ -182,7 +186,7 @@ def sentence(params: "LSHParams", threshold: float) -> str:
     return (
         f"A pair at {similarity_text(threshold, 2)} is found with probability"
         f" {probability_text(params, threshold)}{above if threshold < higher < 1 else ''};\n"
-        f"of the pairs at {similarity_text(low, 2)}, {share} % are checked in vain."
+        f"of the pairs at {similarity_text(low, 2)}, {share} % are compared needlessly."
     )
 
 

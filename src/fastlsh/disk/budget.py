@@ -25,7 +25,9 @@ def parse_memory(text: str) -> int:
         size = float(number) * UNITS[unit]
         return int(size)
     except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is no size in memory: write 4G, 300M or bytes") from None
+        raise ValueError(
+            f"{text!r} is not an amount of memory: write 4G, 300M or a number of bytes"
+        ) from None
 
 
 def free_memory() -> int:
@@ -95,8 +97,8 @@ class Budget:
         """
         if memory < LEAST:
             raise ValueError(
-                f"the memory must be at least {LEAST >> 20}M, not {memory >> 20}M: what Python and"
-                " the libraries take is part of it"
+                f"the memory must be at least {LEAST >> 20}M, got {memory >> 20}M: it includes what"
+                " Python and the libraries take"
             )
         room = memory - BASE
         keys = 8 * (params.lsh.bands + 1)

@@ -85,8 +85,9 @@ def find_pairs(job: Job, linked: Linked, gathered: Gathered, max_pairs: int) -> 
         found += len(pairs.left)
         if found > max_pairs:
             raise TooManyPairsError(
-                f"{found:,} pairs and more are more than max_pairs={max_pairs:,}: remove "
-                "near-duplicates instead, which is linear in the number of documents, or raise it"
+                f"there are at least {found:,} pairs, more than max_pairs={max_pairs:,}: "
+                "deduplicate instead, which is linear in the number of documents, or"
+                " raise the limit"
             )
         return _proofs(*pairs), np.empty(0, np.int64)
 
@@ -147,10 +148,10 @@ def _each_part(
             large = len(rows) > 2 * job.budget.part
             if large:
                 job.tell(
-                    f"part {number} holds a family that is larger than the memory, among"
-                    f" {len(rows):,} documents: it is worked on in mapped files, which takes"
-                    " longer. Longer shingles (--size), a higher --threshold or --num-perm would"
-                    " divide it"
+                    f"part {number} has {len(rows):,} documents, among them a family that does not"
+                    " fit into the memory: it is processed in memory-mapped files, which takes"
+                    " longer. Longer shingles (--size), a higher --threshold or a larger --num-perm"
+                    " would divide it"
                 )
             answer, limited = work(Part(rows, texts, job.work.path if large else None))
             job.work.save(f"limited-{name}.npy", limited)

@@ -49,39 +49,39 @@ def deduplicate_files(
     """Remove the near-duplicates from files of any size.
 
     The answer is that of `fastlsh.deduplicate` for the documents of all inputs, to the bit, with
-    either engine. On disk, memory stays bounded, and a run that was ended goes on when it is
+    either engine. On disk, memory stays bounded, and an interrupted run continues when it is
     started again.
 
     Parameters
     ----------
     inputs
-        Files, patterns and directories; in order they are one collection.
+        Files, patterns and directories, which together form one collection, in this order.
     output
-        A file for the kept rows, as they came; or a directory, which gets a file for each input.
+        A file for the kept rows, unchanged; or a directory, which gets one file for each input.
     threshold
         As in `deduplicate`, like further keyword arguments: shingler, num_perm, seed, recall,
         bands, rows, scheme, verify, rule, containment.
     against
-        Files of documents that are kept already and come first in priority.
+        Files of a reference collection, whose documents have the highest priority.
     keep
         "first", "last" or "longest"; default: "first".
     priority
-        Instead of `keep`: a column of numbers, higher is kept, ties go to the earlier document.
-        A row without a number is a bad row.
+        A column of numbers, instead of `keep`: the document with the highest number is kept, and
+        ties go to the earlier one. A row without a number is a bad row.
     convert_to
         "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
-        outputs. None: rows are written as they came.
+        outputs. None: rows are written unchanged.
     removed
         A table of the removed documents: id, kept_id and jaccard, or containment by that rule.
     clusters
-        A table of the documents that belong together: id and cluster, a number for each kept
-        document that others were removed for.
+        A table of the documents that belong together: id and cluster, which is a number for each
+        kept document that has duplicates.
     report
         A page about the run (.html); on disk, about its largest clusters.
     max_candidates
         As in `deduplicate`.
     text, id, format, encoding, delimiter, header, quotes, split, recursive
-        How files are read: see docs/command-line.md, whose options have these names.
+        How files are read: see the options of the same names in docs/command-line.md.
     on_error
         "fail": a bad row raises. "skip": it is left out and counted.
     engine
@@ -93,14 +93,14 @@ def deduplicate_files(
     work
         The directory of a run on disk; default: the output's name with ``.work`` behind it.
     keep_work
-        Whether it stays when all is done.
+        Whether to keep it after a complete run.
     restart
-        Whether what an earlier run has left there is thrown away, instead of gone on with.
+        Whether to discard the work of an earlier run instead of continuing it.
     threads, progress
         As in `deduplicate`.
     tell
-        Is called with what the run has to say, a line each: which engine was chosen, and why; a
-        family that is larger than the memory.
+        A function that is called with each message of the run: which engine was chosen, and why;
+        or that a family is larger than the memory.
 
     Returns
     -------
@@ -110,15 +110,15 @@ def deduplicate_files(
     Raises
     ------
     InputError
-        A file or row that cannot be taken, an output that cannot be written, or a work directory
-        of another run.
+        A file or row cannot be used, an output cannot be written, or the work directory belongs to
+        another run.
     TypeError, ValueError
-        An unsuitable argument.
+        An argument is invalid.
 
     Notes
     -----
-    Work directory: 8 * (bands + 1) + 4 bytes a document, and the texts of the documents that share
-    a bucket with another one.
+    Work directory: 8 * (bands + 1) + 4 bytes per document, and the texts of the documents that
+    share a bucket with another one.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def _pieces(
     part = part[wanted]
     documents = block.documents(wanted)
     if len(documents.rows) != len(part):
-        raise job.sources[record.source].error("changed while it was being worked on")
+        raise job.sources[record.source].error("changed during the run")
     numbers = first + np.flatnonzero(wanted)
     ids = as_json(documents.ids, job.sources[record.source].path, documents.rows)
     sizes = np.array([len(each) for each in ids], np.int64)

@@ -93,7 +93,7 @@ def notes(inputs: Sequence[str], against: Sequence[str], targets: Targets) -> di
     """Return what a page tells of the files."""
     told = {"input": ", ".join(inputs)}
     if against:
-        told["kept before"] = ", ".join(against)
+        told["reference collection"] = ", ".join(against)
     told["kept rows"] = targets.output
     if targets.removed is not None:
         told["proofs"] = targets.removed
@@ -128,7 +128,7 @@ def _report(
 ) -> None:
     skipped = collection.skipped + against.skipped
     left_out = {"rows left out": f"{skipped:,}"} if skipped else {}
-    before = {name: told[name] for name in ("input", "kept before") if name in told}
+    before = {name: told[name] for name in ("input", "reference collection") if name in told}
     write_report(
         result,
         collection.texts,

@@ -59,8 +59,8 @@ def report_largest(
     )
     whole = {
         "all documents": f"{documents:,}",
-        "removed of all": f"{len(proofs):,} ({len(proofs) / max(documents, 1):.1%})",
-        "limited of all": f"{limited:,}",
+        "removed in the whole run": f"{len(proofs):,} ({len(proofs) / max(documents, 1):.1%})",
+        "limited in the whole run": f"{limited:,}",
         "this page": f"the largest clusters, {len(numbers):,} documents",
     }
     report(

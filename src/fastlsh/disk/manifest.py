@@ -65,8 +65,8 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
     if difference := _difference(known, description):
         raise InputError(
             work.path,
-            f"holds an unfinished run of something else: {difference}. Give --restart to begin"
-            " anew, or another --work",
+            f"holds an unfinished run of another job: {difference}. Give --restart to start over,"
+            " or another --work directory",
         )
     return True
 
@@ -75,7 +75,7 @@ def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:
     """Raise InputError if a file is no longer what it was when the run began."""
     for source, known in zip(sources, work.read(MANIFEST)["inputs"], strict=True):
         if _fingerprint(source) != known:
-            raise source.error("changed while it was being worked on: begin anew with --restart")
+            raise source.error("changed during the run: start over with --restart")
 
 
 def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:

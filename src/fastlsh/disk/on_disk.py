@@ -138,8 +138,8 @@ def _begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> It
                 raise
             raise OSError(
                 error.errno,
-                f"{error.strerror}: what has been done is in {job.work.path}; make room, and give"
-                " the same command again",
+                f"{error.strerror}: the finished work is kept in {job.work.path}; free some space"
+                " and run the same command again",
                 error.filename or os.fspath(job.work.path),
             ) from error
 
@@ -155,6 +155,6 @@ def _check_room(job: Job, summary: Summary, linked: Linked) -> None:
         raise InputError(
             job.work.path,
             f"{linked.company:,} of {summary.documents:,} documents share a bucket, and their texts"
-            f" take about {amount(needed)}, but only {amount(free)} are free: make room and give"
-            " the same command again",
+            f" take about {amount(needed)}, but only {amount(free)} are free: free some space and"
+            " run the same command again",
         )

@@ -53,7 +53,7 @@ def near_duplicate_files(
         A table of the pairs: id_a, id_b and jaccard (.tsv .csv .jsonl .parquet); None: TSV on the
         standard output.
     max_pairs
-        Raise instead of writing more.
+        Raise instead of writing more pairs.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def near_duplicate_files(
     InputError, TypeError, ValueError
         As in `deduplicate_files`.
     TooManyPairsError
-        More pairs than `max_pairs`.
+        There are more pairs than `max_pairs`.
     """
     search, tokens = tokens_as_words(search)
     reading = Reading(

@@ -171,8 +171,8 @@ def chosen(
         return Chosen(reason, None)
     if machine.work is None and not _has_a_place(output):
         raise ValueError(
-            "a run on disk needs a work directory (--work), for its output is no file of this"
-            f" machine; it is {reason}"
+            "a run on disk needs a work directory (--work), because its output is not a local"
+            f" file; the engine is {reason}"
         )
     work = machine.work or f"{(output or '').rstrip('/')}.work"
     budget = Budget.of(machine.memory, search.params, search.options.threads)

@@ -8,20 +8,20 @@ from fastlsh.banding import LSHParams
 
 @dataclass
 class FileDeduplication:
-    """What became of the documents of some files.
+    """The counts, files and times of a deduplication of files.
 
     Attributes
     ----------
     documents, kept, empty : int
-        Of the inputs.
+        The number of documents in the inputs, of those kept, and of those without a shingle.
     limited : int
-        Documents kept without a comparison with every candidate.
+        How many documents were kept without being compared with every candidate.
     skipped : int
-        Bad rows left out.
+        How many bad rows were left out.
     skipped_reasons : list of str
-        The first ten of these, a line each.
+        A line for each of the first ten of them.
     repeated_ids : int
-        Documents with the id of an earlier one.
+        How many documents have the id of an earlier one.
     outputs : list of str
         The files with the kept rows.
     threshold : float
@@ -30,9 +30,9 @@ class FileDeduplication:
     engine : str
         "memory" or "disk".
     reason : str
-        Why this engine.
+        Why this engine was chosen.
     seconds : dict
-        By stage.
+        How long each stage took.
     """
 
     documents: int
@@ -62,12 +62,12 @@ class FileDeduplication:
 
 @dataclass
 class FilePairs:
-    """Which near-duplicate pairs the documents of some files have.
+    """The counts and times of a search for pairs in files.
 
     Attributes
     ----------
     pairs : int
-        How many.
+        How many pairs were found.
     documents, empty, skipped, skipped_reasons, repeated_ids, threshold, params, engine, reason,
     seconds
         As in `FileDeduplication`.

@@ -86,7 +86,7 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
             columns = found if columns is None else columns
             if found is not None and found != columns:
                 other = job.sources[job.known].path
-                raise job.sources[number].error(f"its columns are not those of {other}")
+                raise job.sources[number].error(f"its columns differ from those of {other}")
 
 
 def _sign(job: Job, source: int, block: Block) -> SignedBlock:

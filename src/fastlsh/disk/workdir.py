@@ -52,15 +52,19 @@ class WorkDirectory:
             if strangers and not (self / MANIFEST).exists():
                 raise InputError(
                     self.path,
-                    f"no work directory of fastlsh, for there is {strangers[0]!r} in it: "
-                    "give --work an empty or a new directory",
+                    f"not a work directory of fastlsh, because it contains {strangers[0]!r}: "
+                    "give an empty or a new directory with --work",
                 )
             number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise InputError(self.path, f"cannot be worked in: {error.strerror}") from error
+            raise InputError(
+                self.path, f"cannot be used as a work directory: {error.strerror}"
+            ) from error
         try:
             if not try_lock(number):
-                raise InputError(self.path, "another run is at work here: wait for its end")
+                raise InputError(
+                    self.path, "another run is using this directory: wait until it has finished"
+                )
             yield
             if set(os.listdir(self.path)) == {LOCK}:
                 self.drop(LOCK)

@@ -39,7 +39,7 @@ def evaluate(
     sample: int | None = None,
     lowest: float | None = None,
 ) -> Evaluation:
-    """Measure what `near_duplicates` finds of what there is, on the texts themselves.
+    """Measure how many of the existing pairs `near_duplicates` finds in the given texts.
 
     All pairs are found exactly (`exact_pairs`) and compared with the candidates and the answer
     of `near_duplicates` with the same parameters.
@@ -49,20 +49,20 @@ def evaluate(
     texts, threshold, ids, shingler, num_perm, recall, bands, rows, scheme, verify
         As in `near_duplicates`.
     seed
-        Of the hash functions and of the sample.
+        Seed of the hash functions and of the sample.
     threads
-        How many; default: the processors this process may use. They never change the result, but
+        Number of threads; by default all usable processors. They never change the result, but
         for `seconds`.
     max_pairs
-        Raise if more pairs are candidates, or reach `lowest`.
+        Raise if more pairs than this are candidates, or reach `lowest`.
     progress
-        True: a line on stderr. Or a function of (stage, done, total).
+        True shows a progress line. A function is called with (stage, done, total).
     sample
-        Evaluate so many documents, drawn at random. Default: all if there are at most 20,000,
-        else 20,000. Of all pairs, the square of that share is in the sample.
+        The number of documents to evaluate, drawn at random; by default all, or 20,000 if there
+        are more. The sample contains the square of that share of all pairs.
     lowest
-        Similarity from which all pairs are found exactly, to see the S-curve below the threshold;
-        default three quarters of it. The lower, the longer the exact join takes.
+        Similarity from which all pairs are found exactly, which shows the S-curve below the
+        threshold; by default three quarters of it. The exact join takes longer the lower it is.
 
     Returns
     -------
@@ -71,9 +71,9 @@ def evaluate(
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument, or a document of another type (the message names it).
+        An argument is invalid, or a document has an unsupported type (the message names it).
     TooManyPairsError
-        More pairs than `max_pairs`.
+        There are more pairs than `max_pairs`.
 
     Examples
     --------

@@ -12,12 +12,12 @@ __all__ = ["Evaluation", "SimilarityBin"]  # pickles look for both here
 
 @dataclass(frozen=True)
 class Evaluation(EvaluationData):
-    """The answer of `near_duplicates` beside the exact one; ``print()`` shows a table.
+    """Compares the answer of `near_duplicates` with the exact one; ``print()`` shows a table.
 
     Attributes
     ----------
     threshold : float
-        What the answer was asked for.
+        The threshold of the answer.
     params : LSHParams
         Bands and rows.
     num_perm, seed, scheme, verify : int, int, str, str
@@ -31,15 +31,15 @@ class Evaluation(EvaluationData):
     bins : tuple of SimilarityBin
         By ascending similarity.
     recall : Share
-        Of the pairs that reach the threshold, those that the answer has.
+        The share of the pairs reaching the threshold that are in the answer.
     predicted_recall : float
-        Their mean probability to become candidates; NaN if there are none.
+        The mean probability that these pairs become candidates; NaN if there are none.
     precision : Share
-        Of the pairs in the answer, those that reach the threshold.
+        The share of the pairs in the answer that reach the threshold.
     candidates : Share
-        Of the pairs that were compared, those that reach the threshold: the rest was in vain.
+        The share of the compared pairs that reach the threshold.
     estimator : EstimatorError
-        Of the signatures, for all pairs from `lowest` on.
+        The errors of the estimates from signatures, for all pairs from `lowest` on.
     missed : Pairs
         The pairs that reach the threshold and are not in the answer, by their numbers in the
         collection.

@@ -28,7 +28,7 @@ def as_table(result: EvaluationData) -> str:
         f" {predicted} {_number(result.predicted_recall)}",
         f"precision {_share(result.precision)} of {result.precision.total:,} pairs",
         f"{result.candidates.total:,} candidates,"
-        f" {result.candidates.total - result.candidates.hits:,} of them checked in vain",
+        f" {result.candidates.total - result.candidates.hits:,} of them compared needlessly",
         f"estimates from {result.lowest:g} on: bias {_signed(result.estimator.bias)},"
         f" rmse {_number(result.estimator.rmse)} (ideal {_number(result.estimator.ideal)})",
         ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in result.seconds.items()),

@@ -28,7 +28,7 @@ def explain(
     rows: int | None = None,
     scheme: str = "affine32",
 ) -> Explanation:
-    """Tell why two texts are found as near-duplicates or not, and what they have in common.
+    """Explain why two texts are found as near-duplicates or not, and what they share.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def explain(
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument, or a text of another type (a is document 0, b document 1).
+        An argument is invalid, or a text has an unsupported type (a is document 0, b document 1).
 
     Warns
     -----
@@ -55,8 +55,8 @@ def explain(
 
     Notes
     -----
-    The similarity is that of the shingles themselves, not of their hashes. Cost O(n log n) for n
-    characters, whatever repeats in the texts, besides the signatures.
+    The similarity is that of the shingles themselves, not of their hashes. Besides computing the
+    signatures, the cost is O(n log n) for n characters, even if the texts repeat themselves.
 
     Examples
     --------

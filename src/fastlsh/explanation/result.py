@@ -11,7 +11,7 @@ from fastlsh.explanation.words import reason
 
 @dataclass(frozen=True)
 class Explanation(ExplanationData):
-    """Why two texts are near-duplicates or not; ``print()`` shows it.
+    """Explains why two texts are found as near-duplicates or not; ``print()`` shows it.
 
     Positions are those of Python: code points of the str, or bytes with unit "byte".
 
@@ -20,34 +20,35 @@ class Explanation(ExplanationData):
     a, b : str or bytes
         The texts that the positions refer to.
     original : bool
-        Whether these are the documents as they were given. If not, a `unicode_form` or
-        `normalize` has changed one of them: the texts are what that made of them; or there is a
-        `tokenizer`: they are the tokens, joined by spaces. Other normalisation is traced back.
+        Whether these are the documents as given. They are not if a `unicode_form` or `normalize`
+        has changed one of them; then they are the changed texts. With a `tokenizer`, they are the
+        tokens, joined by spaces. All other normalisation is traced back to the original.
     shingler : Shingler
-        What the documents were taken as sets of.
+        How the documents were split into sets.
     threshold, params, num_perm, seed, scheme
-        What they would be found with.
+        The parameters of the search.
     shingles_a, shingles_b : int
-        Distinct shingles of each.
+        The number of distinct shingles of each.
     shared : int
-        Those that both have.
+        The number of shingles that both have.
     estimate : float
-        Jaccard similarity by the signatures: the share of equal minima.
+        Jaccard similarity estimated from the signatures: the share of equal minima.
     matching_bands : list of int
         Numbers of the bands in which the signatures are equal.
     spans : list of MatchingSpan
-        Runs of the texts that agree, each a shingle long or longer, ascending in a; one place is
-        paired with one place. What occurs once in both texts decides, then what occurs equally
-        often; a run goes on in both directions until the texts differ or what follows has a
-        partner. Two of them may overlap by less than a shingle.
+        Passages that agree, at least one shingle long, in ascending order of their place in a.
+        Each place is paired with one place of the other text. Shingles that occur once in both
+        texts are paired first, then those that occur equally often. A passage extends in both
+        directions until the texts differ or the next place is paired already. Two passages may
+        overlap by less than a shingle.
     covered_a, covered_b : list of tuple of (int, int)
-        Start and stop of the places in either text that shared shingles cover, ascending,
-        disjoint. What is outside is the difference.
+        Start and stop of the passages in either text that shared shingles cover, ascending and
+        disjoint. Everything outside them is the difference.
     """
 
     @property
     def reason(self) -> str:
-        """One plain sentence: why the two are found or not."""
+        """A sentence that says why the two are found or not."""
         return reason(self)
 
     def to_terminal(
@@ -58,30 +59,30 @@ class Explanation(ExplanationData):
     ) -> str:
         """Return lines for a terminal: the sentence, the figures, both texts.
 
-        Of long stretches only the ends are shown. Control characters of the texts do nothing:
-        they are shown by their names.
+        Of long equal passages, only the ends are shown. Control characters in the texts have no
+        effect; their names are shown instead.
 
         Parameters
         ----------
         colour
-            Use colours (ANSI escape sequences); otherwise brackets as wdiff's.
+            Whether to use colours (ANSI escape sequences) instead of brackets as in wdiff.
         width
-            Columns to wrap the figures at; the texts are left to the terminal.
+            The width at which to wrap the figures; the terminal wraps the texts.
         names
-            What the two documents are called.
+            The names of the two documents.
         """
         return as_lines(self, names, colour, width)
 
     def to_html(self, names: tuple[str, str] = ("a", "b")) -> str:
-        """Return a page of HTML that needs nothing else, for phones and dark mode, too.
+        """Return a self-contained HTML page, which also suits phones and dark mode.
 
-        Whatever the texts have in them is text, and nothing in it acts. A mark that is tapped
-        leads to its partner. Of long stretches only the ends are shown.
+        The texts are escaped, so nothing in them can act. Following a mark leads to its
+        counterpart. Of long equal passages, only the ends are shown.
 
         Parameters
         ----------
         names
-            What the two documents are called.
+            The names of the two documents.
         """
         return as_page(self, names)
 

@@ -117,26 +117,26 @@ class Asking:
         signature: NDArray[np.uint32] | None = None,
         limit: int | None = None,
     ) -> list[tuple[Any, float]]:
-        """Return the documents like this one: (id, similarity), the most similar first.
+        """Return the similar documents as (id, similarity), the most similar first.
 
-        Of equally similar ones the earlier inserted comes first. A document that is like this one
-        is missed with probability 1 - ``params.probability(similarity)``.
+        Among equally similar documents, the one inserted first comes first. A similar document is
+        found with probability ``params.probability(similarity)``.
 
         Parameters
         ----------
         text
             A str, or bytes (UTF-8).
         signature
-            Of the text, uint32 (num_perm,), of an equal `MinHasher`. Instead of the text or, with
-            ``verify="exact"``, besides it: then the text is not signed again.
+            The signature of the text, uint32 (num_perm,), from an equal `MinHasher`. Give it
+            instead of the text or, with ``verify="exact"``, in addition, which saves computing it.
         limit
-            At most so many, the first ones. The search ends early where that many documents with
+            The most documents to return. The search ends early once that many documents with
             similarity 1 are found.
 
         Raises
         ------
         TypeError, ValueError
-            Neither is given, or what is given does not suit.
+            Neither is given, or the one given is unsuitable.
         """
         most = _check_limit(limit)
         documents = read_documents(self._settings, text, signature, one=True)
@@ -149,7 +149,7 @@ class Asking:
         signatures: NDArray[np.uint32] | None = None,
         limit: int | None = None,
     ) -> list[list[tuple[Any, float]]]:
-        """Return for each of many documents what `query` returns for one; on several threads.
+        """Return for each of many documents what `query` returns for one, using several threads.
 
         Parameters
         ----------
@@ -158,17 +158,17 @@ class Asking:
         signatures
             uint32 (n, num_perm), as in `query`.
         limit
-            At most so many for each document.
+            The most documents to return for each.
         """
         most = _check_limit(limit)
         documents = read_documents(self._settings, texts, signatures)
         return self._answer(documents, most)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index into one file, which appears whole or not at all.
+        """Write the index to one file, which appears complete or not at all.
 
-        The format is in docs/index-format.md. Functions cannot be written: whoever loads an index
-        whose shingler has some must give the shingler again.
+        docs/index-format.md describes the format. Functions cannot be saved: to load an index
+        whose shingler has some, give the shingler again.
 
         Raises
         ------

@@ -15,7 +15,7 @@ from fastlsh.index.memory import Documents, joined_documents, read_documents
 
 
 class Changing(Asking):
-    """Every change of an index; it happens in full or, if there is an error, not at all."""
+    """The changes of an index. Each happens in full or, if there is an error, not at all."""
 
     def insert(
         self,
@@ -34,8 +34,8 @@ class Changing(Asking):
         text, signature
             As in `query`.
         on_known
-            What to do if the id is there already. "raise": ValueError. "replace": the old document
-            is removed, the new one counts as inserted now.
+            What to do if the id exists already. "raise": raise ValueError. "replace": remove the
+            old document, and insert the new one as the latest.
         """
         _check_on_known(on_known)
         documents = read_documents(self._settings, text, signature, one=True)
@@ -50,16 +50,16 @@ class Changing(Asking):
         signatures: NDArray[np.uint32] | None = None,
         on_known: str = "raise",
     ) -> None:
-        """Insert documents one after the other, all of them or, if there is an error, none.
+        """Insert documents in order: all of them or, if there is an error, none.
 
         Parameters
         ----------
         ids
-            One for each document.
+            An id for each document.
         texts, signatures
             As in `query_many`.
         on_known
-            As in `insert`; also for an id that is given twice.
+            As in `insert`; it also applies to an id that is given twice.
         """
         _check_on_known(on_known)
         documents = read_documents(self._settings, texts, signatures)
@@ -75,37 +75,39 @@ class Changing(Asking):
         signatures: NDArray[np.uint32] | None = None,
         max_candidates: int = 1000,
     ) -> NDArray[np.bool_]:
-        """Insert only what is new: in order, each document that is like none in the index.
+        """Insert, in order, each document that resembles no document in the index.
 
-        That includes the earlier ones of the call: a stream is deduplicated part by part. It is
-        decided as in `deduplicate`, and as fast, however many are alike: a document is compared
-        with the first 64 of each of its buckets, at most `max_candidates`.
+        A document is also compared with the earlier ones of the same call, so a stream can be
+        deduplicated in parts. The decision is that of `deduplicate`, and just as fast, however many
+        documents are similar: a document is compared with the first 64 documents of each of its
+        buckets, and with at most `max_candidates`.
 
         Parameters
         ----------
         ids, texts, signatures
             As in `insert_many`.
         max_candidates
-            At most so many documents are compared with one: those with the most shared bands, then
-            the most equal minima, then the earliest. `limited` counts how often this, or a bucket
-            with more than 64 documents, left some out.
+            The most documents that one is compared with: those with the most shared bands, then
+            the most equal minima, then the earliest. `limited` counts the documents for which this
+            limit, or a bucket with more than 64 documents, left out a comparison.
 
         Returns
         -------
         ndarray of bool, shape (n,)
-            True: was new, and is in the index now. A document without a shingle always is.
+            True for a document that was new and has been inserted, as is every one without a
+            shingle.
 
         Raises
         ------
         ValueError
-            An id is in the index or given twice; nothing is inserted.
+            An id is in the index already or given twice; nothing is inserted.
 
         Notes
         -----
         With the same parameters, a stream that begins with an empty index gives the answer of
-        ``deduplicate(keep="first")``, in as many calls as you like. One thing differs: a copy is
-        not recognised before its buckets are searched. If one of the limits cuts its candidates,
-        it may be inserted, which `deduplicate` removes.
+        ``deduplicate(keep="first")``, in any number of calls, with one difference: an identical
+        document is not recognised before its buckets are searched. If a limit leaves out its
+        comparisons, it may be inserted here, whereas `deduplicate` would remove it.
         """
         max_candidates = check_integer(max_candidates, "max_candidates")
         documents = read_documents(self._settings, texts, signatures)
@@ -116,8 +118,8 @@ class Changing(Asking):
     def remove(self, id: Hashable) -> None:  # noqa: A002
         """Remove a document; KeyError if it is not there.
 
-        In the middle of another call of the same thread (from a `__del__` method, or a handler of
-        signals) the document is gone once that call has ended.
+        If this is called during another call of the same thread (from a `__del__` method or a
+        signal handler), the document is removed when that other call has ended.
         """
         if not self.discard(id):
             raise KeyError(id)

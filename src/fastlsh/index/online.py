@@ -14,40 +14,40 @@ from fastlsh.texts import Shingler
 
 
 class Index(Changing):
-    """Documents by id, and which of them are like a given one.
+    """Stores documents by id, and finds those that are similar to a given one.
 
-    Any thread may call any method at any time: a lock lets one work on the tables, while others
-    hash their texts. A document without a shingle is counted, and found by nobody.
+    Any thread may call any method at any time: a lock lets one thread at a time work on the
+    tables, while others hash their texts. A document without a shingle is counted but never found.
 
     Parameters
     ----------
     threshold
-        Jaccard similarity of what is found, above 0 and at most 1.
+        The least Jaccard similarity of what is found, above 0 and at most 1.
     num_perm, seed, scheme
-        The signatures: see `MinHasher`.
+        Parameters of the signatures: see `MinHasher`.
     shingler
-        What a document is a set of; default ``Shingler()``, 9 characters.
+        How texts are split into sets; by default ``Shingler()``, 9 characters.
     recall
-        Probability of finding a document exactly at the threshold; more similar ones are found
-        more surely. Chooses bands and rows: see `LSHParams.for_threshold`.
+        Probability of finding a document exactly at the threshold; it is higher for more similar
+        documents. Determines bands and rows: see `LSHParams.for_threshold`.
     bands, rows
-        Instead of `recall`.
+        Given explicitly, instead of `recall`.
     verify
-        "exact": the Jaccard similarity of the sets of 64-bit shingle hashes. The texts are kept
-        for it, as they are after normalisation, and hashed anew when they are compared. (With a
-        `tokenizer` the sets are, at 8 bytes a shingle.) "signature": no texts; the share of equal
-        minima, an estimate with the standard error sqrt(J (1 - J) / num_perm), so that near the
-        threshold some is found that is below it, and some missed that is above. "none": whatever
-        shares a band, with similarity NaN.
+        "exact": by the Jaccard similarity of the sets of 64-bit shingle hashes. For that, the
+        index keeps the normalised texts, and hashes them again when they are compared. (With a
+        `tokenizer`, it keeps the sets, at 8 bytes per shingle.) "signature": by the share of equal
+        minima, without keeping texts. This is an estimate with the standard error
+        sqrt(J (1 - J) / num_perm), so some documents just below the threshold are found, and some
+        just above are missed. "none": all documents that share a band, with similarity NaN.
     threads
-        How many hash texts and answer many questions; default: the processors this process may
-        use. They never change a result.
+        Number of threads that hash texts and answer many queries; by default all usable
+        processors. It never changes a result.
 
     Notes
     -----
-    Memory besides the ids: 4 * num_perm bytes a document for the signature, for each band 13.5
-    bytes after `compact`, 24 at most, and with ``verify="exact"`` the text: 1 byte a character up
-    to U+00FF, 2 or 4 for a text with others, and 8 to 16.
+    Memory besides the ids: 4 * num_perm bytes per document for the signature; for each band 13.5
+    bytes after `compact`, 24 at most; and with ``verify="exact"`` the text: 1 byte per character up
+    to U+00FF, 2 or 4 for a text with other characters, and 8 to 16 bytes more.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def files_of_folder(
         raise InputError(
             folder,
             f"the directory has files of several formats ({number}):"
-            f" --format takes those of one, and so does a pattern like *.{chosen[0][1][0]}",
+            f" choose one with --format, or with a pattern like *.{chosen[0][1][0]}",
         )
     known = {path for path, _ in chosen}
     rest = [*(path for path in listing.files if path not in known), *listing.others]

@@ -44,7 +44,7 @@ def told(kind: str | None) -> Told:
         return None, None
     found = split_suffix(f"input.{kind}")
     if found[0] is None:
-        raise ValueError(f"unknown format {kind!r}: there are {', '.join(FORMATS)}")
+        raise ValueError(f"unknown format {kind!r}: choose one of {', '.join(FORMATS)}")
     return found
 
 
@@ -65,11 +65,13 @@ def kind_of_file(path: str, forced: Told = (None, None)) -> Kind:
     if found is None:
         known = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
         reason = (
-            ".json is not JSON lines (one object a line)" if is_json(path) else "unknown format"
+            ".json is not JSON lines (one object per line)" if is_json(path) else "unknown format"
         )
-        raise InputError(path, f"{reason}: read are {known}; --format names it for other files")
+        raise InputError(
+            path, f"{reason}: give a file ending in {known}, or name its format with --format"
+        )
     if compression and found in COLUMNAR:
-        raise InputError(path, f"{found} is not read through .{compression}")
+        raise InputError(path, f"{found} cannot be read through .{compression}")
     return found, compression
 
 

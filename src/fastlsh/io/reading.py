@@ -149,7 +149,7 @@ class _Reader:
         first = self._parts[0]
         layouts = (first.head.layout, part.head.layout)
         if self._uniform and None not in layouts and layouts[0] != layouts[1]:
-            raise part.source.error(f"its columns are not those of {first.source.path}")
+            raise part.source.error(f"its columns differ from those of {first.source.path}")
 
     def take(self, part: Part, block: Block, found: Documents) -> None:
         """Append the documents of a block."""

@@ -89,7 +89,7 @@ def plan_outputs(
         kind, compression = split_suffix(f"rows.{convert}")
         if kind not in CONVERTED or (compression and kind in COLUMNAR):
             known = ", ".join(CONVERTED)
-            raise ValueError(f"rows are not converted to {convert!r}, but to {known}")
+            raise ValueError(f"rows cannot be converted to {convert!r}, only to {known}")
     name = os.fspath(output)
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)
@@ -129,7 +129,7 @@ def check_outputs(
             # The text of a plain file is known; only its bytes would have to be read again.
             twice = source.format != "txt" or each.format == "txt"
             if twice and not places.is_regular(source.path):
-                raise source.error("not a regular file, for its rows must be read twice")
+                raise source.error("not a regular file, but its rows must be read twice")
         if folder is not None and places.is_remote(folder):
             inputs.check(each.path)
         else:
@@ -141,8 +141,8 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
     if len(kinds) > 1:
         raise InputError(
             path,
-            f"rows of {' and '.join(kinds)} do not go into one file;"
-            " a directory (-o DIR/) takes a file for each input",
+            f"rows of {' and '.join(kinds)} cannot be written to one file;"
+            " a directory (-o DIR/) gets one file for each input",
         )
     wanted = told(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
     found, compression = split_suffix(path)
@@ -156,7 +156,7 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
         suffix = "txt or .jsonl" if wanted in SPLIT else wanted
         raise InputError(path, f"{of}, so the output must be .{suffix}")
     if compression and wanted in COLUMNAR:
-        raise InputError(path, f"{wanted} is not written as .{compression}")
+        raise InputError(path, f"{wanted} cannot be written as .{compression}")
     return wanted
 
 
@@ -205,6 +205,6 @@ def _common_folder(sources: Sequence[Source]) -> str:
         common = [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
     if len(common) < 3:  # the scheme, nothing, the bucket
         raise InputError(
-            folders[0], f"no folder in common with {folders[-1]}, from which outputs have names"
+            folders[0], f"has no folder in common with {folders[-1]}, so outputs cannot be named"
         )
     return "/".join(common)

@@ -26,7 +26,7 @@ def identity(source: Source) -> Identity | None:
 
 def changed(source: Source) -> InputError:
     """Return the error of a file that is no longer what was read."""
-    return source.error("changed while it was being worked on")
+    return source.error("changed during the run")
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
         raw: Any = stack.enter_context(places.open_raw(source.path))
         # gzip alone takes a file of no bytes for a whole one.
         if source.compression and places.is_regular(source.path) and not raw.peek(1):
-            raise source.error(f"truncated: an empty file is no .{source.compression}")
+            raise source.error(f"truncated: an empty file is not a .{source.compression} file")
         if source.compression == "zst":
             raw = pyarrow(source.path).CompressedInputStream(raw, "zstd")
         elif source.compression:

@@ -125,7 +125,7 @@ def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
         pyarrow(name, "pyarrow.parquet")
         return kind, None
     if kind not in ("tsv", "csv", "jsonl"):
-        raise InputError(name, "unknown format: written are .tsv .csv .jsonl .parquet")
+        raise InputError(name, "unknown format: a table is written as .tsv .csv .jsonl or .parquet")
     return kind, compression
 
 

@@ -119,7 +119,7 @@ def _check_place(name: str, *, folders: bool) -> None:
     if folders:
         parent = _nearest(parent)
         if not os.path.isdir(parent):
-            raise InputError(name, f"{parent} is a file where there must be a directory")
+            raise InputError(name, f"{parent} is a file, but must be a directory")
     elif not os.path.isdir(parent):
         raise InputError(name, f"there is no directory {parent}")
     if not is_written_in_place(name) and not os.access(parent, os.W_OK):
@@ -162,4 +162,4 @@ def check_targets(
         check_target(path, known)
         other = options.setdefault(places.canonical(os.fspath(path)), option)
         if other != option:
-            raise InputError(path, f"{option} is the file of {other}")
+            raise InputError(path, f"{option} names the same file as {other}")

@@ -17,7 +17,7 @@ class Preset(Mapping[str, Any]):
     Parameters
     ----------
     threshold, shingler, num_perm, bands, rows
-        As there.
+        As in these functions.
     """
 
     threshold: float
@@ -28,7 +28,7 @@ class Preset(Mapping[str, Any]):
 
     @property
     def params(self) -> LSHParams:
-        """The bands and rows, which tell what will be found: ``preset("nemo").params``."""
+        """The bands and rows, from which the recall follows: ``preset("nemo").params``."""
         return LSHParams(self.bands, self.rows)
 
     def __getitem__(self, name: str) -> Any:

@@ -29,9 +29,9 @@ PRESETS: dict[str, Callable[[], Preset]] = {
 def preset(name: str, **changes: Any) -> Preset:
     """Return the parameters of a well-known pipeline.
 
-    They are what the pipeline uses, not what we advise: most were chosen for the steepest point
-    of the curve, where about 64 % of the pairs at the threshold are found. Pipelines that do
-    not verify remove every candidate; ``verify="none"`` shows those.
+    The parameters are those that the pipeline uses, not a recommendation: most were chosen for the
+    steepest point of the curve, where only about 64 % of the pairs at the threshold are found.
+    Pipelines that do not verify remove every candidate; ``verify="none"`` reproduces that.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ def preset(name: str, **changes: Any) -> Preset:
         "lecture" or "questions": the functions of `fastlsh.presets`, whose docstrings name the
         source and what differs.
     **changes
-        Other values for some of the fields of `Preset`.
+        Values that replace those of the preset, by the names of the fields of `Preset`.
 
     Raises
     ------
     ValueError
         There is no such preset; the message names them all.
     TypeError
-        There is no such field.
+        `Preset` has no such field.
 
     Examples
     --------
@@ -59,7 +59,9 @@ def preset(name: str, **changes: Any) -> Preset:
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}")
     if unknown := set(changes) - set(FIELDS):
-        raise TypeError(f"a preset has {', '.join(FIELDS)}, not {', '.join(sorted(unknown))}")
+        raise TypeError(
+            f"a preset has the parameters {', '.join(FIELDS)}, not {', '.join(sorted(unknown))}"
+        )
     return replace(PRESETS[name](), **changes)
 
 

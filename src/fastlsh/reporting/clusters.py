@@ -1,4 +1,4 @@
-"""The largest clusters, with what their members have that the kept document has not."""
+"""The largest clusters, and how their members differ from the kept document."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,9 @@ from fastlsh.results import Deduplication
 
 CLUSTERS, MEMBERS = 20, 5
 """How many are shown, and how many documents of each."""
+
+LOOKED_AT = 50
+"""Members whose texts are read, to show different ones."""
 
 OPEN = 3
 """Clusters that are unfolded."""
@@ -40,7 +43,7 @@ class Clusters:
         """Return the places in `removed` of a cluster's members, the least similar first."""
         members = np.flatnonzero(self.proof == kept)
         by_similarity: NDArray[np.int64] = members[
-            np.argsort(self.similarity[members], kind="stable")[:MEMBERS]
+            np.argsort(self.similarity[members], kind="stable")[:LOOKED_AT]
         ]
         return by_similarity
 
@@ -56,9 +59,9 @@ def largest(clusters: Clusters, documents: Documents) -> str:
     more = len(clusters.kept) - len(shown)
     rest = f"<p>{more:,} smaller clusters are not shown.</p>" if more else ""
     return (
-        "<p>Of each the kept document and those removed for it, the least similar first. "
-        "<mark>Marked</mark> is what the removed one has and the kept one has not; indented, what "
-        "the kept one has instead.</p>"
+        "<p>Each cluster shows the kept document, then the removed documents that differ from it, "
+        "the least similar first. <mark>Marked</mark> text is in only one of the two: in the "
+        "removed document or, in the indented passage below it, in the kept one.</p>"
         f"{chr(10).join(shown)}{rest}"
     )
 
@@ -66,13 +69,16 @@ def largest(clusters: Clusters, documents: Documents) -> str:
 def _cluster(clusters: Clusters, documents: Documents, place: int, unfolded: str) -> str:
     kept, size = int(clusters.kept[place]), int(clusters.sizes[place])
     text = documents.text(kept)
-    members = clusters.least_similar(kept).tolist()
-    items = [
-        _member(text, documents, int(clusters.removed[at]), float(clusters.similarity[at]))
-        for at in members
-    ]
-    more = size - len(members)
-    rest = f"<p>{more:,} more are not shown.</p>" if more else ""
+    items, told, equal, again = [], {text}, 0, 0
+    for at in clusters.least_similar(kept).tolist():
+        number = int(clusters.removed[at])
+        own = documents.text(number)
+        equal += own == text
+        again += own != text and own in told
+        if own not in told and len(items) < MEMBERS:
+            told.add(own)
+            items.append(_member(text, own, documents, number, float(clusters.similarity[at])))
+    rest = _rest(size - len(items), equal, again, "" if size <= LOOKED_AT else "at least ")
     plural = "s" if size > 1 else ""
     return f"""<details{unfolded}>
 <summary>{documents.name(kept)} <span>{size:,} duplicate{plural}</span></summary>
@@ -83,16 +89,31 @@ def _cluster(clusters: Clusters, documents: Documents, place: int, unfolded: str
 {rest}</details>"""
 
 
-def _member(kept: str | bytes, documents: Documents, number: int, similarity: float) -> str:
-    text = documents.text(number)
+def _rest(more: int, equal: int, again: int, least: str) -> str:
+    """Tell what is not listed: copies of the kept document, copies of those shown, and others."""
+    counted = (
+        (equal, least, "identical to the kept document"),
+        (again, least, "identical to a removed one above"),
+        (more - equal - again, "", "not shown"),
+    )
+    parts = [
+        f"{before}{count:,} more {'is' if count == 1 else 'are'} {what}"
+        for count, before, what in counted
+        if count
+    ]
+    sentence = "; ".join(parts)
+    return f'<p class="same">{sentence[:1].upper()}{sentence[1:]}.</p>' if parts else ""
+
+
+def _member(
+    kept: str | bytes, text: str | bytes, documents: Documents, number: int, similarity: float
+) -> str:
     value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
     head = f"<li>{documents.name(number)} <span>{value}</span>"
-    if text == kept:
-        return f'{head}<p class="same">identical</p></li>'
     found = differences(kept, text, documents.shingler)
     if not found.here and not found.there:
-        part = f"nothing to show in the {COMPARED:,} characters that were compared"
-        same = "the same shingles" if found.whole else part
+        part = f"no difference in the {COMPARED:,} characters that were compared"
+        same = "the same set of shingles" if found.whole else part
         return f'{head}<p class="same">{same}</p></li>'
     parts = [f"<p>{found.here}</p>"] if found.here else []
     parts += [f'<p class="there">{found.there}</p>'] if found.there else []

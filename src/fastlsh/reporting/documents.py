@@ -62,7 +62,7 @@ class Documents:
         ids = self._ids[outside]
         place = number - len(self.own) if outside else number
         name = f"document {place:,}" if ids is None else str(ids[place])
-        origin = " <small>of those kept before</small>" if outside else ""
+        origin = " <small>from the reference collection</small>" if outside else ""
         return f'<bdi class="id">{escaped(shortened(name, MOST_ID))}</bdi>{origin}'
 
     def short(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,4 +1,4 @@
-"""What a report tells, part by part, as HTML."""
+"""The sections of a report, as HTML."""
 
 import math
 from collections.abc import Mapping
@@ -27,29 +27,29 @@ MOST_NOTE, MOST_LABEL = 2000, 80
 VERIFIED = {
     "exact": "exact Jaccard similarity of the sets of shingles",
     "signature": "share of equal values of the signatures",
-    "none": "none: all that share a band count as duplicates",
+    "none": "none: documents that share a band count as duplicates",
 }
 
 PRIORITY = {"first": "the first", "last": "the last", "longest": "the longest"}
 
 
 def summary(result: Deduplication) -> str:
-    """Tell what went in and came out."""
+    """Show how many documents went in, were kept and were removed."""
     n, removed = result.documents, len(result.filtered)
     tiles = [
         ("documents", f"{n:,}"),
         ("kept", f"{n - removed:,}"),
         ("removed", f"{removed:,}"),
-        ("removed of all", f"{result.duplicate_ratio:.1%}"),
+        ("duplicates", f"{result.duplicate_ratio:.1%}"),
     ]
     inner = "".join(f"<div><b>{value}</b> {label}</div>" for label, value in tiles)
     similarity = result.similarity[result.filtered]
     outside = int((result.against_index >= 0).sum())
     rows = [
         (f"removed, {result.measure} 1", int((similarity == 1).sum())),
-        ("removed, less similar", int((similarity < 1).sum())),
+        (f"removed, {result.measure} below 1", int((similarity < 1).sum())),
         ("removed, not verified", int(np.isnan(similarity).sum())),
-        ("removed, like one kept before", outside),
+        ("removed, duplicates of the reference collection", outside),
     ]
     return f'<div class="tiles">{inner}</div>' + described(
         (label, f"{count:,}") for label, count in rows if count
@@ -57,14 +57,14 @@ def summary(result: Deduplication) -> str:
 
 
 def notes_list(notes: Mapping[str, str]) -> str:
-    """Show what the caller has to say."""
+    """Show the notes of the caller."""
     return described(
         (_shown(label, MOST_LABEL), _shown(text, MOST_NOTE)) for label, text in notes.items()
     )
 
 
 def parameters(result: Deduplication) -> str:
-    """Tell what the run was asked for, and the recall that this promises."""
+    """Show the parameters of the run and the recall that they promise."""
     params, threshold, options = result.params, result.threshold, result.options
     rows = [("threshold", f"{threshold:g}")]
     if options:
@@ -78,10 +78,10 @@ def parameters(result: Deduplication) -> str:
             ("verification", VERIFIED[options["verify"]]),
             *_rule(result),
             (
-                "who is kept",
+                "kept document",
                 PRIORITY[keep] if isinstance(keep, str) else "by the given priorities",
             ),
-            ("most comparisons", f"{options['max_candidates']:,} a document"),
+            ("comparison limit", f"{options['max_candidates']:,} per document"),
         ]
     if params is None:
         return described(rows)
@@ -90,8 +90,9 @@ def parameters(result: Deduplication) -> str:
     similarities = [threshold + n * step for n in range(4)] if step > 1e-3 else [threshold]
     found = [(f"{s:.5g}", params.probability(s), probability_text(params, s)) for s in similarities]
     sentence = (
-        f"A pair at the threshold is compared with probability {found[0][2]}; more similar ones "
-        "more surely. Every removal was verified; only a pair never compared is missing."
+        f"A pair exactly at the threshold is compared with probability {found[0][2]}, a more "
+        "similar pair with a higher one. Every removal was verified, so a duplicate can only have "
+        "been missed because it was never compared."
     )
     if options and options["verify"] != "exact":
         sentence = sentence.partition(" Every")[0]
@@ -108,11 +109,11 @@ def _rule(result: Deduplication) -> list[tuple[str, str]]:
 
 
 def similarities(result: Deduplication) -> str:
-    """Show how similar the removed documents are to those that stand for them."""
+    """Show how similar the removed documents are to their kept ones."""
     similarity = result.similarity[result.filtered]
     similarity = similarity[~np.isnan(similarity)]
     if not len(similarity):
-        return "<p>Nothing was removed by its similarity.</p>"
+        return "<p>No removed document has a verified similarity.</p>"
     below = similarity[similarity < 1]
     rows: list[tuple[str, float, str]] = []
     if result.least < 1:
@@ -148,7 +149,7 @@ def cluster_sizes(sizes: NDArray[np.int64]) -> str:
         label = f"{high:,}" if low == high else f"{low:,} to {high:,}"
         rows.append((label, float(count), f"{count:,}"))
     return (
-        f"<p>Documents that stand for others: {len(sizes):,}. The largest cluster has "
+        f"<p>Kept documents with duplicates: {len(sizes):,}. The largest cluster has "
         f"{int(sizes.max()) + 1:,} documents.</p>{bars(('documents', 'clusters'), rows)}"
     )
 
@@ -158,9 +159,9 @@ def limited(result: Deduplication, documents: Documents) -> str:
     if not result.limited:
         return "<p>Every document was compared with all its candidates.</p>"
     return (
-        f"<p>Kept without a comparison with every candidate: {result.limited:,}. There were more "
-        f"than the allowed comparisons, or than the {REMEMBERED} kept documents that a bucket "
-        "remembers.</p>"
+        "<p>Documents that were kept without being compared with every candidate: "
+        f"{result.limited:,}. They had more candidates than the comparison limit allows, or shared "
+        f"a bucket with more than the {REMEMBERED} kept documents that it remembers.</p>"
         f"{_documents(result.limited_documents, documents)}"
     )
 
@@ -172,13 +173,13 @@ def short_ones(documents: Documents) -> str:
     parts = []
     if len(empty):
         parts.append(
-            f"<p>Empty, so similar to nothing and always kept: {len(empty):,}.</p>"
+            f"<p>Empty documents, which are similar to nothing and always kept: {len(empty):,}.</p>"
             f"{_documents(empty, documents, text=False)}"
         )
     if len(short):
         parts.append(
-            f"<p>Of fewer than {documents.shingler.size:,} {unit}s, so similar only to the same: "
-            f"{len(short):,}.</p>{_documents(short, documents)}"
+            f"<p>Documents with fewer than {documents.shingler.size:,} {unit}s, which are similar "
+            f"only to an identical one: {len(short):,}.</p>{_documents(short, documents)}"
         )
     return "".join(parts) or "<p>No document is empty or shorter than a shingle.</p>"
 
@@ -191,7 +192,7 @@ def times(seconds: Mapping[str, float]) -> str:
     rows = [
         (_shown(stage, MOST_LABEL), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()
     ]
-    return f"<p>{total:,.2f} seconds in all.</p>{bars(('stage', 'time'), rows)}"
+    return f"<p>{total:,.2f} seconds in total.</p>{bars(('stage', 'time'), rows)}"
 
 
 def _documents(numbers: NDArray[np.int64], documents: Documents, text: bool = True) -> str:

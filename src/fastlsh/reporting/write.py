@@ -28,46 +28,48 @@ def report(
     notes: Mapping[str, str] | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> None:
-    """Write a page about a deduplication, for people.
+    """Write an HTML page that shows what a deduplication did.
 
-    What went in and out, the parameters and the recall that they promise, how similar the removed
-    documents are, the sizes of the clusters, the largest of them with the differences between
-    their members, which documents were limited, short or empty, and the time of each stage.
+    The page shows how many documents were kept and removed, the parameters and the recall that
+    they promise, how similar the removed documents are, the sizes of the clusters, the largest
+    clusters with the differences between their members, which documents were limited, short or
+    empty, and the time of each stage.
 
-    One HTML file without script, that loads nothing; for screens of any width, light and dark.
-    Text of the documents is text there, whatever it is.
+    The page is one file without scripts that loads nothing, and suits screens of any width, light
+    and dark. The text of documents is escaped, so nothing in it can act.
 
     Parameters
     ----------
     result
         What `deduplicate` returned.
     texts, against
-        What it was made of, in any form of `deduplicate` but an iterator that has ended.
+        The collections that `deduplicate` was given, in any of its forms except an exhausted
+        iterator.
     path
-        The file, .html; it appears whole or not at all.
+        The file to write, which must end in .html. It appears complete or not at all.
     ids, against_ids
-        What documents are called; default: the ids of the result, else their numbers.
+        The names of the documents; by default the ids of the result, or else their numbers.
     title
         The heading.
     notes
-        More to tell, by label: where the texts come from, for instance.
+        Further facts to show, by label: for instance, where the texts come from.
     seconds
-        Times to show instead of ``result.seconds``.
+        The times to show instead of ``result.seconds``.
 
     Raises
     ------
     ValueError
-        `texts`, `against` or ids are not as many as `result` is about.
+        The number of `texts`, `against` or ids does not match `result`.
     InputError
         The file cannot be written, or has another suffix.
 
     Notes
     -----
-    At most a few hundred texts are shown, each cut, so the page stays below 5 MB. Cost: a pass
-    over the lengths of the texts (over the texts themselves with unit "word" and where they are
-    normalised), and the shingles of a hundred pairs: of a long text 20,000 characters, from the
-    first change on, are looked up in 100,000 of the other one.
-    The same arguments give the same bytes.
+    At most a few hundred texts are shown, each of them shortened, so the page stays below 5 MB.
+    The cost is one pass over the lengths of the texts (over the texts themselves with unit "word"
+    or with normalisation), reading up to a thousand texts, and comparing the shingles of a hundred
+    pairs. Of a long text, 20,000 characters from the first difference on are compared with 100,000
+    characters of the other one. The same arguments give the same bytes.
     """
     check_report(path)
     shingler = result.options.get("shingler") or Shingler()
@@ -86,7 +88,7 @@ def check_report(path: str | os.PathLike[str]) -> None:
     """Raise InputError unless a report can be written there."""
     name = os.fspath(path)
     if os.path.splitext(name)[1].lower() not in (".html", ".htm"):
-        raise InputError(name, "a report is written as .html")
+        raise InputError(name, "a report must be an .html file")
     check_target(name)
 
 
@@ -98,10 +100,12 @@ def _check(
 ) -> None:
     n, others = len(documents), documents.others
     if n != result.documents:
-        raise ValueError(f"texts has {n:,} documents, the result is about {result.documents:,}")
+        raise ValueError(f"texts has {n:,} documents, but the result has {result.documents:,}")
     needed = int(result.against_index.max(initial=-1)) + 1
     if others < needed:
-        raise ValueError(f"against has {others:,} documents, the result names at least {needed:,}")
+        raise ValueError(
+            f"against has {others:,} documents, but the result refers to at least {needed:,}"
+        )
     for name, given, count in (("ids", ids, n), ("against_ids", against_ids, others)):
         if given is not None and len(given) < count:
             raise ValueError(f"{name} has {len(given):,} elements for {count:,} documents")
@@ -120,7 +124,7 @@ def _page(
         ("How similar the removed documents are", sections.similarities(result)),
         ("Sizes of clusters", sections.cluster_sizes(clusters.sizes)),
         ("The largest clusters", largest(clusters, documents)),
-        ("Not compared with every candidate", sections.limited(result, documents)),
+        ("Documents not compared with every candidate", sections.limited(result, documents)),
         ("Empty and short documents", sections.short_ones(documents)),
         ("Time", sections.times(seconds)),
     ]

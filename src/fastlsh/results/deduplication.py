@@ -14,12 +14,12 @@ from fastlsh.results.table import Table
 
 
 class Deduplication(Table):
-    """Which documents are kept, and for every other one the proof: a kept one like it.
+    """Tells which documents are kept and, for every other one, the kept one that proves it.
 
-    Also a table for everything that reads Arrow, with one row for each document, and an iterable of
-    the proofs: (id, kept_id, similarity) of each removed document. Arrays and attributes count
-    documents from 0; wherever single documents are listed, they are called by the ids that were
-    given, and by these numbers only if none were.
+    It is an Arrow table with one row per document, and an iterable of the proofs: (id, kept_id,
+    similarity) of each removed document. Arrays and attributes number the documents from 0. Where
+    single documents are listed, they are named by their ids if any were given, and otherwise by
+    these numbers.
 
     Attributes
     ----------
@@ -31,19 +31,19 @@ class Deduplication(Table):
     against_index : ndarray of int64, shape (n,)
         The number of that document in `against`; -1 for all others.
     similarity : ndarray of float64, shape (n,)
-        Similarity to that document, at least `threshold`; 1 for kept documents. Exact Jaccard
-        similarity, unless `verify` said otherwise (NaN with ``verify="none"``). With the rule
-        "contained" the share of the document's shingles that the kept one has, at least
-        `containment`; tables call the column "containment" then.
+        Similarity to that document, at least `threshold`; 1 for kept documents. It is the exact
+        Jaccard similarity, unless `verify` chose another (NaN with ``verify="none"``).
+        With the rule "contained", it is the share of the document's shingles that the kept one
+        has, at least `containment`; tables then call the column "containment".
     threshold : float
         The similarity from which a document is a duplicate.
     rule, containment
         The rule of removal, as in `deduplicate`.
     limited : int
-        How many documents were kept although they could not be compared with every candidate,
+        How many documents were kept without being compared with every candidate,
         because a bucket holds more than 64 kept documents or `max_candidates` was reached.
     limited_documents : ndarray of int64, shape (limited,)
-        Which they are, ascending.
+        Their numbers, ascending.
     ids, against_ids : sequence or None
         The ids, if they were given.
     params : LSHParams or None

@@ -15,7 +15,7 @@ from fastlsh.results.table import Table
 class Pairs(Table):
     """Pairs of documents, sorted by (left, right), each pair once.
 
-    Also a table for everything that reads Arrow (``pyarrow.table(pairs)``,
+    It is also a table for every library that reads Arrow (``pyarrow.table(pairs)``,
     ``polars.DataFrame(pairs)``, DuckDB), and an iterable of (left_id, right_id, similarity).
 
     Attributes

@@ -45,9 +45,9 @@ def deduplicate(
     """Remove the near-duplicates from a collection.
 
     In priority order, a document is removed if its verified similarity with a document that is
-    kept is at least `threshold`, or by another `rule`; that document is the proof. So nothing is
-    removed by a chain of others, and each removal can be checked. Time and memory grow linearly
-    with the number of documents, however many of them are alike.
+    kept is at least `threshold`, or if another `rule` says so; that document is the proof. Nothing
+    is removed because of a chain of similar documents, and each removal can be checked. Time and
+    memory grow linearly with the number of documents, however many of them are similar.
 
     Parameters
     ----------
@@ -55,46 +55,49 @@ def deduplicate(
     progress
         As in `near_duplicates`.
     against
-        A second collection, in any form of `texts`: documents that are kept already. They come
-        first in priority and are not part of the result. Or an `Index` with the same parameters,
-        which has signed them; of one on disk only those in the buckets of `texts` are read.
+        A reference collection, in any form of `texts`. Its documents have the highest priority,
+        are always kept, and are not part of the result. Or an `Index` with the same parameters,
+        whose documents are already signed; of an index on disk, only the documents in the buckets
+        of `texts` are read.
     against_signatures
-        Saved signatures of `against`, uint32 (n, num_perm), which is then not signed again. The
-        texts themselves can be left out with ``verify="signature"``.
+        Saved signatures of `against`, uint32 (n, num_perm), so that it is not signed again. With
+        ``verify="signature"``, the texts themselves can be left out.
     against_ids
-        Their ids; an index has its own.
+        The ids of its documents; an index has its own.
     keep
-        Who has priority: "first", "last", "longest" (in code points of the normalised text; in
-        bytes with unit "byte"), or an array with a number for each document, higher first. Ties
-        go to the earlier document.
+        Which of several near-duplicates is kept: "first", "last", "longest" (in code points of the
+        normalised text; in bytes with unit "byte"), or the one with the highest priority, given
+        as an array with a number for each document. Ties go to the earlier document.
     rule
-        When a kept document that was found removes another one. "jaccard": their similarity is at
-        least `threshold`. "contained": the kept one has at least the share `containment` of the
-        other one's shingles, however much more it has, so that nothing is lost that only the
-        removed one says. `keep="longest"` goes well with it. `threshold` is then the similarity at
-        which documents are looked for: a document of which nearly all is in another one that is
-        r times as long has a similarity of about 1 / r. docs/parameters.md states the recall.
+        When a kept document that was found removes another one. "jaccard": if their similarity is
+        at least `threshold`. "contained": if the kept document has at least the share `containment`
+        of the other one's shingles, however many more it has, so that nothing is lost that only
+        the removed document says. This rule goes well with ``keep="longest"``. `threshold` is then
+        the similarity at which documents are searched for: a document that is almost entirely
+        contained in one that is r times as long has a similarity of about 1 / r.
+        docs/parameters.md states the recall.
     containment
-        Above 0, and at most 1: that share. Only with ``rule="contained"``, which is verified
+        That share, above 0 and at most 1. Only with ``rule="contained"``, which is verified
         exactly.
     max_candidates
-        At most so many kept documents are compared with one. `Deduplication.limited` counts how
-        often this, or a bucket with more than 64 kept documents, left some out.
+        The most kept documents that one document is compared with. `Deduplication.limited` counts
+        the documents for which this limit, or a bucket with more than 64 kept documents, left out
+        a comparison.
 
     Returns
     -------
     Deduplication
-        In the order of the input. Empty documents are kept.
+        In the order of the input. Empty documents are always kept.
 
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument, or a document of another type (the message names it).
+        An argument is invalid, or a document has an unsupported type (the message names it).
 
     Warns
     -----
     RecallWarning
-        As `near_duplicates` does.
+        As in `near_duplicates`.
 
     Examples
     --------

@@ -37,9 +37,10 @@ def exact_pairs(
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`, without LSH.
 
-    Nothing is left to chance: an exact set similarity join with prefix, length and position
-    filters (Bayardo, Ma, Srikant 2007; Xiao, Wang, Lin, Yu 2008). For collections of up to some
-    hundred thousand documents, as the truth for `evaluate`, or where no pair may be missed.
+    All pairs are found with certainty, by an exact set similarity join with prefix, length and
+    position filters (Bayardo, Ma, Srikant 2007; Xiao, Wang, Lin, Yu 2008). Use it for collections
+    of up to a few hundred thousand documents if no pair may be missed, or as the truth for
+    `evaluate`.
 
     Parameters
     ----------
@@ -48,15 +49,15 @@ def exact_pairs(
     threshold
         Jaccard similarity of shingle sets, above 0 and at most 1.
     shingler
-        What a document is a set of; default ``Shingler()``, 9 characters.
+        How texts are split into sets; by default ``Shingler()``, 9 characters.
     ids
-        One for each document, for `Pairs.left_id` and `Pairs.right_id`.
+        The ids of the documents, for `Pairs.left_id` and `Pairs.right_id`.
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
     max_pairs
         Raise instead of returning more pairs (24 bytes each).
     progress
-        True: a line on stderr. Or a function of (stage, done, total).
+        True shows a progress line. A function is called with (stage, done, total).
 
     Returns
     -------
@@ -67,14 +68,14 @@ def exact_pairs(
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument, or a document of another type (the message names it).
+        An argument is invalid, or a document has an unsupported type (the message names it).
     TooManyPairsError
-        More pairs than `max_pairs`.
+        There are more pairs than `max_pairs`.
 
     Notes
     -----
     The time grows with the lengths of the lists of documents that share a rare shingle: nearly
-    linear at high thresholds, at worst with the square of the number of documents. Memory besides
+    linearly at high thresholds, at worst with the square of the number of documents. Memory besides
     the texts: about 25 bytes for each distinct shingle of each document.
 
     Examples

@@ -32,36 +32,36 @@ def near_duplicates(
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`.
 
-    Every returned pair is checked. A pair is missed with probability 1 - P(similarity):
-    ``result.params.probability(s)`` states it; at the threshold itself it is at most 1 - recall.
+    Every returned pair is verified, unless `verify` says otherwise. A pair of similarity s is found
+    with probability ``result.params.probability(s)``, which is at least `recall` at the threshold.
 
     Parameters
     ----------
     texts
         A sequence or iterable of str, bytes (UTF-8) or None (empty); a numpy array of them; or a
-        column that speaks the Arrow PyCapsule protocol (pyarrow, polars, pandas, DuckDB...).
+        column that supports the Arrow PyCapsule protocol (pyarrow, polars, pandas, DuckDB...).
     threshold
         Jaccard similarity of shingle sets, above 0 and at most 1.
     ids
-        One for each document, for `Pairs.left_id` and `Pairs.right_id`.
+        The ids of the documents, for `Pairs.left_id` and `Pairs.right_id`.
     shingler
-        What a document is a set of; default ``Shingler()``, 9 characters.
+        How texts are split into sets; by default ``Shingler()``, 9 characters.
     num_perm, seed, scheme
-        The signatures: see `MinHasher`.
+        Parameters of the signatures: see `MinHasher`.
     recall
-        Probability of finding a pair exactly at the threshold; more similar ones are found more
-        surely. Chooses bands and rows: see `LSHParams.for_threshold`.
+        Probability of finding a pair exactly at the threshold; it is higher for more similar
+        pairs. Determines bands and rows: see `LSHParams.for_threshold`.
     bands, rows
-        Instead of `recall`.
+        Given explicitly, instead of `recall`.
     verify
-        "exact": the Jaccard similarity of the sets of 64-bit shingle hashes. "signature": the
-        share of equal minima. "none": candidates as they are, similarity NaN.
+        "exact": by the Jaccard similarity of the sets of 64-bit shingle hashes. "signature": by
+        the share of equal minima, an estimate. "none": all candidates, with similarity NaN.
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
     max_pairs
         Raise instead of returning more pairs (24 bytes each).
     progress
-        True: a line on stderr. Or a function of (stage, done, total).
+        True shows a progress line. A function is called with (stage, done, total).
 
     Returns
     -------
@@ -71,20 +71,20 @@ def near_duplicates(
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument, or a document of another type (the message names it).
+        An argument is invalid, or a document has an unsupported type (the message names it).
     TooManyPairsError
-        More pairs than `max_pairs`; counted before they take memory.
+        There are more pairs than `max_pairs`; they are counted before they take memory.
 
     Warns
     -----
     RecallWarning
-        Very many pairs are compared in vain: the threshold is so low for `num_perm`, or shingles
-        of few characters make unrelated documents similar by chance.
+        Very many pairs are compared needlessly, because the threshold is low for `num_perm` or
+        because short shingles make unrelated documents similar by chance.
 
     Notes
     -----
-    Memory besides the texts: 4 * num_perm bytes a document for the signatures, less than 256
-    bytes a document more, 24 bytes a pair (40 for a moment) and about 64 MB.
+    Memory besides the texts: 4 * num_perm bytes per document for the signatures, less than 256
+    bytes per document more, 24 bytes per pair (40 for a moment) and about 64 MB.
 
     Examples
     --------

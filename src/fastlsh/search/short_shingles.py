@@ -64,9 +64,9 @@ def warn_of_short_shingles(
     fitting = (size for size in longer if not _in_vain(similar(size) - copied, lsh))
     half = float(np.median(chance))
     warn_caller(
-        f"shingles of {shingler.size} characters are short for these texts: by chance half of all "
-        f"pairs are {half:.0%} similar or more, and {lsh.probability(half):.1%} of such pairs "
-        f"are compared in vain; size={next(fitting, LONGER[-1])} is better",
+        f"shingles of {shingler.size} characters are short for these texts: by chance, half of all "
+        f"pairs have a similarity of {half:.2f} or more, and {lsh.probability(half):.1%} of such "
+        f"pairs are compared needlessly; size={next(fitting, LONGER[-1])} would be better",
         RecallWarning,
     )
 

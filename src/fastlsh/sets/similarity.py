@@ -26,9 +26,9 @@ def jaccard(a: str | bytes, b: str | bytes, shingler: Shingler | None = None) ->
     Parameters
     ----------
     a, b
-        Texts. One without a shingle has similarity 0, also to itself.
+        The texts. A text without a shingle has similarity 0, even to itself.
     shingler
-        Default ``Shingler()``, 9 characters.
+        How texts are split into sets; by default ``Shingler()``, 9 characters.
     """
     return float(exact_jaccard([a, b], ([0], [1]), shingler)[0])
 
@@ -41,16 +41,16 @@ def estimate_jaccard(
     Parameters
     ----------
     signatures
-        uint32 (n, num_perm), all of one MinHasher.
+        uint32 (n, num_perm), all from the same MinHasher.
     pairs
         `Pairs`, or a tuple (left, right) of integer arrays, or an array (m, 2).
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
 
     Returns
     -------
     ndarray of float64, shape (m,)
-        With standard error sqrt(J (1 - J) / num_perm). Empty documents: 0.
+        The standard error is sqrt(J (1 - J) / num_perm). It is 0 for empty documents.
     """
     signatures = check_signatures(signatures)
     left, right = pair_arrays(pairs, len(signatures))
@@ -73,8 +73,8 @@ def exact_jaccard(
 ) -> NDArray[np.float64]:
     """Return the exact Jaccard similarity of each pair of texts.
 
-    Exact up to accidental collisions of 64-bit hashes, of which a pair of documents with n
-    shingles meets one with probability about n**2 / 2**65.
+    They are exact up to accidental collisions of 64-bit hashes. For a pair of documents with n
+    shingles, the probability of a collision is about n**2 / 2**65.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def exact_jaccard(
         As many texts, each of which is compared with the one at the same place. Or pairs of
         documents of `left`: `Pairs`, a tuple of two integer arrays, or an array (m, 2).
     shingler
-        Default ``Shingler()``, 9 characters.
+        How texts are split into sets; by default ``Shingler()``, 9 characters.
     threads
-        How many; default: the processors this process may use.
+        Number of threads; by default all usable processors.
 
     Returns
     -------

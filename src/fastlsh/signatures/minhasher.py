@@ -37,8 +37,8 @@ class MinHasher:
 
     ``S[d, j]`` is a minimum over the shingles of document d: two documents agree at j with the
     probability of their Jaccard similarity (Broder 1997), and the signature of a union is the
-    elementwise minimum. The numbers for given parameters never change: docs/signature-spec.md
-    says how each arises.
+    elementwise minimum. The numbers for given parameters never change; docs/signature-spec.md
+    defines them.
 
     Parameters
     ----------
@@ -46,16 +46,16 @@ class MinHasher:
         Length of a signature, 1 to 65,535. The estimate from two signatures has the standard
         error sqrt(J (1 - J) / num_perm), with "fss" less for sets smaller than num_perm.
     seed
-        Of the hash functions, 0 to 2**32 - 1.
+        Seed of the hash functions, 0 to 2**32 - 1.
     shingler
-        What a document is a set of; default ``Shingler()``, 9 characters.
+        How texts are split into sets; by default ``Shingler()``, 9 characters.
     scheme
         "affine32": num_perm independent functions, datasketch 2.0's default; n shingles cost
         O(n * num_perm). "fss": fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017,
         arXiv 1704.04370), O(n + num_perm log num_perm), several times faster from a few hundred
-        shingles on. Signatures of different schemes do not compare.
+        shingles on. Signatures from different schemes cannot be compared.
     threads
-        How many; default: the processors this process may use. They never change a result.
+        Number of threads; by default all usable processors. It never changes a result.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class MinHasher:
             A sequence or iterable of str, bytes (UTF-8) or None (empty); or a column that speaks
             the Arrow PyCapsule protocol.
         out
-            Written instead of a new array: uint32, C-contiguous, (n, num_perm).
+            An array to fill instead of a new one: uint32, C-contiguous, (n, num_perm).
 
         Returns
         -------
@@ -107,7 +107,8 @@ class MinHasher:
         Raises
         ------
         TypeError, ValueError
-            A document of another type, or not UTF-8 (the message names it); `out` unsuitable.
+            A document has an unsupported type or is not UTF-8 (the message names it), or
+            `out` is unsuitable.
         """
         return self.sign(as_texts(texts), out)
 
@@ -116,14 +117,14 @@ class MinHasher:
         token_lists: Iterable[Sequence[str | bytes]],
         out: NDArray[np.uint32] | None = None,
     ) -> NDArray[np.uint32]:
-        """Compute the signatures of ready sets of tokens; the shingler is not used.
+        """Compute the signatures of token sets, without the shingler.
 
-        The same numbers as ``Shingler(unit="word", size=1)`` gives for texts of these words.
+        The numbers are those of ``Shingler(unit="word", size=1)`` for texts of these words.
 
         Parameters
         ----------
         token_lists
-            For each document a sequence of str or bytes (UTF-8), each one element.
+            For each document, a sequence of str or bytes (UTF-8), the elements of its set.
         out
             As in `signatures`.
         """
@@ -142,7 +143,7 @@ class MinHasher:
     def from_hashes(
         self, hashes: ArrayLike, offsets: ArrayLike, out: NDArray[np.uint32] | None = None
     ) -> NDArray[np.uint32]:
-        """Compute the signatures of ready element hashes.
+        """Compute the signatures of precomputed element hashes.
 
         Parameters
         ----------

@@ -50,7 +50,7 @@ def sign_batch(
     text_hashes
         Whether to hash whole texts; `known` of these functions needs them, too.
     threads
-        How many; default: the processors this process may use. They never change the result.
+        Number of threads; by default all usable processors. It never changes the result.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def sign_batch(
 
     Notes
     -----
-    Memory: 8 * bands + 16 bytes a document, 4 * num_perm more if signatures are kept; besides,
+    Memory: 8 * bands + 16 bytes per document, 4 * num_perm more if signatures are kept; besides,
     a few MB for each thread.
 
     Keys and signatures are those of docs/signature-spec.md. Text hashes are good for one

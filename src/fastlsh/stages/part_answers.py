@@ -98,10 +98,10 @@ def decide_part(
 
     Notes
     -----
-    Memory besides the texts: 4 * num_perm + 8 * min(bands, 16) bytes a document, less than 256
-    bytes a document more, and about 64 MB; more only for two documents that need it. With
-    `scratch`, less than 256 bytes a document and 64 MB. Time is linear in the number of documents,
-    however many are alike.
+    Memory besides the texts: 4 * num_perm + 8 * min(bands, 16) bytes per document, less than 256
+    bytes per document more, and about 64 MB; more only for two documents that need it. With
+    `scratch`, less than 256 bytes per document and 64 MB. Time is linear in the number of
+    documents, however many are alike.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def find_pairs_of_part(
 
     Notes
     -----
-    Memory: as `decide_part`, and 24 bytes a pair (40 for a moment).
+    Memory: as `decide_part`, and 24 bytes per pair (40 for a moment).
 
     Examples
     --------
@@ -245,5 +245,7 @@ def _signed(
     run(work, batches(n, batch_size(texts)), options.threads)
     wrong = np.flatnonzero(seen != hashes)
     if len(wrong):
-        raise ValueError(f"row {wrong[0]} has another text than the one that known was made of")
+        raise ValueError(
+            f"the text of row {wrong[0]} differs from the one that known was computed from"
+        )
     return Signed(signatures, lengths, np.require(keys, requirements=["C", "A"]))

@@ -151,7 +151,7 @@ class UnionFind:
         np.not_equal(members[1:], members[:-1], out=new[1:])
         members = members[new]
         if len(members) > MAX_DOCUMENTS:
-            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents may be in company")
+            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents may share buckets with others")
         root = np.arange(len(members), dtype=np.int32)
         _kernels.unite(
             root,
@@ -167,7 +167,7 @@ class UnionFind:
 def _check_roots(roots: NDArray[np.int32], everyone: NDArray[np.int32] | None) -> NDArray[np.int32]:
     """Return a copy of the roots of earlier work, or raise."""
     if everyone is None or roots.dtype != np.int32 or roots.shape != everyone.shape:
-        raise ValueError("roots must be int32, one for each of the documents that are announced")
+        raise ValueError("roots must be int32, one for each of `documents`")
     if len(roots) and not ((roots >= 0).all() and (roots <= everyone).all()):
         raise ValueError("roots must be from 0 to the number of each document")
     return np.array(roots, np.int32)

@@ -26,10 +26,11 @@ Document = str | bytes | Sequence[int] | NDArray[Any] | None
 
 @dataclass(frozen=True)
 class Shingler:
-    """Cuts a text into its shingles: `size` consecutive units.
+    """Defines how a text is split into shingles, each of `size` consecutive units.
 
-    A text shorter than `size` units has one shingle, itself; one without a unit has none, is
-    never similar to anything and never removed. Nothing is normalised unless asked for.
+    A text shorter than `size` units has a single shingle, the whole text. A text without any unit
+    is empty: it has no shingle, is similar to nothing and is never removed. Texts are not
+    normalised unless you ask for it.
 
     Parameters
     ----------
@@ -38,41 +39,42 @@ class Shingler:
         "byte": bytes of UTF-8; bytes input is then taken as it is. "token": the documents are
         token ids, see `TokenIds`; the hashes are those of words of their decimal digits.
     size
-        Units in a shingle. For characters 8 to 10 suits documents, 5 very short texts; with less
-        than 8 unrelated long texts begin to share most shingles.
+        Units per shingle. With characters, 8 to 10 suit documents and 5 suits very short texts;
+        below 8, unrelated long texts begin to share most shingles.
     unicode_form, lowercase, numbers, punctuation, strip_accents
-        Steps of normalisation, done in this order by the kernels and pinned to one version of
-        Unicode (docs/signature-spec.md, section 9), then one of the two that follow.
+        Steps of normalisation. The kernels apply them in this order, by the tables of one fixed
+        version of Unicode (docs/signature-spec.md, section 9); the steps of `remove_whitespace`
+        and `collapse_whitespace` follow.
 
-        "NFC", "NFD", "NFKC" or "NFKD"; lower case as by str.lower(); "0": each number becomes
-        one 0; "space" or "remove": what becomes of punctuation; drop accents and other marks,
-        leaving the text decomposed.
+        `unicode_form` is "NFC", "NFD", "NFKC" or "NFKD". `lowercase` works as str.lower().
+        ``numbers="0"`` replaces each number by one 0. `punctuation` is "space" or "remove".
+        `strip_accents` drops accents and other marks and leaves the text decomposed.
     remove_whitespace, collapse_whitespace
-        Drop whitespace; or make each run of it one space, none at the ends.
+        Drop all whitespace; or replace each run of it by one space and strip the ends.
     punctuation_characters
-        What counts as punctuation, instead of the general categories P and the other marks of
-        ASCII.
+        The characters that count as punctuation; by default the general categories P and the
+        other marks of ASCII.
     words
-        Where words are cut: at "whitespace"; or at all that is no letter, number or underscore,
-        "alphanumeric", or none in ASCII, "ascii_alphanumeric".
+        Where words are cut: "whitespace"; "alphanumeric", at everything but letters, numbers and
+        underscores; or "ascii_alphanumeric", at everything but those of ASCII.
     empty_words
-        With the last two: two separators in a row enclose an empty word, as for re.split().
+        With the last two: two separators in a row enclose an empty word, as in re.split().
     normalize
-        A function from str to str, applied before all others. It must be deterministic: texts
-        are normalised again for verification.
+        A function from str to str, applied before the other steps. It must be deterministic,
+        because texts are normalised again for verification.
     tokenizer
-        A function from the normalised str to a sequence of str or bytes (UTF-8), the units
-        instead of words; `unit` must be "word".
+        A function from the normalised str to a sequence of str or bytes (UTF-8), which are the
+        units instead of words; `unit` must be "word".
 
     Raises
     ------
     TypeError, ValueError
-        An argument is none of these, or two contradict each other.
+        An argument is invalid, or two contradict each other.
 
     Notes
     -----
     The steps cost little: docs/parameters.md. `normalize` and `tokenizer` run in Python, one text
-    at a time, holding the GIL: of the speed 0.1 to 0.2 remain with a tokenizer.
+    at a time, and hold the GIL: a tokenizer reduces the speed to between a tenth and a fifth.
     """
 
     unit: str = "char"
@@ -128,7 +130,7 @@ class Shingler:
     def hashes(self, text: Document) -> NDArray[np.uint64]:
         """Return the 64-bit hashes of the distinct shingles, uint64, ascending.
 
-        How they arise: docs/signature-spec.md, section 2.
+        They are defined in docs/signature-spec.md, section 2.
         """
         gathered = self.gather(as_texts([text]), 0, 1)
         room = np.array([0, max(int(gathered.lengths()[0]), 1)], np.int64)

@@ -43,12 +43,15 @@ def check_steps(shingler: Any) -> None:
     characters = shingler.punctuation_characters
     if characters is not None and not isinstance(characters, str):
         raise TypeError(
-            f"punctuation_characters must be a str of them all, got {type(characters).__name__}"
+            "punctuation_characters must be a str of all the characters, got"
+            f" {type(characters).__name__}"
         )
     if characters is not None and shingler.punctuation is None:
         raise ValueError('punctuation_characters needs punctuation="space" or "remove"')
     if shingler.remove_whitespace and shingler.collapse_whitespace:
-        raise ValueError("remove_whitespace leaves nothing to collapse_whitespace: choose one")
+        raise ValueError(
+            "remove_whitespace leaves no whitespace to collapse: choose one of the two"
+        )
     cut = shingler.unit == "word" and shingler.tokenizer is None
     if shingler.remove_whitespace and cut:
         raise ValueError(

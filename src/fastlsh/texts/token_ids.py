@@ -19,7 +19,7 @@ class TokenIds:
     Parameters
     ----------
     values
-        The ids of all documents, one after the other: integers of one dimension, not negative.
+        The ids of all documents, one after the other: a one-dimensional array of integers >= 0.
         They are not copied, and must not change while they are in use.
     offsets
         Integers (n + 1,), not decreasing: document d has values[offsets[d]:offsets[d + 1]].
@@ -27,8 +27,8 @@ class TokenIds:
     Raises
     ------
     TypeError, ValueError
-        `values` or `offsets` are something else. A negative id is found when it is read; the
-        message names the document.
+        `values` or `offsets` have another type or shape. A negative id is found when it is read;
+        the message names the document.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class TokenIds:
         self._offsets = np.require(places, np.int64, ["C", "A"])
         inside = self._offsets[0] >= 0 and self._offsets[-1] <= len(ids)
         if not inside or (np.diff(self._offsets) < 0).any():
-            raise ValueError(f"offsets must ascend from 0 to at most {len(ids)}, the ids there are")
+            raise ValueError(f"offsets must ascend from 0 to at most {len(ids)}, the number of ids")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -112,7 +112,7 @@ def _ids_of(document: Any, number: int) -> NDArray[Any]:
     except ValueError:  # lists of different lengths
         array = np.empty((0, 0))
     if array.ndim != 1:
-        raise TypeError(f"document {number} is nested or no list, {EXPECTED}")
+        raise TypeError(f"document {number} is nested or not a list, {EXPECTED}")
     if len(array) == 0:
         return np.empty(0, np.int64)
     if array.dtype.kind in "iu":

@@ -125,7 +125,7 @@ class MinHasher:
         texts
             A sequence of str, bytes or None (empty).
         threads
-            How many; default: the processors this process may use. They never change a result.
+            Number of threads; by default all usable processors. It never changes a result.
         """
         documents = list(texts)
         result = np.empty((len(documents), self.num_seeds), self.dtype)

@@ -121,7 +121,7 @@ def _checked(hasher: MinHasher, signatures: Any, name: str, one: bool) -> NDArra
     signatures = check_signatures(signatures)
     if signatures.shape[1] != hasher.num_perm:
         raise ValueError(
-            f"{name} of {signatures.shape[1]} values do not suit num_perm={hasher.num_perm}"
+            f"{name} must have num_perm={hasher.num_perm} values, got {signatures.shape[1]}"
         )
     return signatures  # type: ignore[no-any-return]
 

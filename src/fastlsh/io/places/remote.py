@@ -221,7 +221,7 @@ def check_writable(url: str, *, folder: bool) -> None:
     fs, path = file_system(url)
     bucket = path.strip("/").partition("/")[0]
     if scheme(url) in ("http", "https"):
-        raise InputError(url, "nothing is written to http")
+        raise InputError(url, "http addresses cannot be written to")
     with failing(url):
         fs.invalidate_cache()
         try:
