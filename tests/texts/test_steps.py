@@ -103,6 +103,15 @@ def test_every_code_point_in_context(around):
     assert after(texts, **ALL) == [oracle_text.normalised(text, **ALL) for text in texts]
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_forms_among_letters_of_many_scripts(form):
+    # So many that whole windows are seen to be in the form already, or not.
+    around = "Дворец 東京。ひらがな café, " * 4
+    texts = [f"{around}{c}{around}" for c in SPECIAL[::7]]
+    expected = [oracle_text.normalised(text, unicode_form=form) for text in texts]
+    assert after(texts, unicode_form=form) == expected
+
+
 @pytest.mark.parametrize("cut", CUTS, ids=name_of)
 def test_words_at_every_code_point(cut):
     shingler = Shingler("word", 1, **cut)

@@ -103,9 +103,10 @@ def words_of_list(name: str, value: Any) -> str | None:
     return " ".join(map(str, value))
 
 
-def _shown(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, (int, float)):
-        return f"{value:.40}" if isinstance(value, float) else f"{value}"[:40]
-    return {list: "an array", dict: "an object"}.get(type(value), "a string")
+        return str(value)[:40]
+    kinds: dict[type, str] = {list: "an array", dict: "an object", type(None): "null"}
+    return kinds.get(type(value), "a string")
