@@ -1,12 +1,14 @@
-"""What every backend must do alike: in memory, in SQLite."""
+"""What every backend must do alike: in memory, in SQLite, in Redis."""
 
 import random
+import uuid
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import redis_server
 import strategies
 from fastlsh import Index, MinHasher, Shingler, deduplicate
 from fastlsh.index import stored
@@ -15,7 +17,13 @@ from fastlsh.index.sqlite import levels, store
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4)}
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite, many runs"])
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with redis_server.started(tmp_path_factory.mktemp("redis")) as ((host, port), _):
+        yield f"redis://{host}:{port}/0"
+
+
+@pytest.fixture(params=["memory", "sqlite", "sqlite, many runs", "redis"])
 def backend(request, tmp_path, monkeypatch):
     """A function that makes an empty index."""
     if "many runs" in request.param:
@@ -25,10 +33,13 @@ def backend(request, tmp_path, monkeypatch):
         monkeypatch.setattr(stored, "ASKED", 9)
         monkeypatch.setattr(stored, "COMPARED", 6)
     number = iter(range(10**6))
+    address = request.getfixturevalue("server") if request.param == "redis" else None
 
     def make(threshold=0.6, **options):
         if request.param == "memory":
             return Index(threshold, **options)
+        if request.param == "redis":
+            return Index.open(f"{address}#{uuid.uuid4()}", threshold, **options)
         return Index.open(tmp_path / f"index {next(number)}", threshold, **options)
 
     return make

@@ -176,7 +176,9 @@ class Index(Changing):
         Parameters
         ----------
         location
-            A file (SQLite; beside it, in use, two more with -wal and -shm).
+            A file (SQLite; beside it, in use, two more with -wal and -shm). Or a Redis server,
+            ``redis://host:port/db#name`` (with the package redis): how lasting a change is there,
+            the server decides.
         read_only
             Only read; the index must exist.
         wait

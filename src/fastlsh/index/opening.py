@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from fastlsh.index import sqlite
+from fastlsh.index import redis, sqlite
 from fastlsh.index.backend import Backend
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.files import is_index
@@ -26,24 +26,42 @@ def open_store(
     wait: float,
 ) -> Store:
     """Open an index, or make it with what is given if there is none; see `Index.open`."""
+    expected = {"threshold": threshold, **given}
+    if redis.is_address(location):
+        how: dict[str, Any] = {"read_only": read_only, "wait": wait}
+        store = redis.open_existing(location, expected, threads, **how)
+        if store is None and not read_only:
+            redis.create(location, _new(threshold, given, recall, threads), wait)
+            store = redis.open_existing(location, expected, threads, **how)
+        if store is None:
+            raise FileNotFoundError(2, "there is no index", location.rpartition("@")[2])
+        return store
     if not is_index(location):
         if read_only:
             raise FileNotFoundError(2, "there is no index", location)
-        wanted = {**given, "recall": recall}
-        wanted = {name: value for name, value in wanted.items() if value is not None}
-        settings = Settings.of(
-            0.8 if threshold is None else threshold,
-            threads=threads,
-            **{"shingler": None, "bands": None, "rows": None, **DEFAULTS, **wanted},
-        )
+        settings = _new(threshold, given, recall, threads)
         with suppress(FileExistsError):  # another process was as fast
             sqlite.create(location, settings)
-    expected = {"threshold": threshold, **given}
     return sqlite.open_existing(location, expected, threads, read_only=read_only, wait=wait)
+
+
+def _new(
+    threshold: float | None, given: Mapping[str, Any], recall: float | None, threads: int | None
+) -> Settings:
+    wanted = {**given, "recall": recall}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    return Settings.of(
+        0.8 if threshold is None else threshold,
+        threads=threads,
+        **{"shingler": None, "bands": None, "rows": None, **DEFAULTS, **wanted},
+    )
 
 
 def copy_to(backend: Backend, location: str) -> None:
     """Copy an index to a place where there is none."""
+    if redis.is_address(location):
+        _copy_to_server(backend, location)
+        return
     sqlite.create(location, backend.settings)
     try:
         expected = {"shingler": backend.settings.search.shingler}
@@ -60,3 +78,21 @@ def copy_to(backend: Backend, location: str) -> None:
             with suppress(FileNotFoundError):
                 os.unlink(location + ending)
         raise
+
+
+def _copy_to_server(backend: Backend, location: str) -> None:
+    if not redis.create(location, backend.settings, 10.0):
+        raise FileExistsError(17, "there is an index already", location.rpartition("@")[2])
+    expected = {"shingler": backend.settings.search.shingler}
+    store = redis.open_existing(location, expected, None, read_only=False, wait=10.0)
+    assert store is not None
+    copy = Stored(store)
+    try:
+        with copy.batch():
+            for names, documents in backend.blocks():
+                copy.add(names, documents, "raise")
+    except BaseException:
+        store.forget()
+        raise
+    finally:
+        copy.close()

@@ -10,6 +10,10 @@ from fastlsh.index.memory import Documents
 from fastlsh.index.settings import Settings
 
 
+class ChangedError(Exception):
+    """What was asked for has changed meanwhile: it has to be asked again."""
+
+
 class Store(Protocol):
     """What a database must do. Numbers ascend in the order of insertion, and none comes again."""
 
@@ -17,7 +21,7 @@ class Store(Protocol):
     read_only: bool
 
     def reading(self) -> AbstractContextManager[None]:
-        """See one state of the database meanwhile."""
+        """See one state of the database meanwhile; may raise `ChangedError` where it cannot."""
 
     def writing(self) -> AbstractContextManager[None]:
         """Make one change; nothing remains of it if there is an error."""

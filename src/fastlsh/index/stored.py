@@ -4,9 +4,9 @@ The answer for a document depends on nothing but the documents of its buckets. S
 has to find these, and the same tables as in memory decide, with the same answer.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from fastlsh._kernels import REMEMBERED
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
-from fastlsh.index.store import Store
+from fastlsh.index.store import ChangedError, Store
 from fastlsh.parallel import batches
 
 ASKED = 4096
@@ -59,13 +59,16 @@ class Stored:
         """Iterate over the ids, some at a time; of those that come or go meanwhile, perhaps."""
         number = -1
         while True:
-            with self.store.reading():
-                numbers = self.store.after(number, COMPARED)
-                names = self.store.take(numbers)
+            numbers, names = again(lambda: self._names_after(number))  # noqa: B023
             if not names:
                 return
             yield from names
             number = int(numbers[-1])
+
+    def _names_after(self, number: int) -> tuple[NDArray[np.int64], list[Any]]:
+        with self.store.reading():
+            numbers = self.store.after(number, COMPARED)
+            return numbers, self.store.take(numbers)
 
     def signature(self, number: int) -> NDArray[np.uint32]:
         """Return the signature of a document."""
@@ -83,14 +86,23 @@ class Stored:
 
     def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
         """Return who may be compared with one of these when a document comes in, and their ids."""
-        with self.store.reading():
-            numbers = self.store.gather(signatures, REMEMBERED + 1)
-            return self.store.take(numbers), self.store.fetch(numbers)
+
+        def ask() -> tuple[list[Any], Documents]:
+            with self.store.reading():
+                numbers = self.store.gather(signatures, REMEMBERED + 1)
+                return self.store.take(numbers), self.store.fetch(numbers)
+
+        return again(ask)
 
     def answer(
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         """Find what is like each document: see `Backend`."""
+        return again(lambda: self._answers(documents, limit))
+
+    def _answers(
+        self, documents: Documents, limit: int
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         found, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
         with self.store.reading():
             for first, last in batches(documents.n, ASKED):
@@ -203,3 +215,16 @@ class Stored:
     def close(self) -> None:
         """Let go of files and connections."""
         self.store.close()
+
+
+T = TypeVar("T")
+
+
+def again(ask: Callable[[], T]) -> T:
+    """Ask until nothing changes meanwhile, but not for ever."""
+    for _ in range(100):
+        try:
+            return ask()
+        except ChangedError:  # noqa: PERF203
+            continue
+    raise TimeoutError("the index changes faster than it can be read")

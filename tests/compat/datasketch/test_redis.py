@@ -1,54 +1,23 @@
 """Indexes in Redis, with a real server. FASTLSH_REDIS=required makes its absence a failure."""
 
 import pickle
-import shutil
-import socket
 import struct
-import subprocess
-import time
 
 import numpy as np
 import pytest
 
+import redis_server
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.lshensemble import MinHashLSHEnsemble
 from fastlsh.compat.datasketch.storage import ordered_storage, unordered_storage
-from required import missing
 from stand_ins import Model, Sketch, sketches
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """(host, port) of a server of our own, on loopback."""
-    binary = shutil.which("redis-server")
-    if binary is None:
-        missing("Redis", "there is no redis-server")
-    try:
-        import redis
-    except ImportError:
-        missing("Redis", "the Python package redis is not installed")
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
-    options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"]
-    process = subprocess.Popen(
-        [binary, *options, "--dir", str(tmp_path_factory.mktemp("redis"))],
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        with redis.Redis("127.0.0.1", port) as client:
-            for _ in range(200):
-                try:
-                    client.ping()
-                    break
-                except redis.ConnectionError:
-                    time.sleep(0.05)
-            else:
-                missing("Redis", "redis-server does not answer")
-        yield "127.0.0.1", port
-    finally:
-        process.terminate()
-        process.wait()
+    with redis_server.started(tmp_path_factory.mktemp("redis")) as (address, _):
+        yield address
 
 
 @pytest.fixture

@@ -198,7 +198,7 @@ def _are_plain(names: list[Any]) -> bool:
     """Whether all are of one of the types that most ids have, and can be stored."""
     kinds = set(map(type, names))
     if kinds == {int}:
-        return min(names) >= -(2**63) and max(names) < 2**63
+        return bool(min(names) >= -(2**63) and max(names) < 2**63)
     return kinds == {str} and _encodable("".join(names))
 
 

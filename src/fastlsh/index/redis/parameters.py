@@ -1,0 +1,43 @@
+"""Making an index on a server, and opening it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastlsh.index.layout import parameters_of, settings_of
+from fastlsh.index.redis.server import Server
+from fastlsh.index.redis.store import RedisStore
+from fastlsh.index.settings import Settings
+
+VERSION = 1
+
+
+def create(location: str, settings: Settings, wait: float) -> bool:
+    """Make an empty index; return whether there was none."""
+    server = Server(location, wait)
+    code = json.dumps({**parameters_of(settings), "keeps": settings.keeps, "version": VERSION})
+    with server.errors():
+        return bool(server.client.set(server.key("parameters"), code, nx=True))
+
+
+def open_existing(
+    location: str, expected: Mapping[str, Any], threads: int | None, *, read_only: bool, wait: float
+) -> RedisStore | None:
+    """Open an index that was made with what is expected; None if there is none."""
+    server = Server(location, wait)
+    with server.errors():
+        code = server.client.get(server.key("parameters"))
+    if code is None:
+        return None
+    try:
+        saved = json.loads(code)
+        if saved["version"] != VERSION:
+            raise ValueError(
+                f"format version {saved['version']} is unknown, version {VERSION} is read"
+            )
+        settings = settings_of(saved, expected, threads, saved["keeps"])
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"{server.address}: the index is damaged: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{server.address}: {error}") from None
+    return RedisStore(server, settings, read_only)

@@ -1,0 +1,114 @@
+"""A Redis server, its keys for one index, and its errors with the address."""
+
+import errno
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+SCHEMES = ("redis", "rediss", "unix")
+LOCKED = 60_000
+"""Milliseconds after which the lock of a writer that has ended is void."""
+
+ADD = """
+local entries = ARGV[1]
+for i = 1, #entries, 13 do
+  redis.call('APPEND', KEYS[1] .. string.sub(entries, i, i + 4), string.sub(entries, i + 5, i + 12))
+end
+"""
+DROP = """
+local entries = ARGV[1]
+for i = 1, #entries, 13 do
+  local key, number = KEYS[1] .. string.sub(entries, i, i + 4), string.sub(entries, i + 5, i + 12)
+  local held, left = redis.call('GET', key) or '', {}
+  for j = 1, #held, 8 do
+    local one = string.sub(held, j, j + 7)
+    if one ~= number then left[#left + 1] = one end
+  end
+  if #left == 0 then redis.call('DEL', key) else redis.call('SET', key, table.concat(left)) end
+end
+"""
+
+
+def is_address(location: str) -> bool:
+    """Whether this is the URL of a Redis server, and no file."""
+    return location.partition("://")[0] in SCHEMES and "://" in location
+
+
+class Server:
+    """A server and an index on it: ``redis://host:port/db#name``.
+
+    Parameters
+    ----------
+    location
+        Without a name it is "index".
+    wait
+        Seconds to wait for an answer, or for another writer.
+    """
+
+    def __init__(self, location: str, wait: float) -> None:
+        try:
+            import redis
+        except ImportError as error:
+            raise ImportError(
+                'an index on a server needs the package redis: pip install "fastlsh[redis]"'
+            ) from error
+        url, _, name = location.partition("#")
+        parts = urlsplit(url)
+        where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+        self.address = f"{parts.scheme}://{where}#{name or 'index'}"  # without a password
+        self.wait = wait
+        self.library: Any = redis
+        self.client: Any = redis.Redis.from_url(
+            url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0)
+        )
+        self.prefix = f"fastlsh:{{{name or 'index'}}}:".encode()
+
+    def key(self, name: str) -> bytes:
+        """Return the full name of a key."""
+        return self.prefix + name.encode()
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Raise what the library says as an error that names the address."""
+        said = self.library.exceptions
+        try:
+            yield
+        except (said.AuthenticationError, said.AuthorizationError, said.NoPermissionError) as error:
+            raise PermissionError(
+                errno.EACCES, f"the server asks for a password: {error}", self.address
+            ) from error
+        except said.WatchError as error:
+            raise TimeoutError(
+                errno.EAGAIN, "another process has changed the index; try again", self.address
+            ) from error
+        except (said.ConnectionError, said.TimeoutError) as error:
+            raise ConnectionError(
+                errno.ECONNREFUSED, f"the server does not answer: {error}", self.address
+            ) from error
+        except said.RedisError as error:
+            code = errno.ENOSPC if "OOM" in str(error) else errno.EIO
+            raise OSError(code, str(error), self.address) from error
+
+    @contextmanager
+    def locked(self) -> Iterator[bytes]:
+        """Be the only writer; gives what the lock holds, which `release` compares."""
+        token = secrets.token_bytes(16)
+        until = time.monotonic() + self.wait
+        while not self.client.set(self.key("lock"), token, nx=True, px=LOCKED):
+            if time.monotonic() > until:
+                raise TimeoutError(
+                    errno.EAGAIN,
+                    f"another process is writing to the index; waited {self.wait} s",
+                    self.address,
+                )
+            time.sleep(0.005)
+        try:
+            yield token
+        except BaseException:
+            with suppress(self.library.exceptions.RedisError):
+                if self.client.get(self.key("lock")) == token:
+                    self.client.delete(self.key("lock"))
+            raise

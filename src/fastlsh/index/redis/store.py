@@ -1,0 +1,152 @@
+"""The documents of an index on a Redis server."""
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import band_keys
+from fastlsh.index.memory import Documents, check_id
+from fastlsh.index.redis.records import decoded, encoded, parts_of, plain, record_of
+from fastlsh.index.redis.session import TOGETHER, Session
+from fastlsh.index.store import ChangedError
+
+
+class RedisStore(Session):
+    """A `Store` on a Redis server."""
+
+    # ---- questions
+
+    def count(self) -> int:
+        """Return how many documents there are."""
+        return self._count
+
+    def nbytes(self) -> int:
+        """Return how many bytes of memory the documents take on the server, without the buckets."""
+        used = (self._client.memory_usage(self._server.key(name)) for name in ("documents", "ids"))
+        return sum(int(each or 0) for each in used)
+
+    def find(self, names: list[Any]) -> dict[Any, int]:
+        """Return the numbers of those ids that have a document."""
+        found: dict[Any, int] = {}
+        asked = [name for name in map(plain, names) if name is not None]
+        for first in range(0, len(asked), TOGETHER):
+            some = asked[first : first + TOGETHER]
+            numbers = self._client.hmget(self._server.key("ids"), list(map(encoded, some)))
+            found.update(
+                (name, int(number))
+                for name, number in zip(some, numbers, strict=True)
+                if number is not None and int(number) not in self._deleted
+            )
+        found.update((name, self._numbers[name]) for name in asked if name in self._numbers)
+        return found
+
+    def check(self, names: list[Any]) -> None:
+        """Raise TypeError if an id is no str, bytes or int of 64 bits."""
+        for place, name in enumerate(names):
+            check_id(name, place)
+
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents."""
+        distinct = np.unique(numbers)
+        records = self._records(distinct)
+        names = {
+            number: decoded(parts_of(record, self._width)[0])
+            for number, record in zip(distinct.tolist(), records, strict=True)
+        }
+        return [names[number] for number in numbers.tolist()]
+
+    def _records(self, numbers: NDArray[np.int64]) -> list[bytes]:
+        records: list[bytes] = []
+        wanted = numbers.tolist()
+        for first in range(0, len(wanted), TOGETHER):
+            some = wanted[first : first + TOGETHER]
+            held = self._client.hmget(self._server.key("documents"), some)
+            for number, record in zip(some, held, strict=True):
+                if number in self._added:
+                    record = self._added[number][1]
+                if record is None:
+                    raise ChangedError  # removed a moment ago
+                records.append(record)
+        return records
+
+    def after(self, number: int, count: int) -> NDArray[np.int64]:
+        """Return the numbers of the next documents after this one, ascending."""
+        found: list[int] = []
+        while number + 1 < self._next and len(found) < count:
+            some = range(number + 1, min(number + 1 + TOGETHER, self._next))
+            pipe = self._client.pipeline(transaction=False)
+            for each in some:
+                pipe.hexists(self._server.key("documents"), each)
+            there = pipe.execute()
+            found += [
+                each
+                for each, is_there in zip(some, there, strict=True)
+                if (is_there or each in self._added) and each not in self._deleted
+            ]
+            number = some[-1]
+        return np.array(found[:count], np.int64)
+
+    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
+        """Return who shares a bucket with one of these, ascending."""
+        found, _ = self._tables.query(Documents(signatures), sys.maxsize)
+        mine = self._tables.take(np.unique(found[:, 1].astype(np.int64)))
+        keys = band_keys(signatures, self.settings.params, threads=1)
+        keys = keys[:, keys[0] != 0]
+        half, band = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
+        tags, bucket = np.unique(keys >> half | band << half).tolist(), self._server.key("b:")
+        wanted = [bucket + tag.to_bytes(5, "big") for tag in tags]
+        room = -1 if most is None else 8 * max(most, 256)
+        held = []
+        for first in range(0, len(wanted), TOGETHER):
+            some = self._client.mget(wanted[first : first + TOGETHER])
+            held += [each if room < 0 else each[:room] for each in some if each]
+        numbers = np.unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
+        numbers = numbers[numbers < self._next]
+        if self._deleted:
+            numbers = np.setdiff1d(numbers, np.array(list(self._deleted), np.int64))
+        return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64)
+
+    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
+        """Return documents that are there."""
+        return self._documents(self._records(numbers))
+
+    # ---- changes
+
+    def insert(self, names: list[Any], documents: Documents) -> None:
+        """Add documents of new ids; KeyError if one is there, or given twice."""
+        if len(set(names)) < len(names) or self.find(names):
+            raise KeyError("an id is there already")
+        first = self._next
+        numbers = list(range(first, first + len(names)))
+        some = [plain(name) for name in names]
+        for place, (number, name) in enumerate(zip(numbers, some, strict=True)):
+            self._added[number] = name, record_of(name, documents, place)
+            self._numbers[name] = number
+        self._tables.insert(numbers, Documents(documents.signatures), {})
+        self._next += len(names)
+        self._count += len(names)
+
+    def delete(self, numbers: NDArray[np.int64]) -> None:
+        """Remove documents that are there."""
+        for number, record in zip(numbers.tolist(), self._records(numbers), strict=True):
+            if number in self._added:
+                name, _ = self._added.pop(number)
+                del self._numbers[name]
+                self._tables.remove(number)
+            else:
+                self._deleted[number] = record
+        self._count -= len(numbers)
+
+    def pack(self) -> None:
+        """Do nothing: removed documents leave nothing behind."""
+
+    def forget(self) -> None:
+        """Delete an index that nothing has come into."""
+        with self._server.errors():
+            self._client.delete(self._server.key("parameters"))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()

@@ -1,0 +1,132 @@
+"""An index on a Redis server: several processes, passwords, a server that goes away."""
+
+import threading
+
+import pytest
+
+import redis_server
+from fastlsh import Index, Shingler
+
+TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
+
+
+@pytest.fixture
+def server(tmp_path):
+    with redis_server.started(tmp_path) as ((host, port), process):
+        yield f"redis://{host}:{port}/0", process
+
+
+def test_it_is_there_when_it_is_opened_again(server):
+    location, _ = server
+    with Index.open(location, 0.7, num_perm=64, shingler=Shingler(size=5)) as index:
+        index.insert_many(range(60), TEXTS)
+        index.remove(7)
+        found = index.query_many(TEXTS)
+    with Index.open(location, read_only=True) as index:
+        assert index.threshold == 0.7
+        assert index.query_many(TEXTS) == found
+        with pytest.raises(ValueError, match="read_only=True"):
+            index.insert("x", "text")
+    with pytest.raises(ValueError, match=r"redis://127.*#index: .*threshold=0.7, not 0.8"):
+        Index.open(location, 0.8)
+    with pytest.raises(FileNotFoundError, match="there is no index"):
+        Index.open(f"{location}#another", read_only=True)
+
+
+def test_copies(server, tmp_path):
+    location, _ = server
+    memory = Index(0.7)
+    memory.insert_many(range(60), TEXTS)
+    memory.copy_to(f"{location}#copy")
+    with pytest.raises(FileExistsError):
+        memory.copy_to(f"{location}#copy")
+    with Index.open(f"{location}#copy") as index:
+        index.copy_to(tmp_path / "file")
+    with Index.open(tmp_path / "file") as index:
+        assert index.query_many(TEXTS) == memory.query_many(TEXTS)
+
+
+def test_writers_take_turns(server):
+    location, _ = server
+    with Index.open(location) as index, Index.open(location, wait=0.05) as other:
+        with index.batch():
+            index.insert("a", TEXTS[0])
+            with pytest.raises(TimeoutError, match="another process is writing"):
+                other.insert("b", TEXTS[1])
+            assert len(other) == 0
+        other.insert("b", TEXTS[1])
+        assert list(index) == ["a", "b"]
+
+
+def test_a_lock_that_was_lost(server):
+    """Who was away for longer than a minute does nothing, rather than half of it."""
+    import redis
+
+    location, _ = server
+
+    def late(index, client):
+        with index.batch():
+            index.insert("b", TEXTS[1])
+            client.set("fastlsh:{index}:lock", "of another")
+
+    with Index.open(location) as index, redis.Redis.from_url(location) as client:
+        index.insert("a", TEXTS[0])
+        with pytest.raises(TimeoutError, match="another process has changed the index"):
+            late(index, client)
+        assert list(index) == ["a"]
+        assert client.get("fastlsh:{index}:lock") == b"of another"
+
+
+def test_a_reader_sees_only_whole_batches(server):
+    location, _ = server
+    text = "a text that all of these documents have in common"
+    stop = threading.Event()
+
+    def write():
+        try:
+            with Index.open(location) as index:
+                for step in range(30):
+                    with index.batch():
+                        index.insert_many([f"{step}-{d}" for d in range(10)], [text] * 10)
+                        if step:
+                            for d in range(10):
+                                index.remove(f"{step - 1}-{d}")
+        finally:
+            stop.set()
+
+    with Index.open(location) as index:
+        writer = threading.Thread(target=write)
+        writer.start()
+        while not stop.is_set():
+            found = [name for name, _ in index.query(text)]
+            assert len(found) in (0, 10)
+            assert len({name.split("-")[0] for name in found}) <= 1
+        writer.join()
+        assert len(index.query(text)) == 10
+
+
+def test_a_server_that_goes_away(server):
+    location, process = server
+    index = Index.open(location, wait=0.2)
+    index.insert("a", TEXTS[0])
+    process.terminate()
+    process.wait()
+    for call in (
+        lambda: index.insert("b", TEXTS[1]),
+        lambda: index.query(TEXTS[0]),
+        lambda: Index.open(location, wait=0.2),
+    ):
+        with pytest.raises(ConnectionError, match=r"does not answer.*redis://127.0.0.1"):
+            call()
+    index.close()
+
+
+def test_a_password(tmp_path):
+    with redis_server.started(tmp_path, "--requirepass", "secret") as ((host, port), _):
+        for password in ("", ":wrong@"):
+            with pytest.raises(PermissionError, match="asks for a password") as error:
+                Index.open(f"redis://{password}{host}:{port}")
+            assert "wrong@" not in str(error.value)
+        with Index.open(f"redis://:secret@{host}:{port}") as index:
+            index.insert("a", TEXTS[0])
+            assert list(index) == ["a"]
