@@ -194,7 +194,7 @@ def test_a_signal_leaves_no_temporary_file(three, name):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout.readline() == "here\n"  # all is written, nothing is renamed
-        assert len(os.listdir()) == 3
+        assert len(os.listdir()) == 4  # with the journal
         for _ in range(20):  # as who ends a process does, again if it was not heard
             process.send_signal(getattr(signal, name))
             try:

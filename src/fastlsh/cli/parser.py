@@ -47,7 +47,7 @@ def documentation() -> str:
     except metadata.PackageNotFoundError:
         urls = []
     known = {name.strip().lower(): url.strip() for name, _, url in (u.partition(",") for u in urls)}
-    return known.get("documentation", "docs/command-line.md, in the repository of fastlsh")
+    return str(known.get("documentation", "docs/command-line.md, in the repository of fastlsh"))
 
 
 def parser_of(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:

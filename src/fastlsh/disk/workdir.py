@@ -129,12 +129,12 @@ class WorkDirectory:
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
 
-def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> "np.memmap[Any, Any]":
     """Make an array in a file, mapped; OSError if the disk has no room for all of it.
 
     Without room, it would be a signal that ends the process, once the array is written to.
     """
-    array: NDArray[Any] = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    array = np.lib.format.open_memmap(path, "w+", dtype, shape)
     if hasattr(os, "posix_fallocate"):
         with open(path, "r+b") as file:
             os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)

@@ -88,7 +88,7 @@ class TableColumns:
         count = names.count(first)
         if count > 1:
             raise self.source.error(f"{count} columns are named {first!r}")
-        kind = self.schema.field(first).type if count else None
+        kind: Any = self.schema.field(first).type if count else None
         for field in inner if count else ():
             found = self._types.is_struct(kind) and kind.get_field_index(field) >= 0
             kind = kind.field(field).type if found else None

@@ -75,7 +75,7 @@ class TableBlock:
         texts, undecodable = self._texts(table)
         ids, bad = self._ids(table)
         bad |= undecodable
-        if source.options.id is not None:
+        if source.options.id is not None and columns.id is not None:
             nulls = _nulls(columns.of(table, columns.id))
             bad |= dict.fromkeys(nulls, f"{columns.id!r} is null, not an id")
         bad |= self._no_numbers(table)
