@@ -44,7 +44,7 @@ def test_the_parts_of_a_budget_fit_into_it(memory, threads, num_perm):
 
 def test_too_little_memory_is_refused(tmp_path):
     inputs = write_shards(tmp_path, rows_of(1, 20), 1)
-    with pytest.raises(ValueError, match="at least 256M, not 100M"):
+    with pytest.raises(ValueError, match="at least 256M, got 100M"):
         deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", memory="100M")
 
 

@@ -53,7 +53,7 @@ def said(function, *args, **options):
 
 def test_one_line_with_figures_and_a_remedy(function):
     message = (
-        r"shingles of 3 characters are short for these texts: by chance half of all pairs are "
+        r"shingles of 3 characters are short for these texts: by chance, half of all pairs have "
         r"a similarity of 0\.\d\d or more, and \d+\.\d% of such pairs are compared needlessly; "
         r"size=\d+ would be better$"
     )
