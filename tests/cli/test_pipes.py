@@ -98,7 +98,8 @@ def test_standard_input_has_no_place_in_a_directory(here):
 
 def test_the_same_stream_twice_is_refused(here):
     done = piped(LINES, "dedup", "-", "-o", "-", "--removed", "-", "-q")
-    assert (done.returncode, done.stderr) == (2, b"fastlsh: -: --removed names the same file as -o\n")
+    assert done.returncode == 2
+    assert done.stderr == b"fastlsh: -: --removed names the same file as -o\n"
 
 
 def test_a_reader_that_goes_away(here):

@@ -32,12 +32,8 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         " of the output and .work)",
     )
     group.add_argument("--keep-work", action="store_true", help="keep it after a complete run")
-    group.add_argument(
-        "--restart", action="store_true", help="discard the work of an earlier run"
-    )
-    parser.add_argument(
-        "--log", metavar="FILE", help="append events to this file, as JSON lines"
-    )
+    group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
+    parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
 
 
 @contextmanager

@@ -69,7 +69,8 @@ def largest(clusters: Clusters, documents: Documents) -> str:
 def _cluster(clusters: Clusters, documents: Documents, place: int, unfolded: str) -> str:
     kept, size = int(clusters.kept[place]), int(clusters.sizes[place])
     text = documents.text(kept)
-    items, told, equal, again = [], {text}, 0, 0
+    items: list[str] = []
+    told, equal, again = {text}, 0, 0
     for at in clusters.least_similar(kept).tolist():
         number = int(clusters.removed[at])
         own = documents.text(number)

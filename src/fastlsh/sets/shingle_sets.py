@@ -135,9 +135,9 @@ class ShingleSets:
         sets = np.empty(len(places) + 2 * int(count.sum()), np.uint64)
         place = np.empty(len(places), np.int64)
         size = np.empty(len(places), np.int64)
-        end = _kernels.pack_numbers(lists, start, count, sets, place, size)
+        packed = _kernels.pack_numbers(lists, start, count, sets, place, size)
         with self._appending:
-            place += self._append(sets[:end])
+            place += self._append(sets[:packed])
             self.start[places] = place
             self.count[places] = size
 
