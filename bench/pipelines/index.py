@@ -138,7 +138,7 @@ def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
 
     step = 1_000
     index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, verify="signature", threads=1)
-    tables = index._backend  # without the ids
+    tables: Any = index._backend  # without the ids
     kernel = tables.kernel
     most, room = 0.0, 0
     tracemalloc.start()
