@@ -213,11 +213,9 @@ def test_the_names_on_the_pages_exist():
     names = {name for path in WRITTEN for name in NAME.findall(path.read_text(encoding="utf-8"))}
     assert len(names) > 30
     for name in sorted(names):
-        try:
-            assert reach(name) is not None, name
-        except ModuleNotFoundError as error:  # of an integration whose library is not installed
-            assert ".integrations." in name, name
-            assert not (error.name or "").startswith("fastlsh"), name
+        if "integrations.datatrove" in name and not importlib.util.find_spec("datatrove"):
+            continue  # its classes extend those of datatrove
+        assert reach(name) is not None, name
     with pytest.raises(AttributeError, match="MatchingSpan"):
         reach("fastlsh.explain.MatchingSpan")
 
