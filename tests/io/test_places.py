@@ -102,7 +102,7 @@ def test_recursive_in_the_order_of_bytes(here):
 def test_several_formats_in_a_directory(here):
     fill("d/a.jsonl", "d/b.csv", "d/c.jsonl", "d/README.txt")
     assert why("d").startswith(
-        "d: the directory has files of several formats (1 .csv, 2 .jsonl, 1 .txt): --format"
+        "d: the directory has files of several formats (1 .csv, 2 .jsonl, 1 .txt): choose one"
     )
     with pytest.warns(UserWarning, match=r"README\.txt, b\.csv"):
         assert found("d", kind="jsonl") == ["d/a.jsonl", "d/c.jsonl"]

@@ -185,7 +185,7 @@ def test_an_output_that_is_a_folder_of_another(here):
 def test_several_formats_need_a_directory(here):
     fill(d__a_jsonl="", d__b_csv="")
     assert "several formats" in refused("d", "o.jsonl")
-    assert "a directory (-o DIR/) takes" in refused(["d/a.jsonl", "d/b.csv"], "o.jsonl")
+    assert "a directory (-o DIR/) gets" in refused(["d/a.jsonl", "d/b.csv"], "o.jsonl")
     assert len(check_rows_output("d", "o/")) == 2
 
 
