@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from fastlsh._kernels.index.tables cimport Reader
 from fastlsh._kernels.sets.sets cimport Workbench
-from fastlsh._kernels.text.source cimport Plan, make_plan
+from fastlsh._kernels.text.source cimport Plan, make_plan, room_for_window
 
 cdef enum:
     ROOM_FOR_SETS = 1 << 18             # hashes at least: 2 MB
@@ -36,7 +36,7 @@ cdef class TextReader:
 
     def __dealloc__(self):
         PyMem_RawFree(self.reader.bench)
-        PyMem_RawFree(self.reader.ring)
+        PyMem_RawFree(self.reader.window)
         PyMem_RawFree(self.reader.sets)
 
     cdef Reader* begun(self, int64_t longest) except NULL:
@@ -47,7 +47,9 @@ cdef class TextReader:
                 raise MemoryError()
             most = most_hashes(longest)
             self.reader.longest = -1
-            resize(<void**> &self.reader.ring, min(self.size, most + 1), sizeof(uint64_t))
+            resize(
+                <void**> &self.reader.window, room_for_window(self.size, most), sizeof(uint64_t)
+            )
             resize(<void**> &self.reader.sets, 2 * most + ROOM_FOR_SETS, sizeof(uint64_t))
             self.reader.room = 2 * most + ROOM_FOR_SETS
             self.reader.longest = longest

@@ -12,7 +12,7 @@ from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
 from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport (
-    ALPHANUMERIC, ASCII_ALPHANUMERIC, BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS,
+    ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS, room_for_window,
 )
 
 
@@ -74,8 +74,7 @@ cdef int make_signer(
 
 
 cdef uint64_t[::1] new_window(Py_ssize_t size, Py_ssize_t longest):
-    # Twice the size: what is kept is moved to the front when as much is done with.
-    return np.empty(2 * min(size, longest + 1) + BLOCK, np.uint64)
+    return np.empty(room_for_window(size, longest), np.uint64)
 
 
 cdef Py_ssize_t longest_of(Spans spans) noexcept:

@@ -51,7 +51,7 @@ cdef Py_ssize_t make_set(
         spent.damaged = True
         return -1
     spent.budget -= n * HASHING
-    open_text(&source, reader.plan, &span, reader.ring)
+    open_text(&source, reader.plan, &span, reader.window)
     return write_set(&source, out, most_hashes(n), False, reader.bench)
 
 

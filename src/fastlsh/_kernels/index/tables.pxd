@@ -60,7 +60,7 @@ cdef enum:
 cdef struct Reader:
     # Makes the sets of texts, and holds the latest; for one caller at a time.
     const Plan* plan
-    uint64_t* ring
+    uint64_t* window
     Workbench* bench
     Py_ssize_t longest          # words of a text that there is room for
     uint64_t* sets              # first that of the document that is asked about

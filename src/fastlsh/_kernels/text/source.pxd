@@ -52,6 +52,11 @@ cdef struct Source:
     Py_ssize_t filled           # and a block, of which so many are taken
 
 
+cdef inline Py_ssize_t room_for_window(Py_ssize_t size, Py_ssize_t longest) noexcept nogil:
+    # Twice the size: what is kept is moved to the front when as much is done with.
+    return 2 * min(size, longest + 1) + BLOCK
+
+
 cdef inline void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil:
     cdef uint64_t base = CHARACTER_BASE if unit == CHARACTERS else WORD_BASE
     cdef Py_ssize_t exponent = size - 1
