@@ -50,9 +50,17 @@ def test_what_is_pickled_comes_back(name):
     assert content(pickle.loads(pickle.dumps(value))) == content(value)
 
 
-@pytest.mark.parametrize("name", sorted(MADE.keys() - {"Evaluation"}))
+@pytest.mark.parametrize("name", sorted(MADE.keys() - {"Deduplication", "Evaluation"}))
 def test_old_pickles_load(name):
     assert content(pickle.loads(base64.b64decode(WRITTEN[name]))) == content(MADE[name]())
+
+
+def test_an_old_deduplication_loads():
+    old = pickle.loads(base64.b64decode(WRITTEN["Deduplication"]))
+    new = MADE["Deduplication"]()
+    assert new.options.pop("rule") == "jaccard"
+    assert new.options.pop("containment") == 1.0
+    assert content(old) == content(new)
 
 
 def test_an_old_evaluation_loads():

@@ -97,7 +97,7 @@ def test_files(run, three):
         (["a.jsonl", "a.jsonl", "0", "1"], "2 documents have the id 0: "),
         (["none.jsonl", "0", "1"], "no document has the id 0: there are no documents"),
         (["a.jsonl", "0", "1\x1b[2J\n"], "no document has the id 1\\x1b[2J\\n: ids"),
-        (["a.jsonl", "0", "1", "--threshold", "2"], "threshold must be"),
+        (["a.jsonl", "0", "1", "--threshold", "2"], "--threshold must be"),
         (["a.jsonl", "0", "1", "--html", "a.jsonl"], "a.jsonl: the output is one of the inputs"),
         (["a.jsonl", "0", "1", "--json", "no/a.json"], "no/a.json: there is no directory"),
     ],

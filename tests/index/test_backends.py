@@ -93,6 +93,7 @@ def test_all_that_memory_does(backend, verify):
     assert not index.read_only
 
 
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 @given(data=st.data())
 def test_insert_unique_is_deduplicate(tmp_path_factory, data):
     texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))

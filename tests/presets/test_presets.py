@@ -218,14 +218,14 @@ def test_options_change_a_preset(run, words):
     err = run("pairs", words, *given, "--threshold", 0.5, "--recall", 0.98)[2]
     assert err[2].startswith("fastlsh: 30 bands x 3 rows:")
     status, _, err = run("pairs", words, *given, "--num-perm", 100)
-    assert (status, err) == (2, ["fastlsh: 100 bands of 2 rows need num_perm=200, got 100"])
+    assert (status, err) == (2, ["fastlsh: 100 bands of 2 rows need --num-perm=200, got 100"])
     status, _, err = run("pairs", words, "--preset", "stack", "--unit", "char")
     assert (status, err) == (
         2,
         ["fastlsh: words='ascii_alphanumeric' needs unit=\"word\", got 'char'"],
     )
     status, _, err = run("pairs", words, *given, "--size", 0)
-    assert (status, err) == (2, ["fastlsh: size must be between 1 and 2,147,483,647, got 0"])
+    assert (status, err) == (2, ["fastlsh: --size must be between 1 and 2,147,483,647, got 0"])
 
 
 def test_dedup_and_evaluate_with_a_preset(run, words):

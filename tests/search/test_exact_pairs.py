@@ -75,17 +75,19 @@ def test_the_large_collections(corpus):
     )
     assert named.keys() == truth.keys()
     assert all(abs(similarity - truth[pair]) <= 5.1e-7 for pair, similarity in named.items())
-    higher = exact_pairs(texts, 0.8, shingler=FIVE)
+    higher = exact_pairs(texts, 0.8, shingler=FIVE, ids=ids)
     assert list(higher) == [pair for pair in found if pair[2] >= 0.8]
     # Bit for bit what verification computes.
-    near = near_duplicates(texts, 0.8, shingler=FIVE)
+    near = near_duplicates(texts, 0.8, shingler=FIVE, ids=ids)
     assert set(near) <= set(higher)
 
 
 def test_equal_sets_of_other_texts():
     texts = ["abab", "ababab", "", "baba", "abab", None, "ab", "cd"]
     found = exact_pairs(texts, 0.1, shingler=Shingler(size=2), ids=list("abcdefgh"))
-    assert list(found) == all_pairs(sets_of(texts, size=2), 0.1)
+    pairs = zip(found.left.tolist(), found.right.tolist(), found.similarity.tolist(), strict=True)
+    assert list(pairs) == all_pairs(sets_of(texts, size=2), 0.1)
+    assert next(iter(found)) == ("a", "b", 1.0)
     assert found.left_id[:2] == ["a", "a"]
     assert found.empty == 2
 

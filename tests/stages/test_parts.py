@@ -210,7 +210,7 @@ SIGNED = sign_batch(TEXTS, PARAMS, signatures=True)
         ({"known": SIGNED._replace(signatures=SIGNED.signatures[:, 1:])}, ValueError, "(3, 16)"),
         (
             {"known": sign_batch([*TEXTS[:1], "another", "text"], PARAMS, signatures=True)},
-            ValueError, "row 1 has another text",
+            ValueError, "the text of row 1 differs",
         ),
     ],
 )  # fmt: skip

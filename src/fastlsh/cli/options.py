@@ -14,13 +14,11 @@ from fastlsh.presets import PRESETS
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """Add the inputs and how they are read."""
     parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="INPUT",
+        "inputs", nargs="+", metavar="INPUT",
         help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
         " these, a pattern ('data/**/*.jsonl'), a URL (s3://bucket/key), or - for the standard"
         " input (JSON lines, unless --format says otherwise); several form one collection",
-    )
+    )  # fmt: skip
     group = parser.add_argument_group("input")
     group.add_argument(
         "--recursive", action="store_true", help="also read the subdirectories of a directory"

@@ -245,7 +245,5 @@ def _signed(
     run(work, batches(n, batch_size(texts)), options.threads)
     wrong = np.flatnonzero(seen != hashes)
     if len(wrong):
-        raise ValueError(
-            f"the text of row {wrong[0]} differs from the one that known was computed from"
-        )
+        raise ValueError(f"the text of row {wrong[0]} differs from the one known is of")
     return Signed(signatures, lengths, np.require(keys, requirements=["C", "A"]))
