@@ -137,6 +137,6 @@ def test_a_kill_between_output_and_index(run, write, where, done):
     assert os.path.exists("r.tsv") == done
     if done:
         assert len(kept.splitlines()) == documents - 40
-        assert "finished what an earlier command could not" in err[0]
+        assert "completed the output of an interrupted command" in err[0]
         assert not [each for each in os.listdir() if each.startswith(".")]
     assert publishing.finish_moves(Index.open("i.ix")) == []

@@ -1,4 +1,4 @@
-"""``fastlsh index``: an index in a file, which is always saved."""
+"""``fastlsh index``: an index in a file that is always saved."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from fastlsh.cli.options import (
 from fastlsh.index import finish_moves
 from fastlsh.io import Lookup, check_target, write_table
 
-HELP = "Build, change and ask an index that stays."
+HELP = "Create, change and query an index in a file that is always saved."
 EXAMPLES = """\
 examples:
   fastlsh index build seen.index monday.jsonl
@@ -31,32 +31,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the commands and their options."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, text in (
-        ("build", _build, "Make a new index of the documents."),
-        ("add", _add, "Insert documents."),
-        ("query", _query, "Print id, match and jaccard of what the index has like each document."),
-        ("remove", _remove, "Remove documents by their ids."),
-        ("info", _info, "Print parameters and sizes."),
+        ("build", _build, "Create an index that contains the documents."),
+        ("add", _add, "Insert documents into an index."),
+        ("query", _query, "Find documents in an index that are similar to each input document."),
+        ("remove", _remove, "Remove documents from an index by their ids."),
+        ("info", _info, "Print the parameters and sizes of an index as JSON."),
     ):
         sub = commands.add_parser(name, help=text, description=text)
         sub.allow_abbrev = False
-        sub.add_argument("index", metavar="INDEX", help="the file")
+        sub.add_argument("index", metavar="INDEX", help="the file of the index")
         sub.set_defaults(do=run)
         if name in ("build", "add", "query"):
             add_input_options(sub)
             add_search_options(sub)
         if name == "add":
             sub.add_argument(
-                "--replace", action="store_true", help="documents whose ids are there already"
-            )
+                "--replace", action="store_true",
+                help="replace documents whose ids are in the index already (default: an error)",
+            )  # fmt: skip
         if name == "query":
             sub.add_argument(
                 "-o", "--output", metavar="OUT",
-                help=".tsv .csv .jsonl .parquet (default: TSV on the standard output)",
+                help="write id, match and jaccard of each match as .tsv .csv .jsonl .parquet"
+                " (default: TSV on the standard output)",
             )  # fmt: skip
-            sub.add_argument("--limit", metavar="N", type=integer, help="matches of a document")
+            sub.add_argument(
+                "--limit", metavar="N", type=integer,
+                help="print at most N matches per document (default: all)",
+            )  # fmt: skip
         if name == "remove":
-            sub.add_argument("ids", metavar="ID", nargs="+")
-            sub.add_argument("-q", "--quiet", action="store_true", help="no summary")
+            sub.add_argument("ids", metavar="ID", nargs="+", help="the ids of the documents")
+            sub.add_argument("-q", "--quiet", action="store_true", help="print no summary")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -65,12 +70,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool = False) -> Index:
-    """Open the index of a command, with the parameters that were given, and finish what is open."""
+    """Open the index of a command, and complete what an interrupted command left unfinished."""
     path = arguments.index
     if new and os.path.exists(path):
         raise ValueError(f"{path}: it exists already; `fastlsh index add` adds to it")
     if not new and not os.path.exists(path):
-        raise ValueError(f"{path}: there is no index; `fastlsh index build` makes one")
+        raise ValueError(f"{path}: there is no index; `fastlsh index build` creates one")
     given = given_keywords(arguments) if hasattr(arguments, "threshold") else {}
     try:
         index = Index.open(path, read_only=False, **given)
@@ -79,7 +84,7 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
             raise
         return Index.open(path, read_only=True, **given)
     for target in finish_moves(index):
-        say(f"finished what an earlier command could not: {target}")
+        say(f"completed the output of an interrupted command: {target}")
     return index
 
 

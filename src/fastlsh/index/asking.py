@@ -1,4 +1,4 @@
-"""What an index answers; `Index` adds what changes it."""
+"""The queries of an index; `Changing` adds the methods that change it."""
 
 import math
 import os
@@ -22,7 +22,7 @@ from fastlsh.parameters import SearchParams
 
 
 class Asking:
-    """The state of an index, its lock, and every question."""
+    """The state of an index, its lock, and every query."""
 
     _settings: Settings
     _guard: Guard
@@ -54,14 +54,14 @@ class Asking:
             return self._settled(nested).find(id) >= 0
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the ids as they are now, in the order of insertion."""
+        """Iterate over the ids that are in the index now, in the order of insertion."""
         nested = self._guard.held()
         with self._guard.lock:
             return self._settled(nested).names()
 
     @property
     def params(self) -> LSHParams:
-        """Bands and rows."""
+        """The numbers of bands and rows."""
         return self._settings.params
 
     @property
@@ -71,19 +71,19 @@ class Asking:
 
     @property
     def threshold(self) -> float:
-        """The least similarity of what is found."""
+        """The lowest similarity of documents that are found."""
         return self._settings.threshold
 
     @property
     def read_only(self) -> bool:
-        """Whether this is a file in memory (``mmap=True``), which nothing can be put into."""
+        """Whether the index cannot be changed (``mmap=True`` or ``read_only=True``)."""
         return self._backend.read_only
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the signatures, tables and texts, spare room included; without the ids.
+        """Bytes of the signatures, tables and texts, including unused space but not the ids.
 
-        Of a database: of all it takes there.
+        For an index in a database, all bytes that it takes there.
         """
         nested = self._guard.held()
         with self._guard.lock:
@@ -91,17 +91,23 @@ class Asking:
 
     @property
     def limited(self) -> int:
-        """How many documents `insert_unique` took though it could not compare all candidates.
+        """How many documents `insert_unique` inserted without comparing all their candidates.
 
-        Because a bucket holds more than 64 documents or `max_candidates` was reached; since the
-        index was made, copied or loaded.
+        This happens if a bucket holds more than 64 documents or `max_candidates` is reached. The
+        count begins when the index is created, copied or loaded.
         """
         nested = self._guard.held()
         with self._guard.lock:
             return self._settled(nested).limited
 
     def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
-        """Return the signature of a document, uint32 (num_perm,); KeyError if it is not there."""
+        """Return the signature of a document, uint32 (num_perm,).
+
+        Raises
+        ------
+        KeyError
+            No document has this id.
+        """
         nested = self._guard.held()
         with self._guard.lock:
             backend = self._settled(nested)
@@ -194,7 +200,7 @@ class Asking:
         return answer_lists(names, found, counts, alike)
 
     def _settled(self, nested: bool = False) -> Backend:
-        """Return the backend once what an earlier call could not end is ended."""
+        """Return the backend, after completing what an earlier call could not complete."""
         backend = self._backend
         backend.settle()
         while self._later and not nested:
@@ -214,7 +220,7 @@ def in_memory(backend: Backend) -> Memory:
 
 
 def known_documents(index: Asking, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-    """Return who may be compared with documents that have these signatures, and their ids."""
+    """Return the ids and documents that may have to be compared with these signatures."""
     nested = index._guard.held()
     with index._guard.lock:
         return index._settled(nested).candidates(signatures)

@@ -1,4 +1,4 @@
-"""What every form of an index can do; `Index` checks arguments and holds the lock."""
+"""The methods of every kind of index; `Index` checks arguments and holds the lock."""
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager
@@ -15,7 +15,7 @@ class Backend(Protocol):
     """Documents by number, in the order of insertion, and their ids: `memory`, `sqlite`, `redis`.
 
     One thread at a time calls it. Each change happens in full or, if there is an error, not at
-    all; with a database it lasts once the call has returned.
+    all; in a database, it is durable once the call has returned.
     """
 
     settings: Settings
@@ -26,7 +26,7 @@ class Backend(Protocol):
 
     @property
     def changing(self) -> bool:
-        """Whether this is no time to fork."""
+        """Whether a fork at this moment would leave the copy unusable."""
 
     @property
     def nbytes(self) -> int:
@@ -34,13 +34,13 @@ class Backend(Protocol):
 
     @property
     def limited(self) -> int:
-        """How many documents came in that were not compared with every candidate."""
+        """How many documents were added without being compared with every candidate."""
 
     def __len__(self) -> int:
         """Return how many documents there are."""
 
     def find(self, name: Hashable) -> int:
-        """Return the number of an id, -1 if it has no document."""
+        """Return the number of the document with this id, or -1 if there is none."""
 
     def names(self) -> Iterator[Any]:
         """Iterate over the ids in the order of insertion."""
@@ -49,54 +49,54 @@ class Backend(Protocol):
         """Return the signature of a document."""
 
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
-        """Iterate over all documents, with their ids, some at a time."""
+        """Iterate over all documents, with their ids, in blocks."""
 
     def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-        """Return at least all that documents with these signatures are compared with, and ids.
+        """Return the ids and documents that may have to be compared with these signatures.
 
-        In the order of insertion. In memory that is everything.
+        They are in the order of insertion. In memory, these are all documents.
         """
 
     def answer(
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
-        """Find what is like each document.
+        """Find the documents that are similar to each given one.
 
         Returns
         -------
         names
-            The ids of all answers, document by document, best first.
+            The ids of all answers, document by document, the most similar first.
         found
-            float64 (total, 2): similarity and number of each.
+            float64 (total, 2): similarity and number of each answer.
         counts
-            int64 (m,): answers of each document.
+            int64 (m,): the number of answers for each document.
         """
 
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
-        """Add documents; "raise" or "replace" those whose ids are there."""
+        """Add documents; if an id exists already, "raise" or "replace" the old document."""
 
     def add_unique(
         self, names: list[Any], documents: Documents, max_candidates: int
     ) -> NDArray[np.bool_]:
-        """Add the documents that are like none, in order; return which."""
+        """Add, in order, the documents that are similar to none; return which ones."""
 
     def discard(self, name: Hashable) -> bool:
-        """Remove a document; return whether it was there."""
+        """Remove a document if it exists, and return whether it did."""
 
     def settle(self) -> None:
-        """End what an earlier call could not end."""
+        """Complete what an earlier call could not complete."""
 
     def tidy(self) -> None:
-        """Drop what removed documents left behind if it costs too much; never fails."""
+        """Free what removed documents left behind if it costs too much; never fail."""
 
     def pack(self) -> None:
-        """Give back spare room, and that of removed documents."""
+        """Free unused space, and that of removed documents."""
 
     def batch(self) -> AbstractContextManager[None]:
-        """Make one change of many; with a database they last, and are seen, together."""
+        """Combine many changes into one; a database saves and shows them together."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
 Find = Callable[[list[Any]], dict[Any, int]]

@@ -1,4 +1,4 @@
-"""What changes an index: documents come, are replaced and go."""
+"""The changes of an index: documents are inserted, replaced and removed."""
 
 from collections.abc import Hashable, Iterable
 from contextlib import AbstractContextManager
@@ -116,16 +116,21 @@ class Changing(Asking):
             return self._changeable().add_unique(names, documents, max_candidates)
 
     def remove(self, id: Hashable) -> None:  # noqa: A002
-        """Remove a document; KeyError if it is not there.
+        """Remove a document.
 
         If this is called during another call of the same thread (from a `__del__` method or a
         signal handler), the document is removed when that other call has ended.
+
+        Raises
+        ------
+        KeyError
+            No document has this id.
         """
         if not self.discard(id):
             raise KeyError(id)
 
     def discard(self, id: Hashable) -> bool:  # noqa: A002
-        """Remove a document if it is there; return whether it was. See `remove`."""
+        """Remove a document if it exists, and return whether it did. See also `remove`."""
         guard = self._guard
         nested = guard.held()
         with guard.lock:
@@ -173,11 +178,11 @@ class Changing(Asking):
             self._changeable().add(names, documents, on_known)
 
     def batch(self) -> AbstractContextManager[None]:
-        """Make one change of many: ``with index.batch(): ...``.
+        """Combine many changes into one: ``with index.batch(): ...``.
 
-        An index on disk or a server writes once, at the end; if there is an error, nothing. Others
-        see all of it or nothing, this index what it has changed so far. In memory it changes
-        nothing.
+        An index on disk or on a server writes all changes at the end, or none of them if there is
+        an error. Other processes see all changes or none, while this index sees those made so far.
+        For an index in memory, `batch` has no effect.
         """
         with self._guard.change():
             return self._changeable().batch()

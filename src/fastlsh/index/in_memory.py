@@ -1,4 +1,4 @@
-"""The backend that keeps all in memory."""
+"""The backend that keeps everything in memory."""
 
 from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -12,7 +12,7 @@ from fastlsh.index.memory import USED_WHEN_COMPACT, Documents, Tables
 
 
 class Memory(Tables):
-    """Tables as a `Backend`; a file in memory (``mmap=True``), too, which cannot be changed."""
+    """Tables as a `Backend`, including a memory-mapped file, which cannot be changed."""
 
     @property
     def changing(self) -> bool:
@@ -21,7 +21,7 @@ class Memory(Tables):
 
     @property
     def limited(self) -> int:
-        """How many documents came in that were not compared with every candidate."""
+        """How many documents were added without being compared with every candidate."""
         return self.kernel.limited
 
     def __len__(self) -> int:
@@ -38,12 +38,12 @@ class Memory(Tables):
     def answer(
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
-        """Find what is like each document: see `Backend`."""
+        """Find the documents that are similar to each given one: see `Backend`."""
         found, counts = self.query(documents, limit)
         return self.take(found[:, 1].astype(np.int64)), found, counts
 
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
-        """Add documents; "raise" or "replace" those whose ids are there."""
+        """Add documents; if an id exists already, "raise" or "replace" the old document."""
         names, documents, replaced = chosen(self._known, names, documents, on_known)
         self.insert(names, documents, replaced)
         self.tidy()
@@ -51,21 +51,21 @@ class Memory(Tables):
     def add_unique(
         self, names: list[Any], documents: Documents, max_candidates: int
     ) -> NDArray[np.bool_]:
-        """Add the documents that are like none, in order; return which."""
+        """Add, in order, the documents that are similar to none; return which ones."""
         check_new(self._known, names, UNIQUE_OTHERWISE)
         fresh = self.insert_unique(names, documents, max_candidates)
         self.tidy()
         return fresh.astype(np.bool_)
 
     def discard(self, name: Hashable) -> bool:
-        """Remove a document; return whether it was there."""
+        """Remove a document if it exists, and return whether it did."""
         found = self.remove(name)
         if self.crowded:
             self.tidy()
         return found
 
     def settle(self) -> None:
-        """End a compaction that an earlier call could not end."""
+        """Complete a compaction that an earlier call could not complete."""
         if self.kernel.unsettled:
             if self.kernel.changing:
                 raise RuntimeError(
@@ -75,13 +75,13 @@ class Memory(Tables):
             self.go_on()
 
     def tidy(self) -> None:
-        """Drop the removed documents if they cost too much; without memory, another time."""
+        """Drop the removed documents if they cost too much; if memory is short, do it later."""
         if self.crowded:
             with suppress(MemoryError):
                 self.compact()
 
     def batch(self) -> AbstractContextManager[None]:
-        """Do nothing: changes of memory are seen at once."""
+        """Do nothing: changes in memory are visible at once."""
         return nullcontext()
 
     def close(self) -> None:

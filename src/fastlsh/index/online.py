@@ -1,4 +1,4 @@
-"""An index that documents are put into, asked for and removed from, one by one or many."""
+"""An index into which documents are inserted, and in which similar ones are looked up."""
 
 import os
 from typing import Any
@@ -78,7 +78,7 @@ class Index(Changing):
         self._hold(Memory(settings))
 
     def copy(self) -> "Index":
-        """Return an independent copy in memory; of a read-only index, one that can be changed."""
+        """Return an independent copy in memory, which can be changed even if this index cannot."""
         nested = self._guard.held()
         with self._guard.lock:
             tables = in_memory(self._settled(nested))
@@ -93,7 +93,7 @@ class Index(Changing):
         return self.copy()
 
     def compact(self) -> None:
-        """Give back spare memory, and that of removed documents."""
+        """Free unused memory, and the space of removed documents."""
         with self._guard.change():
             self._changeable().pack()
 
@@ -113,31 +113,32 @@ class Index(Changing):
         bands: int | None = None,
         rows: int | None = None,
     ) -> "Index":
-        """Load an index that `save` has written.
+        """Load an index from a file that `save` has written.
 
         Parameters
         ----------
         path
             The file.
         mmap
-            Leave the index in the file: it is open at once, whatever its size, and read as it is
-            asked. Nothing can be put into it or removed. The file must stay as it is.
+            Map the file into memory instead of reading it: the index opens at once, whatever its
+            size, and queries read what they need. It is read-only, and the file must not change.
         verify
-            With ``mmap=True``: read the whole file and check it, too. Otherwise only the header
-            is; damage further on gives wrong answers or a ValueError, but never a crash.
+            With ``mmap=True``, read and check the whole file. By default, only the header is
+            checked; damage elsewhere leads to wrong answers or a ValueError, but never to a crash.
+            (Without ``mmap=True``, the whole file is always checked.)
         threads
             As in `Index`.
         threshold, num_perm, seed, shingler, scheme, bands, rows
-            What the index must have been made with, as far as it is given. A shingler with
-            functions must be given.
+            If given, the index must have been created with this value. A shingler that contains
+            functions is required.
 
         Raises
         ------
         ValueError
-            The file is no index, truncated or altered, or made with other parameters than
-            expected; the message names the file, and both values.
+            The file is not an index, is truncated or damaged, or was created with other parameters
+            than expected; the message names the file and both values.
         OSError
-            It cannot be read.
+            The file cannot be read.
         """
         expected = {
             "threshold": threshold, "num_perm": num_perm, "seed": seed, "shingler": shingler,
@@ -166,42 +167,43 @@ class Index(Changing):
         verify: str | None = None,
         threads: int | None = None,
     ) -> "Index":
-        """Open an index that is always saved, or make it if there is none.
+        """Open an index that is always saved, or create it if it does not exist.
 
-        What `insert` or `remove` has changed is on disk when the call returns, in full or not at
-        all, whatever happens to the process or the machine; `batch` makes one change of many. Any
-        number of processes may read at once, each answer from one state; those that write take
-        turns.
+        When a call such as `insert` or `remove` returns, its change is on disk. If the process or
+        the machine fails before, the change is there in full or not at all. `batch` combines many
+        changes into one. Any number of processes can read at the same time, and each answer
+        reflects a single state; processes that write take turns.
 
         Parameters
         ----------
         location
-            A file (SQLite; beside it, in use, two more with -wal and -shm). Or a Redis server,
-            ``redis://host:port/db#name`` (with the package redis): how lasting a change is there,
-            the server decides.
+            A path: the index is an SQLite file, with two more files, ending in -wal and -shm,
+            beside it while it is in use. Or ``redis://host:port/db#name``: the index is on a Redis
+            server, which decides how durable a change is (requires the package redis).
         read_only
-            Only read; the index must exist.
+            Open the index for reading only; it must exist.
         wait
-            Seconds to wait while another process writes.
+            How many seconds to wait while another process writes.
         threshold, num_perm, seed, shingler, scheme, recall, bands, rows, verify
-            As in `Index`, for a new one. An existing one must have been made with what is given
-            (`recall` is only for new ones). A shingler with functions must be given.
+            As in `Index`, for a new index. An existing index must have been created with the
+            values that are given, except for `recall`, which only matters for a new one. A
+            shingler that contains functions is required.
         threads
             As in `Index`.
 
         Raises
         ------
         ValueError
-            The file is no index, of a newer format, or made with other parameters; the message
-            names the file, and both values.
+            The file is not an index, has a newer format, or was created with other parameters; the
+            message names the file and both values.
         OSError
-            It cannot be opened or made. TimeoutError: another process writes to it.
+            The index cannot be opened or created. TimeoutError: another process is writing to it.
 
         Notes
         -----
-        Memory: the last 8,192 documents are linked in memory, and the lists of pages, 1 byte for
-        10 documents; candidates are fetched when they are compared. Cost: a question looks into
-        each of some ten sorted runs, so many at once cost far less than one by one.
+        Memory: the last 8,192 documents are linked in memory; the lists of pages take 1 byte per
+        10 documents; candidates are fetched when they are compared. Cost: a query searches each of
+        about ten sorted runs, so many queries at once cost far less than one at a time.
         """
         path = os.fspath(location)
         given = {
@@ -216,12 +218,17 @@ class Index(Changing):
         return index
 
     def copy_to(self, location: str | os.PathLike[str]) -> None:
-        """Copy the index to a new file or server, to be opened with `open`; in full or not at all.
+        """Copy the index to a new location, in full or not at all; `open` opens the copy.
+
+        Parameters
+        ----------
+        location
+            A path or the address of a Redis server, as in `open`.
 
         Raises
         ------
         FileExistsError
-            There is something already.
+            Something exists there already.
         """
         path = os.fspath(location)
         nested = self._guard.held()
@@ -229,7 +236,7 @@ class Index(Changing):
             copy_to(self._settled(nested), path)
 
     def close(self) -> None:
-        """Let go of files and connections; an index in memory has none."""
+        """Close the files and connections of the index; one in memory has none."""
         with self._guard.change():
             self._backend.close()
 

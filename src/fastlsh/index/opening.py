@@ -25,7 +25,7 @@ def open_store(
     read_only: bool,
     wait: float,
 ) -> Store:
-    """Open an index, or make it with what is given if there is none; see `Index.open`."""
+    """Open an index, or create it with the given parameters if there is none: `Index.open`."""
     expected = {"threshold": threshold, **given}
     if redis.is_address(location):
         how: dict[str, Any] = {"read_only": read_only, "wait": wait}
@@ -58,7 +58,7 @@ def _new(
 
 
 def copy_to(backend: Backend, location: str) -> None:
-    """Copy an index to a place where there is none."""
+    """Copy an index to a location where there is none."""
     if redis.is_address(location):
         _copy_to_server(backend, location)
         return

@@ -1,4 +1,4 @@
-"""An index in a database: its candidates are brought into memory and compared there.
+"""An index in a database: candidates are fetched into memory and compared there.
 
 The answer for a document depends on nothing but the documents of its buckets. So a database only
 has to find these, and the same tables as in memory decide, with the same answer.
@@ -56,7 +56,7 @@ class Stored:
             return self.store.find([name]).get(name, -1)
 
     def names(self) -> Iterator[Any]:
-        """Iterate over the ids, some at a time; of those that come or go meanwhile, perhaps."""
+        """Iterate over the ids in blocks; those added or removed meanwhile may be included."""
         number = -1
         while True:
             numbers, names = again(lambda: self._names_after(number))  # noqa: B023
@@ -77,7 +77,7 @@ class Stored:
         return signature.copy()
 
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
-        """Iterate over all documents of one state, with their ids, some at a time."""
+        """Iterate over all documents of a single state, with their ids, in blocks."""
         with self.store.reading():
             numbers = self.store.after(-1, COMPARED)
             while len(numbers):
@@ -85,7 +85,7 @@ class Stored:
                 numbers = self.store.after(int(numbers[-1]), COMPARED)
 
     def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-        """Return who may be compared with one of these when a document comes in, and their ids."""
+        """Return the ids and documents that may have to be compared with these signatures."""
 
         def ask() -> tuple[list[Any], Documents]:
             with self.store.reading():
@@ -97,7 +97,7 @@ class Stored:
     def answer(
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
-        """Find what is like each document: see `Backend`."""
+        """Find the documents that are similar to each given one: see `Backend`."""
         return again(lambda: self._answers(documents, limit))
 
     def _answers(
@@ -143,7 +143,7 @@ class Stored:
         return tables
 
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
-        """Add documents; "raise" or "replace" those whose ids are there."""
+        """Add documents; if an id exists already, "raise" or "replace" the old document."""
         self.store.check(names)
         try:
             with self.store.writing():
@@ -159,7 +159,7 @@ class Stored:
     def add_unique(
         self, names: list[Any], documents: Documents, max_candidates: int
     ) -> NDArray[np.bool_]:
-        """Add the documents that are like none, in order; return which."""
+        """Add, in order, the documents that are similar to none; return which ones."""
         self.store.check(names)
         fresh = np.zeros(documents.n, np.uint8)
         with self.store.writing():
@@ -183,7 +183,7 @@ class Stored:
         return fresh.astype(np.bool_)
 
     def discard(self, name: Hashable) -> bool:
-        """Remove a document; return whether it was there."""
+        """Remove a document if it exists, and return whether it did."""
         hash(name)
         with self.store.writing():
             number = self.store.find([name]).get(name, -1)
@@ -192,18 +192,18 @@ class Stored:
         return number >= 0
 
     def settle(self) -> None:
-        """Do nothing: the database has ended it."""
+        """Do nothing: the database has completed it."""
 
     def tidy(self) -> None:
         """Do nothing: the database does."""
 
     def pack(self) -> None:
-        """Give back spare room, and that of removed documents."""
+        """Free unused space, and that of removed documents."""
         self.store.pack()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Make one change of many."""
+        """Combine many changes into one."""
         limited = self.limited
         try:
             with self.store.batch():
@@ -213,7 +213,7 @@ class Stored:
             raise
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         self.store.close()
 
 
@@ -221,7 +221,7 @@ T = TypeVar("T")
 
 
 def again(ask: Callable[[], T]) -> T:
-    """Ask until nothing changes meanwhile, but not for ever."""
+    """Repeat a query until nothing changes meanwhile, but not forever."""
     for _ in range(100):
         try:
             return ask()

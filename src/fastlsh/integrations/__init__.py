@@ -1,1 +1,1 @@
-"""fastlsh where the data already are: each module imports its library where it is used."""
+"""Integrations with other libraries; each module imports its library only when it is used."""

@@ -14,8 +14,8 @@ def signatures_to_arrow(signatures: NDArray[np.uint32]) -> Any:
     Parameters
     ----------
     signatures
-        uint32 (n, num_perm), as `MinHasher.signatures` returns them. The column reads them in
-        place: do not write to them while it is used.
+        uint32 (n, num_perm), as `MinHasher.signatures` returns them. The column shares their
+        memory: do not write to them while it is in use.
 
     Returns
     -------
@@ -25,7 +25,7 @@ def signatures_to_arrow(signatures: NDArray[np.uint32]) -> Any:
     Raises
     ------
     TypeError, ValueError
-        Another array.
+        The array has another dtype or shape.
     """
     import pyarrow as pa
 
@@ -34,26 +34,26 @@ def signatures_to_arrow(signatures: NDArray[np.uint32]) -> Any:
 
 
 def signatures_from_arrow(column: Any) -> NDArray[np.uint32]:
-    """Return the signatures of an Arrow column, without a copy if it is one piece.
+    """Return the signatures of an Arrow column, without a copy if it is a single chunk.
 
     Parameters
     ----------
     column
-        A pyarrow array or chunked array of fixed-size lists of uint32; or anything with the Arrow
-        PyCapsule protocol that is one, like a column of polars or DuckDB.
+        A pyarrow array or chunked array of fixed-size lists of uint32, or such a column of any
+        library that supports the Arrow PyCapsule protocol, for example polars or DuckDB.
 
     Returns
     -------
     ndarray of uint32, shape (n, num_perm)
-        It reads the column in place, and cannot be written to; several chunks are copied into one
-        array.
+        The array shares the memory of the column and is read-only. If the column has several
+        chunks, they are copied into one array.
 
     Raises
     ------
     TypeError
-        A column of another type.
+        The column has another type.
     ValueError
-        A null: every document has a signature, also an empty one.
+        The column contains a null; every document has a signature, even an empty one.
     """
     import pyarrow as pa
 

@@ -1,11 +1,11 @@
-"""Hugging Face datasets: deduplicate them, streams included, and add signatures.
+"""Deduplicate Hugging Face datasets, including streams, and add signatures to them.
 
     from fastlsh.integrations.datasets import deduplicate
 
     clean = deduplicate(load_dataset("json", data_files="pages.jsonl", split="train"))
 
-It needs ``pip install datasets``. ``fastlsh.deduplicate`` itself takes a column of a dataset, too:
-`text_column` returns it without a copy.
+This needs ``pip install datasets``. ``fastlsh.deduplicate`` itself also accepts a column of a
+dataset, which `text_column` returns without a copy.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def text_column(dataset: Any, column: str = "text") -> Any:
     Raises
     ------
     TypeError, ValueError
-        Not a Dataset, or a column that it has not.
+        `dataset` is not a Dataset, or does not have the column.
     """
     _check(dataset, column, streams=False)
     if dataset._indices is None:
@@ -41,28 +41,28 @@ def deduplicate(
     Parameters
     ----------
     dataset
-        A Dataset; or an IterableDataset, which is deduplicated while it streams: each row is
-        compared with the kept ones before it.
+        A Dataset, or an IterableDataset, which is deduplicated while it is read: each row is
+        compared with the rows kept before it.
     threshold
         As in `fastlsh.deduplicate`.
     column
-        The column of texts; None is an empty document.
+        The column of texts; None counts as an empty document.
     **options
-        Of a Dataset, as `fastlsh.deduplicate` takes them. Of an IterableDataset, as `Index` takes
-        them, and `batch_size`, the rows that are looked up at a time (1000, which does not change
-        the answer). The default, ``verify="exact"``, keeps the texts of the kept rows in memory;
-        "signature" does not, and decides by estimates.
+        For a Dataset, the options of `fastlsh.deduplicate`. For an IterableDataset, those of
+        `Index` and `batch_size`, the number of rows that are looked up at a time (1000 by default;
+        it does not change the answer). The default, ``verify="exact"``, keeps the texts of the
+        kept rows in memory; "signature" does not, and decides by estimates.
 
     Returns
     -------
     datasets.Dataset or datasets.IterableDataset
-        The kept rows, in order, with all columns. Of a stream the rows that
-        ``fastlsh.deduplicate(keep="first")`` keeps, and each pass over it begins anew.
+        The kept rows, in order, with all columns. For a stream, these are the rows that
+        ``fastlsh.deduplicate(keep="first")`` keeps; each pass over it starts from scratch.
 
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument; a DatasetDict, whose splits are datasets of their own.
+        An argument is unsuitable, or `dataset` is a DatasetDict; pass one of its splits instead.
     """
     from datasets import IterableDataset
 
@@ -74,7 +74,7 @@ def deduplicate(
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
     options = {"threshold": threshold, **options}
-    Index(**options)  # what is wrong is said now, not when the first row is asked for
+    Index(**options)  # an unsuitable option raises now, not when the first row is read
     asked = {"dataset": dataset, "column": column, "batch_size": batch_size, "options": options}
     return IterableDataset.from_generator(_fresh, features=dataset.features, gen_kwargs=asked)
 
@@ -82,7 +82,7 @@ def deduplicate(
 def _fresh(
     dataset: Any, column: str, batch_size: int, options: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows that are like none before them."""
+    """Yield the rows that resemble no earlier row."""
     index, seen = Index(**options), 0
     for batch in dataset.iter(batch_size=batch_size):
         if column not in batch:
@@ -103,25 +103,30 @@ def add_signatures(
     batch_size: int = 1000,
     num_proc: int | None = None,
 ) -> Any:
-    """Return a Dataset with one more column, the signatures, which `map` computes and caches.
+    """Return a Dataset with an additional column of signatures, which `map` computes and caches.
 
     Parameters
     ----------
     dataset
         A Dataset.
     hasher
-        Default ``MinHasher()``.
+        Computes the signatures; by default ``MinHasher()``.
     column, name
-        The column of texts, and the new one.
+        The column of texts, and the name of the new column.
     batch_size, num_proc
-        As `Dataset.map` takes them; signing uses the hasher's threads in any case, so that one
-        process will do.
+        As in `Dataset.map`. The hasher uses several threads in any case, so a single process is
+        enough.
 
     Returns
     -------
     datasets.Dataset
-        The column has the type List(Value("uint32"), length=num_perm); `signatures_from_arrow`
-        reads it in place.
+        The new column has the type List(Value("uint32"), length=num_perm);
+        `signatures_from_arrow` reads it in place.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is unsuitable, or a column `name` exists already.
     """
     _check(dataset, column, streams=False)
     if name in dataset.column_names:
@@ -138,9 +143,9 @@ def add_signatures(
 
 
 class _Signer:
-    """What `map` calls: at module level, with nothing but numbers, so that any worker unpickles it.
+    """The function for `map`: at module level and without other state, so that workers unpickle it.
 
-    Its pickle, by which `map` knows what it has computed, is the same in every process.
+    Its pickle, by which `map` recognises cached results, is the same in every process.
     """
 
     def __init__(self, hasher: MinHasher, column: str, name: str) -> None:

@@ -1,10 +1,10 @@
-"""Blocks for pipelines of datatrove.
+"""Blocks for datatrove pipelines.
 
     from fastlsh.integrations.datatrove import Deduplication, MinhashSignatures
 
-`Deduplication` replaces the four stages of datatrove's MinHash deduplication where the documents of
-a task fit into memory, and verifies every removal. `MinhashSignatures` replaces the first of the
-stages by a faster one that writes the same files. Importing this module needs
+`Deduplication` replaces the four stages of datatrove's MinHash deduplication if the documents of a
+task fit into memory, and verifies every removal. `MinhashSignatures` replaces only the first of
+these stages, by a faster one that writes the same files. Importing this module needs
 ``pip install datatrove``.
 """
 
@@ -24,20 +24,21 @@ from fastlsh.texts import Shingler, check_shingler
 
 
 class Deduplication(PipelineStep):  # type: ignore[misc]
-    """Keep the documents that `fastlsh.deduplicate` keeps.
+    """Pass on the documents that `fastlsh.deduplicate` keeps.
 
     Parameters
     ----------
     threshold, **options
-        As `fastlsh.deduplicate` takes them.
+        As in `fastlsh.deduplicate`.
     exclusion_writer
-        A writer of datatrove for the removed documents. Their metadata name the proof: ``kept_id``
+        A datatrove writer for the removed documents. Their metadata contain the proof: ``kept_id``
         and ``similarity``, or ``containment`` with that rule.
 
     Notes
     -----
-    All documents must go through one task (``tasks=1``), for those of different tasks would not be
-    compared: the block holds them in memory. For more, see `fastlsh.deduplicate_files`.
+    All documents must go through a single task (``tasks=1``), which holds them in memory, because
+    documents of different tasks would not be compared. For collections larger than memory, see
+    `fastlsh.deduplicate_files`.
     """
 
     type = "🫂 - DEDUP"
@@ -87,20 +88,20 @@ class Deduplication(PipelineStep):  # type: ignore[misc]
 
 
 class MinhashSignatures(MinhashDedupSignature):  # type: ignore[misc]
-    """datatrove's `MinhashDedupSignature`, which it replaces, with fastlsh's minima.
+    """A replacement for datatrove's `MinhashDedupSignature` that computes the minima with fastlsh.
 
     It writes the same ``.minhash.sig`` files, to the byte, for the stages `MinhashDedupBuckets`,
-    `MinhashDedupCluster` and `MinhashDedupFilter`; words, n-grams and their hashes are datatrove's
-    own. With a `shingler` these are fastlsh's, too: many times faster, and read by the same stages,
-    but all files of a collection must be made with the same one.
+    `MinhashDedupCluster` and `MinhashDedupFilter`. Words, n-grams and their hashes still come from
+    datatrove. With a `shingler`, fastlsh computes these as well, which is many times faster. The
+    same stages can read the result, but all files of a collection must use the same shingler.
 
     Parameters
     ----------
     output_folder, config, language, skip_existing_sigs
-        As `MinhashDedupSignature` takes them.
+        As in `MinhashDedupSignature`.
     shingler
-        What a document is a set of, instead of ``config.n_grams`` words of `language`. None: as
-        datatrove does it.
+        How a document is split into a set, instead of into ``config.n_grams`` words of `language`.
+        None: as datatrove does it.
     """
 
     name = "🎯 MinHash stage 1, by fastlsh"
@@ -118,7 +119,10 @@ class MinhashSignatures(MinhashDedupSignature):  # type: ignore[misc]
         self.shingler = None if shingler is None else check_shingler(shingler)
 
     def get_shingles(self, text: str) -> NDArray[np.uint64]:
-        """Return the hashes of a document's shingles, uint64 (n, 1); those of datatrove repeat."""
+        """Return the hashes of a document's shingles, uint64 (n, 1).
+
+        Those of datatrove may contain a hash several times.
+        """
         if self.shingler is None:
             hashes: NDArray[np.uint64] = super().get_shingles(text)
             return hashes

@@ -5,7 +5,7 @@
     fastlsh_duckdb.register(connection)
     connection.sql("SELECT fastlsh_jaccard(a, b) FROM pairs")
 
-It needs ``pip install duckdb pyarrow``.
+This needs ``pip install duckdb pyarrow``.
 """
 
 from typing import Any
@@ -32,31 +32,32 @@ def register(
     scheme: str = "affine32",
     threads: int | None = None,
 ) -> SearchParams:
-    """Give a connection of DuckDB three functions of texts; NULL is an empty document.
+    """Register three functions on texts with a DuckDB connection; NULL is an empty document.
 
     ==========================  ======================  =======================================
     fastlsh_signature(text)     UINTEGER[num_perm]      as `MinHasher.signatures`
     fastlsh_band_keys(text)     UBIGINT[bands]          as `band_keys`; documents with the same
-                                                        key in a band are candidates; 0: empty
+                                                        key in a band are candidates, but 0
+                                                        stands for an empty document
     fastlsh_jaccard(a, b)       DOUBLE                  as `exact_jaccard`
     ==========================  ======================  =======================================
 
     Parameters
     ----------
     connection
-        A DuckDBPyConnection. Functions of these names that it has already are replaced.
+        A DuckDBPyConnection. If it already has functions with these names, they are replaced.
     threshold, shingler, num_perm, seed, recall, bands, rows, scheme, threads
         As in `near_duplicates`.
 
     Returns
     -------
     SearchParams
-        What the functions use; ``.lsh`` has the bands and rows.
+        The parameters that the functions use; ``.lsh`` contains the bands and rows.
 
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument; the message names it.
+        An argument is unsuitable; the message names it.
     """
     import pyarrow as pa
 

@@ -1,10 +1,10 @@
-"""polars expressions: ``pl.col("text").fastlsh.keep()`` and others, of whole columns.
+"""Expressions for polars, like ``pl.col("text").fastlsh.keep()``, that process whole columns.
 
     import fastlsh.integrations.polars
 
     clean = frame.filter(pl.col("text").fastlsh.keep(0.8))
 
-Importing this module, which needs polars, registers them.
+Importing this module registers the expressions; it needs polars.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,9 +20,9 @@ from fastlsh.signatures import MinHasher
 
 @pl.api.register_expr_namespace("fastlsh")
 class Expressions:
-    """What ``pl.col("text").fastlsh`` offers. Null is an empty document.
+    """The expressions of ``pl.col("text").fastlsh``. Null counts as an empty document.
 
-    Arguments are checked when an expression is built, texts when it is evaluated.
+    Arguments are checked when an expression is built, and texts when it is evaluated.
     """
 
     def __init__(self, expr: pl.Expr) -> None:
@@ -34,12 +34,12 @@ class Expressions:
         Parameters
         ----------
         num_perm, **options
-            As `MinHasher` takes them.
+            As in `MinHasher`.
 
         Returns
         -------
         polars.Expr
-            Of type Array(UInt32, num_perm).
+            An expression of type Array(UInt32, num_perm).
         """
         hasher = MinHasher(num_perm, **options)
         dtype = pl.Array(pl.UInt32, hasher.num_perm)
@@ -52,26 +52,28 @@ class Expressions:
     def keep(
         self, threshold: float = 0.8, *, priority: pl.Expr | str | None = None, **options: Any
     ) -> pl.Expr:
-        """Return whether each document is kept by `fastlsh.deduplicate` of the column.
+        """Return for each document whether `fastlsh.deduplicate` keeps it.
 
         Parameters
         ----------
         threshold, **options
-            As `fastlsh.deduplicate` takes them.
+            As in `fastlsh.deduplicate`.
         priority
-            An expression or column of numbers, higher is kept; instead of ``keep=``.
+            An expression or the name of a column of numbers. Of similar documents, the one with
+            the highest number is kept. It replaces ``keep=``.
 
         Returns
         -------
         polars.Expr
-            Of type Boolean, of the whole column: it cannot be evaluated piece by piece.
+            An expression of type Boolean. It depends on the whole column, so it cannot be
+            evaluated piece by piece.
         """
         return self._decided(lambda result: result.kept, pl.Boolean(), threshold, priority, options)
 
     def cluster(
         self, threshold: float = 0.8, *, priority: pl.Expr | str | None = None, **options: Any
     ) -> pl.Expr:
-        """Return for each document the row, from 0, of the kept one that it duplicates.
+        """Return for each document the row (from 0) of the kept document that it duplicates.
 
         Parameters
         ----------
@@ -81,8 +83,9 @@ class Expressions:
         Returns
         -------
         polars.Expr
-            Of type Int64: `Deduplication.kept_index`; a kept document has its own row. -1 where it
-            was removed because of a document of `against`.
+            An expression of type Int64, with the values of `Deduplication.kept_index`. A kept
+            document has its own row; -1 means that a document was removed because of one of
+            `against`.
         """
         return self._decided(
             lambda result: result.kept_index, pl.Int64(), threshold, priority, options

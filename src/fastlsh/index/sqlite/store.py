@@ -115,7 +115,10 @@ class SqliteStore(Session):
     def _insert(self, names: list[Any], documents: Documents) -> None:
         n, first = documents.n, self._next
         if first + n > MOST:
-            raise ValueError(f"{self._connection.path}: no more than {MOST:,} documents can come")
+            raise ValueError(
+                f"{self._connection.path}: at most {MOST:,} documents can be inserted, including"
+                " those that were removed; a copy by copy_to() counts anew"
+            )
         numbers = range(first, first + n)
         width = 4 * self.settings.hasher.num_perm
         values = np.ascontiguousarray(documents.signatures, "<u4").reshape(-1).view(np.uint8).data

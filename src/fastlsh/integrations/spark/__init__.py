@@ -1,12 +1,12 @@
-"""Near-duplicates of Spark DataFrames: on a cluster the answer that a laptop gives, to the bit.
+"""Find near-duplicates in Spark DataFrames, with the answer of a single machine, to the bit.
 
     from fastlsh.integrations import spark as fastlsh_spark
 
     kept = fastlsh_spark.deduplicate(df, text="text", id="id", threshold=0.8)
 
-Only DataFrame operations, so it also works over Spark Connect. It needs ``pip install
-"fastlsh[spark]"`` where the program runs, and fastlsh, numpy, pyarrow and pandas on the executors.
-docs/spark.md tells how a cluster is prepared and what each step costs.
+Because only DataFrame operations are used, this also works over Spark Connect. It needs
+``pip install "fastlsh[spark]"`` where the program runs, and fastlsh, numpy, pyarrow and pandas on
+the executors. docs/spark.md describes how to prepare a cluster and what each step costs.
 """
 
 from fastlsh.integrations.spark.functions import (

@@ -32,54 +32,55 @@ def deduplicate(
     partitions: int | None = None,
     families: str = "auto",
 ) -> Any:
-    """Return the rows of a DataFrame without the near-duplicates.
+    """Return the rows of a DataFrame without near-duplicates.
 
     The answer is that of `fastlsh.deduplicate` for the same documents in the order of their ids,
-    to the bit: however the rows are divided and in whatever order they come.
+    to the bit. It does not depend on the partitioning or the order of the rows.
 
     Parameters
     ----------
     df
         A DataFrame. It is read three times, and must have the same rows each time: write or
-        persist it if it is expensive, or made with random numbers.
+        persist it if it is expensive to compute, or depends on random numbers.
     text
-        The column of texts: strings, or binary with UTF-8. Null is an empty document.
+        The column of texts: strings, or binary values in UTF-8. Null is an empty document.
     id
-        The column of ids, unique and without nulls; any type that Spark can sort and hash. Where
-        `fastlsh.deduplicate` says "first" or "earlier", the lesser id is meant here.
+        The column of ids, unique and without nulls, of any type that Spark can sort and hash. Where
+        `fastlsh.deduplicate` refers to the first or earlier document, it is the one with the
+        smaller id here.
     threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify, rule, containment
-        As in `fastlsh.deduplicate`; presets are taken as there. Functions in a shingler are sent
-        to the executors by cloudpickle.
+        As in `fastlsh.deduplicate`, and presets can be used in the same way. Functions in a
+        shingler are sent to the executors by cloudpickle.
     keep
-        "first" (the least id), "last", "longest", or the name of a column with a number for each
-        document, higher first; ties go to the lesser id.
+        "first" (the smallest id), "last", "longest", or the name of a column that contains a
+        number for each document, where the highest is kept; ties go to the smaller id.
     against
-        A second DataFrame with the same two columns: documents that are kept already. Its ids may
+        A second DataFrame with the same two columns, whose documents are all kept. Its ids may
         also occur in `df`.
     max_candidates
-        As in `fastlsh.deduplicate`; `limited_documents` says where it cut in.
+        As in `fastlsh.deduplicate`; `limited_documents` returns the documents that it affected.
     partitions
-        Of both shuffles; None: spark.sql.shuffle.partitions.
+        The number of partitions of both shuffles; by default spark.sql.shuffle.partitions.
     families
-        Where families are found: "driver", by one union-find from links that are collected, 16
-        bytes each; "rounds", on the executors, which needs spark.checkpoint.dir; "auto": on the
-        driver unless the links have more than 512 MB. The answer is the same.
+        Where families are found. "driver": by one union-find on the driver, which collects the
+        links, at 16 bytes each. "rounds": on the executors, which needs spark.checkpoint.dir.
+        "auto": on the driver unless the links exceed 512 MB. The answer is the same.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        Rows of `df` with all columns. Signing and finding families runs before this function
-        returns, the rest when the rows are asked for.
+        The kept rows of `df`, with all columns. Computing signatures and families runs before this
+        function returns, the rest when the rows are used.
 
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument or column; ids that are null or not unique, texts that are not
-        UTF-8, priorities that are null or NaN: the message names column and id.
+        An argument or a column is unsuitable, ids are null or not unique, texts are not UTF-8, or
+        priorities are null or NaN; the message names the column and the id.
 
     Notes
     -----
-    docs/spark.md tells what is shuffled, and how much memory a task needs.
+    docs/spark.md describes what is shuffled, and how much memory a task needs.
     """
     removed = proofs(
         df, text, id, threshold, keep=keep, against=against, max_candidates=max_candidates,
@@ -94,22 +95,21 @@ def deduplicate(
 def proofs(
     df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
 ) -> Any:
-    """Return for each document that `deduplicate` removes the kept one like it.
+    """Return for each document that `deduplicate` removes the kept document that it resembles.
 
     Parameters
     ----------
-    df, text, id, threshold
+    df, text, id, threshold, **options
         As in `deduplicate`.
-    **options
-        As there, too.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        (id, kept_id, similarity), a row for each removed document; with the rule "contained" the
-        third column is called "containment". With `against` also `against`, which says whether
-        `kept_id` is an id of that collection. Where both proofs and kept rows are wanted, one run
-        will do: persist or write the proofs, then ``df.join(proofs, "id", "left_anti")``.
+        (id, kept_id, similarity), one row for each removed document. With the rule "contained",
+        the third column is named "containment". With `against`, there is also a column `against`,
+        which tells whether `kept_id` is an id of that collection. To get both the proofs and the
+        kept rows from one run, persist or write the proofs, and then use
+        ``df.join(proofs, "id", "left_anti")``.
     """
     measure = "containment" if options.get("rule") == "contained" else "similarity"
     decided = _decided(df, text, id, threshold, **options).where("NOT limited")
@@ -120,20 +120,18 @@ def proofs(
 def clusters(
     df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
 ) -> Any:
-    """Return each kept document of `df` that has near-duplicates, with those removed for it.
+    """Return each kept document of `df` that has near-duplicates, and the ids removed for it.
 
     Parameters
     ----------
-    df, text, id, threshold
+    df, text, id, threshold, **options
         As in `deduplicate`.
-    **options
-        As there, too.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        (kept_id, removed): `removed` is an array of ids, ascending. One row must fit into the
-        memory of a task: of very large clusters take the `proofs`.
+        (kept_id, removed), where `removed` is an array of ids in ascending order. Each row must
+        fit into the memory of a task; for very large clusters, use `proofs` instead.
     """
     from pyspark.sql import functions
 
@@ -145,19 +143,17 @@ def clusters(
 def limited_documents(
     df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
 ) -> Any:
-    """Return the ids of documents that could not be compared with every candidate, and are kept.
+    """Return the ids of kept documents that could not be compared with every candidate.
 
     Parameters
     ----------
-    df, text, id, threshold
+    df, text, id, threshold, **options
         As in `deduplicate`.
-    **options
-        As there, too.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        (id), those of `Deduplication.limited_documents`.
+        (id), the documents of `Deduplication.limited_documents`.
     """
     return _decided(df, text, id, threshold, **options).where("limited").select("id")
 
@@ -175,7 +171,7 @@ def _decided(
     families: str = "auto",
     **search: Any,
 ) -> Any:
-    """Return (id, kept_id, similarity, against, limited) of what is removed or limited."""
+    """Return (id, kept_id, similarity, against, limited) of removed or limited documents."""
     params = SearchParams.of(threshold, **search)
     max_candidates = check_integer(max_candidates, "max_candidates")
     columns = Columns(text, id, keep)
@@ -220,19 +216,20 @@ def near_duplicates(
     partitions, families
         As in `deduplicate`.
     max_pairs
-        An error if a part, which is at least a family, has more. They are counted before they
-        take memory, but in the executors: the error comes with the rows, from Spark.
+        Raise an error if a part, which consists of at least one family, has more pairs. They are
+        counted before they take memory. This happens on the executors, so Spark reports the error
+        when the rows are used.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        (left, right, similarity), ids with left < right: to the bit the pairs of
+        (left, right, similarity), with ids left < right. To the bit, these are the pairs of
         `fastlsh.near_duplicates` for the same documents in the order of their ids.
 
     Raises
     ------
     TypeError, ValueError
-        As `deduplicate`.
+        As in `deduplicate`.
     """
     params = SearchParams.of(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
