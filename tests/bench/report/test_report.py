@@ -20,11 +20,11 @@ def test_pages_and_figures_are_those_of_the_results():
 
 
 def test_blocks_are_filled_and_the_rest_is_left_alone(records):
-    text = "before\n<!-- bench machine -->\nold\n<!-- /bench -->\nafter\n"
+    text = "before\n<!-- bench machine -->\nstale lines\n<!-- /bench -->\nafter\n"
     once = filled(text, records)
     assert once.startswith("before\n<!-- bench machine -->\n")
     assert once.endswith("<!-- /bench -->\nafter\n")
-    assert "old" not in once
+    assert "stale lines" not in once
     assert "| command |" in once
     assert filled(once, records) == once
 
