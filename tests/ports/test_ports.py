@@ -228,11 +228,18 @@ def test_elements_that_are_numbers(port, num_perm, bits, scheme):
 
 
 def test_token_ids_are_words_of_their_decimal_digits(port):
-    ids = [0, 7, 50256, 2**31, 7, 0, 0, 12]
+    ids = [0, 7, 50256, 2**31, 2**64 - 1, 7, 0, 0, 12]
     documents = TokenIds(np.array(ids, np.uint64), np.array([0, len(ids)]))
     hasher = MinHasher(16, shingler=Shingler("token", 3))
     (found,) = port([line(" ".join(map(str, ids)), "word", 3, **FEW)])
     signature = hasher.signatures(documents)[0].tolist()
+    assert found.split()[2] == field(map(str, signature))
+
+
+def test_an_empty_token_is_a_word_of_no_code_point(port):
+    # 0 and not the hash of a word, so that the shingle is fmix64 of UNITS alone.
+    (found,) = port([line("..", "word", 1, **FEW, words="ascii_alphanumeric", empty_words=True)])
+    signature = MinHasher(16).from_tokens([["", b"", ""]])[0].tolist()
     assert found.split()[2] == field(map(str, signature))
 
 
