@@ -1,4 +1,4 @@
-// Sections 1 to 6, 9 (for ASCII) and 10 of docs/signature-spec.md, from that page alone, in
+// Sections 1 to 7, 9 (for ASCII) and 10 of docs/signature-spec.md, from that page alone, in
 // JavaScript. `node signature.js < cases` reads and prints what signature.c does: see there.
 "use strict";
 
@@ -161,6 +161,59 @@ function bandKeys(signature, bands, rows) {
   });
 }
 
+// 7. Decisions. A document is {text, set, signature, keys}; keep is first, last or longest.
+
+function forThreshold(threshold, numPerm, recall) {
+  for (let rows = numPerm; rows > 0; rows--) {
+    for (let bands = 1; bands * rows <= numPerm; bands++) {
+      if (1 - (1 - threshold ** rows) ** bands >= recall) return [bands, rows];
+    }
+  }
+  throw new Error("no bands and rows have this recall");
+}
+
+function jaccard(one, other) {
+  const both = one.set.filter((hash) => other.hashes.has(hash)).length;
+  return both / (one.set.length + other.set.length - both);
+}
+
+const shared = (one, other) => one.filter((value, i) => value === other[i]).length;
+
+function deduplicate(documents, threshold, keep, maxCandidates) {
+  const order = documents.map((_, i) => i);
+  if (keep === "last") order.reverse();
+  if (keep === "longest") order.sort((a, b) => documents[b].text.length - documents[a].text.length);
+  const [results, buckets, first] = [[], new Map(), new Map()];
+  order.forEach((number, priority) => {
+    const own = { number, priority, ...documents[number] };
+    const [same, name] = [first.get(own.text.join()), (key, band) => `${band} ${key}`];
+    results[number] = [number, 1];
+    if (isEmpty(own.signature)) return;
+    if (same !== undefined) {
+      results[number] = results[same];
+      return;
+    }
+    first.set(own.text.join(), number);
+    const found = new Map(); // and in how many buckets
+    for (const kept of own.keys.flatMap((key, band) => buckets.get(name(key, band)) ?? [])) {
+      found.set(kept, (found.get(kept) ?? 0) + 1);
+    }
+    const compared = [...found.keys()].sort((a, b) => found.get(b) - found.get(a)
+      || shared(b.signature, own.signature) - shared(a.signature, own.signature)
+      || a.priority - b.priority).slice(0, maxCandidates).sort((a, b) => a.priority - b.priority);
+    const proof = compared.find((kept) => jaccard(own, kept) >= threshold);
+    if (proof) {
+      results[number] = [proof.number, jaccard(own, proof)];
+      return;
+    }
+    own.keys.forEach((key, band) => {
+      const bucket = buckets.get(name(key, band)) ?? [];
+      if (bucket.length < 64) buckets.set(name(key, band), [...bucket, own]);
+    });
+  });
+  return results;
+}
+
 // 9. Steps of normalisation
 
 function steps(text, options, characters) {
@@ -223,5 +276,23 @@ function numbersOf(line) {
   ].map((list) => list.join(",") || "-").join(" ");
 }
 
+// deduplicate size num_perm threshold recall max_candidates keep text text ...
+// (BANDSxROWS instead of the recall). Of each document: what keeps or removes it, the similarity.
+function decisionsOf(line) {
+  const [, size, numPerm, threshold, recall, maxCandidates, keep, ...texts] = line.split(" ");
+  const [bands, rows] = recall.includes("x")
+    ? recall.split("x").map(Number)
+    : forThreshold(Number(threshold), Number(numPerm), Number(recall));
+  const documents = texts.map((field) => {
+    const text = field === "-" ? [] : field.split(",").map((item) => parseInt(item, 16));
+    const hashes = new Set(shingleHashes(text, "char", Number(size), new Set()));
+    const signature = affine32([...hashes].map(hashInput), Number(numPerm), 1);
+    return { text, set: [...hashes], hashes, signature, keys: bandKeys(signature, bands, rows) };
+  });
+  return deduplicate(documents, Number(threshold), keep, Number(maxCandidates)).join(" ");
+}
+
 const lines = require("fs").readFileSync(0, "utf8").split(/\r?\n/).filter((line) => line !== "");
-for (const line of lines) console.log(numbersOf(line));
+for (const line of lines) {
+  console.log(line.startsWith("deduplicate ") ? decisionsOf(line) : numbersOf(line));
+}

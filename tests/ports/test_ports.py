@@ -14,7 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastlsh import LSHParams, MinHasher, Shingler, TokenIds, band_keys, pack_signatures
+from fastlsh import (
+    LSHParams,
+    MinHasher,
+    Shingler,
+    TokenIds,
+    band_keys,
+    deduplicate,
+    pack_signatures,
+)
 from required import missing
 
 HERE = Path(__file__).parent
@@ -56,17 +64,15 @@ def compiled(folder):
     return [binary]
 
 
-def interpreted(folder):
+def interpreted(_):
     """Return the command that runs the port to JavaScript."""
     if shutil.which("node") is None:
         missing("ports", "node is not in the PATH (apt-get install nodejs)")
     return [shutil.which("node"), HERE / "signature.js"]
 
 
-@pytest.fixture(scope="module", params=[compiled, interpreted], ids=["C99", "JavaScript"])
-def port(request, tmp_path_factory):
+def runner(command):
     """Return a function from lines to lines."""
-    command = request.param(tmp_path_factory.mktemp("port"))
 
     def run(lines):
         asked = "".join(f"{line}\n" for line in lines)
@@ -78,6 +84,17 @@ def port(request, tmp_path_factory):
 
     run.command = command
     return run
+
+
+@pytest.fixture(scope="module", params=[compiled, interpreted], ids=["C99", "JavaScript"])
+def port(request, tmp_path_factory):
+    return runner(request.param(tmp_path_factory.mktemp("port")))
+
+
+@pytest.fixture(scope="module")
+def javascript():
+    """Return the port that has section 7, too: C99 has no room for it in 300 lines."""
+    return runner(interpreted(None))
 
 
 def field(items):
@@ -241,6 +258,52 @@ def test_an_empty_token_is_a_word_of_no_code_point(port):
     (found,) = port([line("..", "word", 1, **FEW, words="ascii_alphanumeric", empty_words=True)])
     signature = MinHasher(16).from_tokens([["", b"", ""]])[0].tolist()
     assert found.split()[2] == field(map(str, signature))
+
+
+def collections():
+    """Yield (texts, threshold, how to choose bands).
+
+    First families of all kinds, then crowds of kept documents in one bucket.
+    """
+    draw = random.Random(7)
+    for threshold, choice in [
+        (0.3, {"bands": 3, "rows": 2}), (0.5, {"bands": 16, "rows": 1}), (0.8, {"recall": 0.9}),
+        (0.8, {"bands": 8, "rows": 2}), (0.95, {"bands": 8, "rows": 1}), (0.6, {"recall": 0.98}),
+    ]:  # fmt: skip
+        bases = ["".join(draw.choices("abcd ", k=40)) for _ in range(3)]
+        texts = [changed(draw, draw.choice(bases), draw.choice([0, 0, 1, 2, 4])) for _ in range(99)]
+        yield [text[: draw.choice([40, 40, 38, 3, 0])] for text in texts], threshold, choice
+    common = "".join(draw.choices("abcdefghij", k=60))
+    kept = [common + "".join(draw.choices("klmnopqrst", k=15)) for _ in range(150)]
+    near = [changed(draw, text, 1) for text in kept]
+    for bands in (1, 2, 4):
+        yield kept + near, 0.85, {"bands": bands, "rows": 1}
+
+
+def changed(draw, text, times):
+    letters = list(text)
+    for _ in range(times):
+        letters[draw.randrange(len(letters))] = draw.choice("abcde")
+    return "".join(letters)
+
+
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_decisions(javascript):
+    lines, results = [], []
+    orders = itertools.cycle(["first", "last", "longest"])
+    for (texts, threshold, choice), most in itertools.product(collections(), [2, 1000]):
+        keep = next(orders)
+        options = {"keep": keep, "max_candidates": most, "num_perm": 32, **choice}
+        results.append(deduplicate(texts, threshold, shingler=Shingler("char", 3), **options))
+        named = "x".join(map(str, choice.values()))  # the recall, or bands and rows
+        fields = ["deduplicate 3 32", str(threshold), named, str(most), keep]
+        lines.append(" ".join([*fields, *map(codes, texts)]))
+    assert sum(result.limited for result in results) > 500
+    for asked, found, result in zip(lines, javascript(lines), results, strict=True):
+        pairs = [pair.split(",") for pair in found.split()]
+        assert [int(index) for index, _ in pairs] == result.kept_index.tolist(), asked[:60]
+        similarity = np.array([float(value) for _, value in pairs])
+        assert np.array_equal(similarity[~result.kept], result.similarity[~result.kept])
 
 
 def test_a_port_refuses_what_it_cannot_know(port):
