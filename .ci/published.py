@@ -35,6 +35,7 @@ def project(text: str, address: str, tag: str) -> str:
         "Documentation": f"{address}/blob/{tag}/docs/index.md",
         "Changelog": f"{address}/blob/{tag}/CHANGELOG.md",
         "Issues": f"{address}/issues",
+        "Security": f"{address}/blob/{tag}/SECURITY.md",
     }
     urls = "".join(f'{name} = "{page}"\n' for name, page in pages.items())
     head = "[project.scripts]\n"

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from fastlsh import __version__
 from pages import ROOT
 
 SCRIPT = ROOT / ".ci" / "published.py"
@@ -35,6 +36,11 @@ def test_every_link_of_the_readme_is_absolute(published):
     assert published.readme(after, ADDRESS, "v1") == after
 
 
+def test_the_citation_is_of_this_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", text, re.MULTILINE) == [__version__]
+
+
 def test_the_addresses_are_in_the_metadata(published, tmp_path):
     for name in ("README.md", "pyproject.toml"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
@@ -46,5 +52,7 @@ def test_the_addresses_are_in_the_metadata(published, tmp_path):
         urls = tomllib.loads(text)["project"]["urls"]
         assert urls["Source"] == ADDRESS
         assert urls["Changelog"] == f"{ADDRESS}/blob/v1/CHANGELOG.md"
+        for path in re.findall(f"{ADDRESS}/blob/v1/(.+)", "\n".join(urls.values())):
+            assert (ROOT / path).is_file(), path
     with pytest.raises(SystemExit, match=r"project\.urls"):
         published.project(text, ADDRESS, "v1")
