@@ -17,6 +17,7 @@ from fastlsh.parallel import batches, batches_by_work, run
 from fastlsh.search import ranked_sets
 from fastlsh.sets import shingle_sets, similarity
 from fastlsh.stages import decisions
+from running import threads as running_threads
 from strategies import few_letters
 
 pytestmark = few_letters
@@ -47,7 +48,7 @@ def test_batches_by_work(most, longest):
 
 @pytest.mark.parametrize("helpers", [1, 3])
 def test_helpers_stop_after_the_step_under_way(helpers):
-    running = threading.active_count()
+    running = running_threads()
     ready = threading.Barrier(helpers + 1)
     stopped = threading.Event()
     steps = []
@@ -65,7 +66,7 @@ def test_helpers_stop_after_the_step_under_way(helpers):
         run(work, batches(helpers + 1, 1), helpers + 1)
     stopped.set()
     assert len(steps) < 100 * helpers
-    assert threading.active_count() == running
+    assert running_threads() == running
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="joins hear no Ctrl-C there")
@@ -270,7 +271,7 @@ def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
             timer.start()
         return original(*arguments, **named)
 
-    running = threading.active_count()
+    running = running_threads()
     timer = threading.Timer(0.2, send)
     where = ranked_sets if kernel == "invert" else _kernels
     monkeypatch.setattr(where, kernel, called)
@@ -283,6 +284,6 @@ def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
         timer.cancel()
         timer.join()
         signal.signal(signal.SIGINT, before)
-    assert threading.active_count() == running
+    assert running_threads() == running
     # Less than a second of one processor; what is not cut into steps takes several.
     assert answered - sent[0] < 60 * min(loops() for _ in range(3))
