@@ -7,7 +7,6 @@ from fastlsh.index.asking import in_memory
 from fastlsh.index.changing import Changing
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.loading import map_index, read_index
-from fastlsh.index.opening import copy_to, open_store
 from fastlsh.index.settings import Settings
 from fastlsh.index.stored import Stored
 from fastlsh.texts import Shingler
@@ -205,6 +204,8 @@ class Index(Changing):
         10 documents; candidates are fetched when they are compared. Cost: a query searches each of
         about ten sorted runs, so many queries at once cost far less than one at a time.
         """
+        from fastlsh.index.opening import open_store  # most programs open none, and import faster
+
         path = os.fspath(location)
         given = {
             "num_perm": num_perm, "seed": seed, "shingler": shingler, "scheme": scheme,
@@ -230,6 +231,8 @@ class Index(Changing):
         FileExistsError
             Something exists there already.
         """
+        from fastlsh.index.opening import copy_to
+
         path = os.fspath(location)
         nested = self._guard.held()
         with self._guard.lock:
