@@ -61,6 +61,12 @@ class Journal:
         )
         os.fsync(self._number)
 
+    def leave(self) -> None:
+        """Let the next run complete what has not been renamed."""
+        number, self._number = self._number, -1
+        self._path = ""
+        os.close(number)
+
     def end(self) -> None:
         """Remove it, if it is there."""
         path, self._path = self._path, ""

@@ -58,6 +58,7 @@ class Replacements:
         self._uploads: list[Upload] = []
         self._absent: list[str] = []
         self._folders: list[str] = []
+        self._appeared = False
 
     @contextmanager
     def file(
@@ -136,15 +137,19 @@ class Replacements:
         for file in self._files:
             with _told(file.target, file.temporary):
                 os.replace(file.temporary, file.target)
+            self._appeared = True
         for path in self._absent:
             with suppress(FileNotFoundError):
                 places.remove(path)
         self._journal.end()
 
     def undo(self) -> None:
-        """Remove whatever is temporary."""
+        """Remove whatever is temporary, unless some files have appeared: the others still can."""
         for upload in self._uploads:
             upload.discard()
+        if self._appeared and self._journal.has_begun:
+            self._journal.leave()
+            return
         for file in self._files:
             with suppress(OSError):
                 os.unlink(file.temporary)
@@ -161,7 +166,8 @@ def replacing_together() -> Iterator[Replacements]:
     An error or an interrupt before the end leaves nothing behind, directories neither. In the
     end the files of this machine are renamed one after the other, without
     being interrupted; objects behind URLs are completed just before. What a kill leaves is
-    completed, or removed, by `recover_outputs`. Inside another one, this is that one.
+    completed, or removed, by `recover_outputs`, and so is what is left by an error between two
+    renames. Inside another one, this is that one.
 
     Yields
     ------
