@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from fastlsh.io import replacing_together
+from fastlsh.io.journal import recover
 from files import get, put
 
 
@@ -71,7 +72,7 @@ def test_a_file_that_must_be_absent_goes_with_the_others(here):
     assert get("a") == b"earlier"
 
 
-def test_a_rename_that_fails_removes_the_rest(here, monkeypatch):
+def test_the_next_run_completes_what_a_rename_that_failed_has_left(here, monkeypatch):
     rename = os.replace
 
     def fails(source, target):
@@ -79,10 +80,24 @@ def test_a_rename_that_fails_removes_the_rest(here, monkeypatch):
             raise OSError(5, "it fails")
         rename(source, target)
 
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fails)
+        with pytest.raises(OSError, match="it fails"), replacing_together() as together:
+            write(together, "a", "b", "c")
+    assert {name for name in os.listdir() if name[0] != "."} == {"a"}
+    with pytest.warns(UserWarning, match="completed the outputs of a run that was killed"):
+        recover([os.getcwd()])
+    assert sorted(os.listdir()) == ["a", "b", "c"]
+
+
+def test_a_first_rename_that_fails_leaves_nothing(here, monkeypatch):
+    def fails(source, target):
+        raise OSError(5, "it fails")
+
     monkeypatch.setattr(os, "replace", fails)
     with pytest.raises(OSError, match="it fails"), replacing_together() as together:
         write(together, "a", "b", "c")
-    assert os.listdir() == ["a"]  # whole, and its folder has nothing temporary
+    assert os.listdir() == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
