@@ -1,13 +1,11 @@
 """``fastlsh dedup``: the documents without their near-duplicates."""
 
 import argparse
-import warnings
 
 from fastlsh import deduplicate_files
-from fastlsh._kernels import REMEMBERED
 from fastlsh.cli import dedup_index
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
-from fastlsh.cli.messages import summarise, warn_of_rows
+from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -118,13 +116,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
         watch.result(result)
     warn_of_rows(result)
-    if result.limited:
-        warnings.warn(
-            f"{result.limited} documents were kept without being compared with every candidate:"
-            " they had more than --max-candidates allows, or shared a bucket with more than the"
-            f" {REMEMBERED} kept documents that it remembers",
-            stacklevel=2,
-        )
+    warn_of_limits(result.limited)
     summarise(
         arguments,
         result,

@@ -3,11 +3,9 @@
 import argparse
 import os
 import sys
-import warnings
 
-from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.index import opened
-from fastlsh.cli.messages import say, warn_of_rows
+from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import known_inputs, read_inputs
 from fastlsh.disk import deduplicate_with_index
 from fastlsh.io import check_rows_output, check_targets
@@ -43,12 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
             progress=sys.stderr.isatty() and not arguments.quiet,
         )  # fmt: skip
         size = len(index)
-    if result.limited:
-        warnings.warn(
-            f"{result.limited} documents were kept without a comparison with every candidate: there"
-            f" were more than --max-candidates, or than the {REMEMBERED} that a bucket remembers",
-            stacklevel=2,
-        )
+    warn_of_limits(result.limited)
     if not arguments.quiet:
         kept = len(result.selected)
         say(f"{len(collection)} documents")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastlsh import FileDeduplication, FilePairs
+from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.parser import with_options
 from fastlsh.cli.process import discard
 from fastlsh.errors import one_line
@@ -57,6 +58,17 @@ def warn_of_rows(found: Collection | FileDeduplication | FilePairs) -> None:
         warnings.warn(f"skipped: {more} more rows", stacklevel=2)
     if repeated := found.repeated_ids:
         warnings.warn(f"documents that repeat the id of an earlier one: {repeated}", stacklevel=2)
+
+
+def warn_of_limits(limited: int) -> None:
+    """Warn of documents that were not compared with every candidate."""
+    if limited:
+        warnings.warn(
+            f"{limited} documents were kept without being compared with every candidate:"
+            " they had more than --max-candidates allows, or shared a bucket with more than the"
+            f" {REMEMBERED} kept documents that it remembers",
+            stacklevel=2,
+        )
 
 
 def summarise(
