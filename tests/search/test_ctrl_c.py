@@ -251,12 +251,10 @@ def loops():
     return time.process_time() - start
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no os.kill with SIGINT")
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("name", CALLS)
-def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
-    kernel, prepare = CALLS[name]
-    call, original = prepare(threads), getattr(_kernels, kernel)
+def until_answered(call, kernel, monkeypatch):
+    """Return the processor time between a Ctrl-C in the first call of a kernel and its answer."""
+    where = ranked_sets if kernel == "invert" else _kernels
+    original = getattr(where, kernel)
     sent, once = [], threading.Lock()
 
     def send():
@@ -271,19 +269,32 @@ def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
             timer.start()
         return original(*arguments, **named)
 
-    running = running_threads()
     timer = threading.Timer(0.2, send)
-    where = ranked_sets if kernel == "invert" else _kernels
-    monkeypatch.setattr(where, kernel, called)
     before = signal.signal(signal.SIGINT, interrupt)
     try:
-        with pytest.raises(KeyboardInterrupt):  # before it is done
-            call()
-        answered = time.process_time()
+        with monkeypatch.context() as patched:
+            patched.setattr(where, kernel, called)
+            with pytest.raises(KeyboardInterrupt):  # before it is done
+                call()
+        return time.process_time() - sent[0]
     finally:
         timer.cancel()
         timer.join()
         signal.signal(signal.SIGINT, before)
-    assert running_threads() == running
-    # Less than a second of one processor; what is not cut into steps takes several.
-    assert answered - sent[0] < 60 * min(loops() for _ in range(3))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no os.kill with SIGINT")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
+    kernel, prepare = CALLS[name]
+    call = prepare(threads)
+    running = running_threads()
+    # Less than a second of one processor; what is not cut into steps takes several, each time.
+    # Whatever else the machine does makes one answer late, hardly three.
+    soon = 60 * min(loops() for _ in range(3))
+    took = [soon]
+    while len(took) < 4 and min(took) >= soon:
+        took.append(until_answered(call, kernel, monkeypatch))
+        assert running_threads() == running
+    assert min(took) < soon
