@@ -14,6 +14,9 @@ Hashes = NDArray[np.uint64]
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 """Types of Arrow; a value of uint64 need not fit."""
 
+_ENCODE = json.JSONEncoder(default=str).encode
+"""One for all ids: `json.dumps` would make one for each."""
+
 NO_TEXT = np.uint64(0x9E3779B97F4A7C15)
 """Tells the hash of a number from that of a text."""
 
@@ -78,7 +81,7 @@ def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
         ids = ids.to_pylist()
     pairs = zip(ids, rows.tolist(), strict=True)
     named = (f"{path}:{row}" if each is None else each for each, row in pairs)
-    return [json.dumps(each, default=str).encode() for each in named]
+    return [(str(each) if type(each) is int else _ENCODE(each)).encode() for each in named]
 
 
 class StoredIds:
