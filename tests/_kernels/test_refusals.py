@@ -41,6 +41,8 @@ def read_only(array):
         ("Keeper", {"root": np.full((5, 2), 4, np.int32)}, None),
         ("Keeper", {"root": np.array([[1, -1]] * 4 + [[3, -1]], np.int32)}, "to no root, at 4"),
         ("Keeper", {"root": np.full((5, 2), 5, np.int32)}, "root points outside"),
+        ("Keeper", {"empty": lambda shape, kind: np.empty((5, 1), kind)}, "another shape"),
+        ("Keeper", {"empty": lambda shape, kind: np.empty(shape, np.int64)}, "mismatch"),
         ("link", {"keys": np.zeros(9, np.int64)}, "mismatch"),
     ],
 )
@@ -50,6 +52,12 @@ def test_refused(isa, name, changes, message):
         return
     with pytest.raises((ValueError, IndexError), match=message):
         called(isa, name, **changes)
+
+
+def test_keeper_with_shared_memory(isa):
+    room = np.zeros(40, np.uint8)
+    with pytest.raises(ValueError, match="must not share memory"):
+        called(isa, "Keeper", empty=lambda shape, kind: room.view(kind)[:10].reshape(shape))
 
 
 @pytest.mark.parametrize(("one", "other"), [("table", "later"), ("later", "earlier")])

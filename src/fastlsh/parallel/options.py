@@ -1,8 +1,10 @@
 """How a search is run: what never changes its answer."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from fastlsh.parallel.progress import Progress, ProgressOption
 from fastlsh.parallel.scratch import Empty
@@ -17,6 +19,18 @@ class RunOptions:
     progress: Progress
     empty: Empty = np.empty
     """Makes the arrays that grow with the number of documents."""
+
+    def full(self, n: int, value: float, dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array of n equal values."""
+        values = self.empty(n, dtype)
+        values.fill(value)
+        return values
+
+    def numbers(self, n: int) -> NDArray[np.int64]:
+        """Return 0 to n - 1, int64."""
+        values = self.full(n, 1, np.int64)
+        values[:1] = 0
+        return np.cumsum(values, out=values)
 
     @classmethod
     def of(

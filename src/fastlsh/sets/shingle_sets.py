@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.parallel import Batch, batches, batches_by_work, run
+from fastlsh.parallel import Batch, Empty, batches, batches_by_work, run
 from fastlsh.sets.all_at_once import offsets_of
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
@@ -40,6 +40,8 @@ class ShingleSets:
         int64 (m,): code points (bytes, tokens) of each.
     threads
         How many make sets and compare them.
+    empty
+        Makes `start` and `count`, as `numpy.empty` does.
 
     Attributes
     ----------
@@ -55,6 +57,7 @@ class ShingleSets:
         families: NDArray[np.int64],
         lengths: NDArray[np.int64],
         threads: int,
+        empty: Empty = np.empty,
     ) -> None:
         self._texts = texts
         self._shingler = shingler
@@ -69,8 +72,9 @@ class ShingleSets:
         self._appending = Lock()
         self._end = 0
         self.words = np.empty(0, np.uint64)
-        self.start = np.zeros(len(documents), np.int64)
-        self.count = np.full(len(documents), -1, np.int64)
+        self.start, self.count = (empty(len(documents), np.int64) for _ in range(2))
+        self.start.fill(0)
+        self.count.fill(-1)
 
     def fits(self, places: NDArray[np.int64]) -> bool:
         """Whether the sets of these documents can be held together."""

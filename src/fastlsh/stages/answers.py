@@ -55,19 +55,19 @@ def decide(
         Is told how long each step takes.
     """
     clock = Stopwatch() if clock is None else clock
-    everyone = np.arange(len(texts))
+    kept = options.numbers(len(texts))
     with clock("identical documents"):
         first = first_copies(texts, signed.signatures, order, params, options)
-    asked = first == everyone
+    asked = first == kept
+    copies = np.flatnonzero(~asked)
     asked[empty_documents(signed.signatures)] = False
     with clock("decisions"):
         part = part_of(texts, signed, order[asked[order]], params, options)
         decisions = keep_or_drop(part, fixed, max_candidates, params, options)
-    kept, similarity = everyone.copy(), np.ones(len(texts))
+    similarity = options.full(len(texts), 1, np.float64)
     dropped = decisions.proof >= 0
     kept[decisions.documents[dropped]] = decisions.proof[dropped]
     similarity[decisions.documents] = decisions.similarity
-    copies = np.flatnonzero(first != everyone)
     kept[copies] = kept[first[copies]]  # what held for the original
     similarity[copies] = np.nan if params.verify == "none" else similarity[first[copies]]
     return Decided(kept, similarity, np.sort(decisions.documents[decisions.unsure]))

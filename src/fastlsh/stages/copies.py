@@ -56,7 +56,7 @@ def first_copies(
         Empty documents are copies of none.
     """
     shingler, threads = params.shingler, options.threads
-    first = np.arange(len(signatures), dtype=np.int64)
+    first = options.numbers(len(signatures))
     one_band = LSHParams(1, min(signatures.shape[1], 32))
     company = np.zeros(len(first) if order is None else len(order), np.bool_)
 

@@ -68,14 +68,14 @@ def keep_or_drop(
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _kernels.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), params.least,
-        params.removal_mode, max_candidates,
+        params.removal_mode, max_candidates, options.empty,
     )  # fmt: skip
     most = min(_kernels.REMEMBERED * params.lsh.bands, max_candidates)
     room = np.empty(max(1 << 20, most), np.int32)
     decisions = Decisions(
         documents,
-        np.full(len(documents), -1, np.int64),
-        np.ones(len(documents)),
+        options.full(len(documents), -1, np.int64),
+        options.full(len(documents), 1, np.float64),
         np.zeros(len(documents), np.bool_),
     )
     advance = options.progress.stage("decisions", len(documents))

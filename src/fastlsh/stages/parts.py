@@ -29,8 +29,9 @@ class Part:
         documents = self.families.documents
         lengths = self.signed.lengths[documents]
         return ShingleSets(
-            self.texts, params.shingler, documents, self.families.starts, lengths, options.threads
-        )
+            self.texts, params.shingler, documents, self.families.starts, lengths, options.threads,
+            options.empty,
+        )  # fmt: skip
 
 
 def part_of(

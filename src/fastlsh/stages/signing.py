@@ -36,7 +36,7 @@ def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
 
 def sign(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
     """Sign every document. Memory: 4 * num_perm + 8 * min(bands, 16) + 8 bytes per document."""
-    lengths = np.empty(len(texts), np.int64)
+    lengths = options.empty(len(texts), np.int64)
     keys = options.empty((min(params.lsh.bands, KEYED_BANDS), len(texts)), np.uint64)
     out = options.empty((len(texts), params.num_perm), np.uint32)
     signatures = hasher_for(params, options).sign(

@@ -132,6 +132,7 @@ class Keeper:
         threshold: float,
         mode: int,
         limit: int,
+        empty: Callable[[Any, Any], NDArray[Any]] = ...,
     ) -> Self: ...
     def candidates(
         self,

@@ -34,6 +34,8 @@ cdef class Keeper:
         `BY_SETS` of shingle hashes, `BY_CONTAINMENT`, `BY_SIGNATURE` or `NOT_VERIFIED`.
     limit
         At most so many candidates are compared with a document.
+    empty
+        As `numpy.empty`: makes what has a value for each document and band.
     """
 
     cdef Buckets s
@@ -43,10 +45,10 @@ cdef class Keeper:
     def __cinit__(
         self, const int32_t[:, ::1] root not None, const uint32_t[:, ::1] signatures not None,
         const int64_t[::1] document not None, const uint8_t[::1] fixed not None,
-        double threshold, int mode, Py_ssize_t limit,
+        double threshold, int mode, Py_ssize_t limit, empty=np.empty,
     ):
         cdef Buckets* s = &self.s
-        cdef Py_ssize_t i, room, wrong, n = document.shape[0]
+        cdef Py_ssize_t room, wrong, n = document.shape[0]
         cdef int32_t[:, ::1] chain, scratch
         cdef uint8_t[:, ::1] filled
         cdef int32_t[::1] position
@@ -69,9 +71,6 @@ cdef class Keeper:
         if n == 0:
             return
         s.bands = root.shape[1]
-        for i in range(n):
-            if not 0 <= document[i] < s.signed:
-                raise ValueError("document points outside the signatures")
         if s.bands < 1 or s.k < 1:
             raise ValueError(f"root has {s.bands} bands and signatures have {s.k} values")
         s.root = &root[0, 0]
@@ -80,8 +79,11 @@ cdef class Keeper:
         if wrong >= 0:
             raise ValueError(f"root points outside the documents, or to no root, at {wrong}")
         room = n if REMEMBERED >= n // s.bands else REMEMBERED * s.bands
-        chain = np.full((n, s.bands), -1, np.int32)
-        filled = np.zeros((n, s.bands), np.uint8)
+        chain = empty((n, s.bands), np.int32)
+        filled = empty((n, s.bands), np.uint8)
+        check_state(chain, filled, s.bands, document, s.signed, self.held)
+        chain[:] = -1
+        filled[:] = 0
         position = np.full(n, -1, np.int32)
         scratch = np.empty((2, room), np.int32)
         self.owners = root, signatures, document, fixed, chain, filled, position, scratch

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
 from fastlsh._kernels.common.checks cimport (
-    check_aligned, check_band_rows, memory_of, memory_of_rows,
+    Memory, check_aligned, check_apart, check_band_rows, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
 from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
@@ -96,3 +96,21 @@ cdef int check_mode(int mode) except -1:
 
 cdef int check_rule(int mode) except -1:
     return 0 if mode == BY_CONTAINMENT else check_mode(mode)
+
+
+cdef int check_state(
+    const int32_t[:, ::1] chain, const uint8_t[:, ::1] filled, Py_ssize_t bands,
+    const int64_t[::1] document, Py_ssize_t signed_rows, const Memory* held,
+) except -1:
+    # What a Keeper writes, made by others, and the documents, beside the four arrays that it reads.
+    cdef Memory parts[6]
+    cdef Py_ssize_t i, n = document.shape[0]
+    if not chain.shape[0] == filled.shape[0] == n or not chain.shape[1] == filled.shape[1] == bands:
+        raise ValueError(f"empty made an array of another shape than ({n}, {bands})")
+    parts[0] = memory_of_rows(chain, "chain")
+    parts[1] = memory_of_rows(filled, "filled")
+    memcpy(&parts[2], held, 4 * sizeof(Memory))
+    for i in range(n):
+        if not 0 <= document[i] < signed_rows:
+            raise ValueError("document points outside the signatures")
+    return check_apart(parts, 6, 2, "what empty made and what the Keeper holds")
