@@ -4,6 +4,8 @@ Switches, read from the environment:
 
 FASTLSH_DEBUG=1                     bounds checks, assertions, no optimisation
 FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang)
+FASTLSH_BUILD=all                   for every processor, as wheels are; or up to one instruction
+                                    set by name. By default, up to the newest one of this machine
 """
 
 import os
@@ -43,6 +45,12 @@ PLAIN_MODULES = [
 # last name alone, too, so that is one which no other package has.
 SHARED = "fastlsh._kernels.common._fastlsh_views"
 
+# The names in Linux of what a processor needs for a set; one that has the next has these, too.
+NEEDED = {
+    "avx2": {"avx2", "fma", "bmi1", "bmi2", "abm"},
+    "avx512": {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"},
+}
+
 debug = os.environ.get("FASTLSH_DEBUG", "0") not in ("", "0")
 sanitize = os.environ.get("FASTLSH_SANITIZE", "")
 msvc = sys.platform == "win32"
@@ -60,6 +68,28 @@ def target() -> str:
     return {"amd64": "x86_64", "x86_64": "x86_64", "aarch64": "arm64", "arm64": "arm64"}.get(
         name, "other"
     )
+
+
+def instruction_sets() -> list[str]:
+    """Return what is built: each takes as long as everything else together."""
+    names = list(INSTRUCTION_SETS[target()])
+    newest = os.environ.get("FASTLSH_BUILD") or newest_here()
+    if newest != "all" and newest not in names:
+        raise SystemExit(f"FASTLSH_BUILD={newest} is none of all, {', '.join(names)}")
+    return names if newest == "all" else names[: names.index(newest) + 1]
+
+
+def newest_here() -> str:
+    """Return the newest set of this machine; "all" where that is not known."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return "all"
+    found = next((set(line.split()) for line in lines if line.startswith("flags")), None)
+    if found is None or target() != "x86_64":
+        return "all"
+    missing = [name for name, needed in NEEDED.items() if not needed <= found]
+    return {"avx2": "baseline", "avx512": "avx2"}[missing[0]] if missing else "all"
 
 
 def flags(instruction_set: str) -> list[str]:
@@ -100,8 +130,13 @@ def extension(module: str, instruction_set: str) -> Extension:
     )
 
 
-extensions = [extension(f"api._{name}", name) for name in INSTRUCTION_SETS[target()]]
+built = instruction_sets()
+extensions = [extension(f"api._{name}", name) for name in built]
 extensions += [extension(name, "baseline") for name in PLAIN_MODULES]
+# What was not built is not chosen at run time. Another number of sets is a reason to recompile.
+processor = extensions[len(built)]
+processor.define_macros.append(("FASTLSH_BUILT", str(len(built))))
+processor.depends.append(f"{build_base}/instruction-sets")
 extensions.append(
     Extension(
         SHARED,
@@ -128,6 +163,10 @@ def translated() -> list[Extension]:
     seen = sha256(f"{Cython.__version__} {sys.version_info[:2]}".encode())
     for path in [Path("setup.py"), *sources]:
         seen.update(path.as_posix().encode() + path.read_bytes())
+    number = Path(processor.depends[-1])
+    if not number.exists() or number.read_text() != " ".join(built):
+        number.parent.mkdir(parents=True, exist_ok=True)
+        number.write_text(" ".join(built))
     stamp = folder / "made-of"
     if stamp.exists() and stamp.read_text() == seen.hexdigest() and all(map(Path.exists, c_files)):
         for each, c_file in zip(extensions, c_files):  # noqa: B905

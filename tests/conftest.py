@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import fastlsh
 from fastlsh import _kernels
 from fastlsh.cli import main
 
@@ -27,7 +28,7 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     database=None,
-    max_examples=int(os.environ.get("FASTLSH_EXAMPLES", "150")),
+    max_examples=int(os.environ.get("FASTLSH_EXAMPLES", "75")),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fastlsh")
@@ -36,6 +37,12 @@ settings.load_profile("fastlsh")
 # A shell ignores Ctrl-C on behalf of what runs in its background, and children would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Where Python writes no bytecode, as in many containers, each process that a test starts would
+# compile all of an editable fastlsh anew: they share what the first one compiles.
+if sys.dont_write_bytecode and not list(Path(fastlsh.__file__).parent.glob("__pycache__/*.pyc")):
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / "build" / "bytecode"))
 
 MOST_PROCESSES = 8
 

@@ -26,8 +26,11 @@ class Model:
     def insert_unique(self, name, document, max_candidates=1000):
         shared = collections.Counter()
         limited = False
-        for bucket in self.buckets(document):
-            members = [n for n, other in self.documents.items() if bucket in self.buckets(other)]
+        mine = self.buckets(document)
+        common = {n: mine & self.buckets(other) for n, other in self.documents.items()}
+        common = {n: buckets for n, buckets in common.items() if buckets}
+        for bucket in mine:
+            members = [n for n, buckets in common.items() if bucket in buckets]
             shared.update(members[: oracle.REMEMBERED])
             limited |= len(members) > oracle.REMEMBERED
         place = {n: i for i, n in enumerate(self.documents)}

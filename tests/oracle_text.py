@@ -4,6 +4,7 @@ It reads the same pinned tables as the kernels, but nothing else of theirs.
 """
 
 import base64
+import functools
 import re
 import struct
 import zlib
@@ -33,10 +34,12 @@ def look_up(name, character):
     return TABLES[name][TABLES[f"{name}_index"][page] * unicode_tables.PAGE + place]
 
 
+@functools.lru_cache(1 << 16)
 def has(character, flag):
     return bool(look_up("properties", character) & flag)
 
 
+@functools.lru_cache(1 << 16)
 def combining(character):
     return look_up("properties", character) & 0xFF
 
@@ -55,6 +58,7 @@ DIGITS = "".join(all_that(DIGIT))
 NUMBER = re.compile(f"[{DIGITS}]+(?:[.,،٫⎖⎗⎘][{DIGITS}]+)?")
 
 
+@functools.lru_cache(1 << 16)
 def apart(character, table):
     c = ord(character)
     if 0 <= c - S < 11172:

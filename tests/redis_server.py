@@ -19,26 +19,43 @@ def started(folder, *more):
         import redis
     except ImportError:
         missing("Redis", "the Python package redis is not installed")
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
-    options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no"]
-    process = subprocess.Popen(
-        [binary, *options, "--dir", str(folder), *more], stdout=subprocess.DEVNULL
-    )
+    options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    for _ in range(5):  # what was a free port may have been taken since
+        port = free_port()
+        process = subprocess.Popen(
+            [binary, "--port", str(port), *options, *more], stdout=subprocess.DEVNULL
+        )
+        if answers(redis, port, process):
+            break
+        process.kill()
+        process.wait()
+    else:
+        missing("Redis", "redis-server does not answer")
     try:
-        with redis.Redis("127.0.0.1", port) as client:
-            for _ in range(200):
-                try:
-                    client.ping()
-                    break
-                except redis.AuthenticationError:
-                    break
-                except redis.ConnectionError:
-                    time.sleep(0.05)
-            else:
-                missing("Redis", "redis-server does not answer")
         yield ("127.0.0.1", port), process
     finally:
         process.terminate()
         process.wait()
+
+
+def free_port():
+    """Return the number of a port that nobody listens at."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def answers(redis, port, process):
+    """Wait until the server answers; return whether it does."""
+    with redis.Redis("127.0.0.1", port) as client:
+        end = time.monotonic() + 30
+        while process.poll() is None and time.monotonic() < end:
+            try:
+                client.ping()
+            except redis.AuthenticationError:  # noqa: PERF203
+                return True
+            except redis.ConnectionError:
+                time.sleep(0.05)
+            else:
+                return process.poll() is None  # else it is another one's
+    return False

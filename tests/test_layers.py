@@ -1,6 +1,7 @@
 """The rooms of the house: who may import whom, through which door, and how large a file may be."""
 
 import ast
+import functools
 import importlib
 import inspect
 import sys
@@ -68,9 +69,15 @@ def room_of(name):
     return parts[1] if len(parts) > 1 else ""
 
 
+@functools.cache
+def nodes(path):
+    """Return what a file consists of; it is asked for in several tests."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports(path):
     """Yield (line, module) of every import in a file, wherever it stands."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -86,8 +93,12 @@ def imports_of_ours(path):
     return ((line, name) for line, name in imports(path) if name.split(".")[0] == "fastlsh")
 
 
-def every_module(test):
-    return pytest.mark.parametrize("path", modules(), ids=name_of)(test)
+def every_room(test):
+    return pytest.mark.parametrize("here", ROOMS)(test)
+
+
+def modules_of(room):
+    return [path for name, path in NAMES.items() if room_of(name) == room]
 
 
 def test_every_module_has_a_room():
@@ -104,21 +115,21 @@ def test_no_name_of_a_face_hides_a_module():
                 assert not hides, f"{name}.{shown}"
 
 
-@every_module
-def test_imports_go_down(path):
-    here = room_of(name_of(path))
+@every_room
+def test_imports_go_down(here):
     below = set(ROOMS[: ROOMS.index(here)]) - NOT_IN.get(here, set())
     allowed = ONLY.get(here, below) | {here}
-    for line, name in imports_of_ours(path):
-        assert room_of(name) in allowed, f"{path}:{line}: {name}"
+    for path in modules_of(here):
+        for line, name in imports_of_ours(path):
+            assert room_of(name) in allowed, f"{path}:{line}: {name}"
 
 
-@every_module
-def test_a_room_is_entered_by_its_face(path):
-    here = room_of(name_of(path))
-    for line, name in imports_of_ours(path):
-        deep = name.count(".") > 1 and room_of(name) != here
-        assert not deep, f"{path}:{line}: {name}"
+@every_room
+def test_a_room_is_entered_by_its_face(here):
+    for path in modules_of(here):
+        for line, name in imports_of_ours(path):
+            deep = name.count(".") > 1 and room_of(name) != here
+            assert not deep, f"{path}:{line}: {name}"
 
 
 def circles(edges):
@@ -147,11 +158,16 @@ def test_circles_are_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
 
 
-@every_module
-def test_optional_packages_are_imported_where_they_are_used(path):
+@every_room
+def test_optional_packages_are_imported_where_they_are_used(here):
+    for path in modules_of(here):
+        check_optional_packages(path)
+
+
+def check_optional_packages(path):
     inside = {
         inner
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         for inner in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }

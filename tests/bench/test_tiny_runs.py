@@ -18,6 +18,9 @@ NEEDED = {
     "spark": "pyspark",
     "integrations": "pyarrow",
 }
+# They start many processes each; .ci/run and the job "benchmarks" run them, too.
+LONG = {"candidates", "disk", "files", "kernels", "peers", "scale"}
+ALL = sorted({*BENCHMARKS, "compat_lsh", "disk", "integrations", "spark"})
 
 
 def run(name, *arguments):
@@ -25,7 +28,9 @@ def run(name, *arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh", "disk", "integrations", "spark"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in ALL]
+)
 def test_it_runs_small(name, tmp_path):
     library = NEEDED.get(name)
     if library and not importlib.util.find_spec(library):

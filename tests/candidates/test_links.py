@@ -240,3 +240,16 @@ def test_a_call_that_finds_nothing_new_returns():
         calls += 1
     visited = 400 * 399 // 2 * 64 * 65 // 2
     assert 0.9 * visited / 10_000 < calls < 1.1 * visited / 10_000
+
+
+@pytest.mark.parametrize(
+    ("previous", "found"),
+    [
+        ([], (0, 1, -1)), ([-1], (0, 1, -1)), ([-1, -1], (0, 1, -1)), ([-1, 0], (1, 2, 1)),
+        ([-1, 0, -1, 2], (2, 2, 1)), ([-1, 0, 1, -1], (3, 3, 2)),
+    ],
+)  # fmt: skip
+def test_the_largest_bucket(previous, found):
+    totals = np.empty(3, np.int64)
+    _kernels.chain_depths(int32(*previous), totals)
+    assert tuple(totals.tolist()) == found

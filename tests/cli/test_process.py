@@ -163,6 +163,14 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+WAITS = """
+import time
+print("here", flush=True)
+for _ in range(600):
+    time.sleep(0.1)
+"""
+
+
 HEARD = """
 import signal, sys, time
 signal.signal(int(sys.argv[1]), lambda *_: sys.exit(7))
@@ -229,7 +237,7 @@ def test_a_signal_that_is_ignored_stays_so(here):
 @pytest.mark.parametrize("start", [COMMAND, "script"])
 def test_ctrl_c_while_the_command_is_imported(here, start):
     # What it imports first says so, and waits.
-    put("numpy.py", "import time\nprint('here', flush=True)\ntime.sleep(60)\n")
+    put("numpy.py", WAITS)
     if start == "script":
         start = [sys.executable, put("fastlsh", "from fastlsh.cli import main\nmain()\n")]
     environment = {**os.environ, "PYTHONPATH": str(here)}
@@ -245,7 +253,7 @@ def test_ctrl_c_while_the_command_is_imported(here, start):
 
 @posix
 def test_ctrl_c_while_others_import_the_package(here):
-    put("numpy.py", "import time\nprint('here', flush=True)\ntime.sleep(60)\n")
+    put("numpy.py", WAITS)
     with subprocess.Popen(
         [sys.executable, "-c", "import fastlsh"], env={**os.environ, "PYTHONPATH": str(here)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

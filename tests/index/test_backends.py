@@ -94,6 +94,7 @@ def test_all_that_memory_does(backend, verify):
 
 
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+@strategies.share(3)
 @given(data=st.data())
 def test_insert_unique_is_deduplicate(tmp_path_factory, data):
     texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))

@@ -41,6 +41,16 @@ def test_all_appear_at_the_end(here, count):
     assert not [name for _, _, files in os.walk(".") for name in files if name.endswith(".tmp")]
 
 
+def test_what_is_last_appears_behind_the_others(here, monkeypatch):
+    replaced, replace = [], os.replace
+    monkeypatch.setattr("os.replace", lambda a, b: (replaced.append(b), replace(a, b)))
+    with replacing_together() as together:
+        for name, last in (("kept", True), ("removed", False), ("more", True), ("clusters", False)):
+            with together.file(name, last=last) as temporary:
+                put(temporary, name)
+    assert list(map(os.path.basename, replaced)) == ["removed", "clusters", "kept", "more"]
+
+
 def test_an_error_takes_all_back(here):
     os.mkdir("there")
     put("there/a", "earlier")

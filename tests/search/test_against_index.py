@@ -22,6 +22,7 @@ def same(result, expected, texts=True):
         assert result.against_index.tolist() == expected.against_index.tolist()
 
 
+@strategies.share(3)
 @given(data=st.data())
 def test_an_index_on_disk(tmp_path_factory, data):
     texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))

@@ -1,5 +1,6 @@
 """Ctrl-C is answered soon, whatever the texts: what one step holds, and real signals."""
 
+import functools
 import os
 import signal
 import sys
@@ -65,7 +66,7 @@ def test_helpers_stop_after_the_step_under_way(helpers):
     with pytest.raises(KeyboardInterrupt):
         run(work, batches(helpers + 1, 1), helpers + 1)
     stopped.set()
-    assert len(steps) < 100 * helpers
+    assert len(steps) < 1000 * helpers  # on a busy machine, too, none does all of them
     assert running_threads() == running
 
 
@@ -87,7 +88,7 @@ def test_ctrl_c_while_waiting_for_the_others():
 
     with pytest.raises(KeyboardInterrupt):
         run(work, batches(2, 1), 2)
-    assert 3 < len(steps) < 100
+    assert 3 < len(steps) < 1000  # less than all, however busy the machine is
 
 
 # ---- what one call of a kernel holds
@@ -251,6 +252,12 @@ def loops():
     return time.process_time() - start
 
 
+@functools.cache
+def pace():
+    """Return the least of some, which is the machine's own."""
+    return min(loops() for _ in range(5))
+
+
 def until_answered(call, kernel, monkeypatch):
     """Return the processor time between a Ctrl-C in the first call of a kernel and its answer."""
     where = ranked_sets if kernel == "invert" else _kernels
@@ -269,7 +276,7 @@ def until_answered(call, kernel, monkeypatch):
             timer.start()
         return original(*arguments, **named)
 
-    timer = threading.Timer(0.2, send)
+    timer = threading.Timer(0.1, send)
     before = signal.signal(signal.SIGINT, interrupt)
     try:
         with monkeypatch.context() as patched:
@@ -292,7 +299,7 @@ def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
     running = running_threads()
     # Less than a second of one processor; what is not cut into steps takes several, each time.
     # Whatever else the machine does makes one answer late, hardly three.
-    soon = 60 * min(loops() for _ in range(3))
+    soon = 60 * pace()
     took = [soon]
     while len(took) < 4 and min(took) >= soon:
         took.append(until_answered(call, kernel, monkeypatch))

@@ -39,7 +39,7 @@ def test_every_measurement_runs_and_answers_the_same_again(tmp_path):
 
 def test_a_version_agrees_with_itself(tmp_path, capsys):
     out = tmp_path / "paired.json"
-    chosen = ["deduplicate, short texts", "import"]
+    chosen = ["band_keys", "import"]
     paired.main(
         [*TINY, f"--before={sys.executable}", f"--out={out}", "--limit=1000", "--only", *chosen]
     )

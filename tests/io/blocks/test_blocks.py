@@ -214,7 +214,8 @@ def test_a_change_between_two_blocks_is_noticed(here):
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
 @pytest.mark.parametrize("size", [1000, 1 << 22])
 def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
-    rows = "".join(f'{{"text": "{os.urandom(50).hex()}"}}\n' for _ in range(20_000)).encode()
+    count = 20_000 if suffix == "bz2" else 8_000  # blocks of 900 KB
+    rows = "".join(f'{{"text": "{os.urandom(50).hex()}"}}\n' for _ in range(count)).encode()
     packed = pa.compress(rows, "zstd", asbytes=True) if suffix == "zst" else COMPRESS[suffix](rows)
     put(f"a.jsonl.{suffix}", packed[: len(packed) // 2])
     source = expand(f"a.jsonl.{suffix}")[0]
@@ -222,7 +223,7 @@ def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
     with pytest.raises(InputError, match=r"[Tt]runcated|Compressed file ended"):
         blocks.extend(cut(source, size))
     texts = [text for block in blocks for text in block.documents().texts]
-    assert len(texts) > 5_000
+    assert len(texts) > 2_000
     put("a.jsonl", rows)
     assert read("a.jsonl").texts[: len(texts)] == texts
 

@@ -1,4 +1,4 @@
-"""Which instruction sets this processor and operating system offer."""
+"""Which instruction sets this processor and operating system offer, of those that are built."""
 
 cdef extern from *:
     """
@@ -42,8 +42,10 @@ cdef extern from *:
     #endif
     """
     int fastlsh_level()
+    enum:
+        FASTLSH_BUILT           # so many, from the first on: setup.py
 
 
 def instruction_sets():
     """Return the names of the usable instruction sets, slowest first; empty below x86-64-v2."""
-    return ("baseline", "avx2", "avx512")[:fastlsh_level()]
+    return ("baseline", "avx2", "avx512")[: min(fastlsh_level(), FASTLSH_BUILT)]
