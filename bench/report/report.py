@@ -1,7 +1,7 @@
 """Writes the tables and figures from the results: python -m bench report [--check].
 
-A table stands in README.md, docs/benchmarks.md or docs/migrating.md between <!-- bench NAME --> and
-<!-- /bench -->; what is outside of such lines is written by hand.
+A table stands in README.md or in benchmarks.md, migrating.md or conformance.md of docs, between
+<!-- bench NAME --> and <!-- /bench -->; what is outside of such lines is written by hand.
 """
 
 import argparse
@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, figures, speed
+from bench.report import answers, conformance, figures, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "benchmarks.md"
 MIGRATING = ROOT / "docs" / "migrating.md"
-PAGES = (README, PAGE, MIGRATING)
+CONFORMANCE = ROOT / "docs" / "conformance.md"
+PAGES = (README, PAGE, MIGRATING, CONFORMANCE)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -103,6 +104,8 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "peers": answers.peers,
     "real texts": answers.real_texts,
     "recall": answers.recall,
+    "conformance": conformance.verdicts,
+    "conformance facts": conformance.facts,
     "migrating datasketch": partial(answers.beside, name="datasketch"),
     "migrating rensa": partial(answers.beside, name="rensa"),
     "migrating lsh": speed.fingerprints,

@@ -91,11 +91,13 @@ _ROOM_OF = {
 }
 """What many programs never use is imported when it is asked for."""
 
+_ROOMS = {*_ROOM_OF.values(), "conformance"}
+
 
 def __getattr__(name: str) -> Any:
     if name in _ROOM_OF:
         value = getattr(import_module(f"fastlsh.{_ROOM_OF[name]}"), name)
-    elif name in _ROOM_OF.values():
+    elif name in _ROOMS:
         value = import_module(f"fastlsh.{name}")
     else:
         raise AttributeError(f"module 'fastlsh' has no attribute {name!r}")

@@ -28,6 +28,7 @@ INTEGERS = {
     "limit": Bounds(1),
     "bits": Bounds(1, 8),
     "sample": Bounds(1),
+    "trials": Bounds(100),
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {

@@ -27,6 +27,7 @@ PAGES = [
     "how-it-works",
     "guarantees",
     "command-line",
+    "conformance",
     *(f"tasks/{path.stem}" for path in sorted(DOCS.glob("tasks/*.md"))),
 ]
 ELSEWHERE = {

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from fastlsh import Index, Shingler
+from fastlsh.index.sqlite import store
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 
@@ -78,6 +79,40 @@ def test_files_that_are_something_else(path):
     database(path, "PRAGMA user_version = 2")
     with pytest.raises(ValueError, match="format version 2 is unknown, version 1 is read"):
         Index.open(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM state",
+        "UPDATE state SET next = NULL",
+        "UPDATE state SET runs = 'many'",
+        "UPDATE state SET documents = -1",
+        "UPDATE documents SET signature = x'00' WHERE number = 59",
+        "UPDATE documents SET signature = NULL",
+        "UPDATE documents SET content = x'0102'",
+        "UPDATE documents SET content = 'text'",
+        "UPDATE runs SET last = 'x'",
+        "UPDATE runs SET pages = x'00'",
+        "UPDATE runs SET pages = zeroblob(8)",
+        "UPDATE runs SET least = NULL",
+        "UPDATE pages SET entries = x'00'",
+        "DELETE FROM pages",
+    ],
+)
+def test_a_damaged_database(path, damage, monkeypatch):
+    monkeypatch.setattr(store, "RECENT", 32)  # so that some are in a run
+    with Index.open(path, 0.7) as index:
+        index.insert_many(range(50), TEXTS[:50])
+        index.insert_many(range(50, 60), TEXTS[50:])
+        index.query_many(TEXTS)
+    database(path, damage)
+    with (
+        Index.open(path) as index,
+        pytest.raises(ValueError, match="the index is damaged") as error,
+    ):
+        index.query_many(TEXTS)
+    assert str(error.value).startswith(f"{path}: ")
 
 
 def test_folders_that_do_not_do(path):

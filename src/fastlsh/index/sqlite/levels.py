@@ -41,7 +41,7 @@ class Levels:
     def read(self, sql: sqlite3.Connection, version: int, removals: int) -> None:
         """Read what another process has changed."""
         rows = sql.execute("SELECT first, last, page, pages, least FROM runs ORDER BY first")
-        self.runs = [read_run(row) for row in rows]
+        self.runs = [read_run(row, self.bands) for row in rows]
         self.removed = {number for (number,) in sql.execute("SELECT number FROM removed")}
         self.version, self.removals = version, removals
         self._gone = None

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.index.sqlite.damage import refuse, state_of, words_of
 from fastlsh.parallel import batches_by_work
 from fastlsh.sets import offsets_of, places_of
 
@@ -77,14 +78,14 @@ def read_pages(
         rows: Iterable[tuple[int, bytes]] = connection.execute(
             "SELECT page, entries FROM pages WHERE page BETWEEN ? AND ?", (low, high)
         )
-        return {page: np.frombuffer(entries, "<u8") for page, entries in rows}
+        return {page: words_of(entries) for page, entries in rows}
     wanted = pages.tolist()
     for start in range(0, len(wanted), TOGETHER):
         some = wanted[start : start + TOGETHER]
         rows = connection.execute(
             f"SELECT page, entries FROM pages WHERE page IN ({','.join('?' * len(some))})", some
         )
-        found.update((page, np.frombuffer(entries, "<u8")) for page, entries in rows)
+        found.update((page, words_of(entries)) for page, entries in rows)
     return found
 
 
@@ -129,6 +130,8 @@ def _entries(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return ``band << 32 | tag`` of each entry of some pages, ascending, and the entries."""
     held = read_pages(connection, run.page + pages)
+    if len(held) < len(pages):
+        refuse("a run lacks pages")
     parts = [held[page] for page in (run.page + pages).tolist()]
     entries = np.concatenate(parts)
     band = np.searchsorted(run.pages, pages, "right").astype(np.uint64) - np.uint64(1)
@@ -185,10 +188,13 @@ def write_run(
     return run
 
 
-def read_run(row: tuple[int, int, int, bytes, bytes]) -> Run:
+def read_run(row: tuple[int, int, int, bytes, bytes], bands: int) -> Run:
     """Return a run from its row."""
-    first, last, page, pages, least = row
-    return Run.of(first, last, page, np.frombuffer(pages, "<i8"), np.frombuffer(least, "<u8"))
+    first, last, page = state_of(row[:3])
+    pages, least = words_of(row[3]).view(np.int64), words_of(row[4])
+    if len(pages) != bands + 1 or pages[0] or (np.diff(pages) < 0).any() or pages[-1] != len(least):
+        refuse("the pages of a run are not those of its bands")
+    return Run.of(first, last, page, pages, least)
 
 
 def delete_pages_of(connection: sqlite3.Connection, run: Run) -> None:

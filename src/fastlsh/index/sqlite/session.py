@@ -1,6 +1,6 @@
 """Transactions of an index in SQLite, and what is in memory of the state that they see."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import Connection, named_errors
+from fastlsh.index.sqlite.damage import signatures_of, state_of
 from fastlsh.index.sqlite.levels import Levels
 
 
@@ -92,7 +93,7 @@ class Session:
     def _refresh(self) -> None:
         """Know the state of the database."""
         row = self._sql.execute("SELECT * FROM state").fetchone()
-        after, flushed, documents, runs, removals, page = row
+        after, flushed, documents, runs, removals, page = state_of(row)
         levels = self._levels
         if flushed != self._flushed or removals != levels.removals:
             self._recent = Memory(self._plain)
@@ -106,8 +107,7 @@ class Session:
                 "SELECT number, signature FROM documents WHERE number >= ?", (self._linked,)
             ).fetchall()
             numbers = [number for number, _ in rows]
-            signatures = b"".join(signature for _, signature in rows)
-            self._link(numbers, self._rows(signatures))
+            self._link(numbers, self._rows(signature for _, signature in rows))
             self._linked = after
 
     def _save(self) -> None:
@@ -121,8 +121,8 @@ class Session:
             ),
         )  # fmt: skip
 
-    def _rows(self, signatures: bytes) -> NDArray[np.uint32]:
-        return np.frombuffer(signatures, "<u4").reshape(-1, self.settings.hasher.num_perm)
+    def _rows(self, signatures: Iterable[bytes]) -> NDArray[np.uint32]:
+        return signatures_of(signatures, self.settings.hasher.num_perm)
 
     def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
         self._recent.insert(numbers, Documents(signatures), {})

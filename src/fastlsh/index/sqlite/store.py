@@ -12,6 +12,7 @@ from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, check_id
 from fastlsh.index.sqlite.connection import named_errors
+from fastlsh.index.sqlite.damage import refuse, words_of
 from fastlsh.index.sqlite.runs import TOGETHER
 from fastlsh.index.sqlite.session import Session
 from fastlsh.sets import offsets_of
@@ -62,6 +63,8 @@ class SqliteStore(Session):
         """Return the ids of some documents."""
         distinct = np.unique(numbers)
         names = dict(self._rows_of("number, id", distinct))
+        if len(names) < len(distinct):
+            refuse("it lacks documents")
         return [names[number] for number in numbers.tolist()]
 
     def _rows_of(self, columns: str, numbers: NDArray[np.int64]) -> Iterator[Any]:
@@ -95,14 +98,15 @@ class SqliteStore(Session):
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
         """Return documents that are there."""
         rows = list(self._rows_of("signature, content", numbers))
-        signatures = self._rows(b"".join(signature for signature, _ in rows))
+        signatures = self._rows(signature for signature, _ in rows)
         if len(signatures) != len(numbers):
-            raise ValueError(f"{self._connection.path}: the index is damaged: it lacks documents")
+            refuse("it lacks documents")
         if not self.settings.keeps:
             return Documents(signatures)
-        contents = np.frombuffer(b"".join(content for _, content in rows), "<u8")
-        size = np.array([len(content) >> 3 for _, content in rows], np.int64)
-        return Documents(signatures, contents, offsets_of(size))
+        contents = [words_of(content) for _, content in rows]
+        size = np.array([len(content) for content in contents], np.int64)
+        whole = np.concatenate([np.empty(0, np.uint64), *contents])
+        return Documents(signatures, whole, offsets_of(size))
 
     # ---- changes
 

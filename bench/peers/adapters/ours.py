@@ -1,0 +1,28 @@
+"""fastlsh: texts, as most use it, and ready tokens."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastlsh
+from bench.peers.adapters.base import BANDS, ROWS, K
+from fastlsh.conformance import Fastlsh
+
+PARAMS = fastlsh.LSHParams(BANDS, ROWS)
+
+
+def texts(scheme: str) -> Fastlsh:
+    """Return the adapter for texts."""
+    return Fastlsh(fastlsh.MinHasher(K, scheme=scheme), PARAMS)
+
+
+class Tokens(Fastlsh):
+    """Sets of tokens."""
+
+    def __init__(self, scheme: str) -> None:
+        super().__init__(fastlsh.MinHasher(K, scheme=scheme), PARAMS)
+        self.shingle_size = None
+
+    def signatures(self, documents: Sequence[Sequence[str]]) -> NDArray[np.uint32]:
+        return self.hasher.from_tokens(documents)

@@ -1,0 +1,60 @@
+"""The sections on who conforms to the theory, and what those do who do not."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bench.report.records import Records, is_ours, named, results, table
+
+VERDICTS = ("passed", "failed", "error", "not applicable")
+
+
+def verdicts(records: Records) -> Iterator[str]:
+    """Yield how many checks each library passed, and which it did not."""
+    found = results(records, "conformance")
+    if not found:
+        return
+    versions = records["conformance"]["versions"]
+    rows = []
+    for name, report in found.items():
+        by_verdict = {verdict: checks(report, verdict) for verdict in VERDICTS}
+        failed = ", ".join(by_verdict["failed"] + by_verdict["error"])
+        counts = [str(len(by_verdict[v])) for v in ("passed", "not applicable")]
+        rows.append([library(name, versions), *counts, failed or "none"])
+    yield from table(["library", "passed", "not applicable", "failed"], rows)
+    some = next(iter(found.values()))
+    yield (
+        f"{some['trials']:,} pairs for each measurement, seed {some['seed']}. That a sound library "
+        f"fails a check by accident has a probability of at most {some['false alarm']:g}; that any "
+        f"of the {sum(len(checks(r, 'passed')) + len(checks(r, 'failed')) for r in found.values())}"
+        " verdicts here is such an accident, "
+        f"{some['false alarm'] * sum(len(r['findings']) for r in found.values()):.1g}."
+    )
+    yield ""
+
+
+def facts(records: Records) -> Iterator[str]:
+    """Yield what was measured where a check failed, each with the command that shows it."""
+    for name, report in results(records, "conformance").items():
+        wrong = [f for f in report["findings"] if f["verdict"] in ("failed", "error")]
+        if not wrong:
+            continue
+        yield f"### {library(name, records['conformance']['versions']).replace('**', '')}"
+        yield ""
+        yield "```sh"
+        yield f'python -m bench conformance --only "{name}"'
+        yield "```"
+        yield ""
+        yield from (f"* {finding['check']}: {finding['text']}." for finding in wrong)
+        yield ""
+
+
+def checks(report: dict[str, Any], verdict: str) -> list[str]:
+    """Return the names of the checks with this verdict."""
+    return [f["check"] for f in report["findings"] if f["verdict"] == verdict]
+
+
+def library(name: str, versions: dict[str, str]) -> str:
+    """Return the name with the version; ours in bold."""
+    if name.startswith("fastlsh"):
+        return f"**{name}**" if not is_ours(name) else named(name, {})
+    return named(name, versions)

@@ -1,0 +1,35 @@
+"""What a damaged database has instead of numbers and arrays: an error, as SQLite has for others."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def refuse(reason: str) -> NoReturn:
+    """Raise an error that `named_errors` makes one with the name of the file."""
+    raise sqlite3.DatabaseError(f"malformed: {reason}")
+
+
+def state_of(row: Sequence[Any] | None) -> Sequence[int]:
+    """Return the numbers of the state, which are all there and not negative."""
+    if row is None or any(type(number) is not int or number < 0 for number in row):
+        refuse("its state is no row of numbers")
+    return row
+
+
+def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:
+    """Return signatures of so many numbers."""
+    found = list(values)
+    if any(type(value) is not bytes or len(value) != 4 * width for value in found):
+        refuse("a signature has another size")
+    return np.frombuffer(b"".join(found), "<u4").reshape(-1, width)
+
+
+def words_of(value: Any) -> NDArray[np.uint64]:
+    """Return what bytes hold, uint64."""
+    if type(value) is not bytes or len(value) % 8:
+        refuse("an array has another size")
+    return np.frombuffer(value, "<u8")
