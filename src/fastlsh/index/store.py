@@ -18,7 +18,11 @@ class Store(Protocol):
     """What a database must do. Numbers ascend in the order of insertion, and none comes again."""
 
     settings: Settings
+    location: str
+    """An absolute path, or the whole address."""
     read_only: bool
+    wait: float
+    """Seconds to wait for another process that writes."""
 
     def reading(self) -> AbstractContextManager[None]:
         """See one state of the database meanwhile; may raise `ChangedError` where it cannot."""
@@ -28,6 +32,9 @@ class Store(Protocol):
 
     def batch(self) -> AbstractContextManager[None]:
         """Make one change of all `writing` meanwhile."""
+
+    def settle(self, batched: bool) -> None:
+        """Undo what was interrupted so late that it could not be: all but the batch, if any."""
 
     def count(self) -> int:
         """Return how many documents there are."""

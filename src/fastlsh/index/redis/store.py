@@ -96,7 +96,7 @@ class RedisStore(Session):
         keys = keys[:, keys[0] != 0]
         half, band = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
         tags, bucket = np.unique(keys >> half | band << half).tolist(), self._server.key("b:")
-        wanted = [bucket + tag.to_bytes(5, "big") for tag in tags]
+        wanted = [bucket + tag.to_bytes(self._tag, "big") for tag in tags]
         room = -1 if most is None else 8 * max(most, 256)
         held = []
         for first in range(0, len(wanted), TOGETHER):
