@@ -6,19 +6,11 @@ import weakref
 
 import pytest
 
-import redis_server
 from fastlsh import Index
 from fastlsh.index import stored
 from fastlsh.index.sqlite import levels, store
 
 KINDS = ["memory", "sqlite", "sqlite, many runs", "redis"]
-
-
-@pytest.fixture(scope="session")
-def redis_address(tmp_path_factory):
-    """A Redis server: redis://host:port/0."""
-    with redis_server.started(tmp_path_factory.mktemp("redis")) as ((host, port), _):
-        yield f"redis://{host}:{port}/0"
 
 
 class Backend:

@@ -69,8 +69,20 @@ class Store(Protocol):
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""
 
+    def moves(self) -> list[tuple[str, str]]:
+        """Return the files of this machine that are to be renamed: what was written, the target."""
+
+    def note_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Note, besides others, which files are to be renamed."""
+
+    def forget_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Forget what `moves` has returned."""
+
     def pack(self) -> None:
         """Give back spare room."""
+
+    def forget(self) -> None:
+        """Delete an index that nothing has come into."""
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -40,6 +40,14 @@ def is_address(location: str) -> bool:
     return location.partition("://")[0] in SCHEMES and "://" in location
 
 
+def address_of(location: str) -> str:
+    """Return a location without its password and the number of the database."""
+    url, _, name = location.partition("#")
+    parts = urlsplit(url)
+    where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+    return f"{parts.scheme}://{where}#{name or 'index'}"
+
+
 class Server:
     """A server and an index on it: ``redis://host:port/db#name``.
 
@@ -60,9 +68,7 @@ class Server:
             ) from error
         self.location = location
         url, _, name = location.partition("#")
-        parts = urlsplit(url)
-        where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
-        self.address = f"{parts.scheme}://{where}#{name or 'index'}"  # without a password
+        self.address = address_of(location)
         self.wait = wait
         self.library: Any = redis
         self._token: bytes | None = None

@@ -42,6 +42,7 @@ class Session:
         self._numbers: dict[Any, int] = {}  # of added ids
         self._deleted: dict[int, bytes] = {}  # number: record
         self._tables = Memory(self._plain)  # of what is added
+        self._noted: dict[bytes, bool] = {}  # files to be renamed; False: they are
 
     # ---- transactions
 
@@ -128,6 +129,8 @@ class Session:
             ):
                 for entries in self._entries(numbers, records):
                     pipe.eval(script, 1, key("b:"), entries, self._tag)
+            for note, is_new in self._noted.items():
+                pipe.hset(key("moves"), note, b"") if is_new else pipe.hdel(key("moves"), note)
             changes = self._changes + bool(deleted)
             state = {"next": self._next, "documents": self._count, "changes": changes}
             pipe.hset(key("state"), mapping=state)
