@@ -13,7 +13,7 @@ from fastlsh.io import check_rows_output, check_targets
 
 REFUSED = (
     "against", "priority", "clusters", "report", "convert_to", "work", "memory", "rule",
-    "containment",
+    "containment", "search",
 )  # fmt: skip
 
 
