@@ -137,6 +137,15 @@ def run_python():
     return run
 
 
+@pytest.fixture(scope="session")
+def redis_address(tmp_path_factory):
+    """A Redis server: redis://host:port/0."""
+    import redis_server
+
+    with redis_server.started(tmp_path_factory.mktemp("redis")) as ((host, port), _):
+        yield f"redis://{host}:{port}/0"
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

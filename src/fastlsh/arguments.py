@@ -40,6 +40,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
     "rule": ("jaccard", "contained"),
+    "search": ("jaccard", "containment"),
     "on_known": ("raise", "replace"),
     "families": ("auto", "driver", "rounds"),
 }

@@ -12,7 +12,7 @@ from fastlsh._kernels import (
     NOT_VERIFIED,
 )
 from fastlsh.arguments import check_choice, check_containment, check_integer, check_threshold
-from fastlsh.banding import LSHParams
+from fastlsh.banding import LSHParams, containment_bandings
 from fastlsh.texts import Shingler, check_shingler
 
 SCHEMES = {"affine32": AFFINE32, "fss": FSS}
@@ -35,6 +35,11 @@ class SearchParams:
         When a candidate removes a document: "jaccard" or "contained".
     containment : float
         The least share of its shingles that "contained" asks for.
+    search : str
+        By what candidates are found: "jaccard" or "containment".
+    bandings : tuple of LSHParams
+        With the latter, bands and rows for documents that are less than 2, 4, 8 ... times as long;
+        `lsh` is the first of these.
     """
 
     threshold: float
@@ -46,6 +51,8 @@ class SearchParams:
     verify: str
     rule: str = "jaccard"
     containment: float = 1.0
+    search: str = "jaccard"
+    bandings: tuple[LSHParams, ...] = ()
 
     @classmethod
     def of(
@@ -62,6 +69,7 @@ class SearchParams:
         verify: str = "exact",
         rule: str = "jaccard",
         containment: float = 1.0,
+        search: str = "jaccard",
     ) -> "SearchParams":
         """Check the parameters, and choose bands and rows where they are not given.
 
@@ -69,7 +77,7 @@ class SearchParams:
         ----------
         threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify
             As in `near_duplicates`.
-        rule, containment
+        rule, containment, search
             As in `deduplicate`.
 
         Raises
@@ -86,7 +94,12 @@ class SearchParams:
         shingler = check_shingler(shingler)
         if (bands is None) != (rows is None):
             raise ValueError("bands and rows must be given together, or neither")
-        if bands is None or rows is None:
+        bandings: tuple[LSHParams, ...] = ()
+        if check_choice(search, "search") == "containment":
+            _check_search(rule, bands)
+            bandings = containment_bandings(containment, num_perm, recall)
+            lsh = bandings[0]
+        elif bands is None or rows is None:
             lsh = LSHParams.for_threshold(threshold, num_perm, recall=recall)
         else:
             lsh = LSHParams(bands, rows)
@@ -96,7 +109,8 @@ class SearchParams:
                     f" got {num_perm}"
                 )
         return cls(
-            threshold, shingler, num_perm, seed, scheme, lsh, verify, rule, containment
+            threshold, shingler, num_perm, seed, scheme, lsh, verify, rule, containment, search,
+            bandings,
         )  # fmt: skip
 
     @property
@@ -133,6 +147,17 @@ def _check_rule(rule: Any, containment: Any, verify: str) -> float:
     return share
 
 
+def _check_search(rule: str, bands: int | None) -> None:
+    """Raise ValueError if these do not go with a search by containment."""
+    if rule != "contained":
+        raise ValueError(f"search='containment' needs rule='contained', got rule={rule!r}")
+    if bands is not None:
+        raise ValueError(
+            "bands and rows cannot be given with search='containment', which chooses them for each"
+            " ratio of sizes; give num_perm or recall"
+        )
+
+
 def check_pair_params(params: "SearchParams") -> None:
     """Raise ValueError if the parameters are only for removal."""
     if params.rule != "jaccard":
@@ -143,7 +168,11 @@ def check_pair_params(params: "SearchParams") -> None:
 
 
 def check_params(params: Any) -> SearchParams:
-    """Return the parameters of a search; TypeError if they are something else."""
+    """Return the parameters of a search in parts; raise if they are something else."""
     if not isinstance(params, SearchParams):
         raise TypeError(f"params must be SearchParams, got {type(params).__name__}")
+    if params.search == "containment":
+        raise ValueError(
+            "search='containment' works in memory only, with deduplicate() and engine='memory'"
+        )
     return params

@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -27,17 +28,29 @@ def jsonl(rows):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def test_thirty_days_are_one_collection(run, write):
+@pytest.fixture(params=["file", "redis"])
+def place(request):
+    """Where an index can be."""
+    if request.param == "file":
+        return "seen.ix"
+    return f"{request.getfixturevalue('redis_address')}#{uuid.uuid4().hex}"
+
+
+def shown(place):
+    return place.replace("/0#", "#")
+
+
+def test_thirty_days_are_one_collection(run, write, place):
     days = [rows_of(day) for day in range(30)]
     everything = [row for day in days for row in day]
     expected = deduplicate([row["text"] for row in everything], 0.7)
     write("none.jsonl", "")
-    assert run("index", "build", "seen.ix", "none.jsonl", "--threshold", 0.7, "-q")[0] == 0
+    assert run("index", "build", place, "none.jsonl", "--threshold", 0.7, "-q")[0] == 0
     kept, proofs = [], []
     for number, rows in enumerate(days):
         name = write(f"day {number}.jsonl", jsonl(rows))
         status, _, err = run(
-            "dedup", name, "--index", "seen.ix", "-o", "kept.jsonl", "--removed", "removed.tsv",
+            "dedup", name, "--index", place, "-o", "kept.jsonl", "--removed", "removed.tsv",
         )  # fmt: skip
         assert status == 0, err
         with open("kept.jsonl") as file:
@@ -49,30 +62,30 @@ def test_thirty_days_are_one_collection(run, write):
         [everything[d]["id"], everything[expected.kept_index[d]]["id"]] for d in expected.filtered
     ]
     assert expected.filtered.size
-    assert err[-1] == f"fastlsh: seen.ix has {len(kept)} documents"
-    with Index.open("seen.ix") as index:
+    assert err[-1] == f"fastlsh: {shown(place)} has {len(kept)} documents"
+    with Index.open(place) as index:
         assert list(index) == kept
     assert not [name for name in os.listdir() if name.startswith(".")]
 
 
-def test_the_other_commands(run, write):
+def test_the_other_commands(run, write, place):
     name = write("a.jsonl", jsonl(rows_of(1)))
-    assert run("index", "build", "i.ix", name, "--lowercase", "--size", 5)[0] == 0
-    status, out, err = run("index", "query", "i.ix", name, "--limit", 1)
+    assert run("index", "build", place, name, "--lowercase", "--size", 5)[0] == 0
+    status, out, err = run("index", "query", place, name, "--limit", 1)
     assert status == 0
     assert out.splitlines()[0] == "id\tmatch\tjaccard"
     assert out.splitlines()[1] == "1-0\t1-0\t1.000000"
     assert err[-1].startswith("fastlsh: 40 documents, 40 with a match")
-    assert run("index", "remove", "i.ix", "1-0", "1-5")[2] == [
-        "fastlsh: 2 documents removed; i.ix has 38"
+    assert run("index", "remove", place, "1-0", "1-5")[2] == [
+        f"fastlsh: 2 documents removed; {shown(place)} has 38"
     ]
-    status, out, err = run("index", "info", "i.ix")
+    status, out, err = run("index", "info", place)
     told = json.loads(out)
     assert told["documents"] == 38
     assert "size=5, lowercase=True" in told["shingler"]
     more = write("b.jsonl", jsonl(rows_of(2)))
-    assert run("index", "add", "i.ix", more)[2][-1].endswith("i.ix has 78")
-    assert run("index", "add", "i.ix", more, "--replace", "-q")[0] == 0
+    assert run("index", "add", place, more)[2][-1].endswith(f"{shown(place)} has 78")
+    assert run("index", "add", place, more, "--replace", "-q")[0] == 0
 
 
 def test_what_is_refused(run, write):
@@ -100,6 +113,87 @@ def test_what_is_refused(run, write):
     assert sorted(os.listdir()) == ["a.jsonl", "i.ix"]
 
 
+def test_no_candidates_at_all_are_refused(run, write):
+    """With an index as without: 0 is no number of comparisons."""
+    name = write("a.jsonl", jsonl(rows_of(1)))
+    assert run("index", "build", "i.ix", name, "-q")[0] == 0
+    said = set()
+    for more in ([], ["--index", "i.ix"]):
+        status, _, err = run("dedup", name, "-o", "k.jsonl", "--max-candidates", 0, *more)
+        assert status == 2
+        said.add(err[-1])
+    assert len(said) == 1, said
+    assert "max-candidates" in said.pop()
+    assert not os.path.exists("k.jsonl")
+
+
+def test_an_index_on_a_server(run, write, redis_address):
+    name = write("a.jsonl", jsonl(rows_of(1)))
+    place = f"{redis_address}#{uuid.uuid4().hex}"
+    with_password = place.replace("//", "//:secret@")
+    for arguments, said in (
+        (["index", "info", place], "there is no index; `fastlsh index build` creates one"),
+        (["dedup", name, "--index", place, "-o", "k.jsonl"], "there is no index"),
+        (["index", "build", place, name, "--id", "text", "--text", "none"], "none"),
+        (["index", "info", with_password], "there is no index"),
+        (["index", "info", "redis://127.0.0.1:1"], "does not answer"),
+    ):
+        status, _, err = run(*arguments)
+        assert status in (1, 2)
+        assert said in err[-1], err
+        assert "secret" not in "".join(err)
+    write("twice.jsonl", jsonl([{"id": "a", "text": "one text"}] * 2))
+    assert run("index", "build", place, "twice.jsonl")[0] == 2
+    assert run("index", "build", place, name, "-q")[0] == 0
+    status, _, err = run("index", "build", place, name)
+    assert status == 2
+    assert f"{shown(place)}: it exists already" in err[-1]
+
+
+def test_a_server_that_does_not_answer_the_change(run, write, redis_address, monkeypatch):
+    """It may have made it: the next command finds out, and completes the output."""
+    from redis import exceptions
+    from redis.client import Pipeline
+
+    place = f"{redis_address}#{uuid.uuid4().hex}"
+    assert run("index", "build", place, write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    name = write("b.jsonl", jsonl(rows_of(2)))
+    execute = Pipeline.execute
+
+    def lost(self, *given):
+        execute(self, *given)
+        raise exceptions.ConnectionError("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pipeline, "execute", lost)
+        status, _, err = run("dedup", name, "--index", place, "-o", "k.jsonl")
+        assert status == 1
+        assert "does not answer" in err[-1]
+    assert not os.path.exists("k.jsonl")
+    status, out, err = run("index", "info", place)
+    assert "completed the output of an interrupted command" in err[0]
+    with open("k.jsonl") as file:
+        assert len(list(file)) == json.loads(out)["documents"] - 40
+    assert not [each for each in os.listdir() if each.startswith(".")]
+
+
+def test_two_commands_at_once(run, write, place):
+    """Each has its note, and whoever is first renames the files of both."""
+    assert run("index", "build", place, write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    with Index.open(place) as index, Index.open(place) as other:
+        stores = [each._backend.store for each in (index, other)]
+        for number, store in enumerate(stores):
+            os.mkdir(f"aside {number}")
+            write(os.path.join(f"aside {number}", "k"), f"kept {number}")
+            with store.batch():
+                here = os.getcwd()
+                store.note_moves([(f"{here}/aside {number}/k", f"{here}/k{number}")])
+        done = publishing.finish_moves(other)
+        assert [os.path.basename(target) for target in sorted(done)] == ["k0", "k1"]
+        assert publishing.finish_moves(index) == []
+    assert [Path(f"k{number}").read_text() for number in (0, 1)] == ["kept 0", "kept 1"]
+
+
 KILLED = """
 import os, sys
 from fastlsh import cli
@@ -107,7 +201,7 @@ from fastlsh.index import publishing
 def die(*_):
     os._exit(9)
 {where}
-sys.exit(cli.main(["dedup", "b.jsonl", "--index", "i.ix", "-o", "k.jsonl", "--removed", "r.tsv"]))
+sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], "-o", "k.jsonl", "--removed", "r.tsv"]))
 """
 
 
@@ -117,17 +211,26 @@ sys.exit(cli.main(["dedup", "b.jsonl", "--index", "i.ix", "-o", "k.jsonl", "--re
         ("publishing.finish_moves = die", True),
         ("os.rmdir = die", True),  # one of two files is renamed
         ("publishing._store_of = die", False),
-        ("from fastlsh.index.sqlite import SqliteStore; SqliteStore.note_moves = die", False),
+        (
+            "from fastlsh.index.sqlite import SqliteStore; SqliteStore.note_moves = die;"
+            "from fastlsh.index.redis.store import RedisStore; RedisStore.note_moves = die",
+            False,
+        ),
     ],
 )
-def test_a_kill_between_output_and_index(run, write, where, done):
+def test_a_kill_between_output_and_index(run, write, place, where, done):
     name = write("a.jsonl", jsonl(rows_of(1)))
-    run("index", "build", "i.ix", name, "-q")
+    run("index", "build", place, name, "-q")
     write("b.jsonl", jsonl(rows_of(2)))
     write("k.jsonl", "as it was")
     code = KILLED.format(where=where)
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
-    status, out, err = run("index", "info", "i.ix")
+    assert subprocess.run([sys.executable, "-c", code, place], check=False).returncode == 9
+    if "redis" in place:  # the lock of a process that was killed lasts for a minute
+        import redis
+
+        with redis.Redis.from_url(place) as client:
+            client.delete(f"fastlsh:{{{place.partition('#')[2]}}}:lock")
+    status, out, err = run("index", "info", place)
     assert status == 0
     documents = json.loads(out)["documents"]
     with open("k.jsonl") as file:
@@ -139,4 +242,4 @@ def test_a_kill_between_output_and_index(run, write, where, done):
         assert len(kept.splitlines()) == documents - 40
         assert "completed the output of an interrupted command" in err[0]
         assert not [each for each in os.listdir() if each.startswith(".")]
-    assert publishing.finish_moves(Index.open("i.ix")) == []
+    assert publishing.finish_moves(Index.open(place, wait=70)) == []

@@ -1,48 +1,16 @@
 """What every backend must do alike: in memory, in SQLite, in Redis."""
 
 import random
-import uuid
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import redis_server
 import strategies
 from fastlsh import Index, MinHasher, Shingler, deduplicate
-from fastlsh.index import stored
-from fastlsh.index.sqlite import levels, store
 
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4)}
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    with redis_server.started(tmp_path_factory.mktemp("redis")) as ((host, port), _):
-        yield f"redis://{host}:{port}/0"
-
-
-@pytest.fixture(params=["memory", "sqlite", "sqlite, many runs", "redis"])
-def backend(request, tmp_path, monkeypatch):
-    """A function that makes an empty index."""
-    if "many runs" in request.param:
-        monkeypatch.setattr(store, "RECENT", 5)
-        monkeypatch.setattr(store, "BLOCK", 7)
-        monkeypatch.setattr(levels, "TOGETHER", 3)
-        monkeypatch.setattr(stored, "ASKED", 9)
-        monkeypatch.setattr(stored, "COMPARED", 6)
-    number = iter(range(10**6))
-    address = request.getfixturevalue("server") if request.param == "redis" else None
-
-    def make(threshold=0.6, **options):
-        if request.param == "memory":
-            return Index(threshold, **options)
-        if request.param == "redis":
-            return Index.open(f"{address}#{uuid.uuid4()}", threshold, **options)
-        return Index.open(tmp_path / f"index {next(number)}", threshold, **options)
-
-    return make
 
 
 def texts_alike(n, seed=0):
@@ -110,7 +78,7 @@ def test_insert_unique_is_deduplicate(tmp_path_factory, data):
 
 def test_an_error_changes_nothing(backend):
     texts = texts_alike(30)
-    index = backend(**SMALL)
+    index = backend(0.6, **SMALL)
     index.insert_many(range(20), texts[:20])
     before = list(index), index.query_many(texts)
     for call in (
@@ -129,7 +97,7 @@ def test_an_error_changes_nothing(backend):
 def test_merge_and_ready_signatures(backend):
     texts = texts_alike(30)
     signatures = MinHasher(24, shingler=SMALL["shingler"]).signatures(texts)
-    index, other = backend(**SMALL), Index(0.6, **SMALL)
+    index, other = backend(0.6, **SMALL), Index(0.6, **SMALL)
     index.insert_many(range(10), texts[:10], signatures=signatures[:10])
     other.insert_many(range(5, 32), texts[5:], signatures=signatures[5:])
     index.merge(other, on_known="replace")
@@ -143,7 +111,7 @@ def test_merge_and_ready_signatures(backend):
 
 def test_batches(backend):
     texts = texts_alike(30)
-    index = backend(**SMALL)
+    index = backend(0.6, **SMALL)
     with index.batch():
         index.insert_many(range(10), texts[:10])
         index.insert(10, texts[10])
@@ -155,3 +123,29 @@ def test_batches(backend):
     expected = Index(0.6, **SMALL)
     expected.insert_many([d for d in range(11) if d != 4], texts[:4] + texts[5:11])
     assert_same(index, expected, texts)
+
+
+def test_a_change_that_fails_in_a_batch(backend):
+    """What the batch has done before is still there, for questions as for changes."""
+    texts = texts_alike(30)
+    with backend(0.6, **SMALL) as index:
+        index.insert_many(range(8), texts[:8])
+        with index.batch():
+            index.insert_many(range(8, 20), texts[8:20])
+            before = list(index), index.query_many(texts)
+            with pytest.raises(ValueError, match="is in the index already"):
+                index.insert_many([21, 3], texts[:2])
+            assert len(index) == 20
+            assert (list(index), index.query_many(texts)) == before
+        assert (list(index), index.query_many(texts)) == before
+
+
+def test_more_than_256_bands(backend):
+    rows = np.random.default_rng(0).integers(0, 2**32, (20, 600), np.uint32)
+    rows[7, 1::2] = rows[3, 1::2]
+    with backend(0.5, num_perm=600, bands=600, rows=1, verify="signature") as index:
+        index.insert_many(range(20), signatures=rows)
+        assert index.query(signature=rows[3]) == [(3, 1.0), (7, 0.5)]
+        assert [found[0][0] for found in index.query_many(signatures=rows)] == list(range(20))
+        index.remove(3)
+        assert index.query(signature=rows[7]) == [(7, 1.0)]

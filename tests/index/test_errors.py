@@ -11,14 +11,14 @@ ROWS = np.arange(256, dtype=np.uint32).reshape(2, 128)
 TEXT = "a text of some length"
 
 
-def filled(**options):
-    index = Index(**options)
+def filled(make=Index, **options):
+    index = make(**options)
     index.insert_many(["a", "b"], [TEXT, "another one that is not alike"])
     return index
 
 
 def state(index):
-    return list(index), [index.signature(name).tolist() for name in index], index._backend.n
+    return list(index), [index.signature(name).tolist() for name in index], len(index)
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ BAD_DOCUMENTS = [
 
 
 @pytest.mark.parametrize(("given", "error", "said"), BAD_DOCUMENTS)
-def test_one_document(given, error, said):
-    index = filled(verify="signature")
+def test_one_document(backend, given, error, said):
+    index = filled(backend, verify="signature")
     before = state(index)
     with pytest.raises(error, match=said):
         index.query(**given)
@@ -72,7 +72,7 @@ def test_one_document(given, error, said):
         (["c"], {"texts": ["x", "y"]}, ValueError, "ids has 1 elements for 2 documents"),
         (["c", "b"], {"texts": ["x", "y"]}, ValueError, "id 'b' is in the index already"),
         (["c", "c"], {"texts": ["x", "y"]}, ValueError, "id 'c' is given twice"),
-        (["c", []], {"texts": ["x", "y"]}, TypeError, "unhashable"),
+        (["c", []], {"texts": ["x", "y"]}, TypeError, "unhashable|ids must be str"),
         (None, {"texts": ["x", "y"]}, TypeError, "ids must be a collection"),
         ("cd", {"texts": ["x", "y"]}, TypeError, "ids must be a collection"),
         (["c", "d"], {"signatures": ROWS[0]}, ValueError, r"shape \(n, num_perm\)"),
@@ -80,11 +80,11 @@ def test_one_document(given, error, said):
         (["c", "d"], {}, TypeError, "give either texts or signatures, got neither"),
     ],
 )
-def test_many_documents_are_all_or_none(method, ids, given, error, said):
+def test_many_documents_are_all_or_none(backend, method, ids, given, error, said):
     for verify in ("signature", "exact"):
         if verify == "exact" and "signatures" in given:
             continue
-        index = filled(verify=verify)
+        index = filled(backend, verify=verify)
         before = state(index)
         with pytest.raises(error, match=said):
             getattr(index, method)(ids, **given)
@@ -92,8 +92,8 @@ def test_many_documents_are_all_or_none(method, ids, given, error, said):
         assert index.query(TEXT) == [("a", 1.0)]
 
 
-def test_known_ids():
-    index = filled(verify="signature")
+def test_known_ids(backend):
+    index = filled(backend, verify="signature")
     for on_known in ("ignore", None, True):
         with pytest.raises(ValueError, match='on_known must be "raise" or "replace"'):
             index.insert("a", TEXT, on_known=on_known)
@@ -104,8 +104,8 @@ def test_known_ids():
     assert index.query(TEXT) == []
 
 
-def test_unknown_ids():
-    index = filled(verify="signature")
+def test_unknown_ids(backend):
+    index = filled(backend, verify="signature")
     for call in (index.remove, index.signature):
         with pytest.raises(KeyError, match="c"):
             call("c")
@@ -115,16 +115,16 @@ def test_unknown_ids():
             call([])
 
 
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "1"])
-def test_limits(limit):
-    index = filled(verify="signature")
-    for call in (lambda: index.query(TEXT, limit=limit), lambda: index.query_many([], limit=limit)):
-        with pytest.raises(ValueError, match="limit must be an integer of at least 1"):
-            call()
+def test_limits(backend):
+    index = filled(backend, verify="signature")
+    for limit in (0, -1, 1.5, "1"):
+        for call in (index.query, index.query_many):
+            with pytest.raises(ValueError, match="limit must be an integer of at least 1"):
+                call([TEXT], limit=limit)
 
 
-def test_exact_needs_texts():
-    index = filled(verify="exact")
+def test_exact_needs_texts(backend):
+    index = filled(backend, verify="exact")
     for call in (
         lambda: index.insert("c", signature=ROWS[0]),
         lambda: index.insert_many(["c", "d"], signatures=ROWS),
@@ -134,8 +134,8 @@ def test_exact_needs_texts():
             call()
 
 
-def test_merging_what_does_not_suit():
-    index = filled(verify="signature")
+def test_merging_what_does_not_suit(backend):
+    index = filled(backend, verify="signature")
     for options in ({"seed": 2}, {"num_perm": 64}, {"shingler": Shingler(size=5)}):
         (name,) = options
         with pytest.raises(ValueError, match=f"the other index has {name}="):
@@ -143,9 +143,9 @@ def test_merging_what_does_not_suit():
     with pytest.raises(TypeError, match="other must be an Index, got dict"):
         index.merge({})
     with pytest.raises(ValueError, match="the other index keeps neither texts nor sets"):
-        filled(verify="exact").merge(index)
+        filled(backend, verify="exact").merge(index)
     with pytest.raises(ValueError, match="id 'a' is in the index already"):
-        index.merge(filled(verify="signature"))
+        index.merge(filled(backend, verify="signature"))
     before = state(index)
     index.merge(index, on_known="replace")
     assert state(index)[:2] == before[:2]

@@ -1,12 +1,20 @@
 """The index against a model that is slow and obvious."""
 
+import pickle
 import random
+from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 import oracle
 import strategies
@@ -35,14 +43,27 @@ def modelled(index, rows):
     return model
 
 
-@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 33, 300])
-@pytest.mark.parametrize(
+SHAPES = pytest.mark.parametrize(
     ("num_perm", "bands", "rows"), [(1, 1, 1), (8, 4, 2), (17, 5, 3), (16, 1, 16), (64, 21, 3)]
 )
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 33, 300])
+@SHAPES
 def test_queries_of_many_sizes(n, num_perm, bands, rows):
+    assert_like_the_model(Index, n, num_perm, bands, rows)
+
+
+@SHAPES
+def test_queries_of_stored_documents(backend, num_perm, bands, rows):
+    for n in (0, 1, 40):
+        assert_like_the_model(backend, n, num_perm, bands, rows)
+
+
+def assert_like_the_model(make, n, num_perm, bands, rows):
     signatures = signatures_alike(n, num_perm, 3)
     for threshold in (0.3, 1.0):
-        index = Index(threshold, num_perm=num_perm, bands=bands, rows=rows, verify="signature")
+        index = make(threshold, num_perm=num_perm, bands=bands, rows=rows, verify="signature")
         index.insert_many(range(n), signatures=signatures)
         model = modelled(index, signatures)
         asked = np.concatenate([signatures, signatures_alike(20, num_perm, 3, 1)])
@@ -84,11 +105,22 @@ def documents_of(texts, num_perm=32):
 @given(data=st.data())
 @settings(max_examples=60)
 def test_texts(verify, data):
+    check_texts(Index, verify, data)
+
+
+@pytest.mark.parametrize("verify", VERIFY)
+@given(data=st.data())
+@settings(max_examples=8)
+def test_texts_that_are_stored(backend, verify, data):
+    check_texts(backend, verify, data)
+
+
+def check_texts(make, verify, data):
     texts = data.draw(strategies.collections(st.one_of(strategies.narrow, strategies.wide)))
     asked = data.draw(strategies.collections(max_size=5))
     limit = data.draw(st.sampled_from([None, 1, 3]))
     threads = data.draw(st.sampled_from([1, 2]))
-    index = Index(
+    index = make(
         0.5, num_perm=32, bands=10, rows=3, shingler=Shingler(size=3), verify=verify,
         threads=threads,
     )  # fmt: skip
@@ -101,26 +133,29 @@ def test_texts(verify, data):
         found = index.query_many([*texts, *asked], limit=limit)
     for answers, document in zip(found, documents_of([*texts, *asked]), strict=True):
         assert same(answers, model.query(document, limit))
-    fresh = Index(
-        0.5, num_perm=32, bands=10, rows=3, shingler=Shingler(size=3), verify=verify
-    )  # fmt: skip
+    index.close()
+    fresh = make(0.5, num_perm=32, bands=10, rows=3, shingler=Shingler(size=3), verify=verify)
     model.documents.clear()
     new = fresh.insert_unique(list(range(len(texts))), texts)
     expected = [model.insert_unique(d, doc) for d, doc in enumerate(documents_of(texts))]
     assert new.tolist() == expected
     assert list(fresh) == list(model.documents)
+    fresh.close()
 
 
 class Machine(RuleBasedStateMachine):
     """Any sequence of calls; few values, so that most ids are known and most documents alike."""
 
-    names = st.one_of(st.integers(0, 12), st.sampled_from(["a", b"b", None, (1, 2)]))
+    names = st.one_of(st.integers(0, 12), st.sampled_from(["a", b"b", "", -(2**63)]))
     rows = st.lists(st.sampled_from([0, 1, M32]), min_size=6, max_size=6)
     many = st.lists(st.tuples(names, rows), max_size=8)
 
+    def make(self, verify):
+        return Index(0.5, num_perm=6, bands=2, rows=3, verify=verify)
+
     @initialize(verify=st.sampled_from(["signature", "none"]))
     def start(self, verify):
-        self.index = Index(0.5, num_perm=6, bands=2, rows=3, verify=verify)
+        self.index = self.make(verify)
         self.model = Model(0.5, 2, 3, verify)
 
     def both(self, change, expected):
@@ -223,12 +258,67 @@ TestMachine = Machine.TestCase
 TestMachine.settings = settings(max_examples=100, stateful_step_count=40)
 
 
+def test_any_sequence_of_calls_of_stored_documents(backend):
+    class Stored(Machine):
+        def make(self, verify):
+            return backend(0.5, num_perm=6, bands=2, rows=3, verify=verify)
+
+        @rule(documents=st.lists(Machine.many, max_size=3), gone=Machine.names, fails=st.booleans())
+        def batch(self, documents, gone, fails):
+            """All of it or nothing, whatever is refused in between and caught."""
+            before = dict(self.model.documents)
+            with suppress(ZeroDivisionError), self.index.batch():
+                for some in documents:
+                    self.insert_many(documents=some, on_known="raise")
+                    self.discard(name=gone)
+                    self.is_equal()
+                    self.insert_unique(documents=some[:2])
+                    self.is_equal()
+                if fails:
+                    raise ZeroDivisionError
+            if fails and backend.stored:
+                self.model.documents = before
+
+        @rule()
+        def go_on_with_a_copy(self):
+            old = self.index
+            self.index = self.make(old.search_params.verify)
+            self.index.merge(old.copy())
+            old.close()
+
+        @rule()
+        def go_on_with_another_process(self):
+            if backend.stored:
+                self.index.close()
+                self.index = pickle.loads(pickle.dumps(self.index))
+
+        def teardown(self):
+            self.index.close()
+
+    run_state_machine_as_test(
+        Stored,
+        settings=settings(
+            max_examples=12, stateful_step_count=25, phases=[Phase.explicit, Phase.generate]
+        ),
+    )
+
+
+def test_ids_of_any_type_in_memory():
+    names = [None, (1, 2), 2.5, "\ud800", frozenset("a"), True]
+    index = Index(0.8, verify="signature")
+    index.insert_many(names, signatures=np.tile(np.arange(128, dtype=np.uint32), (6, 1)))
+    index.insert((1, 2), signature=np.zeros(128, np.uint32), on_known="replace")
+    index.remove(None)
+    assert list(index) == [*names[2:], (1, 2)]
+    assert index.query(signature=np.zeros(128, np.uint32)) == [((1, 2), 1.0)]
+
+
 # ---- growth, removal, memory
 
 
-def test_growth_one_by_one():
-    signatures = signatures_alike(700, 12, 3)
-    index = Index(0.6, num_perm=12, bands=4, rows=3, verify="signature")
+def test_growth_one_by_one(backend):
+    signatures = signatures_alike(100 if backend.stored else 700, 12, 3)
+    index = backend(0.6, num_perm=12, bands=4, rows=3, verify="signature")
     model = Model(0.6, 4, 3)
     for d, row in enumerate(signatures):
         index.insert(d, signature=row)
@@ -307,23 +397,24 @@ def test_contents_are_packed(keeps):
     assert [index.query(texts[d]) for d in (0, 1, 2)] == [[], [(1, 1.0)], [(2, 1.0)]]
 
 
-def test_queries_of_many_identical_documents_stop_early():
+def test_queries_of_many_identical_documents_stop_early(backend):
+    n = 200 if backend.stored else 5000
     row = np.random.default_rng(0).integers(0, 2**32, (1, 128), np.uint32)
-    index = Index(0.8, verify="signature")
-    index.insert_many(range(5000), signatures=np.repeat(row, 5000, axis=0))
+    index = backend(0.8, verify="signature")
+    index.insert_many(range(n), signatures=np.repeat(row, n, axis=0))
     index.insert_many(["near", "far"], signatures=np.vstack([row, row ^ 1]))
     assert index.query(signature=row[0], limit=3) == [(0, 1.0), (1, 1.0), (2, 1.0)]
-    assert len(index.query(signature=row[0])) == 5001
-    found = index.query_many(signatures=np.repeat(row, 5000, axis=0), limit=10)
-    assert found == [[(d, 1.0) for d in range(10)]] * 5000
+    assert len(index.query(signature=row[0])) == n + 1
+    found = index.query_many(signatures=np.repeat(row, n, axis=0), limit=10)
+    assert found == [[(d, 1.0) for d in range(10)]] * n
 
 
 # ---- signatures of any origin, texts in any form
 
 
-def test_signatures_of_a_hasher_find_texts():
+def test_signatures_of_a_hasher_find_texts(backend):
     texts = ["one text and more of it", "another text altogether", ""]
-    index = Index(0.8, verify="signature")
+    index = backend(0.8, verify="signature")
     index.insert_many(list("abc"), signatures=MinHasher().signatures(texts))
     assert index.query(texts[0]) == [("a", 1.0)]
     assert index.query(texts[1].encode()) == [("b", 1.0)]
@@ -336,11 +427,11 @@ def test_signatures_of_a_hasher_find_texts():
     assert repr(index).startswith("<fastlsh.Index of 3 documents, threshold=0.8")
 
 
-def test_arrow_texts():
+def test_arrow_texts(backend):
     pa = pytest.importorskip("pyarrow")
     texts = ["one text and more of it", None, "one text and more of it!"]
     for verify in VERIFY:
-        index = Index(0.7, verify=verify)
+        index = backend(0.7, verify=verify)
         assert index.insert_unique(pa.array([5, 6, 7]), pa.array(texts)).tolist() == [
             True,
             True,
@@ -351,8 +442,8 @@ def test_arrow_texts():
         assert answers[0][0] == 5
 
 
-def test_iteration_is_over_what_was_there():
-    index = Index()
+def test_iteration_is_over_what_was_there(backend):
+    index = backend()
     index.insert_many(range(3), ["a", "b", "c"])
     for name in index:
         index.remove(name)

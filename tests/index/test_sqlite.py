@@ -171,6 +171,29 @@ def test_a_batch_that_fails(path):
             pass
 
 
+def test_an_error_that_undoes_a_batch(path):
+    """SQLite may do so where a disk is full, for instance: what follows is no part of a change."""
+
+    def half(index):
+        with index.batch():
+            index.insert("b", TEXTS[1])
+            index._backend.store._sql.execute("ROLLBACK")
+            for call in (lambda: index.insert("c", TEXTS[2]), lambda: index.query(TEXTS[0])):
+                with pytest.raises(OSError, match="an error has undone the batch") as error:
+                    call()
+                assert str(path) in str(error.value)
+
+    with Index.open(path) as index:
+        index.insert("a", TEXTS[0])
+        with pytest.raises(OSError, match="an error has undone the batch"):
+            half(index)
+        assert list(index) == ["a"]
+        index.insert("d", TEXTS[3])
+    with Index.open(path) as index:
+        assert list(index) == ["a", "d"]
+        assert index.query(TEXTS[3]) == [("d", 1.0)]
+
+
 @pytest.mark.parametrize("removed", [False, True])
 def test_readers_follow_a_writer(path, removed):
     with Index.open(path) as writer, Index.open(path, read_only=True) as reader:

@@ -50,22 +50,22 @@ def signature_of(group, member):
 
 
 @pytest.mark.parametrize("verify", ["signature", "none"])
-def test_each_thread_has_its_documents(verify):
+def test_each_thread_has_its_documents(backend, verify):
     """Threads work on ids and groups of their own, so that each can know its answers."""
-    index = Index(0.5, num_perm=32, bands=8, rows=4, verify=verify, threads=2)
+    index = backend(0.5, num_perm=32, bands=8, rows=4, verify=verify, threads=2)
 
     def work(thread):
         draw = random.Random(thread)
         model = {}
-        for step in range(250):
+        for step in range(20 if backend.stored else 250):
             group = 1000 * thread + draw.randrange(6)
-            name = (thread, step)
+            name = backend.name(thread, step)
             kind = draw.randrange(7)
             if kind <= 1:
                 index.insert(name, signature=signature_of(group, step))
                 model[name] = group
             elif kind == 2:
-                names = [(thread, step, i) for i in range(5)]
+                names = [backend.name(thread, step, i) for i in range(5)]
                 rows = np.array([signature_of(group, 1000 * step + i) for i in range(5)])
                 index.insert_many(names, signatures=rows)
                 model.update(dict.fromkeys(names, group))
@@ -112,40 +112,66 @@ def test_each_thread_has_its_documents(verify):
         assert (index.signature(name)[4:] == signature_of(group, 0)[4:]).all()
 
 
-def test_one_stream_is_deduplicated_once():
+def test_one_stream_is_deduplicated_once(backend):
     """All threads bring the same texts: of each exactly one is new."""
-    texts = [f"text number {i} that is like no other one {i * i}" for i in range(300)]
+    n, many = (60, 15) if backend.stored else (300, 25)
+    texts = [f"text number {i} that is like no other one {i * i}" for i in range(n)]
     for verify in ("signature", "exact"):
-        index = Index(0.95, shingler=Shingler(size=5), verify=verify, threads=1)
+        index = backend(0.95, shingler=Shingler(size=5), verify=verify, threads=1)
         fresh = []
 
         def work(thread, index=index, fresh=fresh):
             draw = random.Random(thread)
-            order = draw.sample(range(300), 300)
-            for start in range(0, 300, 25):
-                part = order[start : start + 25]
-                new = index.insert_unique([(thread, i) for i in part], [texts[i] for i in part])
+            order = draw.sample(range(n), n)
+            for start in range(0, n, many):
+                part = order[start : start + many]
+                names = [backend.name(thread, i) for i in part]
+                new = index.insert_unique(names, [texts[i] for i in part])
                 fresh.extend(i for i, is_new in zip(part, new, strict=True) if is_new)
 
         all_at_once(*(lambda thread=thread: work(thread) for thread in range(THREADS)))
-        assert sorted(fresh) == list(range(300))
-        assert sorted(i for _, i in index) == list(range(300))
-        assert [len(found) for found in index.query_many(texts)] == [1] * 300
+        assert sorted(fresh) == list(range(n))
+        assert len(index) == n
+        assert [len(found) for found in index.query_many(texts)] == [1] * n
 
 
-def test_one_id_is_inserted_once():
-    index = Index()
+def test_one_id_is_inserted_once(backend):
+    index = backend()
+    n = 20 if backend.stored else 100
     wins = []
 
     def work(thread):
-        for name in range(100):
+        for name in range(n):
             with suppress(ValueError):
                 index.insert(name, f"thread {thread}, text {name}")
                 wins.append(name)
 
     all_at_once(*(lambda thread=thread: work(thread) for thread in range(THREADS)))
-    assert sorted(wins) == list(range(100))
-    assert sorted(index) == list(range(100))
+    assert sorted(wins) == list(range(n))
+    assert sorted(index) == list(range(n))
+
+
+def test_batches_of_several_threads(backend):
+    """A batch begins and ends between two calls of others, and what they do belongs to it."""
+    index = backend()
+    stop = threading.Event()
+
+    def write():
+        try:
+            for step in range(15):
+                with index.batch():
+                    index.insert(f"{step}", f"text {step}")
+                    index.insert(f"{step} too", f"another text {step}")
+        finally:
+            stop.set()
+
+    def ask():
+        while not stop.is_set():
+            assert len(index.query_many(["text 0", "text 1"])) == 2
+            assert len(list(index)) <= 30
+
+    all_at_once(write, ask, ask)
+    assert len(index) == 30
 
 
 def test_every_question_while_documents_come_and_go(tmp_path):
@@ -202,8 +228,8 @@ def test_every_question_while_documents_come_and_go(tmp_path):
     all_at_once(*[read] * THREADS)
 
 
-def test_two_indexes_that_merge_each_other():
-    left, right = Index(), Index()
+def test_two_indexes_that_merge_each_other(backend):
+    left, right = backend(), backend()
     left.insert("left", "the one text of this index")
     right.insert("right", "another text of that index")
     all_at_once(

@@ -1,6 +1,7 @@
 """Bands and rows: the chance that a pair becomes a candidate, and choosing it."""
 
 from fastlsh.banding.choice import steepest_bands
+from fastlsh.banding.containment import containment_bandings
 from fastlsh.banding.curve import quadrature
 from fastlsh.banding.least import least_error, least_weighted_area
 from fastlsh.banding.params import LSHParams
@@ -8,6 +9,7 @@ from fastlsh.banding.text import probability_text
 
 __all__ = [
     "LSHParams",
+    "containment_bandings",
     "least_error",
     "least_weighted_area",
     "probability_text",

@@ -1,5 +1,6 @@
 """From signatures to band keys, buckets, families and candidate pairs."""
 
+from fastlsh.candidates.by_size import find_families_by_size
 from fastlsh.candidates.codes import (
     CodedPairs,
     join_blocks,
@@ -31,6 +32,7 @@ __all__ = [
     "check_signatures",
     "empty_documents",
     "find_families",
+    "find_families_by_size",
     "join_blocks",
     "link_bands",
     "pair_codes",

@@ -1,5 +1,6 @@
 """Families: what shared buckets connect."""
 
+from collections.abc import Callable
 from threading import Lock
 from typing import NamedTuple
 
@@ -10,6 +11,8 @@ from fastlsh import _kernels
 from fastlsh.banding import LSHParams
 from fastlsh.candidates.links import Links, link_bands
 from fastlsh.parallel import Empty
+
+Use = Callable[[int, Links], None]
 
 
 class Families(NamedTuple):
@@ -43,9 +46,24 @@ def find_families(
     `empty` makes the arrays that have a value for each document and band.
     """
     n = len(signatures) if order is None else len(order)
+
+    def link(use: Use) -> int:
+        return link_bands(signatures, params, use, order, keys=keys, threads=threads)
+
+    return families_of(link, params.bands, n, order, empty)
+
+
+def families_of(
+    link: Callable[[Use], int],
+    bands: int,
+    n: int,
+    order: NDArray[np.int64] | None,
+    empty: Empty,
+) -> Families:
+    """Gather what `link` finds, band by band; see `find_families`."""
     family = np.arange(n, dtype=np.int32)
     none = np.empty(0, np.int32)
-    links: list[Links] = [(none, none)] * params.bands
+    links: list[Links] = [(none, none)] * bands
     uniting = Lock()
 
     def use(band: int, found: Links) -> None:
@@ -53,15 +71,14 @@ def find_families(
         with uniting:
             _kernels.unite(family, earlier, later)
 
-    without = link_bands(signatures, params, use, order, keys=keys, threads=threads)
-    del keys
+    without = link(use)
     places = _by_family(family)
     starts = np.flatnonzero(np.diff(family[places], prepend=-1))
     place = family  # of no further use
     place[places] = np.arange(len(places), dtype=np.int32)
-    previous = empty((params.bands, len(places)), np.int32)
+    previous = empty((bands, len(places)), np.int32)
     previous.fill(-1)
-    for band in range(params.bands):
+    for band in range(bands):
         later, earlier = links[band]
         links[band] = none, none
         previous[band, place[later]] = place[earlier]

@@ -17,6 +17,9 @@ would not make a pass much shorter. No more threads than this link bands."""
 FEW = 1 << 15
 """Fewer documents are linked sooner than another thread has begun."""
 
+APART = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number: multiples of it by numbers of groups differ in their upper bits, too."""
+
 Links = tuple[NDArray[np.int32], NDArray[np.int32]]
 """(later, earlier), int32: later ones ascending, each with the latest earlier one of its bucket."""
 
@@ -78,6 +81,7 @@ def link_bands(
     order: NDArray[np.int64] | None = None,
     *,
     keys: NDArray[np.uint64] | None = None,
+    groups: NDArray[np.uint64] | None = None,
     threads: int = 1,
 ) -> int:
     """Link the documents of each bucket, band by band.
@@ -93,6 +97,8 @@ def link_bands(
         int64 (n,): only these documents, in this order; what is linked are places in it.
     keys
         uint64 (some, all documents): keys of the first bands, if they were made already.
+    groups
+        uint64 (all documents,): only documents of the same group share a bucket.
     threads
         How many make keys and link bands. They never change the links.
 
@@ -115,11 +121,21 @@ def link_bands(
                 linker = Linker(n)
             for band in range(start, stop):
                 chosen = block[band] if order is None else block[band][order]
+                if groups is not None:
+                    chosen = _apart(chosen, groups if order is None else groups[order])
                 use(first + band, linker.link(chosen))
             unused.append(linker)
 
         run(work, batches(len(block), 1), threads)
     return unused[0].empty
+
+
+def _apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return keys that differ where the groups do; 0, of empty documents, stays."""
+    mixed = keys ^ (groups * APART)
+    mixed[mixed == 0] = 1
+    mixed[keys == 0] = 0
+    return mixed
 
 
 def _key_blocks(

@@ -87,6 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--containment", metavar="C", type=float, help="with --rule contained (default: 1.0, all)"
     )
     parser.add_argument(
+        "--search",
+        choices=["jaccard", "containment"],
+        help="containment: with --rule contained, find documents in much longer ones (default:"
+        " jaccard, by --threshold)",
+    )
+    parser.add_argument(
         "--max-candidates",
         metavar="N",
         type=integer,
@@ -100,7 +106,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.index is not None:
         dedup_index.run(arguments)
         return
-    keywords = search_keywords(arguments, "keep", "max_candidates", "rule", "containment")
+    own = ("keep", "max_candidates", "rule", "containment", "search")
+    if arguments.search == "containment" and arguments.threshold is not None:
+        raise ValueError("--threshold has no effect with --search containment")
+    keywords = search_keywords(arguments, *own)
     with watched(arguments) as watch:
         result = deduplicate_files(
             arguments.inputs,

@@ -8,11 +8,12 @@ from fastlsh.cli.index import opened
 from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import known_inputs, read_inputs
 from fastlsh.disk import deduplicate_with_index
+from fastlsh.index import shown
 from fastlsh.io import check_rows_output, check_targets
 
 REFUSED = (
     "against", "priority", "clusters", "report", "convert_to", "work", "memory", "rule",
-    "containment",
+    "containment", "search",
 )  # fmt: skip
 
 
@@ -31,12 +32,13 @@ def run(arguments: argparse.Namespace) -> None:
     for path in (arguments.output, arguments.removed):
         if path is not None and os.path.abspath(path) == os.path.abspath(arguments.index):
             raise ValueError(f"{path}: it is the index")
+    most = arguments.max_candidates
     with opened(arguments) as index:
         collection = read_inputs(arguments, arguments.inputs, uniform=True)
         warn_of_rows(collection)
         result = deduplicate_with_index(
             index, collection, arguments.output, arguments.removed,
-            keep=arguments.keep or "first", max_candidates=arguments.max_candidates or 1000,
+            keep=arguments.keep or "first", max_candidates=1000 if most is None else most,
             threads=arguments.threads,
             progress=sys.stderr.isatty() and not arguments.quiet,
         )  # fmt: skip
@@ -46,4 +48,4 @@ def run(arguments: argparse.Namespace) -> None:
         kept = len(result.selected)
         say(f"{len(collection)} documents")
         say(f"{kept} kept, {len(collection) - kept} removed")
-        say(f"{arguments.index} has {size} documents")
+        say(f"{shown(arguments.index)} has {size} documents")

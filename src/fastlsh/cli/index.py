@@ -1,8 +1,7 @@
-"""``fastlsh index``: an index in a file that is always saved."""
+"""``fastlsh index``: an index in a file or on a Redis server, which is always saved."""
 
 import argparse
 import json
-import os
 
 import numpy as np
 
@@ -16,14 +15,15 @@ from fastlsh.cli.options import (
     known_inputs,
     read_inputs,
 )
-from fastlsh.index import finish_moves
+from fastlsh.index import exists, finish_moves, forget, shown
 from fastlsh.io import Lookup, check_target, write_table
 
-HELP = "Create, change and query an index in a file that is always saved."
+HELP = "Create, change and query an index that is always saved, in a file or on a Redis server."
 EXAMPLES = """\
 examples:
   fastlsh index build seen.index monday.jsonl
   fastlsh index query seen.index tuesday.jsonl --limit 1
+  fastlsh index build redis://localhost:6379/0#seen monday.jsonl
 """
 
 
@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         sub = commands.add_parser(name, help=text, description=text)
         sub.allow_abbrev = False
-        sub.add_argument("index", metavar="INDEX", help="the file of the index")
+        sub.add_argument(
+            "index", metavar="INDEX", help="the file of the index, or redis://HOST:PORT/DB#NAME"
+        )
         sub.set_defaults(do=run)
         if name in ("build", "add", "query"):
             add_input_options(sub)
@@ -72,10 +74,10 @@ def run(arguments: argparse.Namespace) -> None:
 def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool = False) -> Index:
     """Open the index of a command, and complete what an interrupted command left unfinished."""
     path = arguments.index
-    if new and os.path.exists(path):
-        raise ValueError(f"{path}: it exists already; `fastlsh index add` adds to it")
-    if not new and not os.path.exists(path):
-        raise ValueError(f"{path}: there is no index; `fastlsh index build` creates one")
+    if new and exists(path):
+        raise ValueError(f"{shown(path)}: it exists already; `fastlsh index add` adds to it")
+    if not new and not exists(path):
+        raise ValueError(f"{shown(path)}: there is no index; `fastlsh index build` creates one")
     given = given_keywords(arguments) if hasattr(arguments, "threshold") else {}
     try:
         index = Index.open(path, read_only=False, **given)
@@ -95,8 +97,7 @@ def _build(arguments: argparse.Namespace) -> None:
         try:
             index.insert_many(collection.ids, collection.texts)
         except BaseException:
-            index.close()
-            os.unlink(arguments.index)
+            forget(index)
             raise
         _say_size(arguments, index, f"{len(collection)} documents inserted")
 
@@ -134,7 +135,7 @@ def _remove(arguments: argparse.Namespace) -> None:
         for name in arguments.ids:
             number = int(name) if name.lstrip("-").isdecimal() else None
             if not index.discard(name) and (number is None or not index.discard(number)):
-                raise ValueError(f"{arguments.index}: no document has the id {name}")
+                raise ValueError(f"{shown(arguments.index)}: no document has the id {name}")
         _say_size(arguments, index, f"{len(arguments.ids)} documents removed")
 
 
@@ -152,4 +153,4 @@ def _info(arguments: argparse.Namespace) -> None:
 
 def _say_size(arguments: argparse.Namespace, index: Index, done: str) -> None:
     if not arguments.quiet:
-        say(f"{done}; {arguments.index} has {len(index)}")
+        say(f"{done}; {shown(arguments.index)} has {len(index)}")

@@ -69,6 +69,10 @@ def choose(engine: str, sources: list[Source], params: SearchParams, memory: int
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    if params.search == "containment":
+        if engine == "disk":
+            raise ValueError("search='containment' works in memory only, got engine='disk'")
+        return "memory, where a search by containment works"
     if engine != "auto":
         return f"{engine}, as asked for"
     if any(identity(source) is None for source in sources):

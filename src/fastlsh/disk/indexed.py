@@ -38,12 +38,14 @@ def deduplicate_with_index(
     """Write the rows that are new to an index, and insert them: both or neither.
 
     A process that ends in between leaves a note in the index, with which `finish_moves` goes on.
+    If a server goes away before it has answered, nobody knows whether it made the change: the files
+    that were written stay in hidden folders beside the outputs, for the next command to complete.
     The cost is that of the new rows.
 
     Parameters
     ----------
     index
-        In a file.
+        In a file or on a server.
     collection
         The new documents, from `fastlsh.io.read` with ``uniform=True``.
     output, removed
@@ -104,6 +106,9 @@ def _aside(targets: list[str]) -> Iterator[list[tuple[str, str]]]:
             (os.path.join(folder, os.path.basename(target)), target)
             for folder, target in zip(folders, targets, strict=True)
         ]
+    except ConnectionError:
+        folders.clear()  # if the server has made the change, `finish_moves` needs them
+        raise
     finally:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)

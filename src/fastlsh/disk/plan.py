@@ -66,6 +66,7 @@ class Search:
 
     params: SearchParams
     options: RunOptions
+    recall: float = 0.98
 
     @classmethod
     def of(
@@ -76,16 +77,22 @@ class Search:
         progress: ProgressOption,
     ) -> "Search":
         """Check the arguments of a public function."""
-        return cls(SearchParams.of(threshold, **search), RunOptions.of(threads, progress))
+        params = SearchParams.of(threshold, **search)
+        return cls(params, RunOptions.of(threads, progress), search.get("recall", 0.98))
 
     @property
     def keywords(self) -> dict[str, Any]:
         """For the functions that work in memory."""
         params = self.params
+        if params.search == "containment":
+            chosen: dict[str, Any] = {"search": params.search, "recall": self.recall}
+        else:
+            chosen = {"bands": params.lsh.bands, "rows": params.lsh.rows}
         return {
+            **chosen,
             "threshold": params.threshold, "shingler": params.shingler,
-            "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
-            "rows": params.lsh.rows, "scheme": params.scheme, "verify": params.verify,
+            "num_perm": params.num_perm, "seed": params.seed,
+            "scheme": params.scheme, "verify": params.verify,
             "threads": self.options.threads, "progress": self.options.progress.function or False,
         }  # fmt: skip
 

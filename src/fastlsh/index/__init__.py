@@ -3,13 +3,16 @@
 from fastlsh.index.asking import known_documents
 from fastlsh.index.memory import PackedTexts, packed
 from fastlsh.index.online import Index
-from fastlsh.index.publishing import finish_moves, published
+from fastlsh.index.publishing import exists, finish_moves, forget, published, shown
 
 __all__ = [
     "Index",
     "PackedTexts",
+    "exists",
     "finish_moves",
+    "forget",
     "known_documents",
     "packed",
     "published",
+    "shown",
 ]

@@ -5,7 +5,8 @@ import os
 import sys
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,16 @@ from fastlsh._kernels import NOT_VERIFIED, answer_lists
 from fastlsh.banding import LSHParams
 from fastlsh.index.backend import Backend
 from fastlsh.index.guard import Guard
-from fastlsh.index.in_memory import Memory
+from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.memory import Documents, StoredIds, read_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
 from fastlsh.parameters import SearchParams
+
+T = TypeVar("T", bound="Asking")
+
+NAMES = 1 << 14
+"""Ids of a database that are read at a time."""
 
 
 class Asking:
@@ -35,6 +41,12 @@ class Asking:
         self._guard = Guard(backend)
         self._backend = backend
         self._later = deque()
+
+    @classmethod
+    def _over(cls: type[T], backend: Backend) -> T:
+        index = cls.__new__(cls)
+        index._hold(backend)
+        return index
 
     def __repr__(self) -> str:
         hasher, params = self._settings.hasher, self._settings.params
@@ -57,7 +69,18 @@ class Asking:
         """Iterate over the ids that are in the index now, in the order of insertion."""
         nested = self._guard.held()
         with self._guard.lock:
-            return self._settled(nested).names()
+            backend = self._settled(nested)
+            names = backend.names()
+        return names if isinstance(backend, Memory) else self._under_lock(names)
+
+    def _under_lock(self, names: Iterator[Any]) -> Iterator[Any]:
+        """Read some ids at a time, as other threads use the same connection."""
+        while True:
+            with self._guard.lock:
+                some = list(islice(names, NAMES))
+            if not some:
+                return
+            yield from some
 
     @property
     def params(self) -> LSHParams:
@@ -202,21 +225,11 @@ class Asking:
     def _settled(self, nested: bool = False) -> Backend:
         """Return the backend, after completing what an earlier call could not complete."""
         backend = self._backend
-        backend.settle()
+        backend.settle(nested)
         while self._later and not nested:
             backend.discard(self._later[0])
             self._later.popleft()
         return backend
-
-
-def in_memory(backend: Backend) -> Memory:
-    """Return a copy in memory of any index."""
-    if isinstance(backend, Memory):
-        return backend.copy()
-    tables = Memory(backend.settings)
-    for names, documents in backend.blocks():
-        tables.add(names, documents, "raise")
-    return tables
 
 
 def known_documents(index: Asking, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:

@@ -83,8 +83,8 @@ class Backend(Protocol):
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""
 
-    def settle(self) -> None:
-        """Complete what an earlier call could not complete."""
+    def settle(self, nested: bool) -> None:
+        """Complete or undo what an earlier call could not; `nested`: one is still under way."""
 
     def tidy(self) -> None:
         """Free what removed documents left behind if it costs too much; never fail."""

@@ -1,7 +1,7 @@
 """The changes of an index: documents are inserted, replaced and removed."""
 
-from collections.abc import Hashable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -177,15 +177,28 @@ class Changing(Asking):
         with self._guard.change():
             self._changeable().add(names, documents, on_known)
 
-    def batch(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def batch(self) -> Iterator[None]:
         """Combine many changes into one: ``with index.batch(): ...``.
 
         An index on disk or on a server writes all changes at the end, or none of them if there is
         an error. Other processes see all changes or none, while this index sees those made so far.
-        For an index in memory, `batch` has no effect.
+        What other threads do with this index meanwhile belongs to the batch, too. For an index in
+        memory, `batch` has no effect.
         """
-        with self._guard.change():
-            return self._changeable().batch()
+        with ExitStack() as stack:  # begins and ends under the lock, but lets other calls in
+            with self._guard.change():
+                batch = self._changeable().batch()
+                batch.__enter__()
+            stack.push(self._ending(batch))
+            yield
+
+    def _ending(self, batch: AbstractContextManager[None]) -> Any:
+        def end(*error: Any) -> bool | None:
+            with self._guard.change():
+                return batch.__exit__(*error)
+
+        return end
 
     def _changeable(self, nested: bool = False) -> Backend:
         if self._backend.read_only:

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
+from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.memory import USED_WHEN_COMPACT, Documents, Tables
 
 
 class Memory(Tables):
     """Tables as a `Backend`, including a memory-mapped file, which cannot be changed."""
+
+    file: str | None = None
+    """The absolute path of the file that is mapped."""
 
     @property
     def changing(self) -> bool:
@@ -64,7 +67,7 @@ class Memory(Tables):
             self.tidy()
         return found
 
-    def settle(self) -> None:
+    def settle(self, nested: bool) -> None:
         """Complete a compaction that an earlier call could not complete."""
         if self.kernel.unsettled:
             if self.kernel.changing:
@@ -96,3 +99,13 @@ class Memory(Tables):
             return {}
         numbers = {name: self.find(name) for name in names}
         return {name: number for name, number in numbers.items() if number >= 0}
+
+
+def in_memory(backend: Backend) -> Memory:
+    """Return a copy in memory of any index."""
+    if isinstance(backend, Memory):
+        return backend.copy()
+    tables = Memory(backend.settings)
+    for names, documents in backend.blocks():
+        tables.add(names, documents, "raise")
+    return tables

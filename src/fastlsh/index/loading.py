@@ -63,7 +63,9 @@ def map_index(
             if checksum_of(pieces_of(arrays[entry.name])) != checksum or padding.any():
                 _refuse(path, f"{entry.name} is damaged")
     named = {PARTS.get(name, name): array for name, array in arrays.items()}
-    return Memory.over(header.settings, header.sizes.slots, named, _ids_of(header.sizes, arrays))
+    tables = Memory.over(header.settings, header.sizes.slots, named, _ids_of(header.sizes, arrays))
+    tables.file = os.path.abspath(path)
+    return tables
 
 
 def read_index(

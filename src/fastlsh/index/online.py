@@ -3,10 +3,10 @@
 import os
 from typing import Any
 
-from fastlsh.index.asking import in_memory
 from fastlsh.index.changing import Changing
-from fastlsh.index.in_memory import Memory
+from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.loading import map_index, read_index
+from fastlsh.index.pickling import pickled
 from fastlsh.index.settings import Settings
 from fastlsh.index.stored import Stored
 from fastlsh.texts import Shingler
@@ -16,7 +16,8 @@ class Index(Changing):
     """Stores documents by id, and finds those that are similar to a given one.
 
     Any thread may call any method at any time: a lock lets one thread at a time work on the
-    tables, while others hash their texts. A document without a shingle is counted but never found.
+    tables, while others hash their texts. An index can be pickled: one in memory with its
+    documents, any other as its location. A document without a shingle is counted but never found.
 
     Parameters
     ----------
@@ -80,16 +81,18 @@ class Index(Changing):
         """Return an independent copy in memory, which can be changed even if this index cannot."""
         nested = self._guard.held()
         with self._guard.lock:
-            tables = in_memory(self._settled(nested))
-        index = type(self).__new__(type(self))
-        index._hold(tables)
-        return index
+            return type(self)._over(in_memory(self._settled(nested)))
 
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Index":
         """Return an independent copy; the ids are the same objects, as they never change."""
         return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        nested = self._guard.held()
+        with self._guard.lock:
+            return pickled(type(self), self._settled(nested))
 
     def compact(self) -> None:
         """Free unused memory, and the space of removed documents."""
@@ -144,9 +147,7 @@ class Index(Changing):
             "scheme": scheme, "bands": bands, "rows": rows,
         }  # fmt: skip
         read = map_index if mmap else read_index
-        index = cls.__new__(cls)
-        index._hold(read(path, expected, threads, verify=verify))
-        return index
+        return cls._over(read(path, expected, threads, verify=verify))
 
     @classmethod
     def open(
@@ -214,9 +215,7 @@ class Index(Changing):
         store = open_store(
             path, threshold, given, recall, threads, read_only=read_only, wait=float(wait)
         )
-        index = cls.__new__(cls)
-        index._hold(Stored(store))
-        return index
+        return cls._over(Stored(store))
 
     def copy_to(self, location: str | os.PathLike[str]) -> None:
         """Copy the index to a new location, in full or not at all; `open` opens the copy.

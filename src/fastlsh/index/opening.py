@@ -27,21 +27,36 @@ def open_store(
 ) -> Store:
     """Open an index, or create it with the given parameters if there is none: `Index.open`."""
     expected = {"threshold": threshold, **given}
+    try:
+        return open_known(location, expected, threads, read_only=read_only, wait=wait)
+    except FileNotFoundError:
+        if read_only:
+            raise
+    settings = _new(threshold, given, recall, threads)
     if redis.is_address(location):
-        how: dict[str, Any] = {"read_only": read_only, "wait": wait}
-        store = redis.open_existing(location, expected, threads, **how)
-        if store is None and not read_only:
-            redis.create(location, _new(threshold, given, recall, threads), wait)
-            store = redis.open_existing(location, expected, threads, **how)
+        redis.create(location, settings, wait)
+    else:
+        with suppress(FileExistsError):  # another process was as fast
+            sqlite.create(location, settings)
+    return open_known(location, expected, threads, read_only=read_only, wait=wait)
+
+
+def open_known(
+    location: str,
+    expected: Mapping[str, Any],
+    threads: int | None,
+    *,
+    read_only: bool,
+    wait: float,
+) -> Store:
+    """Open an index that must exist, with the expected parameters."""
+    if redis.is_address(location):
+        store = redis.open_existing(location, expected, threads, read_only=read_only, wait=wait)
         if store is None:
             raise FileNotFoundError(2, "there is no index", location.rpartition("@")[2])
         return store
     if not is_index(location):
-        if read_only:
-            raise FileNotFoundError(2, "there is no index", location)
-        settings = _new(threshold, given, recall, threads)
-        with suppress(FileExistsError):  # another process was as fast
-            sqlite.create(location, settings)
+        raise FileNotFoundError(2, "there is no index", location)
     return sqlite.open_existing(location, expected, threads, read_only=read_only, wait=wait)
 
 

@@ -36,6 +36,11 @@ class Settings:
             keeps = ""
         elif not keeps:
             keeps = TEXTS if search.shingler.tokenizer is None else SETS
+        return cls.over(search, keeps, threads)
+
+    @classmethod
+    def over(cls, search: SearchParams, keeps: str, threads: int | None) -> "Settings":
+        """Return the settings of parameters that were checked before."""
         return cls(search, hasher_for(search, RunOptions.of(threads)), keeps)
 
     @property

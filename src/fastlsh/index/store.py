@@ -18,7 +18,11 @@ class Store(Protocol):
     """What a database must do. Numbers ascend in the order of insertion, and none comes again."""
 
     settings: Settings
+    location: str
+    """An absolute path, or the whole address."""
     read_only: bool
+    wait: float
+    """Seconds to wait for another process that writes."""
 
     def reading(self) -> AbstractContextManager[None]:
         """See one state of the database meanwhile; may raise `ChangedError` where it cannot."""
@@ -28,6 +32,9 @@ class Store(Protocol):
 
     def batch(self) -> AbstractContextManager[None]:
         """Make one change of all `writing` meanwhile."""
+
+    def settle(self, batched: bool) -> None:
+        """Undo what was interrupted so late that it could not be: all but the batch, if any."""
 
     def count(self) -> int:
         """Return how many documents there are."""
@@ -62,8 +69,20 @@ class Store(Protocol):
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""
 
+    def moves(self) -> list[tuple[str, str]]:
+        """Return the files of this machine that are to be renamed: what was written, the target."""
+
+    def note_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Note, besides others, which files are to be renamed."""
+
+    def forget_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Forget what `moves` has returned."""
+
     def pack(self) -> None:
         """Give back spare room."""
+
+    def forget(self) -> None:
+        """Delete an index that nothing has come into."""
 
     def close(self) -> None:
         """Let go of files and connections."""

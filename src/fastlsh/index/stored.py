@@ -33,6 +33,7 @@ class Stored:
         self.store = store
         self.settings = store.settings
         self.limited = 0
+        self._batched = False
 
     @property
     def read_only(self) -> bool:
@@ -191,8 +192,10 @@ class Stored:
                 self.store.delete(np.array([number]))
         return number >= 0
 
-    def settle(self) -> None:
-        """Do nothing: the database has completed it."""
+    def settle(self, nested: bool) -> None:
+        """Undo what an interrupted call could not undo."""
+        if not nested:
+            self.store.settle(self._batched)
 
     def tidy(self) -> None:
         """Do nothing: the database does."""
@@ -207,7 +210,11 @@ class Stored:
         limited = self.limited
         try:
             with self.store.batch():
-                yield
+                self._batched = True
+                try:
+                    yield
+                finally:
+                    self._batched = False
         except BaseException:
             self.limited = limited
             raise

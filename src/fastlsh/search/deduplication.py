@@ -13,7 +13,13 @@ from fastlsh.index import Index
 from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Deduplication
-from fastlsh.search.known import check_alone, from_index, from_signatures, signed_with
+from fastlsh.search.known import (
+    check_alone,
+    check_no_containment,
+    from_index,
+    from_signatures,
+    signed_with,
+)
 from fastlsh.search.short_shingles import warn_of_short_shingles
 from fastlsh.stages import check_keep, decide, priority_order, sign
 from fastlsh.texts import Shingler, as_texts, joined
@@ -30,6 +36,7 @@ def deduplicate(
     keep: str | ArrayLike = "first",
     rule: str = "jaccard",
     containment: float = 1.0,
+    search: str = "jaccard",
     max_candidates: int = 1000,
     shingler: Shingler | None = None,
     num_perm: int = 128,
@@ -79,6 +86,13 @@ def deduplicate(
     containment
         That share, above 0 and at most 1. Only with ``rule="contained"``, which is verified
         exactly.
+    search
+        How candidates are found. "jaccard": by similarity, see `threshold`. "containment", only
+        with ``rule="contained"``: by the share of shingles that is contained, however much longer
+        the other document is, up to a ratio that depends on `num_perm` and `containment` (32 for
+        128 and 1.0). Each pair up to that ratio is a candidate with probability `recall`;
+        `threshold`, `bands` and `rows` are not used. It takes longer, and several kilobytes more
+        per document: docs/parameters.md has figures.
     max_candidates
         The most kept documents that one document is compared with. `Deduplication.limited` counts
         the documents for which this limit, or a bucket with more than 64 kept documents, left out
@@ -107,7 +121,7 @@ def deduplicate(
     """
     params = SearchParams.of(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment,
+        rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment, search=search,
     )  # fmt: skip
     max_candidates = check_integer(max_candidates, "max_candidates")
     options = RunOptions.of(threads, progress)
@@ -117,6 +131,7 @@ def deduplicate(
     preference = check_keep(keep, len(collection))
     ready, clock = None, Stopwatch()
     if isinstance(against, Index):
+        check_no_containment(params)
         check_alone(against_signatures, "signatures")
         check_alone(against_ids, "ids")
     elif against_signatures is not None:
@@ -163,7 +178,14 @@ def deduplicate(
             "keep": keep, "max_candidates": max_candidates, "shingler": asked.shingler,
             "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
             "rows": params.lsh.rows, "scheme": scheme, "verify": verify, "rule": rule,
-            "containment": params.containment,
+            "containment": params.containment, **_search_options(params, recall),
         },
         seconds=clock,
     )  # fmt: skip
+
+
+def _search_options(params: SearchParams, recall: float) -> dict[str, Any]:
+    """Return what a search by containment has other options for."""
+    if params.search != "containment":
+        return {}
+    return {"search": params.search, "recall": recall, "bands": None, "rows": None}

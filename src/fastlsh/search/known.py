@@ -111,3 +111,11 @@ def check_alone(given: Any, name: str) -> None:
     """Raise TypeError if something is given besides an index."""
     if given is not None:
         raise TypeError(f"an index given as against has its own {name}")
+
+
+def check_no_containment(params: SearchParams) -> None:
+    """Raise ValueError if an index cannot find the candidates."""
+    if params.search == "containment":
+        raise ValueError(
+            "search='containment' cannot use an index, which finds documents by similarity"
+        )

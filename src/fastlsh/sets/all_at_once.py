@@ -1,6 +1,6 @@
 """The shingle sets of all documents at once, as sorted hashes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 HASHED = 1 << 22
 """Characters that are made sets at a time: about a tenth of a second."""
+
+Start = NDArray[np.int64]
 
 
 def all_sets(
@@ -25,9 +27,33 @@ def all_sets(
     size
         int64 (n,): of each; 0: an empty document.
     """
+    parts: dict[int, NDArray[np.uint64]] = {}
+
+    def keep(first: int, hashes: NDArray[np.uint64], start: Start, count: Start) -> None:
+        parts[first] = hashes[places_of(start, count)]
+
+    size = _make(texts, shingler, options, keep)
+    hashes, end = np.empty(int(size.sum()), np.uint64), 0
+    for first in sorted(parts):  # one by one, for Ctrl-C
+        part = parts.pop(first)
+        start, end = end, end + len(part)
+        hashes[start:end] = part
+    return hashes, size
+
+
+def set_sizes(texts: Texts, shingler: Shingler, options: RunOptions) -> NDArray[np.int64]:
+    """Return how many shingles each document has, int64 (n,); the sets are not kept."""
+    return _make(texts, shingler, options, lambda *_: None)
+
+
+def _make(
+    texts: Texts,
+    shingler: Shingler,
+    options: RunOptions,
+    use: Callable[[int, NDArray[np.uint64], Start, Start], None],
+) -> NDArray[np.int64]:
     n = len(texts)
     size = np.empty(n, np.int64)
-    parts: dict[int, NDArray[np.uint64]] = {}
 
     def work(first: int, last: int) -> Iterator[None]:
         gathered = shingler.gather(texts, first, last)
@@ -40,17 +66,12 @@ def all_sets(
                 gathered.part(begin, end), lengths[begin:end], shingler.kernel_unit, shingler.size,
                 hashes, start, count,
             )  # fmt: skip
-            parts[first + begin] = hashes[places_of(start[:-1], count)]
+            use(first + begin, hashes, start[:-1], count)
             yield
 
     advance = options.progress.stage("sets", n)
     run(work, batches(n, batch_size(texts)), options.threads, advance)
-    hashes, end = np.empty(int(size.sum()), np.uint64), 0
-    for first in sorted(parts):  # one by one, for Ctrl-C
-        part = parts.pop(first)
-        start, end = end, end + len(part)
-        hashes[start:end] = part
-    return hashes, size
+    return size
 
 
 def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:

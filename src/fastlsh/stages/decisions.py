@@ -59,7 +59,8 @@ def keep_or_drop(
     """
     families, signatures = part.families, part.signed.signatures
     documents = families.documents  # families are independent: one after the other will do
-    root = options.empty((len(documents), params.lsh.bands), np.int32)
+    bands = len(families.previous)
+    root = options.empty((len(documents), bands), np.int32)
     by_place = np.empty(len(documents), np.int32)
     for band, previous in enumerate(families.previous):
         _kernels.roots(previous, by_place)
@@ -70,7 +71,7 @@ def keep_or_drop(
         root, signatures, documents, fixed[documents].view(np.uint8), params.least,
         params.removal_mode, max_candidates, options.empty,
     )  # fmt: skip
-    most = min(_kernels.REMEMBERED * params.lsh.bands, max_candidates)
+    most = min(_kernels.REMEMBERED * bands, max_candidates)
     room = np.empty(max(1 << 20, most), np.int32)
     decisions = Decisions(
         documents,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import Families, find_families
+from fastlsh.candidates import Families, find_families, find_families_by_size
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
-from fastlsh.sets import ShingleSets
+from fastlsh.sets import ShingleSets, set_sizes
 from fastlsh.stages.signing import Signed
 from fastlsh.texts import Texts
 
@@ -52,6 +52,16 @@ def part_of(
     params, options
         Of the search.
     """
+    if params.search == "containment":
+        families = find_families_by_size(
+            signed.signatures,
+            set_sizes(texts, params.shingler, options),
+            params.bandings,
+            order,
+            threads=options.threads,
+            empty=options.empty,
+        )
+        return Part(texts, signed, families)
     families = find_families(
         signed.signatures,
         params.lsh,

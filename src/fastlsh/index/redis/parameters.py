@@ -20,6 +20,13 @@ def create(location: str, settings: Settings, wait: float) -> bool:
         return bool(server.client.set(server.key("parameters"), code, nx=True))
 
 
+def exists(location: str) -> bool:
+    """Whether there is an index."""
+    server = Server(location, 10.0)
+    with server.errors():
+        return bool(server.client.exists(server.key("parameters")))
+
+
 def open_existing(
     location: str, expected: Mapping[str, Any], threads: int | None, *, read_only: bool, wait: float
 ) -> RedisStore | None:

@@ -12,16 +12,19 @@ SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
 """Milliseconds after which the lock of a writer that has ended is void."""
 
+# ARGV: entries, and how many bytes of each name the bucket; 8 more are the number.
 ADD = """
-local entries = ARGV[1]
-for i = 1, #entries, 13 do
-  redis.call('APPEND', KEYS[1] .. string.sub(entries, i, i + 4), string.sub(entries, i + 5, i + 12))
+local entries, tag = ARGV[1], tonumber(ARGV[2])
+for i = 1, #entries, tag + 8 do
+  local key = KEYS[1] .. string.sub(entries, i, i + tag - 1)
+  redis.call('APPEND', key, string.sub(entries, i + tag, i + tag + 7))
 end
 """
 DROP = """
-local entries = ARGV[1]
-for i = 1, #entries, 13 do
-  local key, number = KEYS[1] .. string.sub(entries, i, i + 4), string.sub(entries, i + 5, i + 12)
+local entries, tag = ARGV[1], tonumber(ARGV[2])
+for i = 1, #entries, tag + 8 do
+  local key = KEYS[1] .. string.sub(entries, i, i + tag - 1)
+  local number = string.sub(entries, i + tag, i + tag + 7)
   local held, left = redis.call('GET', key) or '', {}
   for j = 1, #held, 8 do
     local one = string.sub(held, j, j + 7)
@@ -35,6 +38,14 @@ end
 def is_address(location: str) -> bool:
     """Whether this is the URL of a Redis server, and no file."""
     return location.partition("://")[0] in SCHEMES and "://" in location
+
+
+def address_of(location: str) -> str:
+    """Return a location without its password and the number of the database."""
+    url, _, name = location.partition("#")
+    parts = urlsplit(url)
+    where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+    return f"{parts.scheme}://{where}#{name or 'index'}"
 
 
 class Server:
@@ -55,12 +66,12 @@ class Server:
             raise ImportError(
                 'an index on a server needs the package redis: pip install "fastlsh[redis]"'
             ) from error
+        self.location = location
         url, _, name = location.partition("#")
-        parts = urlsplit(url)
-        where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
-        self.address = f"{parts.scheme}://{where}#{name or 'index'}"  # without a password
+        self.address = address_of(location)
         self.wait = wait
         self.library: Any = redis
+        self._token: bytes | None = None
         self.client: Any = redis.Redis.from_url(
             url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0)
         )
@@ -91,11 +102,15 @@ class Server:
         except said.RedisError as error:
             code = errno.ENOSPC if "OOM" in str(error) else errno.EIO
             raise OSError(code, str(error), self.address) from error
+        except BaseException as error:
+            if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
+                self.client.connection_pool.disconnect()
+            raise
 
     @contextmanager
     def locked(self) -> Iterator[bytes]:
         """Be the only writer; gives what the lock holds, which `release` compares."""
-        token = secrets.token_bytes(16)
+        self._token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait
         while not self.client.set(self.key("lock"), token, nx=True, px=LOCKED):
             if time.monotonic() > until:
@@ -107,8 +122,17 @@ class Server:
             time.sleep(0.005)
         try:
             yield token
-        except BaseException:
-            with suppress(self.library.exceptions.RedisError):
-                if self.client.get(self.key("lock")) == token:
-                    self.client.delete(self.key("lock"))
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                self.client.connection_pool.disconnect()
+            self.release()
             raise
+        self._token = None  # what was sent has released it
+
+    def release(self) -> None:
+        """Give up the lock, if this is the one who has it."""
+        if self._token is not None:
+            with suppress(self.library.exceptions.RedisError):
+                if self.client.get(self.key("lock")) == self._token:
+                    self.client.delete(self.key("lock"))
+            self._token = None

@@ -1,7 +1,7 @@
 """Transactions of an index on a Redis server."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,8 @@ class Session:
 
     def __init__(self, server: Server, settings: Settings, read_only: bool) -> None:
         self.settings = settings
+        self.location = server.location
+        self.wait = server.wait
         self.read_only = read_only
         self._server = server
         self._client = server.client
@@ -40,13 +42,14 @@ class Session:
         self._numbers: dict[Any, int] = {}  # of added ids
         self._deleted: dict[int, bytes] = {}  # number: record
         self._tables = Memory(self._plain)  # of what is added
+        self._noted: dict[bytes, bool] = {}  # files to be renamed; False: they are
 
     # ---- transactions
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """See one state: no document that comes meanwhile."""
-        with self._server.errors() if not self._depth else nullcontext():
+        with self._server.errors():
             if self._depth:
                 yield
                 return
@@ -96,6 +99,14 @@ class Session:
                 self._depth = 0
                 self._clear()
 
+    def settle(self, batched: bool) -> None:
+        """Forget what was interrupted before it was sent, except for a batch."""
+        if not batched:
+            self._server.release()
+            if self._depth:
+                self._depth = 0
+                self._clear()
+
     def _commit(self, token: bytes) -> None:
         key = self._server.key
         with self._client.pipeline(transaction=True) as pipe:
@@ -117,7 +128,9 @@ class Session:
                 (ADD, [n for n, _ in added], [record for _, (_, record) in added]),
             ):
                 for entries in self._entries(numbers, records):
-                    pipe.eval(script, 1, key("b:"), entries)
+                    pipe.eval(script, 1, key("b:"), entries, self._tag)
+            for note, is_new in self._noted.items():
+                pipe.hset(key("moves"), note, b"") if is_new else pipe.hdel(key("moves"), note)
             changes = self._changes + bool(deleted)
             state = {"next": self._next, "documents": self._count, "changes": changes}
             pipe.hset(key("state"), mapping=state)
@@ -128,8 +141,13 @@ class Session:
     def _width(self) -> int:
         return 4 * self.settings.hasher.num_perm
 
+    @property
+    def _tag(self) -> int:
+        """Bytes of a band, which are two if there are many, and of a tag."""
+        return 5 if self.settings.params.bands <= 256 else 6
+
     def _entries(self, numbers: list[int], records: list[bytes]) -> Iterator[bytes]:
-        """Yield band, tag and number of the entries of some documents, 13 bytes each."""
+        """Yield band, tag and number of the entries of some documents."""
         for first in range(0, len(numbers), TOGETHER):
             some = self._documents(records[first : first + TOGETHER])
             keys = band_keys(some.signatures, self.settings.params, threads=1)
@@ -137,7 +155,7 @@ class Session:
             filled = keys[0] != 0
             room = np.zeros(
                 (len(keys), int(filled.sum())),
-                np.dtype([("band", "u1"), ("tag", ">u4"), ("number", "<u8")]),
+                np.dtype([("band", f">u{self._tag - 4}"), ("tag", ">u4"), ("number", "<u8")]),
             )
             room["band"] = np.arange(len(keys))[:, None]
             room["tag"] = keys[:, filled] >> np.uint64(32)

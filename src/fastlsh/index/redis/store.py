@@ -1,6 +1,8 @@
 """The documents of an index on a Redis server."""
 
+import json
 import sys
+from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -96,7 +98,7 @@ class RedisStore(Session):
         keys = keys[:, keys[0] != 0]
         half, band = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
         tags, bucket = np.unique(keys >> half | band << half).tolist(), self._server.key("b:")
-        wanted = [bucket + tag.to_bytes(5, "big") for tag in tags]
+        wanted = [bucket + tag.to_bytes(self._tag, "big") for tag in tags]
         room = -1 if most is None else 8 * max(most, 256)
         held = []
         for first in range(0, len(wanted), TOGETHER):
@@ -139,6 +141,19 @@ class RedisStore(Session):
                 self._deleted[number] = record
         self._count -= len(numbers)
 
+    def moves(self) -> list[tuple[str, str]]:
+        """Return the files of this machine that are to be renamed."""
+        noted = map(json.loads, self._client.hkeys(self._server.key("moves")))
+        return [(written, target) for host, written, target in noted if host == gethostname()]
+
+    def note_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Note, besides others, which files are to be renamed."""
+        self._noted.update((_note(*move), True) for move in moves)
+
+    def forget_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Forget what `moves` has returned."""
+        self._noted.update((_note(*move), False) for move in moves)
+
     def pack(self) -> None:
         """Do nothing: removed documents leave nothing behind."""
 
@@ -150,3 +165,7 @@ class RedisStore(Session):
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _note(written: str, target: str) -> bytes:
+    return json.dumps([gethostname(), written, target]).encode()

@@ -30,6 +30,8 @@ class Connection:
 
     def __init__(self, path: str, read_only: bool, wait: float) -> None:
         self.path = path
+        self.location = os.path.abspath(path)
+        """What is opened, also after a change of the working directory."""
         self.read_only = read_only
         self.wait = wait
         self._process = -1
@@ -47,7 +49,7 @@ class Connection:
                 _forked.append(self._connection)
             mode = "ro" if self.read_only else "rw"
             connection = sqlite3.connect(
-                f"{Path(self.path).absolute().as_uri()}?mode={mode}",
+                f"{Path(self.location).as_uri()}?mode={mode}",
                 uri=True, isolation_level=None, timeout=self.wait, check_same_thread=False,
             )  # fmt: skip
             try:

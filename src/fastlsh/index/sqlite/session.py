@@ -1,5 +1,6 @@
 """Transactions of an index in SQLite, and what is in memory of the state that they see."""
 
+import errno
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,8 +25,11 @@ class Session:
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
         self.settings = settings
+        self.location = connection.location
         self.read_only = connection.read_only
+        self.wait = connection.wait
         self._connection = connection
+        self._sql = connection.get()
         self._depth = 0
         self._forget()
 
@@ -44,7 +48,8 @@ class Session:
     def reading(self) -> Iterator[None]:
         """See one state of the database meanwhile."""
         if self._depth:
-            yield
+            with self._inside():
+                yield
             return
         with self._transaction("BEGIN", "COMMIT", "ROLLBACK"):
             yield
@@ -53,9 +58,11 @@ class Session:
     def writing(self) -> Iterator[None]:
         """Make one change; nothing remains of it if there is an error."""
         if self._depth:
-            with self._transaction("SAVEPOINT change", "RELEASE change", "ROLLBACK TO change"):
+            with (
+                self._inside(),
+                self._transaction("SAVEPOINT change", "RELEASE change", "ROLLBACK TO change"),
+            ):
                 yield
-                self._save()
         else:
             with self.batch():
                 yield
@@ -67,7 +74,15 @@ class Session:
             raise RuntimeError("a batch of this index is under way already")
         with self._transaction("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"):
             yield
-            self._save()
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """Be in the middle of a batch, which SQLite may have undone after an earlier error."""
+        connection = self._connection
+        if not self._sql.in_transaction:
+            raise OSError(errno.EIO, "an error has undone the batch", connection.path)
+        with named_errors(connection.path, connection.wait):
+            yield
 
     @contextmanager
     def _transaction(self, begin: str, end: str, undo: str) -> Iterator[None]:
@@ -77,18 +92,38 @@ class Session:
                 self._depth = 0
                 self._forget()
             self._sql = connection.get()
-            self._sql.execute(begin)
-            self._depth += 1
+            depth = self._depth
             try:
+                self._sql.execute(begin)
+                self._depth = depth + 1
                 self._refresh()
                 yield
-                self._sql.execute(end)
+                with self._inside():
+                    if begin != "BEGIN":
+                        self._save()
+                    self._sql.execute(end)
             except BaseException:
-                connection.end(undo)
-                self._forget()
+                self._undo(depth, undo)
                 raise
             finally:
-                self._depth -= 1
+                self._depth = depth
+
+    def _undo(self, depth: int, statement: str) -> None:
+        self._connection.end(statement)
+        self._forget()
+        self._depth = depth
+        if depth and self._sql.in_transaction:
+            self._refresh()  # the batch goes on, and knows what it did before
+
+    def settle(self, batched: bool) -> None:
+        """Undo what was interrupted so late that it could not be: all but the batch, if any."""
+        if self._connection.fresh or self._depth == batched == self._sql.in_transaction:
+            return
+        with named_errors(self._connection.path, self._connection.wait):
+            if not batched:
+                self._undo(0, "ROLLBACK")
+            elif self._depth > 1:
+                self._undo(1, "ROLLBACK TO change")
 
     def _refresh(self) -> None:
         """Know the state of the database."""

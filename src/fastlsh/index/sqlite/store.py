@@ -1,5 +1,6 @@
 """The documents of an index in SQLite."""
 
+import os
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -161,9 +162,12 @@ class SqliteStore(Session):
         return list(self._sql.execute("SELECT written, target FROM moves"))
 
     def note_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Note which files are to be renamed."""
-        self._sql.execute("DELETE FROM moves")
+        """Note, besides others, which files are to be renamed."""
         self._sql.executemany("INSERT INTO moves VALUES (?, ?)", moves)
+
+    def forget_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Forget what `moves` has returned."""
+        self._sql.executemany("DELETE FROM moves WHERE written = ? AND target = ?", moves)
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""
@@ -182,6 +186,10 @@ class SqliteStore(Session):
             self._levels.merge_all(self._sql)
         with named_errors(self._connection.path, self._connection.wait):
             self._sql.execute("VACUUM")
+
+    def forget(self) -> None:
+        """Delete the file of an index that nothing has come into."""
+        os.unlink(self.location)
 
     def close(self) -> None:
         """Close the file."""

@@ -6,7 +6,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
 from fastlsh.integrations.spark.engine import company, work
-from fastlsh.parameters import SearchParams
+from fastlsh.parameters import SearchParams, check_params
 from fastlsh.texts import Shingler
 
 
@@ -172,7 +172,7 @@ def _decided(
     **search: Any,
 ) -> Any:
     """Return (id, kept_id, similarity, against, limited) of removed or limited documents."""
-    params = SearchParams.of(threshold, **search)
+    params = check_params(SearchParams.of(threshold, **search))
     max_candidates = check_integer(max_candidates, "max_candidates")
     columns = Columns(text, id, keep)
     check_frame(df, columns)

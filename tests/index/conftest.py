@@ -1,0 +1,69 @@
+"""Every kind of index that can be changed, for tests that hold for all of them."""
+
+import os
+import uuid
+import weakref
+
+import pytest
+
+from fastlsh import Index
+from fastlsh.index import stored
+from fastlsh.index.sqlite import levels, store
+
+KINDS = ["memory", "sqlite", "sqlite, many runs", "redis"]
+
+
+class Backend:
+    """Makes empty indexes of one kind.
+
+    Parameters
+    ----------
+    kind
+        One of `KINDS`.
+    place
+        A folder, or the address of a server.
+    """
+
+    def __init__(self, kind, place):
+        self.kind = kind
+        self.place = place
+        self.stored = kind != "memory"
+        self._made = weakref.WeakSet()
+
+    def __call__(self, threshold=0.8, **options):
+        if not self.stored:
+            return Index(threshold, **options)
+        name = uuid.uuid4().hex
+        where = f"{self.place}#{name}" if self.kind == "redis" else os.path.join(self.place, name)
+        index = Index.open(where, threshold, **options)
+        self._made.add(index)
+        return index
+
+    def close(self):
+        """Close what was not closed."""
+        for index in list(self._made):
+            index.close()
+
+    def name(self, *parts):
+        """Return an id: a tuple, or where none can be stored, a str."""
+        return " ".join(map(str, parts)) if self.stored else parts
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def backend(request, tmp_path_factory):
+    """A function that makes an empty index: `Backend`."""
+    kind = request.param
+    if kind == "redis":
+        place = request.getfixturevalue("redis_address")
+    else:
+        place = tmp_path_factory.mktemp("indexes")
+    with pytest.MonkeyPatch.context() as patch:
+        if kind == "sqlite, many runs":
+            patch.setattr(store, "RECENT", 5)
+            patch.setattr(store, "BLOCK", 7)
+            patch.setattr(levels, "TOGETHER", 3)
+            patch.setattr(stored, "ASKED", 9)
+            patch.setattr(stored, "COMPARED", 6)
+        made = Backend(kind, place)
+        yield made
+        made.close()

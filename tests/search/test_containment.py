@@ -1,0 +1,157 @@
+"""The search by containment: documents in much longer ones."""
+
+import math
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import fastlsh
+from fastlsh import Index, LSHParams, Shingler, deduplicate, stages
+from fastlsh.banding import containment_bandings
+from fastlsh.candidates import find_families_by_size
+from fastlsh.parameters import SearchParams
+
+CONTAINED = {"rule": "contained", "search": "containment", "keep": "longest"}
+LETTERS = "abcdefghijklmnopqrstuvwxyz     "
+
+
+def passages(ratios, n=150, shortest=60, seed=0):
+    """Return long texts with passages of them, and (passage, text, ratio) for each passage."""
+    draw = random.Random(seed)
+    texts = ["".join(draw.choices(LETTERS, k=int(shortest * max(ratios)))) for _ in range(n)]
+    pairs = []
+    for d in range(n):
+        for ratio in ratios:
+            size = int(len(texts[d]) / ratio)
+            start = draw.randrange(len(texts[d]) - size + 1)
+            texts.append(texts[d][start : start + size])
+            pairs.append((len(texts) - 1, d, ratio))
+    return texts, pairs
+
+
+@pytest.mark.parametrize(
+    ("containment", "num_perm", "recall", "ratios"),
+    [(1.0, 128, 0.98, (1.5, 5, 14, 31)), (0.9, 128, 0.95, (3, 11)), (0.8, 64, 0.8, (2, 12))],
+)
+def test_the_recall_that_is_stated(containment, num_perm, recall, ratios):
+    """At least `recall`, up to the ratio that the bandings reach, less 4 standard errors."""
+    assert max(ratios) <= 2 ** (len(containment_bandings(containment, num_perm, recall)) - 1)
+    texts, pairs = passages(ratios)
+    draw = random.Random(1)
+    for d, _, _ in pairs:  # what is not in the long text makes the share less than 1
+        added = int((1 / containment - 1) * (len(texts[d]) - 8) * 0.9)
+        texts[d] += "".join(draw.choices(LETTERS, k=max(added - 8, 0)))
+    result = deduplicate(
+        texts, containment=containment, num_perm=num_perm, recall=recall, **CONTAINED
+    )
+    for ratio in ratios:
+        found = [not result.kept[d] for d, _, its in pairs if its == ratio]
+        error = math.sqrt(recall * (1 - recall) / len(found))
+        assert np.mean(found) >= recall - 4.2 * error, ratio
+    by_similarity = deduplicate(texts, rule="contained", containment=containment, keep="longest")
+    assert len(by_similarity.filtered) < len(result.filtered) / 2
+
+
+def test_every_removal_is_exact_and_the_same_for_all_threads():
+    texts, _ = passages((1.5, 8), n=60)
+    texts += ["", None, texts[0], texts[70]]
+    first = deduplicate(texts, containment=0.7, threads=1, **CONTAINED)
+    gone = first.filtered
+    shares = fastlsh.containment(texts, (gone, first.kept_index[gone]))
+    assert (shares == first.similarity[gone]).all()
+    assert (shares >= 0.7).all()
+    assert first.kept[first.kept_index[gone]].all()
+    assert first.kept[-4:].tolist() == [True, True, False, False]
+    for threads in (2, 3):
+        other = deduplicate(texts, containment=0.7, threads=threads, **CONTAINED)
+        assert other.kept_index.tolist() == first.kept_index.tolist()
+        assert other.similarity.tolist() == first.similarity.tolist()
+    again = deduplicate(texts, first.threshold, **first.options)
+    assert again.kept_index.tolist() == first.kept_index.tolist()
+    against = deduplicate(texts[60:], against=texts[:60], containment=0.7, **CONTAINED)
+    assert (against.against_index[:120] >= 0).mean() > 0.95
+
+
+def test_who_shares_a_bucket():
+    """Equal bands of the banding for the difference of the steps, as the definition says."""
+    draw = np.random.default_rng(0)
+    signatures = draw.integers(0, 3, (60, 8)).astype(np.uint32)
+    signatures[5] = 2**32 - 1
+    sizes = draw.integers(1, 200, 60)
+    sizes[5] = 0
+    bandings = (LSHParams(2, 4), LSHParams(3, 2), LSHParams(8, 1), LSHParams(4, 2))
+    families = find_families_by_size(signatures, sizes, bandings)
+    assert len(families.previous) == 2 + 2 * 3 + 2 * 8 + 2 * 4
+    assert families.empty == 1
+
+    def together(a, b):
+        step = abs(int(sizes[a]).bit_length() - int(sizes[b]).bit_length())
+        if step >= len(bandings) or 5 in (a, b):
+            return False
+        bands, rows = bandings[step].bands, bandings[step].rows
+        left, right = (signatures[d, : bands * rows].reshape(bands, rows) for d in (a, b))
+        return bool((left == right).all(axis=1).any())
+
+    bucket = np.full((60, len(families.previous)), -1)
+    for column, previous in enumerate(families.previous):
+        for place, before in enumerate(previous):
+            d = families.documents[place]
+            bucket[d, column] = place if before < 0 else bucket[families.documents[before], column]
+    found = {
+        (a, b)
+        for a, b in combinations(range(60), 2)
+        if ((bucket[a] == bucket[b]) & (bucket[a] >= 0)).any()
+    }
+    expected = {(a, b) for a, b in combinations(range(60), 2) if together(a, b)}
+    assert expected <= found
+    # Two of one step share those of other steps, too, where both are shorter, or both longer.
+    same_step = {
+        (a, b) for a, b in found if int(sizes[a]).bit_length() == int(sizes[b]).bit_length()
+    }
+    assert found - expected <= same_step
+
+
+def test_bandings():
+    bandings = containment_bandings(1.0, 128, 0.98)
+    assert [(each.bands, each.rows) for each in bandings] == [
+        (30, 3), (61, 2), (30, 1), (61, 1), (124, 1), (124, 1),
+    ]  # fmt: skip
+    assert len(containment_bandings(1.0, 256, 0.98)) == 7
+    for d, params in enumerate(bandings[:-1]):
+        assert params.probability(1 / 2 ** (d + 1)) >= 0.98
+    with pytest.raises(ValueError, match="num_perm=2 cannot find pairs"):
+        containment_bandings(0.5, 2, 0.98)
+
+
+def test_what_is_refused(tmp_path):
+    for options, said in (
+        ({"search": "containment"}, "search='containment' needs rule='contained'"),
+        ({**CONTAINED, "bands": 4, "rows": 4}, "bands and rows cannot be given with"),
+        ({**CONTAINED, "search": "ensemble"}, "search must be one of jaccard, containment"),
+        ({**CONTAINED, "num_perm": 2}, "num_perm=2 cannot find"),
+        ({**CONTAINED, "against": Index()}, "search='containment' cannot use an index"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            deduplicate(["a text", "another"], **options)
+    params = SearchParams.of(rule="contained", search="containment")
+    for step in (
+        lambda: stages.sign_batch(["a"], params),
+        lambda: stages.decide_part(["a"], [0], params),
+    ):
+        with pytest.raises(ValueError, match="works in memory only"):
+            step()
+    (tmp_path / "a.jsonl").write_text('{"text": "a text"}\n')
+    with pytest.raises(ValueError, match=r"works in memory only, got engine='disk'"):
+        fastlsh.deduplicate_files(
+            [tmp_path / "a.jsonl"], tmp_path / "k.jsonl", engine="disk", **CONTAINED
+        )
+    assert not (tmp_path / "k.jsonl").exists()
+
+
+def test_schemes_and_units():
+    texts, pairs = passages((3, 10), n=40)
+    for options in ({"scheme": "fss"}, {"shingler": Shingler("byte", 5)}):
+        result = deduplicate(texts, **CONTAINED, **options)
+        assert np.mean([not result.kept[d] for d, _, _ in pairs]) > 0.95
