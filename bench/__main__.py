@@ -30,7 +30,8 @@ BENCHMARKS = {
 """What a full run consists of, and the room where each is."""
 OTHERS = {
     "compat_lsh": "peers", "disk": "pipelines", "fineweb": "peers", "index_forms": "pipelines",
-    "instructions": "kernels", "integrations": "pipelines", "paired": "pipelines",
+    "instructions": "kernels", "integrations": "pipelines", "lines": "pipelines",
+    "paired": "pipelines",
     "report": "report", "spark": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""

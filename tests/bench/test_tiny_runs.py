@@ -25,7 +25,9 @@ def run(name, *arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh", "disk", "integrations", "spark"])
+@pytest.mark.parametrize(
+    "name", [*BENCHMARKS, "compat_lsh", "disk", "integrations", "lines", "spark"]
+)
 def test_it_runs_small(name, tmp_path):
     library = NEEDED.get(name)
     if library and not importlib.util.find_spec(library):
