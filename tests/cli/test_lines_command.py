@@ -1,8 +1,10 @@
 """`fastlsh dedup --by`: repeated lines and paragraphs."""
 
+import gzip
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -77,3 +79,15 @@ def test_options_that_would_be_ignored_are_refused(run, notices, tmp_path, optio
     assert status == 2
     assert message in err[0]
     assert not (tmp_path / "kept.jsonl").exists()
+
+
+def test_one_text_file_becomes_one(run, write):
+    text = "".join(f"line {n % 20_000}\r\n" for n in range(30_000))
+    name = write("book.txt", text)
+    status, _, err = run("dedup", name, "--by", "line", "-o", "clean.txt.gz")
+    assert status == 0
+    assert "30000 lines" in err[-4]
+    assert not any("one document" in line for line in err)
+    kept = gzip.decompress(Path("clean.txt.gz").read_bytes())
+    assert kept == text.encode()[: len(kept)]
+    assert kept.count(b"\n") == 20_000

@@ -197,7 +197,8 @@ def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
     (folder / "b.txt").write_bytes("menü\ntwo\n".encode("utf-16-le"))
     (folder / "c.txt").write_bytes("menü".encode("utf-16-le"))
     (folder / "d.txt").write_bytes(b"")
-    how = {"encoding": "utf-16-le", "output": "kept/"}
+    (folder / "e.txt").write_bytes(b"\x00\xd8")
+    how = {"encoding": "utf-16-le", "output": "kept/", "on_error": "skip"}
     for drop, names in ((False, "abcd"), (True, "abd")):
         place = tmp_path / str(drop)
         place.mkdir()
@@ -209,7 +210,7 @@ def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
         assert kept.get("c", b"") == kept["d"] == b""
     one = tmp_path / "one"
     one.mkdir()
-    _, files = both(one, [str(folder)], encoding="utf-16-le")
+    _, files = both(one, [str(folder)], encoding="utf-16-le", on_error="skip")
     rows = [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()]
     assert rows == ["menü\r\none\r\n", "two\n", "", ""]
 

@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
     """Bytes of a work directory."""
 
 
-PER_PIECE = 64
+PER_PIECE = 110
 """Bytes of a piece besides its signature: where it stands, its hash, the kept one."""
 
 

@@ -78,7 +78,7 @@ def deduplicate_line_files(
     Notes
     -----
     Work directory: 12 bytes per line, and the text of each line that has a duplicate, with 64
-    bytes; for a threshold below 1, 8 * (bands + 1) + 4 bytes per line. Memory on disk: about 16
+    bytes; for a threshold below 1, 8 * (bands + 1) + 4 bytes per line. Memory on disk: about 20
     bytes per line, besides what `memory` allows.
 
     Examples
@@ -101,7 +101,7 @@ def deduplicate_line_files(
     with reading.spooled(given, tell, twice=True):
         sources = reading.expand(given, mixed=is_folder_output(output))
         targets = Targets.of(sources, reading, given, output, convert_to, removed, None, None)
-        reading.check_used(sources)
+        reading.check_used(sources, cut=True)
         engine_for = chosen(
             machine, Search(params, options), sources, 0, reading, targets.output, tell,
             uniform=not targets.folders, cutting=cutting,

@@ -59,7 +59,8 @@ def write_outputs(
             flags = [kept[first : first + record.documents] for first, record in records]
             any_kept = any(flag.any() for flag in flags)
             if job.cutting is not None:
-                any_kept = any_kept or not drop_empty or not any(map(len, flags))
+                good = not any(record.bad for _, record in records)  # of a .txt: its only row
+                any_kept = good and (any_kept or not drop_empty or not any(map(len, flags)))
             with replacing_together() as together:
                 if output.format == "txt" and not any_kept:
                     together.absent(output.path)

@@ -67,8 +67,8 @@ def deduplicate_lines(
 
     Notes
     -----
-    Memory: 64 bytes per line, and 16 for each that is new; below a threshold of 1 also
-    4 * num_perm + 8 * bands bytes for each that is new.
+    Memory: about 100 bytes per line; below a threshold of 1 also 4 * num_perm + 8 * bands bytes
+    for each different line. Time is linear in the number of characters.
 
     Examples
     --------

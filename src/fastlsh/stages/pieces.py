@@ -92,7 +92,7 @@ def decide_pieces(
 
     Notes
     -----
-    Memory for equality: 40 bytes for each piece, and 16 for each that is new.
+    Memory for equality: about 50 bytes for each piece, besides where it stands.
     """
     kept = first_equal(pieces, params.shingler, options)
     similarity = np.ones(len(kept))
