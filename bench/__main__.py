@@ -31,7 +31,7 @@ BENCHMARKS = {
 OTHERS = {
     "compat_lsh": "peers", "conformance": "peers", "disk": "pipelines", "fineweb": "peers",
     "index_forms": "pipelines", "instructions": "kernels", "integrations": "pipelines",
-    "paired": "pipelines", "report": "report", "spark": "pipelines",
+    "lines": "pipelines", "paired": "pipelines", "report": "report", "spark": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS

@@ -25,6 +25,14 @@ def some_ids():
     return _kernels.spans_of_ids(values.view(UINT8), 8, True, places, np.arange(4))
 
 
+def lines():
+    return spans_of_list(["one\ntwo\n\nthree", None, "☃ four\r\nfive\n", "\n\U0001f600"])
+
+
+def some_lines():
+    return np.array([[0, 4, 7], [2, 0, 6], [2, 8, 12], [3, 1, 2]])
+
+
 def functions(k=8):
     draw = np.random.default_rng(1)
     return draw.integers(0, 2**32, k, UINT32) | UINT32(1), draw.integers(0, 2**32, k, UINT32)
@@ -526,6 +534,13 @@ CASES = {
     "merged": lambda isa: (_kernels.merged, {
         "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),
         "choice": np.array([0, 1, 0], UINT8),
+    }),
+    "cut_pieces": lambda isa: (_kernels.cut_pieces, {
+        "spans": lines(), "paragraphs": False, "out": np.zeros((4, 3), INT64),
+    }),
+    "windows_of": lambda isa: (_kernels.windows_of, {"spans": lines(), "places": some_lines()}),
+    "remainders": lambda isa: (_kernels.remainders, {
+        "spans": lines(), "places": some_lines(), "paragraphs": True,
     }),
     "word_places": lambda isa: (isa.word_places, {
         "spans": spans_of_list(TEXTS[3:]), "unit": 7, "out": np.zeros((20, 2), INT64),

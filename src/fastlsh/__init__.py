@@ -17,8 +17,8 @@ from fastlsh.candidates import band_keys, candidate_pairs
 from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
 from fastlsh.index import Index
 from fastlsh.presets import Preset, preset
-from fastlsh.results import Deduplication, Pairs, Proofs
-from fastlsh.search import deduplicate, exact_pairs, near_duplicates
+from fastlsh.results import Deduplication, LineDeduplication, Pairs, Proofs
+from fastlsh.search import deduplicate, deduplicate_lines, exact_pairs, near_duplicates
 from fastlsh.sets import (
     containment,
     estimate_jaccard,
@@ -33,8 +33,10 @@ from fastlsh.texts import Shingler, TokenIds
 if TYPE_CHECKING:
     from fastlsh.disk import (
         FileDeduplication,
+        FileLineDeduplication,
         FilePairs,
         deduplicate_files,
+        deduplicate_line_files,
         near_duplicate_files,
     )
     from fastlsh.evaluation import Evaluation, evaluate
@@ -46,10 +48,12 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "FileDeduplication",
+    "FileLineDeduplication",
     "FilePairs",
     "Index",
     "InputError",
     "LSHParams",
+    "LineDeduplication",
     "MinHasher",
     "Pairs",
     "Preset",
@@ -64,6 +68,8 @@ __all__ = [
     "containment",
     "deduplicate",
     "deduplicate_files",
+    "deduplicate_line_files",
+    "deduplicate_lines",
     "estimate_jaccard",
     "estimate_jaccard_packed",
     "evaluate",
@@ -82,8 +88,10 @@ _ROOM_OF = {
     "Evaluation": "evaluation",
     "Explanation": "explanation",
     "FileDeduplication": "disk",
+    "FileLineDeduplication": "disk",
     "FilePairs": "disk",
     "deduplicate_files": "disk",
+    "deduplicate_line_files": "disk",
     "evaluate": "evaluation",
     "explain": "explanation",
     "near_duplicate_files": "disk",

@@ -13,6 +13,9 @@ from fastlsh.io import InputError, replacing
 
 FORMATS = (".svg", ".png", ".pdf")
 
+CLOSE = 0.02
+"""Curves that are nowhere further apart hide each other."""
+
 
 def check_plot(path: str | os.PathLike[str]) -> None:
     """Raise unless a plot can be written: the suffix is known and matplotlib is there.
@@ -43,7 +46,7 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
     ----------
     curves
         One curve, or a dict of several by their names in the legend. Equal ones are drawn once,
-        with all their names.
+        with all their names; those that nearly lie on another one are dashed.
     threshold
         Marked by a vertical line.
 
@@ -72,9 +75,14 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
     names: dict[LSHParams, list[str]] = {}
     for name, params in curves.items():
         names.setdefault(params, []).append(name)
+    drawn: list[Any] = []
     for number, (params, of_it) in enumerate(names.items()):
-        style = ("-", "--", ":", "-.")[number // 10 % 4]  # ten colours, then other dashes
-        axes.plot(similarity, params.probability(similarity), style, label="\n= ".join(of_it))
+        found = params.probability(similarity)
+        below = sum(float(np.abs(found - other).max()) < CLOSE for other in drawn)
+        # Ten colours, then other dashes; through them, a curve below this one is seen.
+        style = ("-", "--", ":", "-.")[(number // 10 + below) % 4]
+        axes.plot(similarity, found, style, label="\n= ".join(of_it))
+        drawn.append(found)
     _finish(axes, threshold, "probability of being found")
     return figure
 

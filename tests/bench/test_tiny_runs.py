@@ -20,7 +20,7 @@ NEEDED = {
 }
 # They start many processes each; .ci/run and the job "benchmarks" run them, too.
 LONG = {"candidates", "disk", "files", "kernels", "peers", "scale"}
-ALL = sorted({*BENCHMARKS, "compat_lsh", "disk", "integrations", "spark"})
+ALL = sorted({*BENCHMARKS, "compat_lsh", "disk", "integrations", "lines", "spark"})
 
 
 def run(name, *arguments):

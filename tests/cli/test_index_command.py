@@ -1,5 +1,6 @@
 """`fastlsh index`, and `fastlsh dedup --index`: output and index change both, or neither."""
 
+import csv
 import json
 import os
 import random
@@ -88,6 +89,17 @@ def test_the_other_commands(run, write, place):
     assert run("index", "add", place, more, "--replace", "-q")[0] == 0
 
 
+def test_kept_rows_are_converted(run, write):
+    seen, new = write("a.jsonl", jsonl(rows_of(1))), write("b.jsonl", jsonl(rows_of(2)))
+    assert run("index", "build", "i.ix", seen, "-q")[0] == 0
+    status, _, _ = run("dedup", new, "--index", "i.ix", "-o", "k.csv", "--convert-to", "csv")
+    assert status == 0
+    with open("k.csv", newline="", encoding="utf-8") as file:
+        kept = [row["id"] for row in csv.DictReader(file)]
+    told = json.loads(run("index", "info", "i.ix")[1])
+    assert len(kept) == told["documents"] - 40 > 0
+
+
 def test_what_is_refused(run, write):
     name = write("a.jsonl", jsonl(rows_of(1)))
     assert run("index", "build", "i.ix", name, "-q")[0] == 0
@@ -101,6 +113,12 @@ def test_what_is_refused(run, write):
         (["index", "remove", "i.ix", "1-3", "none"], "no document has the id none"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--against", name],
          "--index and --against cannot be given together"),
+        (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--log", "l.jsonl"],
+         "--index and --log cannot be given together"),
+        (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--engine", "disk"],
+         "--index and --engine disk cannot be given together"),
+        (["dedup", name, "--index", "i.ix", "-o", "k.csv", "--convert-to", "jsonl"],
+         "rows are converted to .jsonl, so the output must be .jsonl"),
         (["dedup", name, "--index", "i.ix", "-o", "i.ix"], "i.ix"),
         (["dedup", name, "--index", "i.ix", "-o", "folder/"], "must be a plain file"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--size", "7"], "the shingler"),

@@ -178,6 +178,9 @@ def test_what_is_drawn(matplotlib):
     assert len(figure.legends) == 1
     (axes,) = plot_curves({"one": params, "other": LSHParams(9, 13), "again": params}).axes
     assert [line.get_label() for line in axes.lines] == ["one\n= again", "other"]
+    close = {"one": LSHParams(194, 5), "below": LSHParams(193, 5), "apart": LSHParams(9, 13)}
+    (axes,) = plot_curves(close).axes
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "-"]
 
     texts = [f"{'the same beginning of all ' * 2}{i}" for i in range(20)]
     for verify in ("exact", "signature", "none"):

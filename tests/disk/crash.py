@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from fastlsh import deduplicate_files
+from fastlsh import deduplicate_files, deduplicate_line_files
 from fastlsh.disk import workdir
 from shards import small_budget
 
@@ -45,5 +45,6 @@ def count_events(last):
 
 if __name__ == "__main__":
     events = count_events(int(sys.argv[1]))
-    result = deduplicate_files(**json.loads(sys.argv[2]))
+    keywords = json.loads(sys.argv[2])
+    result = (deduplicate_line_files if "by" in keywords else deduplicate_files)(**keywords)
     print(json.dumps([events(), result.kept]))

@@ -1,9 +1,7 @@
 """Kills: whatever ends a run, the same command goes on, to the same bytes, and leaves nothing."""
 
 import json
-import os
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,24 +10,8 @@ import pytest
 
 from fastlsh import InputError, deduplicate_files
 from fastlsh.disk import deciding, gathering, linking, signing
+from killed_runs import run, written
 from shards import rows_of, small_budget, write_shards
-
-HERE = Path(__file__).resolve().parent
-
-
-def run(event, keywords, kill_after=None):
-    """Run in a process of its own; return what it printed, None if it was killed."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
-    command = [sys.executable, str(HERE / "crash.py"), str(event), json.dumps(keywords)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
-        if kill_after is not None:
-            time.sleep(kill_after)
-            process.kill()
-        out, _ = process.communicate()
-    if process.returncode == 0:
-        return json.loads(out)
-    assert process.returncode == -9
-    return None
 
 
 def prepared(folder, seed=1, n=150):
@@ -48,10 +30,6 @@ def prepared(folder, seed=1, n=150):
         "work": str(folder / "work"),
     }  # fmt: skip
     return keywords, {path.name: path.read_bytes() for path in expected.iterdir()}
-
-
-def written(folder):
-    return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
 
 
 def finish(folder, keywords, expected):

@@ -142,7 +142,7 @@ def test_flags_must_fit(here):
 )
 def test_output_that_does_not_fit(here, inputs, out, message):
     (here / "d").mkdir()
-    for name in ("a.csv", "a.jsonl", "a.parquet", "d/a.txt"):
+    for name in ("a.csv", "a.jsonl", "a.parquet", "d/a.txt", "d/b.txt"):
         put(name, CSV)
     os.symlink("a.csv", "link.csv")
     with pytest.raises(InputError, match=message):
@@ -155,6 +155,7 @@ def test_output_that_fits(here):
     put("d/a.txt", "")
     check_rows_output(["a.csv"], "b.csv.xz")
     check_rows_output("d", "b.jsonl")
+    check_rows_output(["d/a.txt"], "b.txt.gz")  # one document: a copy
     check_target("new.tsv", ["a.csv"])
     with pytest.raises(InputError, match="the output is a directory"):
         check_target("d")

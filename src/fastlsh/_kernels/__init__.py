@@ -27,12 +27,15 @@ from fastlsh._kernels.text._texts import (
     ArrowColumn,
     Spans,
     arrow_stream,
+    cut_pieces,
     merged,
     pack_texts,
     packed_sizes,
+    remainders,
     spans_of_ids,
     spans_of_list,
     spans_of_packed,
+    windows_of,
 )
 
 
@@ -129,6 +132,7 @@ __all__ = [
     "band_keys",
     "called_hashes",
     "chain_depths",
+    "cut_pieces",
     "emit_pairs",
     "families",
     "find_id",
@@ -146,6 +150,7 @@ __all__ = [
     "pack_numbers",
     "pack_texts",
     "packed_sizes",
+    "remainders",
     "roots",
     "set_jaccard",
     "sha1_hashes",
@@ -158,5 +163,6 @@ __all__ = [
     "token_hashes",
     "token_signatures",
     "unite",
+    "windows_of",
     "word_places",
 ]

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fastlsh.cli import dedup, evaluate, explain, index, pairs, tune
+from fastlsh.cli import completion, dedup, evaluate, explain, index, pairs, tune
 from fastlsh.cli.messages import say, warnings_as_lines
 from fastlsh.cli.parser import parser_of, with_options
 from fastlsh.cli.process import (
@@ -18,7 +18,7 @@ from fastlsh.cli.process import (
 )
 from fastlsh.io import STANDARD, InputError
 
-COMMANDS = (pairs, dedup, index, tune, evaluate, explain)
+COMMANDS = (pairs, dedup, index, tune, evaluate, explain, completion)
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 

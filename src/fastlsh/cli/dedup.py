@@ -3,7 +3,7 @@
 import argparse
 
 from fastlsh import deduplicate_files
-from fastlsh.cli import dedup_index
+from fastlsh.cli import dedup_index, dedup_lines
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
 from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
@@ -17,8 +17,8 @@ from fastlsh.cli.options import (
 HELP = "Remove near-duplicates and write the rows of the documents that are kept."
 EXAMPLES = """\
 examples:
-  fastlsh dedup notices.jsonl -o kept.jsonl --removed removed.tsv --report report.html
-  zcat raw.jsonl.gz | fastlsh dedup - -o - --threshold 0.7 | gzip > kept.jsonl.gz
+  fastlsh dedup notices.jsonl -o kept.jsonl --removed removed.tsv
+  zcat raw.jsonl.gz | fastlsh dedup - -o - --threshold 0.7 | gzip > kept.gz
 """
 
 
@@ -98,11 +98,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=integer,
         help="most comparisons per document (default: 1000)",
     )
+    dedup_lines.add_line_options(parser)
     add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    if arguments.by is not None:
+        dedup_lines.run(arguments)
+        return
+    dedup_lines.refuse_line_options(arguments)
     if arguments.index is not None:
         dedup_index.run(arguments)
         return

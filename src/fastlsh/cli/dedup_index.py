@@ -12,8 +12,8 @@ from fastlsh.index import shown
 from fastlsh.io import check_rows_output, check_targets
 
 REFUSED = (
-    "against", "priority", "clusters", "report", "convert_to", "work", "memory", "rule",
-    "containment", "search",
+    "against", "priority", "clusters", "report", "work", "memory", "rule", "containment",
+    "search", "keep_work", "restart", "log",
 )  # fmt: skip
 
 
@@ -23,10 +23,12 @@ def run(arguments: argparse.Namespace) -> None:
         if getattr(arguments, name):
             option = "--" + name.replace("_", "-")
             raise ValueError(f"--index and {option} cannot be given together")
+    if arguments.engine == "disk":
+        raise ValueError("--index and --engine disk cannot be given together: it works in memory")
     known = known_inputs(arguments)
     check_rows_output(
         arguments.inputs, arguments.output, format=arguments.format,
-        recursive=arguments.recursive, known=known,
+        recursive=arguments.recursive, convert=arguments.convert_to, known=known,
     )  # fmt: skip
     check_targets({"--removed": arguments.removed}, known, [arguments.output])
     for path in (arguments.output, arguments.removed):
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
         collection = read_inputs(arguments, arguments.inputs, uniform=True)
         warn_of_rows(collection)
         result = deduplicate_with_index(
-            index, collection, arguments.output, arguments.removed,
+            index, collection, arguments.output, arguments.removed, convert=arguments.convert_to,
             keep=arguments.keep or "first", max_candidates=1000 if most is None else most,
             threads=arguments.threads,
             progress=sys.stderr.isatty() and not arguments.quiet,

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from fastlsh import FileDeduplication, FilePairs
+from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs
 from fastlsh.cli.log import Log
 from fastlsh.cli.messages import say
 from fastlsh.errors import one_line
@@ -76,7 +76,7 @@ class Watch:
         if self._log is not None:
             self._log.event(event, **more)
 
-    def result(self, result: FileDeduplication | FilePairs) -> None:
+    def result(self, result: FileDeduplication | FileLineDeduplication | FilePairs) -> None:
         """Tell the log what has come out."""
         self.log("done", **asdict(result))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh import FileDeduplication, FilePairs
+from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs
 from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.parser import with_options
 from fastlsh.cli.process import discard
@@ -49,7 +49,7 @@ def progress_of_files(
     return None if arguments.quiet else Display()
 
 
-def warn_of_rows(found: Collection | FileDeduplication | FilePairs) -> None:
+def warn_of_rows(found: Collection | FileDeduplication | FileLineDeduplication | FilePairs) -> None:
     """Warn of rows that were left out and of ids that stand for several documents."""
     for reason in found.skipped_reasons:
         warnings.warn(f"skipped: {reason}", stacklevel=2)

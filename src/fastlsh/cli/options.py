@@ -88,9 +88,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         help="number of bands; with --rows, instead of --recall",
     )
     group.add_argument("--rows", metavar="R", type=integer, help="rows of a band")
-    group.add_argument(
-        "--seed", metavar="S", type=integer, help="of the hash functions (default: 1)"
-    )
+    group.add_argument("--seed", metavar="S", type=integer, help="of hash functions (default: 1)")
     group.add_argument(
         "--scheme", choices=["affine32", "fss"], help="fss: faster for long documents"
     )
@@ -143,8 +141,10 @@ def add_text_options(group: Any) -> None:
     group.add_argument("--collapse-whitespace", action="store_const", const=True)
     group.add_argument(
         "--words",
+        metavar="W",
         choices=["whitespace", "alphanumeric", "ascii_alphanumeric"],
-        help="cut words at whitespace, or at all but letters, numbers and _ (default: whitespace)",
+        help="cut words at whitespace (default), or at all but letters, numbers and _:"
+        " alphanumeric, ascii_alphanumeric",
     )
     group.add_argument(
         "--empty-words",

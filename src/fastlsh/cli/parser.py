@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Sequence
 from importlib import import_module
+from textwrap import fill
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -61,19 +62,19 @@ def parser_of(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:
     for command in commands:
         name = command.__name__.rpartition(".")[2]
         sub = subparsers.add_parser(
-            name, help=command.HELP, description=command.HELP, epilog=command.EXAMPLES,
+            name, help=command.HELP, description=fill(command.HELP, 79), epilog=command.EXAMPLES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
         sub.allow_abbrev = False
         command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
+        sub.set_defaults(run=command.run, parser=top)
     return top
 
 
 _OPTIONS = (
     "num_perm", "max_pairs", "max_candidates", "convert_to", "on_error", "unicode_form",
     "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
-    "empty_words", "keep_work",
+    "empty_words", "keep_work", "min_length", "drop_empty",
 )  # fmt: skip
 _FIRST = (
     "threshold", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "threads",

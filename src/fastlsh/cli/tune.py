@@ -209,8 +209,9 @@ def choice_lines(choices: "dict[str, LSHParams]", threshold: float) -> list[str]
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    gap = "  " if sum(widths) + 2 * len(widths) <= 80 else " "  # columns of a terminal
     return [
-        f"{first:<{widths[0]}}  "
-        + "  ".join(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+        f"{first:<{widths[0]}}{gap}"
+        + gap.join(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
         for first, *rest in rows
     ]

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from fastlsh.disk.budget import BASE
+from fastlsh.disk.cutting import Cutting
 from fastlsh.errors import InputError
 from fastlsh.io import Source, cut, identity
 from fastlsh.parallel import amount
@@ -32,30 +33,45 @@ class Estimate(NamedTuple):
     """Bytes of a work directory."""
 
 
-def estimate(sources: list[Source], params: SearchParams) -> Estimate:
+PER_PIECE = 110
+"""Bytes of a piece besides its signature: where it stands, its hash, the kept one."""
+
+
+def estimate(
+    sources: list[Source], params: SearchParams, cutting: Cutting | None = None
+) -> Estimate:
     """Look at the beginnings of some files, and at the sizes of all."""
     size = sum(_size(source) * _expansion(source) for source in sources)
-    seen_rows = seen_bytes = 0
+    seen_rows = seen_bytes = seen_pieces = 0
     step = max(len(sources) // LOOKS, 1)
     for source in sources[::step][:LOOKS]:
         try:
             block = next(iter(cut(source, LOOK)), None)
-            rows = 0 if block is None else len(block.documents().rows)
+            found = None if block is None else block.documents()
+            rows = 0 if found is None else len(found)
+            if cutting is not None and found is not None:
+                seen_pieces += len(cutting.pieces(found))
         except InputError:  # it will be told where the file is read
             continue
         seen_rows += rows
         seen_bytes += min(LOOK, int(_size(source) * _expansion(source))) if rows else 0
     documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
     keys = 8 * (params.lsh.bands + 1)
-    return Estimate(
-        documents,
-        int(size),
-        int(size + documents * (4 * params.num_perm + keys + PER_DOCUMENT)) + BASE,
-        int(documents * (keys + 8) + size / 2),
-    )
+    each = 4 * params.num_perm + keys
+    memory, signed = size + documents * (each + PER_DOCUMENT), documents
+    if cutting is not None:
+        signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
+        memory = size + documents * PER_DOCUMENT + signed * (each + PER_PIECE)
+    return Estimate(documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2))
 
 
-def choose(engine: str, sources: list[Source], params: SearchParams, memory: int) -> str:
+def choose(
+    engine: str,
+    sources: list[Source],
+    params: SearchParams,
+    memory: int,
+    cutting: Cutting | None = None,
+) -> str:
     """Return why an engine is chosen, in words that begin with its name.
 
     Parameters
@@ -66,6 +82,8 @@ def choose(engine: str, sources: list[Source], params: SearchParams, memory: int
         What is worked on, and how.
     memory
         Bytes that may be taken.
+    cutting
+        How documents are cut into pieces; None: they are not.
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
@@ -77,7 +95,7 @@ def choose(engine: str, sources: list[Source], params: SearchParams, memory: int
         return f"{engine}, as asked for"
     if any(identity(source) is None for source in sources):
         return "memory, for an input is a pipe, which cannot be read twice"
-    need = estimate(sources, params).memory
+    need = estimate(sources, params, cutting).memory
     if need <= memory:
         return f"memory, for about {amount(need)} of {amount(memory)} are needed"
     return f"disk, for about {amount(need)} would be needed, and there are {amount(memory)}"

@@ -14,7 +14,9 @@ from fastlsh.disk.linking import Linked
 from fastlsh.disk.signing import Summary
 from fastlsh.errors import TooManyPairsError
 from fastlsh.io import pyarrow
-from fastlsh.stages import decide_part, find_pairs_of_part
+from fastlsh.parallel import RunOptions, mapped_in
+from fastlsh.stages import are_equal_wanted, decide_part, find_pairs_of_part, first_equal
+from fastlsh.texts import as_texts
 
 Proof = np.dtype([("left", "<i8"), ("right", "<i8"), ("similarity", "<f8")])
 """(removed document, kept one, similarity), or a pair and its similarity."""
@@ -47,6 +49,8 @@ def decide_parts(
     """
 
     def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        if job.cutting is not None and are_equal_wanted(job.params):
+            return _equal_ones(job, part), np.empty(0, np.int64)
         preference: Any = keep
         if keep is None:
             bits = np.ascontiguousarray(part.rows["priority"])
@@ -63,6 +67,16 @@ def decide_parts(
         )
 
     _each_part(job, linked, gathered, decide, "decisions")
+
+
+def _equal_ones(job: Job, part: Part) -> NDArray[Any]:
+    """Return the pieces that equal an earlier one."""
+    empty = np.empty if part.scratch is None else mapped_in(part.scratch)
+    options = RunOptions.of(job.options.threads, empty=empty)
+    first = first_equal(as_texts(part.texts), job.params.shingler, options)
+    numbers = np.ascontiguousarray(part.rows["number"])
+    gone = np.flatnonzero(first != np.arange(len(first)))
+    return _proofs(numbers[gone], numbers[first[gone]], 1.0)
 
 
 def find_pairs(job: Job, linked: Linked, gathered: Gathered, max_pairs: int) -> None:

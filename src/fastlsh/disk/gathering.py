@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.disk.cutting import wanted_of
 from fastlsh.disk.identities import StoredIds, as_json
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import PARTS, Linked
@@ -111,7 +112,7 @@ def _pieces(
     part = parts[first : first + record.documents]
     wanted = part >= 0
     part = part[wanted]
-    documents = block.documents(wanted)
+    documents, places = wanted_of(block, job.cutting, wanted)
     if len(documents.rows) != len(part):
         raise job.sources[record.source].error("changed during the run")
     numbers = first + np.flatnonzero(wanted)
@@ -126,6 +127,8 @@ def _pieces(
         rows["priority"] = documents.priority[order].view(np.int64)
     added = {"ids.numbers": numbers.tobytes(), "ids.sizes": sizes.tobytes()}
     added["ids.json"] = b"".join(ids)
+    if places is not None:
+        added["ids.places"] = places.tobytes()
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
     for start, stop in pairwise(edges):
         name = part_name(int(part[order[start]]))

@@ -30,6 +30,7 @@ def deduplicate_with_index(
     output: str,
     removed: str | None = None,
     *,
+    convert: str | None = None,
     keep: str = "first",
     max_candidates: int = 1000,
     threads: int | None = None,
@@ -50,6 +51,8 @@ def deduplicate_with_index(
         The new documents, from `fastlsh.io.read` with ``uniform=True``.
     output, removed
         Files for the kept rows and the proofs.
+    convert
+        The format of the kept rows; None: rows are written unchanged.
     keep, max_candidates
         As in `deduplicate`.
 
@@ -69,7 +72,7 @@ def deduplicate_with_index(
         verify=params.verify, threads=threads, progress=progress,
     )  # fmt: skip
     with _aside([path for path in (output, removed) if path is not None]) as moves:
-        write_rows(collection, result.kept, moves[0][0], threads=threads)
+        write_rows(collection, result.kept, moves[0][0], convert=convert, threads=threads)
         if removed is not None:
             write_table(moves[1][0], _proofs(result, collection))
         chosen = result.selected

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastlsh.disk.budget import Budget
+from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.workdir import WorkDirectory
 from fastlsh.io import Source, Teller
 from fastlsh.parallel import RunOptions
@@ -28,6 +29,8 @@ class Job:
     """Whether the inputs must have the same columns, for their rows go into one file."""
     tell: Callable[[str], None]
     """Is called with what the run has to say."""
+    cutting: Cutting | None = None
+    """How documents are cut into pieces, which are then what is numbered; None: they are not."""
 
     def teller(self, stage: str) -> Teller:
         """Return what tells how many bytes of the files a stage has done."""

@@ -65,8 +65,8 @@ def run_deduplication(
         Is told how long each stage takes.
     """
     more = {"keep": keep or "priority", "max_candidates": max_candidates, "known": job.known}
-    with _begun(job, "dedup", more, machine):
-        summary, linked, gathered = _prepared(job, clock)
+    with begun(job, "dedup", more, machine):
+        summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, gathered, keep, max_candidates)
             proofs = whole_answer(job, linked)
@@ -98,8 +98,8 @@ def run_pairs(
     job: Job, *, max_pairs: int, output: str | None, machine: Machine, clock: Stopwatch
 ) -> tuple[Summary, int]:
     """Find all pairs, write them, and return how many there are."""
-    with _begun(job, "pairs", {"max_pairs": max_pairs}, machine):
-        summary, linked, gathered = _prepared(job, clock)
+    with begun(job, "pairs", {"max_pairs": max_pairs}, machine):
+        summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, gathered, max_pairs)
             pairs = whole_answer(job, linked)
@@ -113,7 +113,7 @@ def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
     return answer["left"], answer["right"], answer["similarity"]
 
 
-def _prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
+def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
     """Sign, link and gather: what all answers need."""
     with clock("signing"):
         summary = sign_inputs(job)
@@ -125,7 +125,7 @@ def _prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
 
 
 @contextmanager
-def _begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
+def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
     """Hold the work directory of a run."""
     with job.work.locked():
         try:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fastlsh.disk.budget import Budget, free_memory, parse_memory
 from fastlsh.disk.choice import choose
+from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.job import Job
 from fastlsh.disk.reading import Reading
 from fastlsh.disk.workdir import WorkDirectory
@@ -158,6 +159,7 @@ def chosen(
     tell: Tell | None,
     *,
     uniform: bool = False,
+    cutting: Cutting | None = None,
 ) -> Chosen:
     """Choose the engine.
 
@@ -171,8 +173,10 @@ def chosen(
         Is told which engine, and why.
     uniform
         Whether the inputs must have the same columns.
+    cutting
+        How documents are cut into pieces; None: they are not.
     """
-    reason = choose(machine.engine, sources, search.params, machine.memory)
+    reason = choose(machine.engine, sources, search.params, machine.memory, cutting)
     tell = tell or (lambda _: None)
     if reason.startswith("memory"):
         return Chosen(reason, None)
@@ -185,7 +189,7 @@ def chosen(
     budget = Budget.of(machine.memory, search.params, search.options.threads)
     job = Job(
         WorkDirectory(work), sources, known, search.params, search.options, budget,
-        reading.on_error == "skip", uniform, tell,
+        reading.on_error == "skip", uniform, tell, cutting,
     )  # fmt: skip
     tell(f"engine: {reason}, with {amount(machine.memory)} of memory, in {work}")
     return Chosen(reason, job)

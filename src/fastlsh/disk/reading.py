@@ -71,9 +71,9 @@ class Reading:
             mixed=mixed,
         )
 
-    def check_used(self, sources: Sequence[Source]) -> None:
+    def check_used(self, sources: Sequence[Source], *, cut: bool = False) -> None:
         """Raise ValueError if an option says how to read what none of the files is."""
-        check_used(self._options(self.priority), sources)
+        check_used(self._options(self.priority), sources, cut=cut)
 
     @contextmanager
     def spooled(self, inputs: Sequence[str], tell: Tell | None, *, twice: bool) -> Iterator[None]:

@@ -61,6 +61,52 @@ class FileDeduplication:
 
 
 @dataclass
+class FileLineDeduplication:
+    """The counts, files and times of a removal of repeated lines or paragraphs from files.
+
+    Attributes
+    ----------
+    documents, kept : int
+        The number of documents in the inputs, and of rows written.
+    changed, emptied : int
+        How many documents lost something, and everything.
+    spans, removed : int
+        How many lines or paragraphs there are, and how many of them were removed.
+    characters : int
+        How many code points the removed ones have.
+    by : str
+        "line" or "paragraph".
+    limited, skipped, skipped_reasons, repeated_ids, outputs, threshold, params, engine, reason,
+    seconds
+        As in `FileDeduplication`.
+    """
+
+    documents: int
+    kept: int
+    changed: int
+    emptied: int
+    spans: int
+    removed: int
+    characters: int
+    limited: int
+    skipped: int
+    skipped_reasons: list[str]
+    repeated_ids: int
+    outputs: list[str]
+    by: str
+    threshold: float
+    params: LSHParams
+    engine: str
+    reason: str
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def duplicate_ratio(self) -> float:
+        """The share of removed lines or paragraphs, 0 to 1."""
+        return self.removed / self.spans if self.spans else 0.0
+
+
+@dataclass
 class FilePairs:
     """The counts and times of a search for pairs in files.
 

@@ -23,6 +23,7 @@ class BlockRecord(NamedTuple):
     source: int
     place: Place
     documents: int
+    """Or pieces of these, where they are cut."""
     bad: tuple[int, ...]
     """Rows left out."""
 
@@ -46,6 +47,8 @@ class SignedBlock(NamedTuple):
     errors: list[InputError]
     whole: bool
     integers: bool
+    pieces: NDArray[np.int32] | None = None
+    """How many pieces each document has, if they are cut."""
 
 
 class RunWriter:
@@ -96,6 +99,8 @@ class RunWriter:
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
             np.save(folder / "identities.npy", identities)
+            if parts[0].pieces is not None:
+                np.save(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
             known = {
                 "first": self._first,
                 "documents": self._documents,

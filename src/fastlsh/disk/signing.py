@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
+
 from fastlsh.disk.identities import are_integers, identity_hashes
 from fastlsh.disk.job import Job
 from fastlsh.disk.runs import packed, repetitions
@@ -59,7 +61,7 @@ def sign_inputs(job: Job) -> Summary:
         writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
         after = runs[-1].blocks[-1] if runs else None
         blocks = _blocks(job, after)
-        if after is None:
+        if after is None and job.cutting is None:
             blocks = _warned(job, blocks)
         for signed in in_order(blocks, lambda item: _sign(job, *item), job.options.threads):
             writer.add(signed)
@@ -93,18 +95,27 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
     documents = block.documents()
     if documents.bad and not job.skip:
         raise documents.bad[0]
-    signed = sign_batch(documents.texts, job.params, text_hashes=False, threads=1)
+    counts = None
+    if job.cutting is None:
+        keys = sign_batch(documents.texts, job.params, text_hashes=False, threads=1).keys
+        empty = int((keys[0] == 0).sum())
+    else:
+        pieces = job.cutting.pieces(documents)
+        keys = job.cutting.keys(pieces, job.params)
+        counts = np.bincount(pieces.places[:, 0], minlength=len(documents)).astype(np.int32)
+        empty = int((counts == 0).sum())
     bad = tuple(error.row or 1 for error in documents.bad)
-    record = BlockRecord(source, block.place, len(documents.rows), bad)
+    record = BlockRecord(source, block.place, keys.shape[1], bad)
     priority = documents.priority
     return SignedBlock(
         record,
-        packed(signed.keys),
+        packed(keys),
         identity_hashes(documents.ids),
-        int((signed.keys[0] == 0).sum()),
+        empty,
         documents.bad,
         priority is None or priority.dtype.kind in "iu",
         are_integers(documents.ids),
+        counts,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.disk.cutting import rest_of
 from fastlsh.disk.gathering import blocks_again, records_of
 from fastlsh.disk.job import Job
 from fastlsh.disk.plan import Targets
@@ -26,7 +27,9 @@ JOURNAL = "written.txt"
 """A line for each output that is complete."""
 
 
-def write_outputs(job: Job, targets: Targets, kept: NDArray[np.bool_], known: int) -> None:
+def write_outputs(
+    job: Job, targets: Targets, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+) -> None:
     """Write the kept rows; what a run before has completed is not written again.
 
     Parameters
@@ -37,6 +40,8 @@ def write_outputs(job: Job, targets: Targets, kept: NDArray[np.bool_], known: in
         bool, by document behind `known`.
     known
         How many documents are of `against`.
+    drop_empty
+        Where documents are cut into pieces: whether rows go of which nothing is left.
 
     Raises
     ------
@@ -53,13 +58,16 @@ def write_outputs(job: Job, targets: Targets, kept: NDArray[np.bool_], known: in
         if output.path not in done or not exists(output.path):
             flags = [kept[first : first + record.documents] for first, record in records]
             any_kept = any(flag.any() for flag in flags)
+            if job.cutting is not None:
+                good = not any(record.bad for _, record in records)  # of a .txt: its only row
+                any_kept = good and (any_kept or not drop_empty or not any(map(len, flags)))
             with replacing_together() as together:
                 if output.format == "txt" and not any_kept:
                     together.absent(output.path)
                 else:
                     file = together.file(output.path, folders=targets.folders, last=True)
                     with file as temporary:
-                        _write(job, temporary, output, records, kept, tell)
+                        _write(job, temporary, output, records, kept, drop_empty, tell)
             if targets.folders:  # one file appears with the tables, later
                 with open(job.work / JOURNAL, "a", encoding="utf-8") as journal:
                     journal.write(json.dumps(output.path) + "\n")
@@ -72,12 +80,15 @@ def _write(
     output: Output,
     records: list[tuple[int, BlockRecord]],
     kept: NDArray[np.bool_],
+    drop_empty: bool,
     tell: Teller,
 ) -> None:
     def rows(item: tuple[int, BlockRecord, Any]) -> tuple[Any, Any, BlockRecord]:
         first, record, block = item
-        piece = output_piece(output, block, kept[first : first + record.documents])
-        return block.head, piece, record
+        flags, texts = kept[first : first + record.documents], None
+        if job.cutting is not None:
+            flags, texts = rest_of(block.documents(), job.cutting, flags, drop_empty)
+        return block.head, output_piece(output, block, flags, texts), record
 
     threads = job.options.threads
     source = job.sources[records[0][1].source]

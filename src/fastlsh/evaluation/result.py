@@ -6,6 +6,7 @@ from typing import Any
 from fastlsh.evaluation.data import EvaluationData, SimilarityBin
 from fastlsh.evaluation.shares import or_null
 from fastlsh.evaluation.table import as_table
+from fastlsh.html import escaped
 
 __all__ = ["Evaluation", "SimilarityBin"]  # pickles look for both here
 
@@ -73,3 +74,7 @@ class Evaluation(EvaluationData):
 
     def __str__(self) -> str:
         return as_table(self)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the table."""
+        return f"<pre>{escaped(str(self))}</pre>"

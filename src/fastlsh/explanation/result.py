@@ -7,6 +7,7 @@ from fastlsh.explanation.data import ExplanationData
 from fastlsh.explanation.page import as_page
 from fastlsh.explanation.terminal import as_lines
 from fastlsh.explanation.words import reason
+from fastlsh.html import escaped
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,10 @@ class Explanation(ExplanationData):
 
     def __str__(self) -> str:
         return self.to_terminal(colour=False)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: as on a terminal."""
+        return f'<pre style="white-space: pre-wrap">{escaped(str(self))}</pre>'
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the texts as plain values, for JSON."""

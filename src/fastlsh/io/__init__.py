@@ -20,14 +20,14 @@ from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, Source, check_used
 from fastlsh.io.special import is_written_in_place
-from fastlsh.io.tables import (
+from fastlsh.io.table_columns import (
     Lookup,
     cluster_columns,
     pair_columns,
     proof_columns,
-    table_format,
-    write_table,
+    span_columns,
 )
+from fastlsh.io.tables import table_format, write_table
 from fastlsh.io.targets import Inputs, check_target, check_targets
 from fastlsh.io.telling import Teller
 
@@ -74,6 +74,7 @@ __all__ = [
     "recover_outputs",
     "replacing",
     "replacing_together",
+    "span_columns",
     "spooled_inputs",
     "table_format",
     "try_lock",

@@ -8,10 +8,12 @@ from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.io.blocks import (
     Block,
     Flags,
+    NewTexts,
     Place,
     as_json,
     behind,
@@ -81,6 +83,7 @@ def write_rows(
     output: str | os.PathLike[str],
     *,
     convert: str | None = None,
+    texts: NewTexts | None = None,
     threads: int | None = None,
     progress: ProgressOption | None = None,
 ) -> None:
@@ -103,6 +106,9 @@ def write_rows(
         A file or a directory; see `check_rows_output`.
     convert : {"parquet", "jsonl", "csv"}, optional
         As for `check_rows_output`.
+    texts : mapping of int to str, optional
+        Texts that some documents get instead of their own. All else of such a row stays as it is;
+        of CSV, the quotes are new.
     threads : int, optional
         As for `read`.
     progress : callable, optional
@@ -119,7 +125,7 @@ def write_rows(
         raise ValueError(f"kept has {len(kept)} items for {len(collection)} documents")
     folders = is_folder_output(output)
     plan = plan_outputs([part.source for part in collection.parts], output, convert)
-    jobs = _jobs(collection, kept, plan)
+    jobs = _jobs(collection, kept, plan, texts or {})
     tell = Teller("writing", [part.source for part in collection.parts], progress)
     threads = thread_count(threads)
     with (
@@ -153,6 +159,15 @@ class _Job:
     parts: list[Part]
     start: int
     kept: Flags
+    texts: NewTexts
+    changed: NDArray[np.int64]
+    """The documents with a text in `texts`, ascending."""
+
+    def texts_between(self, start: int, stop: int) -> NewTexts:
+        """Return new texts of documents, numbered from `start` of this output on."""
+        start, stop = start + self.start, stop + self.start
+        first, last = np.searchsorted(self.changed, (start, stop))
+        return {n - start: self.texts[n] for n in self.changed[first:last].tolist()}
 
     @property
     def from_memory(self) -> bool:
@@ -169,21 +184,25 @@ class _Job:
     def lines(self) -> Iterator[bytes]:
         """Yield what is not read again."""
         for i in (np.flatnonzero(self.kept) + self.start).tolist() if self.from_memory else ():
-            yield as_json(self.collection.ids[i], self.collection.texts[i])
+            text = self.texts[i] if i in self.texts else self.collection.texts[i]
+            yield as_json(self.collection.ids[i], text)
 
 
-def _jobs(collection: Collection, kept: Flags, plan: Sequence[Output]) -> list[_Job]:
+def _jobs(
+    collection: Collection, kept: Flags, plan: Sequence[Output], texts: NewTexts
+) -> list[_Job]:
     starts = [0, *accumulate(part.documents for part in collection.parts)]
+    changed = np.sort(np.fromiter(texts, np.int64, len(texts)))
     jobs = []
     for output in plan:
         first, last = output.sources[0], output.sources[-1] + 1
         start, stop = starts[first], starts[last]
         parts = collection.parts[first:last]
-        jobs.append(_Job(output, collection, parts, start, kept[start:stop]))
+        jobs.append(_Job(output, collection, parts, start, kept[start:stop], texts, changed))
     return jobs
 
 
-_Cut = tuple[Output, Part, Block, Flags]
+_Cut = tuple[Output, Part, Block, Flags, NewTexts]
 
 
 def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
@@ -191,10 +210,12 @@ def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
         start = 0
         for part in job.parts if job.blocks else ():
             for count, block in zip(part.counts, part.blocks(), strict=True):
-                yield job.output, part, block, job.kept[start : start + count]
-                start += count
+                stop = start + count
+                texts = job.texts_between(start, stop)
+                yield job.output, part, block, job.kept[start:stop], texts
+                start = stop
 
 
 def _piece(cut: _Cut) -> tuple[Part, Place, Any]:
-    output, part, block, kept = cut
-    return part, block.place, output_piece(output, block, kept)
+    output, part, block, kept, texts = cut
+    return part, block.place, output_piece(output, block, kept, texts)

@@ -146,6 +146,8 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
         )
     wanted = told(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
     found, compression = split_suffix(path)
+    if len(sources) == 1 and kinds[0] == found == "txt" and convert is None:
+        return "txt"  # a copy of the one document
     if kinds[0] in SPLIT and convert is None:
         wanted = "jsonl" if found == "jsonl" else kinds[0]
         found = kinds[0] if found == "txt" else found

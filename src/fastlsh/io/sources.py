@@ -70,7 +70,7 @@ class Source:
         return InputError(self.path, reason, row)
 
 
-def check_used(options: Options, sources: Sequence[Source]) -> None:
+def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False) -> None:
     """Raise ValueError if an option says how to read what none of the files is.
 
     Where there is nothing but one large file of plain text, a warning tells that it is one
@@ -82,6 +82,8 @@ def check_used(options: Options, sources: Sequence[Source]) -> None:
         As given.
     sources : sequence of Source
         All files of a run.
+    cut : bool
+        Whether documents are cut into lines or paragraphs: one is then as good as many.
     """
     formats = {source.format for source in sources}
     there = ", ".join(sorted(formats))
@@ -101,7 +103,12 @@ def check_used(options: Options, sources: Sequence[Source]) -> None:
                 else "text"
             )
             raise ValueError(f"{name} is for files of {of}, and there are only: {there}")
-    if len(sources) == 1 and sources[0].format == "txt" and places.is_regular(sources[0].path):
+    if (
+        not cut
+        and len(sources) == 1
+        and sources[0].format == "txt"
+        and places.is_regular(sources[0].path)
+    ):
         size = places.identity(sources[0].path).size
         if size >= _LARGE:
             warn_caller(

@@ -1,4 +1,4 @@
-"""Tables of results: pairs, and the proofs of removed documents."""
+"""Tables of results, written in one of several formats."""
 
 import csv
 import io
@@ -8,95 +8,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, BinaryIO, Protocol, runtime_checkable
+from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from fastlsh.errors import InputError
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.formats import split_suffix
-from fastlsh.io.ids import Ids
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.replacement import replacing
 from fastlsh.io.special import is_written_in_place
+from fastlsh.io.table_columns import Lookup, StoredValues, Values
 
 _BLOCK = 1 << 17
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-
-
-@runtime_checkable
-class StoredValues(Protocol):
-    """Values that are made where they are taken."""
-
-    @property
-    def integers(self) -> bool:
-        """Whether all are integers of 64 bits."""
-
-    def take(self, positions: npt.NDArray[np.int64]) -> list[Any]:
-        """Return the values at some positions, in any order."""
-
-
-Values = Sequence[Any] | StoredValues
-
-
-class Lookup(Sequence[Any]):
-    """``[values[i] for i in positions]``, made piece by piece where it is sliced.
-
-    Parameters
-    ----------
-    values : sequence or StoredValues
-        What is looked up.
-    positions : numpy.ndarray of int64
-        Where.
-    """
-
-    def __init__(self, values: Values, positions: npt.NDArray[np.int64]) -> None:
-        self.values = values
-        self.positions = positions
-
-    def __len__(self) -> int:
-        """Return the number of positions."""
-        return len(self.positions)
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return a value, or a list of those of a slice."""
-        if isinstance(key, slice):
-            return self._take(self.positions[key])
-        return self._take(self.positions[key : key + 1])[0]
-
-    def _take(self, positions: npt.NDArray[np.int64]) -> list[Any]:
-        if isinstance(self.values, (Ids, StoredValues)):
-            return self.values.take(positions)
-        return [self.values[i] for i in positions.tolist()]
-
-
-def pair_columns(
-    ids: Values,
-    left: npt.NDArray[np.int64],
-    right: npt.NDArray[np.int64],
-    similarity: npt.NDArray[np.float64],
-) -> dict[str, Any]:
-    """Return the table of pairs: the ids of both documents, and how similar these are."""
-    return {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), "jaccard": similarity}
-
-
-def proof_columns(
-    ids: Values,
-    removed: npt.NDArray[np.int64],
-    reason: npt.NDArray[np.int64],
-    similarity: npt.NDArray[np.float64],
-    measure: str = "jaccard",
-) -> dict[str, Any]:
-    """Return the table of proofs: each removed document, the kept one, how similar they are."""
-    return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), measure: similarity}
-
-
-def cluster_columns(
-    ids: Values, members: npt.NDArray[np.int64], cluster: npt.NDArray[np.int64]
-) -> dict[str, Any]:
-    """Return the table of clusters: each member's id, and which cluster it belongs to."""
-    return {"id": Lookup(ids, members), "cluster": cluster}
 
 
 def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:

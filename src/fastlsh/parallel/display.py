@@ -5,6 +5,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TextIO
 
+from fastlsh.parallel.notebook import NotebookLine
+
 BYTES = frozenset({"reading", "signing", "gathering", "writing"})
 """Stages that count bytes of files; all others count documents, or steps."""
 
@@ -32,13 +34,15 @@ class Display:
 
     def __init__(
         self,
-        stream: TextIO | None = None,
+        stream: TextIO | NotebookLine | None = None,
         clock: Callable[[], float] = monotonic,
         *,
         live: bool | None = None,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
-        self._live = self._stream.isatty() if live is None else live
+        if live is None:
+            live = isinstance(self._stream, NotebookLine) or self._stream.isatty()
+        self._live = live
         self._clock = clock
         self._stage = ""
         self._start = self._before = clock()

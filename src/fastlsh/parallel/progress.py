@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from time import perf_counter
 
 from fastlsh.parallel.display import Display
+from fastlsh.parallel.notebook import notebook_line
 
 ProgressOption = bool | Callable[[str, int, int], None]
-"""False, True (a line on stderr), or a function of (stage, done, total)."""
+"""False, True (a line on stderr; in a notebook, below the cell), or a function of
+(stage, done, total)."""
 
 
 class Progress:
@@ -20,7 +22,7 @@ class Progress:
     """
 
     def __init__(self, option: ProgressOption = False) -> None:
-        self.function = Display(live=True) if option is True else option or None
+        self.function = Display(notebook_line(), live=True) if option is True else option or None
         """What is told, if anything."""
 
     def stage(self, name: str, total: int) -> Callable[[int], None]:

@@ -20,7 +20,7 @@ from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import Batch, RunOptions, batches, batches_by_work, run
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
-from fastlsh.texts import Texts
+from fastlsh.texts import Shingler, Texts
 
 BLOCK = 1 << 18
 """Pairs that are worked on at a time."""
@@ -70,28 +70,39 @@ def first_copies(
         return first
     documents = suspects if order is None else order[suspects]
     hashes = np.empty(len(documents), np.uint64)
-    size = batch_size(texts)
 
     def hash_texts(start: int, stop: int) -> Iterator[None]:
         return hashing_steps(shingler.take_texts(texts, documents[start:stop]), hashes[start:stop])
 
-    run(hash_texts, batches(len(documents), size), threads)
-    copies, originals = repeated(hashes)
-    same = np.empty(len(copies), np.uint8)
+    run(hash_texts, batches(len(documents), batch_size(texts)), threads)
+    places, originals = repeated(hashes)
+    copies, originals = documents[places], documents[originals]
+    equal = equal_texts(texts, copies, originals, shingler, threads)
+    first[copies[equal]] = originals[equal]
+    return first
+
+
+def equal_texts(
+    texts: Texts,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    shingler: Shingler,
+    threads: int,
+) -> NDArray[np.bool_]:
+    """Return of pairs of documents whether their normalised texts are equal, compared in full."""
+    same = np.empty(len(left), np.uint8)
 
     def compare(start: int, stop: int) -> Iterator[None]:
-        ours = shingler.take_texts(texts, documents[copies[start:stop]])
-        theirs = shingler.take_texts(texts, documents[originals[start:stop]])
+        ours = shingler.take_texts(texts, left[start:stop])
+        theirs = shingler.take_texts(texts, right[start:stop])
         for first, last in _short_parts(ours):
             ours.part(first, last).equal(
                 theirs.part(first, last), same[start + first : start + last]
             )
             yield
 
-    run(compare, batches(len(copies), size), threads)
-    equal = same.astype(bool)
-    first[documents[copies[equal]]] = documents[originals[equal]]
-    return first
+    run(compare, batches(len(left), batch_size(texts)), threads)
+    return same.astype(bool)
 
 
 def hashing_steps(spans: _kernels.Spans, out: NDArray[np.uint64]) -> Iterator[None]:

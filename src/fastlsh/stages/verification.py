@@ -75,4 +75,5 @@ def verified_pairs(
         advance(reached - done)
         done = reached
         yield Verified(pair_codes(documents[left], documents[right]), similarity, passes)
-    advance(len(documents) - done)
+    if done < len(documents):
+        advance(len(documents) - done)

@@ -1,13 +1,15 @@
 """Texts: the forms in which they come, behind one interface, and what a text is a set of."""
 
-from fastlsh.texts.forms import Texts, as_texts, joined
+from fastlsh.texts.forms import Texts, as_texts, joined, plain_strings
 from fastlsh.texts.gathered import Gathered, gather_tokens, tokens_batch
+from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
 from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.shingler import Shingler, check_shingler
 from fastlsh.texts.token_ids import TokenIds
 
 __all__ = [
     "Gathered",
+    "Pieces",
     "Shingler",
     "Texts",
     "TokenIds",
@@ -15,6 +17,9 @@ __all__ = [
     "check_shingler",
     "gather_tokens",
     "joined",
+    "pieces_of",
+    "plain_strings",
     "shingle_set_steps",
+    "texts_without",
     "tokens_batch",
 ]

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import ArrowColumn, Spans, merged, spans_of_list
+from fastlsh.parallel import batches
+from fastlsh.texts.pieces import Pieces
 from fastlsh.texts.token_ids import TokenIds, are_token_ids, ids_of_arrow, ids_of_lists
 
 
@@ -99,7 +101,7 @@ def as_texts(texts: Any) -> Texts:
             f"texts must have an order, got a {type(texts).__name__}: pass a list, "
             "for instance list(texts.values())"
         )
-    if isinstance(texts, TokenIds):
+    if isinstance(texts, (TokenIds, Pieces)):
         return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         try:
@@ -138,3 +140,17 @@ LISTS = ("+l", "+L", "+w", "+vl", "+vL")
 
 def _of_list(documents: list[Any]) -> Texts:
     return ids_of_lists(documents) if are_token_ids(documents) else ListTexts(documents)
+
+
+def plain_strings(texts: Any) -> list[str | None]:
+    """Return a collection of texts as strings; raises what `as_texts` does."""
+    if isinstance(texts, list) and all(text is None or type(text) is str for text in texts):
+        return list(texts)
+    collection = as_texts(texts)
+    strings: list[str | None] = []
+    for start, stop in batches(len(collection), 4096):
+        spans = collection.spans(start, stop)
+        if spans.tokens:
+            raise TypeError("token ids have no lines: give texts")
+        strings += spans.strings()
+    return strings

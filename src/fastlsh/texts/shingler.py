@@ -171,6 +171,10 @@ class Shingler:
             return Gathered(plain, None), plain
         return gather_tokens([self.tokenizer(text) for text in plain.strings()], start), plain
 
+    def plain_texts(self, texts: Texts, start: int, stop: int) -> Spans:
+        """Gather the documents start ... stop - 1, normalised but not tokenised."""
+        return self._normalised(texts.spans(start, stop, self._as_bytes))
+
     def take(self, texts: Texts, documents: NDArray[np.int64]) -> Gathered:
         """Gather the given documents, normalised and tokenised."""
         return self._finish(texts.take(documents, self._as_bytes), 0, documents)

@@ -3,6 +3,8 @@
 include "text/arrow_in.pxi"
 include "text/arrow_out.pxi"
 include "text/packed.pxi"
+include "text/pieces.pxi"
+include "text/remainders.pxi"
 include "text/spans.pxi"
 include "text/token_ids.pxi"
 include "text/utf8.pxi"

@@ -16,7 +16,7 @@ What is wrong with a file as a whole raises an `InputError` in `cut`, after the 
 truncated archive, a quote that is never closed, a missing column, a change while it was read.
 """
 
-from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, Place
+from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.blocks.order import behind, in_order, thread_count
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import again, cut
@@ -31,6 +31,7 @@ __all__ = [
     "Flags",
     "Head",
     "Identity",
+    "NewTexts",
     "Place",
     "RowsWriter",
     "SplitBlock",

@@ -1,7 +1,7 @@
 """What every format gives: blocks of whole rows, and the documents in them."""
 
 import binascii
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 
 Flags = NDArray[np.bool_]
+NewTexts = Mapping[int, str]
+"""Texts by the number of their document among the good ones of a block, from 0."""
 
 
 class Place(NamedTuple):
@@ -94,13 +96,15 @@ class Block(Protocol):
             If the block cannot be read to its end: a damaged column.
         """
 
-    def rows(self, kept: Flags) -> Any:
+    def rows(self, kept: Flags, texts: NewTexts | None = None) -> Any:
         """Return rows exactly as they came.
 
         Parameters
         ----------
         kept
             bool (good documents,): which of them.
+        texts
+            Texts that some of them get instead of their own.
 
         Returns
         -------

@@ -12,6 +12,7 @@ from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
 from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, delimited, fields_of_any_size
+from fastlsh.io.blocks.new_texts import fields_as_row
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
 
@@ -125,6 +126,12 @@ class DelimitedBlock(RowBlock):
                     strict=True,
                 )
             )
+
+    def _with_text(self, raw: str, text: str) -> str:
+        kind = self._kind
+        fields = self._reader(raw)[0]
+        fields[kind.columns.text] = text
+        return fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes)
 
     def _one_by_one(self, rows: Indices) -> Parsed:
         columns = self._kind.columns

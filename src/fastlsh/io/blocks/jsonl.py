@@ -11,6 +11,7 @@ from fastlsh.io.blocks.checks import Bytes, is_utf8, may_have_long_number
 from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.json_rows import JsonRows
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
+from fastlsh.io.blocks.new_texts import json_with_text
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Options, Source
 
@@ -73,6 +74,10 @@ class JsonBlock(RowBlock):
             if len(found) == len(rows) and (parsed := _fields(found, self.source.options)):
                 return parsed
         return self._one_by_one(rows, decoder)
+
+    def _with_text(self, raw: str, text: str) -> str:
+        key = self.source.options.text or "text"
+        return json_with_text(raw, key, text, plain=self.head.codec != "utf-8")
 
     def _gathered(self, rows: Indices) -> tuple[Bytes, bool]:
         """Return the bytes of rows, and whether no object can reach beyond its line.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.io.blocks.checks import checksum
-from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
+from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.errors import reading
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, changed, exact_codec, open_bytes
@@ -38,11 +38,20 @@ class TextBlock:
             return Documents([], None, np.empty(0, np.int64))
         return Documents([text.removeprefix(BOM)], [self.source.path], np.array([1]))
 
-    def rows(self, kept: Flags) -> bytes:
+    def rows(self, kept: Flags, texts: NewTexts | None = None) -> bytes:
         """Return a line of JSON; see `Block`."""
         if not kept.any():
             return b""
-        return as_json(self.source.path, self.documents().texts[0])
+        text = self.documents().texts[0] if not texts else texts[0]
+        return as_json(self.source.path, text)
+
+    def copy(self, texts: NewTexts | None = None) -> bytes:
+        """Return the bytes of the file, or those of another text."""
+        if not texts:
+            return self.data
+        codec = exact_codec(self.source.options.encoding, self.data[:4])
+        mark = BOM if self.data.decode(codec).startswith(BOM) else ""
+        return (mark + texts[0]).encode(codec)
 
 
 def as_json(path: str, text: str | None) -> bytes:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
+from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.sources import Source
 
@@ -53,18 +53,35 @@ class RowBlock:
             parsed.texts, parsed.ids, self._row_numbers(rows), numbers(parsed.priority), parsed.bad
         )
 
-    def rows(self, kept: Flags) -> memoryview | bytes:
+    def rows(self, kept: Flags, texts: NewTexts | None = None) -> memoryview | bytes:
         """Return rows as they came; see `Block`."""
         if self._bad is None:
             self._all()
         flags = np.zeros(len(self._lines), np.bool_)
-        flags[self._good(kept)[kept]] = True
+        good = self._good(kept)
+        flags[good[kept]] = True
+        if texts:
+            return self._with_texts(flags, {int(good[n]): text for n, text in texts.items()})
         view = self._data.data
         if flags.all():
             return view
         edges = self._lines.bounds[np.flatnonzero(np.diff(flags, prepend=False, append=False))]
         runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
         return b"".join([view[start:stop] for start, stop in runs])
+
+    def _with_texts(self, flags: Flags, texts: NewTexts) -> bytes:
+        """Return the flagged rows, some with other texts."""
+        view, bounds = self._data.data, self._lines.bounds.tolist()
+        parts: list[memoryview | bytes] = []
+        for row in np.flatnonzero(flags).tolist():
+            raw = view[bounds[row] : bounds[row + 1]]
+            text = texts.get(row)
+            parts.append(raw if text is None else self._with_text(str(raw, "utf-8"), text).encode())
+        return b"".join(parts)
+
+    def _with_text(self, raw: str, text: str) -> str:
+        """Return a row with another text."""
+        raise NotImplementedError
 
     def _all(self) -> Documents:
         parsed = self._parse(self.filled)

@@ -6,7 +6,7 @@ import numpy as np
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import Flags, Head, Place
+from fastlsh.io.blocks.contract import Flags, Head, NewTexts, Place
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
 from fastlsh.io.blocks.plain import as_json
 from fastlsh.io.blocks.rows import Parsed, RowBlock
@@ -62,9 +62,9 @@ def _paragraphs(data: Bytes, lines: Lines, last: bool) -> Lines:
 class SplitBlock(RowBlock):
     """Some lines or paragraphs; an id is ``FILE:ROW``."""
 
-    def rows(self, kept: Flags) -> memoryview | bytes:
+    def rows(self, kept: Flags, texts: NewTexts | None = None) -> memoryview | bytes:
         """Return rows as they came; a blank line ends each paragraph. See `Block`."""
-        found = super().rows(kept)
+        found = super().rows(kept, texts)
         if self.source.format == "lines" or not len(found):
             return found
         tail = bytes(found[-4:])

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
 from fastlsh.io.blocks.columns import TableColumns
-from fastlsh.io.blocks.contract import Documents, Flags, Head, Place
+from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
+from fastlsh.io.blocks.new_texts import table_with_texts
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.token_ids import words_of_column
 
@@ -28,7 +29,7 @@ class TableBlock:
         with reading(self._columns.source.path):
             return self._documents(self._table(False), wanted)
 
-    def rows(self, kept: Flags) -> Any:
+    def rows(self, kept: Flags, texts: NewTexts | None = None) -> Any:
         """Return rows with all their columns; see `Block`."""
         with reading(self._columns.source.path):
             table = self._table(True)
@@ -38,6 +39,10 @@ class TableBlock:
             flags = self._good(None)
             if len(kept) != int(flags.sum()):
                 raise ValueError(f"{len(kept)} flags for {int(flags.sum())} documents")
+            if texts:
+                place = np.flatnonzero(flags)
+                path = self._columns.path(self._columns.text)
+                table = table_with_texts(table, path, {int(place[n]): texts[n] for n in texts})
             flags[flags] = kept
             return table if flags.all() else select(table, flags)
 

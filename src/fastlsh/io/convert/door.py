@@ -5,7 +5,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import Block, Flags, Head, RowsWriter, SplitBlock, TextBlock, rows_writer
+from fastlsh.io.blocks import (
+    Block,
+    Flags,
+    Head,
+    NewTexts,
+    RowsWriter,
+    SplitBlock,
+    TextBlock,
+    rows_writer,
+)
 from fastlsh.io.convert.json_tables import JsonTables
 from fastlsh.io.convert.parsing import column_names, default_names, parser
 from fastlsh.io.convert.text import CsvRows, JsonRows, KeyedCsvRows
@@ -16,7 +25,7 @@ from fastlsh.io.shards import Output
 from fastlsh.io.sources import Source
 
 
-def output_piece(output: Output, block: Block, kept: Flags) -> Any:
+def output_piece(output: Output, block: Block, kept: Flags, texts: NewTexts | None = None) -> Any:
     """Return what a block gives to an output, for the writer of `output_writer`.
 
     Parameters
@@ -27,12 +36,14 @@ def output_piece(output: Output, block: Block, kept: Flags) -> Any:
         Of one of its inputs.
     kept : numpy.ndarray of bool
         Which of the good documents of the block.
+    texts : mapping of int to str, optional
+        Texts that some of these get instead of their own.
     """
     if output.format == "txt":  # a copy of the file
-        return block.data if isinstance(block, TextBlock) else b""
+        return block.copy(texts) if isinstance(block, TextBlock) else b""
     if isinstance(block, SplitBlock) and output.format != block.source.format:
         return block.as_json(kept)
-    return block.rows(kept)
+    return block.rows(kept, texts)
 
 
 @contextmanager

@@ -1,0 +1,114 @@
+"""``fastlsh dedup --by line|paragraph``: what repeats across documents goes, their rows stay."""
+
+import argparse
+from typing import Any
+
+from fastlsh import FileLineDeduplication, deduplicate_line_files
+from fastlsh.cli.engines import engine_keywords, watched
+from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
+from fastlsh.cli.options import integer, reading_keywords, search_keywords
+
+REFUSED = (
+    "against", "clusters", "containment", "index", "keep", "priority", "report", "rule", "split",
+)  # fmt: skip
+SIMILAR = (
+    "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "words",
+    "empty_words", "max_candidates",
+)  # fmt: skip
+"""Options that only similarity has a use for."""
+
+
+def add_line_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    group = parser.add_argument_group("lines and paragraphs")
+    group.add_argument(
+        "--by",
+        choices=["line", "paragraph"],
+        help="remove repeated lines or paragraphs from the texts instead of whole documents; the"
+        " first occurrence stays. They must be equal, or alike with --threshold below 1."
+        " --removed gets id, start, end, kept_id and jaccard of each",
+    )
+    group.add_argument(
+        "--min-length",
+        metavar="N",
+        type=integer,
+        help="keep lines or paragraphs of fewer characters (default: 0)",
+    )
+    group.add_argument(
+        "--drop-empty",
+        action="store_const",
+        const=True,
+        help="leave out rows of which nothing is left",
+    )
+
+
+def refuse_line_options(arguments: argparse.Namespace) -> None:
+    """Raise if there are options for pieces of documents, but these are not cut."""
+    for name in ("min_length", "drop_empty"):
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"{_option(name)} is for --by line or --by paragraph")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    keywords = _keywords(arguments)
+    with watched(arguments) as watch:
+        result = deduplicate_line_files(
+            arguments.inputs,
+            arguments.output,
+            arguments.by,
+            drop_empty=bool(arguments.drop_empty),
+            convert_to=arguments.convert_to,
+            removed=arguments.removed,
+            **{**keywords, **engine_keywords(arguments, watch)},
+        )
+        watch.result(result)
+    warn_of_rows(result)
+    warn_of_limits(result.limited)
+    if not arguments.quiet:
+        _summarise(result)
+
+
+def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the keyword arguments of the API, or raise if an option would be ignored."""
+    for name in REFUSED:
+        if getattr(arguments, name):
+            raise ValueError(f"--by and {_option(name)} cannot be given together")
+    if arguments.unit == "token":
+        raise ValueError(f"--by {arguments.by} needs texts, not token ids")
+    keywords = search_keywords(arguments, "max_candidates", "min_length")
+    if arguments.threshold is None and arguments.preset is None:
+        keywords["threshold"] = 1.0
+    for name in SIMILAR if keywords["threshold"] == 1.0 else ():
+        if getattr(arguments, name) is not None:
+            raise ValueError(
+                f"{_option(name)} is for a --threshold below 1: without one,"
+                f" a {arguments.by} goes if it equals another one"
+            )
+    reading = reading_keywords(arguments)
+    del reading["split"]
+    return {**keywords, **reading}
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _summarise(result: FileLineDeduplication) -> None:
+    skipped = f", {result.skipped} rows skipped" if result.skipped else ""
+    say(f"{result.documents} documents, {result.spans} {result.by}s{skipped}")
+    if result.threshold < 1:
+        params, threshold = result.params, result.threshold
+        say(
+            f"{params.bands} bands x {params.rows} rows: a pair at {threshold:g} is found with"
+            f" probability {params.probability(threshold):.4f}"
+        )
+    say(
+        f"{result.removed} {result.by}s removed from {result.changed} documents"
+        f" (duplicate ratio {result.duplicate_ratio:.4f})"
+    )
+    say(
+        f"{result.characters} characters less; {result.kept} rows written;"
+        f" {result.emptied} texts emptied"
+    )
+    say(f"engine: {result.reason}")

@@ -1,0 +1,133 @@
+"""Deduplication of the lines or paragraphs of files: the same answer in memory and on disk."""
+
+from typing import Any
+
+from fastlsh.arguments import check_choice, check_integer, check_threshold
+from fastlsh.disk.counts import counts_of, counts_of_summary
+from fastlsh.disk.cutting import Cutting
+from fastlsh.disk.lines_in_memory import run_in_memory
+from fastlsh.disk.lines_on_disk import run_on_disk
+from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
+from fastlsh.disk.reading import Reading
+from fastlsh.disk.results import FileLineDeduplication
+from fastlsh.io import Paths, is_folder_output
+from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
+from fastlsh.stages import piece_params
+from fastlsh.texts import Shingler
+
+
+def deduplicate_line_files(
+    inputs: Paths,
+    output: Path,
+    by: str = "line",
+    *,
+    threshold: float = 1.0,
+    min_length: int = 0,
+    drop_empty: bool = False,
+    convert_to: str | None = None,
+    removed: Path | None = None,
+    shingler: Shingler | None = None,
+    max_candidates: int = 1000,
+    text: str | None = None,
+    id: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    header: bool = True,
+    quotes: bool = True,
+    recursive: bool = False,
+    on_error: str = "fail",
+    engine: str = "auto",
+    memory: int | str | None = None,
+    work: Path | None = None,
+    keep_work: bool = False,
+    restart: bool = False,
+    threads: int | None = None,
+    progress: ProgressOption = False,
+    tell: Tell | None = None,
+    **search: Any,
+) -> FileLineDeduplication:
+    """Remove the lines or paragraphs that repeat an earlier one from files of any size.
+
+    The answer is that of `fastlsh.deduplicate_lines` for the documents of all inputs, to the bit,
+    with either engine.
+
+    Parameters
+    ----------
+    inputs, output, convert_to, text, id, format, encoding, delimiter, header, quotes, recursive,
+    on_error, engine, memory, work, keep_work, restart, threads, progress, tell
+        As in `deduplicate_files`. Every row is written, with all that it has beside its text.
+    by, threshold, min_length, shingler, max_candidates, **search
+        As in `deduplicate_lines`.
+    drop_empty
+        Whether rows of which nothing is left are not written.
+    removed
+        A table of the removed spans: id, start, end (in code points of the original text),
+        kept_id and jaccard.
+
+    Returns
+    -------
+    FileLineDeduplication
+        Counts, times and paths.
+
+    Raises
+    ------
+    InputError, TypeError, ValueError
+        As in `deduplicate_files`.
+
+    Notes
+    -----
+    Work directory: 12 bytes per line, and the text of each line that has a duplicate, with 64
+    bytes; for a threshold below 1, 8 * (bands + 1) + 4 bytes per line. Memory on disk: about 20
+    bytes per line, besides what `memory` allows.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> done = fastlsh.deduplicate_line_files("pages/*.jsonl.gz", "clean/")  # doctest: +SKIP
+    """
+    check_choice(by, "by")
+    cutting = Cutting(by, check_integer(min_length, "min_length"))
+    most = check_integer(max_candidates, "max_candidates")
+    params = piece_params(check_threshold(threshold), shingler, search)
+    options = RunOptions.of(threads, progress)
+    reading = Reading(text, id, format, encoding, delimiter, header, quotes, recursive, on_error)
+    machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
+    given = paths(inputs)
+    keywords = {
+        "threshold": params.threshold, "shingler": shingler, "max_candidates": most, **search
+    }  # fmt: skip
+    clock = Stopwatch()
+    with reading.spooled(given, tell, twice=True):
+        sources = reading.expand(given, mixed=is_folder_output(output))
+        targets = Targets.of(sources, reading, given, output, convert_to, removed, None, None)
+        reading.check_used(sources, cut=True)
+        engine_for = chosen(
+            machine, Search(params, options), sources, 0, reading, targets.output, tell,
+            uniform=not targets.folders, cutting=cutting,
+        )  # fmt: skip
+        shared: dict[str, Any] = {
+            "outputs": [each.path for each in targets.plan], "by": by,
+            "threshold": params.threshold, "params": params.lsh, "reason": engine_for.reason,
+            "seconds": clock,
+        }  # fmt: skip
+        if engine_for.job is None:
+            found, collection, kept = run_in_memory(
+                given, targets, reading, cutting, drop_empty, keywords, options, clock
+            )
+            return FileLineDeduplication(
+                documents=found.documents, kept=kept, changed=len(found.changed),
+                emptied=len(found.emptied), spans=found.spans, removed=len(found),
+                characters=found.characters, limited=found.limited, engine="memory",
+                **counts_of(collection), **shared,
+            )  # fmt: skip
+        done = run_on_disk(
+            engine_for.job, targets, drop_empty=drop_empty, max_candidates=most,
+            machine=machine, clock=clock,
+        )  # fmt: skip
+        return FileLineDeduplication(
+            documents=done.documents, kept=done.documents - (done.emptied if drop_empty else 0),
+            changed=done.changed, emptied=done.emptied, spans=done.spans, removed=done.removed,
+            characters=done.characters, limited=done.limited, engine="disk",
+            **counts_of_summary(done.summary), **shared,
+        )  # fmt: skip

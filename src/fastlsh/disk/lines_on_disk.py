@@ -1,0 +1,111 @@
+"""Lines or paragraphs on disk: the stages of a run, in which pieces of documents are numbered."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.disk.answers import kept_documents, whole_answer
+from fastlsh.disk.deciding import decide_parts, limited_documents
+from fastlsh.disk.gathering import FOLDER, mapped, stored_ids
+from fastlsh.disk.job import Job
+from fastlsh.disk.manifest import check_unchanged
+from fastlsh.disk.on_disk import begun, prepared
+from fastlsh.disk.plan import Machine, Targets
+from fastlsh.disk.signed_runs import count_runs, run_name
+from fastlsh.disk.signing import Summary
+from fastlsh.disk.writing import write_outputs
+from fastlsh.io import Lookup, replacing_together, span_columns, write_table
+from fastlsh.parallel import Stopwatch
+
+
+class Found(NamedTuple):
+    """What a run has found."""
+
+    summary: Summary
+    documents: int
+    spans: int
+    removed: int
+    characters: int
+    changed: int
+    emptied: int
+    limited: int
+
+
+def run_on_disk(
+    job: Job,
+    targets: Targets,
+    *,
+    drop_empty: bool,
+    max_candidates: int,
+    machine: Machine,
+    clock: Stopwatch,
+) -> Found:
+    """Remove what repeats, or go on where a run before was ended."""
+    cutting = job.cutting
+    assert cutting is not None
+    more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
+    with begun(job, "lines", {**more, "drop_empty": drop_empty}, machine):
+        summary, linked, gathered = prepared(job, clock)
+        with clock("decisions"):
+            decide_parts(job, summary, linked, gathered, "first", max_candidates)
+            proofs = whole_answer(job, linked)
+            kept = kept_documents(job, summary, proofs)
+        with clock("writing"):
+            check_unchanged(job.work, job.sources)
+            places = _places(job)
+            with replacing_together():
+                if targets.removed is not None:
+                    ids = stored_ids(job, summary)
+                    begin, end = places.of(proofs["left"])
+                    columns = span_columns(
+                        Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
+                        proofs["similarity"],
+                    )  # fmt: skip
+                    write_table(targets.removed, columns)
+                if not targets.folders:
+                    write_outputs(job, targets, kept, 0, drop_empty)
+            if targets.folders:  # one after the other: there may be very many
+                write_outputs(job, targets, kept, 0, drop_empty)
+        begin, end = places.of(proofs["left"])
+        counts = piece_counts(job)
+        return Found(
+            summary, len(counts), summary.documents, len(proofs), int((end - begin).sum()),
+            *_changed(counts, kept), limited_documents(job, linked, 0),
+        )  # fmt: skip
+
+
+class _Places:
+    """Where the pieces in company begin and end."""
+
+    def __init__(self, numbers: NDArray[np.int64], places: NDArray[np.int64]) -> None:
+        self._numbers = numbers
+        self._places = places
+
+    def of(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where some pieces begin, and where they end."""
+        found = self._places[np.searchsorted(self._numbers, numbers)]
+        return found[:, 0], found[:, 1]
+
+
+def _places(job: Job) -> _Places:
+    folder = job.work / FOLDER
+    numbers, places = (mapped(folder / f"ids.{name}", np.int64) for name in ("numbers", "places"))
+    return _Places(numbers, places.reshape(-1, 2))
+
+
+def piece_counts(job: Job) -> NDArray[np.int32]:
+    """Return how many pieces each document has, int32 (documents,)."""
+    names = [f"{run_name(number)}/pieces.npy" for number in range(count_runs(job))]
+    parts: list[Any] = [np.load(job.work / name) for name in names]  # one may be empty
+    return np.concatenate([np.empty(0, np.int32), *parts])
+
+
+def _changed(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return how many documents lose something, and how many everything."""
+    filled = counts[counts > 0]
+    if not len(filled):
+        return 0, 0
+    starts = np.cumsum(filled, dtype=np.int64) - filled
+    left = np.add.reduceat(kept, starts, dtype=np.int64)
+    return int((left < filled).sum()), int((left == 0).sum())

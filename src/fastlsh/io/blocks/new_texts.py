@@ -1,0 +1,128 @@
+"""Rows of which the text is another one, and everything else as it came."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastlsh.io.errors import pyarrow
+
+_DECODER = json.JSONDecoder()
+_SPACE = " \t\n\r"
+
+
+def json_with_text(raw: str, key: str, text: str, *, plain: bool) -> str:
+    """Return a line of JSON with another text, all else to the character.
+
+    Parameters
+    ----------
+    raw : str
+        A good row.
+    key : str
+        That of the text; ``a.b`` is key b in a, unless there is a key of this name.
+    text : str
+        The new one.
+    plain : bool
+        Whether to escape what is not ASCII, as the rest of the line may do.
+    """
+    start = _past_space(raw, 0)
+    place = _member(raw, start, key)
+    for name in key.split(".") if place is None else ():
+        place = _member(raw, start, name)
+        assert place is not None, "the row was read"
+        start = place[0]
+    assert place is not None
+    begin, end = place
+    # A lone surrogate can only be escaped.
+    plain = plain or raw.isascii() or not _is_encodable(text)
+    return raw[:begin] + json.dumps(text, ensure_ascii=plain) + raw[end:]
+
+
+def _member(raw: str, start: int, key: str) -> tuple[int, int] | None:
+    """Return where the value of a key stands in an object; of repeated keys, that of the last."""
+    found = None
+    for name, begin, end in _members(raw, start):
+        if name == key:
+            found = begin, end
+    return found
+
+
+def _members(raw: str, start: int) -> Iterator[tuple[str, int, int]]:
+    at = _past_space(raw, start + 1)
+    while raw[at] != "}":
+        name, at = _DECODER.raw_decode(raw, at)
+        begin = _past_space(raw, _past_space(raw, at) + 1)
+        _, end = _DECODER.raw_decode(raw, begin)
+        yield name, begin, end
+        at = _past_space(raw, end)
+        if raw[at] == ",":
+            at = _past_space(raw, at + 1)
+
+
+def _past_space(raw: str, at: int) -> int:
+    while raw[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def fields_as_row(fields: Sequence[str], raw: str, delimiter: str, quotes: bool) -> str:
+    """Return a row of CSV, with the line end of another one; quoted where it must be."""
+    end = raw[len(raw.rstrip("\r\n")) :]
+    if not quotes:  # then no field has what would need them
+        return delimiter.join(fields) + end
+    text = io.StringIO(newline="")
+    # Not every Python quotes a carriage return that does not end its lines.
+    quoting: Any = csv.QUOTE_ALL if any("\r" in f for f in fields) else csv.QUOTE_MINIMAL
+    csv.writer(text, delimiter=delimiter, quoting=quoting, lineterminator="\n").writerow(fields)
+    return text.getvalue().removesuffix("\n") + end
+
+
+def table_with_texts(table: Any, path: Sequence[str], texts: dict[int, str]) -> Any:
+    """Return a table with other texts in some rows.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows.
+    path : sequence of str
+        The column of the texts, and the fields inside it.
+    texts : dict
+        The new ones, by row.
+    """
+    place = table.schema.get_field_index(path[0])
+    column = table.column(place).combine_chunks()
+    chunks = [column] if not hasattr(column, "chunks") else column.chunks
+    if len(chunks) != 1:  # an empty table, or more than fits into one array of this type
+        chunks = table.column(place).chunks
+    done, found = 0, []
+    for chunk in chunks:
+        mine = {row - done: text for row, text in texts.items() if 0 <= row - done < len(chunk)}
+        found.append(_with_texts(chunk, path[1:], mine) if mine else chunk)
+        done += len(chunk)
+    whole = pyarrow("").chunked_array(found, table.schema.field(place).type)
+    return table.set_column(place, table.schema.field(place), whole)
+
+
+def _with_texts(array: Any, path: Sequence[str], texts: dict[int, str]) -> Any:
+    pa = pyarrow("")
+    if not path:
+        values = array.to_pylist()
+        for row, text in texts.items():
+            values[row] = text
+        return pa.array(values, array.type)
+    inner = array.type.get_field_index(path[0])
+    fields = [array.field(number) for number in range(array.type.num_fields)]
+    fields[inner] = _with_texts(fields[inner], path[1:], texts)
+    absent = np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
+    return pa.StructArray.from_arrays(fields, fields=list(array.type), mask=pa.array(absent))

@@ -1,0 +1,94 @@
+"""The columns of tables of results: pairs, the proofs of what was removed, clusters."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from fastlsh.io.ids import Ids
+
+
+@runtime_checkable
+class StoredValues(Protocol):
+    """Values that are made where they are taken."""
+
+    @property
+    def integers(self) -> bool:
+        """Whether all are integers of 64 bits."""
+
+    def take(self, positions: npt.NDArray[np.int64]) -> list[Any]:
+        """Return the values at some positions, in any order."""
+
+
+Values = Sequence[Any] | StoredValues
+
+
+class Lookup(Sequence[Any]):
+    """``[values[i] for i in positions]``, made piece by piece where it is sliced.
+
+    Parameters
+    ----------
+    values : sequence or StoredValues
+        What is looked up.
+    positions : numpy.ndarray of int64
+        Where.
+    """
+
+    def __init__(self, values: Values, positions: npt.NDArray[np.int64]) -> None:
+        self.values = values
+        self.positions = positions
+
+    def __len__(self) -> int:
+        """Return the number of positions."""
+        return len(self.positions)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a value, or a list of those of a slice."""
+        if isinstance(key, slice):
+            return self._take(self.positions[key])
+        return self._take(self.positions[key : key + 1])[0]
+
+    def _take(self, positions: npt.NDArray[np.int64]) -> list[Any]:
+        if isinstance(self.values, (Ids, StoredValues)):
+            return self.values.take(positions)
+        return [self.values[i] for i in positions.tolist()]
+
+
+def pair_columns(
+    ids: Values,
+    left: npt.NDArray[np.int64],
+    right: npt.NDArray[np.int64],
+    similarity: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return the table of pairs: the ids of both documents, and how similar these are."""
+    return {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), "jaccard": similarity}
+
+
+def proof_columns(
+    ids: Values,
+    removed: npt.NDArray[np.int64],
+    reason: npt.NDArray[np.int64],
+    similarity: npt.NDArray[np.float64],
+    measure: str = "jaccard",
+) -> dict[str, Any]:
+    """Return the table of proofs: each removed document, the kept one, how similar they are."""
+    return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), measure: similarity}
+
+
+def span_columns(
+    ids: Lookup,
+    start: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    kept_ids: Lookup,
+    similarity: npt.NDArray[np.float64],
+) -> dict[str, Any]:
+    """Return the table of removed spans: where they were, and the document with the kept one."""
+    return {"id": ids, "start": start, "end": end, "kept_id": kept_ids, "jaccard": similarity}
+
+
+def cluster_columns(
+    ids: Values, members: npt.NDArray[np.int64], cluster: npt.NDArray[np.int64]
+) -> dict[str, Any]:
+    """Return the table of clusters: each member's id, and which cluster it belongs to."""
+    return {"id": Lookup(ids, members), "cluster": cluster}

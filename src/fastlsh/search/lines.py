@@ -1,0 +1,108 @@
+"""Texts without the lines or paragraphs that an earlier text has."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastlsh.arguments import check_choice, check_ids, check_integer, check_threshold
+from fastlsh.parallel import ProgressOption, RunOptions
+from fastlsh.results import LineDeduplication
+from fastlsh.stages import decide_pieces, piece_params
+from fastlsh.texts import Shingler, pieces_of, plain_strings, texts_without
+
+
+def deduplicate_lines(
+    texts: Iterable[Any],
+    by: str = "line",
+    *,
+    threshold: float = 1.0,
+    min_length: int = 0,
+    ids: Sequence[Any] | None = None,
+    shingler: Shingler | None = None,
+    max_candidates: int = 1000,
+    threads: int | None = None,
+    progress: ProgressOption = False,
+    **search: Any,
+) -> LineDeduplication:
+    r"""Remove the lines or paragraphs that repeat an earlier one, in the same text or another.
+
+    Every document stays, without what others before it say. Of equal lines the first occurrence
+    is kept. By default lines must be equal, which is checked in full and not by their hashes.
+
+    Parameters
+    ----------
+    texts, ids, threads, progress
+        As in `deduplicate`.
+    by
+        "line": up to a line feed; a carriage return before it does not count. "paragraph": lines
+        up to a blank one. Blank lines, of ASCII white space only, are never compared.
+    threshold
+        1: lines are removed if they are equal, after the steps of normalisation of `shingler`.
+        Below 1: if their verified Jaccard similarity with a kept one is at least that, as in
+        `deduplicate`.
+    min_length
+        Shorter lines, in code points, are not compared, and stay.
+    shingler
+        Its steps of normalisation decide which lines are equal (none by default), for example
+        ``Shingler(lowercase=True, numbers="0", punctuation="remove")``; for a threshold below 1,
+        also its unit and size. A line that the steps leave empty is not compared.
+    max_candidates
+        As in `deduplicate`, for a threshold below 1.
+    **search
+        num_perm, seed, recall, bands, rows, scheme and verify, as in `deduplicate`, for a
+        threshold below 1.
+
+    Returns
+    -------
+    LineDeduplication
+        The texts, and every removed span. A removed line goes with its line end, a paragraph with
+        the blank lines behind it; at the end of a text with those before it. A text of which only
+        blank lines would be left is "".
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is invalid, or a document has an unsupported type.
+
+    Notes
+    -----
+    Memory: about 100 bytes per line; below a threshold of 1 also 4 * num_perm + 8 * bands bytes
+    for each different line. Time is linear in the number of characters.
+
+    Examples
+    --------
+    >>> texts = ["Menu\nThe first story.", "Menu\nThe second story."]
+    >>> result = deduplicate_lines(texts)
+    >>> result.texts
+    ['Menu\nThe first story.', 'The second story.']
+    >>> list(result)
+    [(1, 0, 4, 0, 1.0)]
+    """
+    check_choice(by, "by")
+    min_length = check_integer(min_length, "min_length")
+    max_candidates = check_integer(max_candidates, "max_candidates")
+    params = piece_params(check_threshold(threshold), shingler, search)
+    options = RunOptions.of(threads, progress)
+    documents = plain_strings(texts)
+    ids = check_ids(ids, len(documents))
+    everything = pieces_of(documents, by, options.threads)
+    compared = everything.chosen(everything.lengths >= min_length) if min_length else everything
+    kept, similarity, limited = decide_pieces(compared, params, max_candidates, options)
+    gone = np.flatnonzero(kept != np.arange(len(kept)))
+    removed = compared.places[gone]
+    changed = texts_without(everything.texts, removed, by)
+    for number, text in changed.items():
+        documents[number] = text
+    return LineDeduplication(
+        documents,
+        removed,
+        compared.places[kept[gone]],
+        similarity[gone],
+        emptied=np.array([number for number, text in changed.items() if not text], np.int64),
+        by=by,
+        threshold=params.threshold,
+        spans=len(everything),
+        limited=len(limited),
+        ids=ids,
+    )

@@ -1,0 +1,121 @@
+"""Pieces: the lines or paragraphs of texts, read in place as documents of their own."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import Spans, cut_pieces, remainders, spans_of_list, windows_of
+from fastlsh.parallel import batches_by_work, run
+
+CHARACTERS = 1 << 24
+"""Characters that are worked on in one call: some hundredths of a second."""
+MOST = 1 << 16
+"""Texts of a call at most."""
+LINE = 40
+"""Characters of a piece, by which room is made at first."""
+
+
+class Pieces:
+    """Pieces of texts, behind the interface `Texts`.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    places
+        int64 (m, 3), ascending: of each piece its text, and the code points where it begins and
+        ends.
+    """
+
+    def __init__(self, texts: Spans, places: NDArray[np.int64]) -> None:
+        self.texts = texts
+        self.places = places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The code points of each piece, int64 (m,)."""
+        return self.places[:, 2] - self.places[:, 1]
+
+    def chosen(self, pieces: NDArray[Any]) -> "Pieces":
+        """Return some of them, by numbers that ascend or by flags."""
+        return Pieces(self.texts, self.places[pieces])
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the pieces start ... stop - 1."""
+        return self._windows(self.places[start:stop], as_bytes)
+
+    def take(self, pieces: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given pieces."""
+        return self._windows(self.places[pieces], as_bytes)
+
+    def _windows(self, places: NDArray[np.int64], as_bytes: bool) -> Spans:
+        windows = windows_of(self.texts, places)
+        # Of bytes a piece has others than its text has code points.
+        return spans_of_list(windows.strings(), 0, True) if as_bytes else windows
+
+
+def pieces_of(documents: list[str | None], by: str, threads: int = 1) -> Pieces:
+    """Cut texts into lines or paragraphs.
+
+    Parameters
+    ----------
+    documents
+        The texts; None has no piece.
+    by
+        "line": up to a line feed; a carriage return before it is left out, and blank lines are no
+        pieces. "paragraph": runs of lines that are not blank. White space is that of ASCII here.
+    threads
+        How many.
+    """
+    spans = spans_of_list(documents)
+    found: dict[int, NDArray[np.int64]] = {}
+
+    def cut(start: int, stop: int) -> None:
+        texts = spans.part(start, stop)
+        room = int(lengths[start:stop].sum()) // LINE + stop - start
+        while True:
+            out = np.empty((room, 3), np.int64)
+            count = cut_pieces(texts, by == "paragraph", out)
+            if count <= room:
+                break
+            room = count
+        out[:, 0] += start
+        found[start] = out[:count].copy()
+
+    lengths = np.empty(len(documents), np.int64)
+    spans.lengths(lengths)
+    run(cut, batches_by_work(lengths, CHARACTERS, MOST), threads)
+    parts = [found[start] for start in sorted(found)]
+    return Pieces(spans, np.concatenate([np.empty((0, 3), np.int64), *parts]))
+
+
+def texts_without(texts: Spans, removed: NDArray[np.int64], by: str) -> dict[int, str]:
+    """Return the texts that lose pieces, by number, without these.
+
+    A line goes with its line end, a paragraph with the blank lines behind it; at the end of a text
+    with those before it instead. A text of which only blank lines would be left is "".
+
+    Parameters
+    ----------
+    texts
+        All texts.
+    removed
+        int64 (m, 3), ascending: text, begin and end of each piece that goes.
+    by
+        What they are: "line" or "paragraph".
+    """
+    removed = np.ascontiguousarray(removed)
+    starts = np.flatnonzero(np.diff(removed[:, 0], prepend=-1))
+    numbers = removed[starts, 0]
+    lengths = np.empty(len(texts), np.int64)
+    texts.lengths(lengths)
+    edges = np.append(starts, len(removed))
+    rest: list[str] = []
+    for first, last in batches_by_work(lengths[numbers], CHARACTERS, MOST):
+        places = removed[edges[first] : edges[last]]
+        rest += remainders(texts, places, by == "paragraph")
+    return dict(zip(numbers.tolist(), rest, strict=True))

@@ -1,0 +1,283 @@
+"""Repeated lines of files: the same answer in memory and on disk, and after kills."""
+
+import csv
+import gzip
+import json
+import random
+import sys
+from dataclasses import asdict
+
+import pytest
+
+import fastlsh
+import oracle_lines
+from fastlsh import InputError, Shingler, deduplicate_line_files
+from fastlsh.disk import choice, deciding
+from killed_runs import run, written
+from shards import WORDS, small_budget, write_shards
+
+SIZES = [
+    {},
+    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
+    {"block": 1 << 20, "run": 1 << 20, "rows": 1 << 20, "part": 1 << 20, "pending": 1 << 20},
+]
+
+
+def rows_of(seed, n):
+    """Return rows of several lines and paragraphs, many of which repeat."""
+    draw = random.Random(seed)
+    common = [" ".join(draw.choices(WORDS, k=4)) for _ in range(8)]
+    rows = []
+    for number in range(n):
+        lines = []
+        for _ in range(draw.randrange(7)):
+            kind = draw.random()
+            if kind < 0.4:
+                lines.append(draw.choice(common))
+            elif kind < 0.6:
+                lines.append(draw.choice(["", " \t", "short", "naïve ☃ 𝔘"]))
+            else:
+                lines.append(" ".join(draw.choices(WORDS, k=draw.randrange(1, 12))))
+        text = draw.choice(["\n", "\n", "\r\n"]).join(lines)
+        rows.append({"id": f"d{number}", "n": number, "text": text if number % 11 else None})
+    return rows
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
+    """Run both engines; return what came out of the second, after a look at all it has written."""
+    found = []
+    for engine in ("memory", "disk"):
+        place = folder / engine
+        place.mkdir()
+        result = deduplicate_line_files(
+            inputs, f"{place}/{output}", by, engine=engine, removed=place / "removed.tsv",
+            memory="300M", work=folder / "work", **keywords,
+        )  # fmt: skip
+        known = asdict(result)
+        assert known.pop("engine") == engine
+        for name in ("outputs", "reason", "seconds"):
+            del known[name]
+        found.append((known, contents(place)))
+    assert found[0] == found[1]
+    assert not (folder / "work").exists()
+    return result, found[1][1]
+
+
+@pytest.mark.parametrize("by", ["line", "paragraph"])
+@pytest.mark.parametrize("sizes", SIZES, ids=["small", "one by one", "at once"])
+@pytest.mark.parametrize(("shards", "threads"), [(1, 1), (3, 2), (7, 2)])
+def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, shards, threads):
+    small_budget(monkeypatch, **sizes)
+    rows = rows_of(1, 100)
+    inputs = write_shards(tmp_path, rows, shards)
+    result, files = both(tmp_path, inputs, by=by, threads=threads)
+    texts = [row["text"] for row in rows]
+    left, removed = oracle_lines.deduplicated(texts, by)
+    assert [json.loads(line) for line in files["kept.jsonl"].splitlines()] == [
+        {**row, "text": text} for row, text in zip(rows, left, strict=True)
+    ]
+    table = [line.split("\t") for line in files["removed.tsv"].decode().splitlines()]
+    assert table == [
+        ["id", "start", "end", "kept_id", "jaccard"],
+        *([f"d{d}", str(a), str(b), f"d{k}", "1.000000"] for d, a, b, k, *_ in removed),
+    ]
+    changed = [a != b for a, b in zip(texts, left, strict=True)]
+    assert (result.documents, result.kept, result.removed) == (100, 100, len(removed))
+    assert removed
+    assert result.changed == len({number for number, *_ in removed}) >= sum(changed)
+    assert result.emptied == sum(bool(a) and not b for a, b in zip(texts, left, strict=True) if a)
+    assert result.characters == sum(end - begin for _, begin, end, *_ in removed)
+
+
+SEARCHES = [
+    {"min_length": 6},
+    {"drop_empty": True},
+    {"shingler": Shingler(lowercase=True, numbers="0", remove_whitespace=True)},
+    {"threshold": 0.5, "shingler": Shingler("word", 1)},
+    {"threshold": 0.6, "num_perm": 64, "min_length": 10, "max_candidates": 2, "scheme": "fss"},
+    {"threshold": 0.6, "verify": "none", "bands": 20, "rows": 3},
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=str)
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
+    small_budget(monkeypatch)
+    rows = rows_of(2, 120)
+    result, _ = both(tmp_path, write_shards(tmp_path, rows, 2), output="kept/", **search)
+    assert result.removed
+    if "drop_empty" in search:
+        assert result.kept == 120 - result.emptied < 120
+    more = {name: value for name, value in search.items() if name != "drop_empty"}
+    same = fastlsh.deduplicate_lines([row["text"] for row in rows], **more)
+    assert (len(same), same.spans, same.limited) == (result.removed, result.spans, result.limited)
+
+
+def test_nothing_to_compare(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    rows = [{"text": text} for text in ("", None, " \n\n")]
+    result, _ = both(tmp_path, write_shards(tmp_path, rows, 3), output="kept/")
+    assert (result.documents, result.spans, result.removed, result.emptied) == (3, 0, 0, 0)
+
+
+def test_lone_surrogates_and_bad_rows(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    rows = [{"text": f"\udc80 same\nrow {n}"} for n in range(9)]
+    (path,) = write_shards(tmp_path, rows, 1)
+    with open(path, "a") as file:
+        file.write('[1]\n{"text": 5}\n')
+    result, files = both(tmp_path, [path], on_error="skip")
+    assert (result.removed, result.skipped) == (8, 2)
+    assert json.loads(files["kept.jsonl"].splitlines()[4])["text"] == "row 4"
+
+
+def test_every_format_keeps_the_rest_of_its_rows(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    small_budget(monkeypatch)
+    texts = ['menu, "all"\none', 'menu, "all"\ntwo ☃', None, 'menu, "all"']
+    left = ['menu, "all"\none', "two ☃", None, ""]
+    notes = ["é", 'a "quote"', "c", "d"]
+    columns = {"note": notes, "text": [t or "" for t in texts], "id": list("abcd")}
+    with open(tmp_path / "a.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
+    nested = {"note": notes, "in": [{"id": 1, "text": text} for text in texts], "id": list("abcd")}
+    for name, data in (("a.parquet", {**columns, "text": texts}), ("b.parquet", nested)):
+        parquet.write_table(pa.table(data), tmp_path / name)
+    words = pa.array(texts, pa.dictionary(pa.int8(), pa.large_string()))
+    table = pa.table({**columns, "text": words}).replace_schema_metadata({"made": "here"})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    with gzip.open(tmp_path / "a.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(
+            json.dumps({"text": t, "n": n}) + "\n" for t, n in zip(texts, notes, strict=True)
+        )
+    for name in ("a.csv", "a.parquet", "a.arrow", "a.jsonl.gz", "b.parquet"):
+        folder = tmp_path / name.replace(".", "-")
+        folder.mkdir()
+        text = "in.text" if name.startswith("b") else None
+        both(folder, [str(tmp_path / name)], output="kept/", text=text)
+        path = folder / "disk" / "kept" / name
+        if name.endswith("parquet"):
+            found = parquet.read_table(path)
+            assert found.schema == parquet.read_schema(tmp_path / name)
+        elif name.endswith("arrow"):
+            found = pa.ipc.open_file(path).read_all()
+            assert found.schema.equals(table.schema, check_metadata=True)
+        elif name.endswith("csv"):
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+            assert rows == [
+                list(columns),
+                *map(list, zip(notes, [t or "" for t in left], "abcd", strict=True)),
+            ]
+            continue
+        else:
+            rows = list(map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
+            assert [(row["text"], row["n"]) for row in rows] == list(zip(left, notes, strict=True))
+            continue
+        assert found["note"].to_pylist() == notes
+        column = found["in"] if text else found["text"]
+        assert [v["text"] if text else v for v in column.to_pylist()] == left
+
+
+def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes("\ufeffmenü\r\none\r\n".encode("utf-16-le"))
+    (folder / "b.txt").write_bytes("menü\ntwo\n".encode("utf-16-le"))
+    (folder / "c.txt").write_bytes("menü".encode("utf-16-le"))
+    (folder / "d.txt").write_bytes(b"")
+    (folder / "e.txt").write_bytes(b"\x00\xd8")
+    how = {"encoding": "utf-16-le", "output": "kept/", "on_error": "skip"}
+    for drop, names in ((False, "abcd"), (True, "abd")):
+        place = tmp_path / str(drop)
+        place.mkdir()
+        _, files = both(place, [str(folder)], drop_empty=drop, **how)
+        kept = {name[5]: data for name, data in files.items() if name.startswith("kept/")}
+        assert sorted(kept) == list(names)
+        assert kept["a"] == (folder / "a.txt").read_bytes()
+        assert kept["b"].decode("utf-16-le") == "two\n"
+        assert kept.get("c", b"") == kept["d"] == b""
+    one = tmp_path / "one"
+    one.mkdir()
+    _, files = both(one, [str(folder)], encoding="utf-16-le", on_error="skip")
+    rows = [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()]
+    assert rows == ["menü\r\none\r\n", "two\n", "", ""]
+
+
+def test_rows_are_converted(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(3, 40), 2)
+    result, _ = both(tmp_path, inputs, output="kept.csv.gz", convert_to="csv.gz")
+    assert result.removed
+
+
+def test_an_estimate_counts_lines(tmp_path, monkeypatch):
+    rows = [{"text": "a\n" * 5000} for _ in range(200)]
+    inputs = write_shards(tmp_path, rows, 1)
+    monkeypatch.setattr(choice, "BASE", 0)
+    how = {"work": tmp_path / "work", "memory": "256M"}
+    result = deduplicate_line_files(inputs, tmp_path / "a.jsonl", **how)
+    assert result.engine == "memory"
+    result = deduplicate_line_files(inputs, tmp_path / "b.jsonl", threshold=0.99, **how)
+    assert result.engine == "disk"
+
+
+def prepared(folder, **more):
+    inputs = write_shards(folder, rows_of(5, 120), 3)
+    for name in ("expected", "out"):
+        (folder / name).mkdir()
+    keywords = {"inputs": inputs, "by": "paragraph", "drop_empty": True, "threads": 2, **more}
+    deduplicate_line_files(
+        output=f"{folder}/expected/", removed=folder / "expected" / "removed.tsv",
+        engine="memory", **keywords,
+    )  # fmt: skip
+    expected = {path.name: path.read_bytes() for path in (folder / "expected").iterdir()}
+    return expected, {
+        **keywords, "output": f"{folder}/out/", "removed": f"{folder}/out/removed.tsv",
+        "engine": "disk", "work": f"{folder}/work",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_kill_in_every_stage_changes_nothing(tmp_path):
+    expected, keywords = prepared(tmp_path)
+    events = run(0, keywords)[0]
+    assert events > 50
+    for path in (tmp_path / "out").iterdir():
+        path.unlink()
+    for event in range(10, events, events // 5):
+        if run(event, keywords) is not None:  # the rest was shorter than that
+            break
+        whole = {k: v for k, v in written(tmp_path).items() if not k.startswith(".")}
+        assert whole.items() <= expected.items()
+    assert run(0, keywords) is not None
+    assert written(tmp_path) == expected
+    assert not (tmp_path / "work").exists()
+
+
+def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    _, keywords = prepared(tmp_path)
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(deciding, "first_equal", fail)
+        with pytest.raises(KeyboardInterrupt):
+            deduplicate_line_files(**keywords)
+    with pytest.raises(InputError, match=r"min_length was 0, and is 3"):
+        deduplicate_line_files(**{**keywords, "min_length": 3})
+    assert deduplicate_line_files(**keywords).removed

@@ -1,0 +1,29 @@
+"""Runs on files that are killed at a certain event, in processes of their own."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def run(event, keywords, kill_after=None):
+    """Run in a process of its own; return what it printed, None if it was killed."""
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    command = [sys.executable, str(HERE / "disk" / "crash.py"), str(event), json.dumps(keywords)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        if kill_after is not None:
+            time.sleep(kill_after)
+            process.kill()
+        out, _ = process.communicate()
+    if process.returncode == 0:
+        return json.loads(out)
+    assert process.returncode == -9
+    return None
+
+
+def written(folder):
+    return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}

@@ -1,0 +1,68 @@
+"""Lines and paragraphs in plain Python, as docs/tasks/clean-a-training-set.md has them."""
+
+import re
+
+BLANK = " \t\n\v\f\r"
+
+
+def pieces(text, by):
+    """Return (begin, end) of each line, or paragraph, that is not blank."""
+    found, place, going = [], 0, False
+    for line in (text or "").split("\n"):
+        end = place + len(line) - line.endswith("\r")
+        filled = bool(line.strip(BLANK))
+        if filled and by == "paragraph" and going:
+            found[-1] = (found[-1][0], end)
+        elif filled:
+            found.append((place, end))
+        going = filled
+        place += len(line) + 1
+    return found
+
+
+def without(text, removed, by):
+    """Return a text without some of its pieces: of all others, with what stands between them."""
+    everything = pieces(text, by)
+    if not removed:
+        return text
+    # What follows a piece, up to the next one; of lines the line end only.
+    lead = text[: everything[0][0]]
+    rest = lead
+    ends = [begin for begin, _ in everything[1:]] + [len(text)]
+    last = len(everything) - 1
+    gaps = []
+    for (_, end), stop in zip(everything, ends, strict=True):
+        gap = text[end:stop]
+        own = re.match(r"\r?\n|\r?\Z|", gap)[0] if by == "line" else gap
+        gaps.append((own, gap[len(own) :]))
+    at_end = everything[last] in removed and not gaps[last][1]
+    for place, (own, more) in zip(everything, gaps, strict=True):
+        if place not in removed:
+            rest += text[slice(*place)] + own
+        rest += more
+    if at_end:  # it ends as the text did
+        rest = _unended(rest, by) + gaps[last][0]
+    return rest if rest.strip(BLANK) else ""
+
+
+def _unended(text, by):
+    if by == "paragraph":
+        return re.sub(r"(?:\r?\n[ \t\r\v\f]*)*\r?\n[ \t\r\v\f]*\Z|\A[ \t\r\v\f]+\Z", "", text)
+    return re.sub(r"\r?\n\Z", "", text)
+
+
+def deduplicated(texts, by="line", same=lambda piece: piece, least=0):
+    """Return the texts, and (document, begin, end, kept document, begin, end) of what goes."""
+    seen, proofs, result = {}, [], []
+    for number, text in enumerate(texts):
+        gone = []
+        for begin, end in pieces(text, by):
+            key = same(text[begin:end])
+            if end - begin < least or not key:
+                continue
+            first = seen.setdefault(key, (number, begin, end))
+            if first != (number, begin, end):
+                gone.append((begin, end))
+                proofs.append((number, begin, end, *first))
+        result.append(without(text, gone, by))
+    return result, proofs

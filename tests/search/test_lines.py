@@ -1,0 +1,122 @@
+"""Texts without repeated lines or paragraphs, against plain Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_lines
+from fastlsh import LineDeduplication, Shingler, deduplicate, deduplicate_lines
+from fastlsh.stages import pieces as stage
+from strategies import few_letters
+
+BY = ["line", "paragraph"]
+texts = st.lists(st.text("ab \r\n\n\nÄ☃", max_size=20), max_size=8)
+
+
+def proofs(result):
+    columns = ("document", "start", "end", "kept_document", "kept_start", "kept_end")
+    return list(zip(*(getattr(result, name).tolist() for name in columns), strict=True))
+
+
+@pytest.mark.parametrize("by", BY)
+@given(texts, st.integers(0, 3), st.sampled_from([1, 3]))
+def test_equal_ones_go_as_in_python(by, documents, least, threads):
+    result = deduplicate_lines(documents, by, min_length=least, threads=threads)
+    left, removed = oracle_lines.deduplicated(documents, by, least=least)
+    assert result.texts == left
+    assert proofs(result) == removed
+    assert (result.similarity == 1).all()
+    assert result.spans == sum(len(oracle_lines.pieces(text, by)) for text in documents)
+    emptied = [n for n, (a, b) in enumerate(zip(documents, left, strict=True)) if a and not b]
+    assert result.emptied.tolist() == emptied
+
+
+@given(texts)
+def test_equal_once_normalised(documents):
+    shingler = Shingler(lowercase=True, remove_whitespace=True)
+    result = deduplicate_lines(documents, shingler=shingler)
+    same = lambda line: "".join(line.lower().split())  # noqa: E731
+    left, removed = oracle_lines.deduplicated(documents, same=same)
+    assert (result.texts, proofs(result)) == (left, removed)
+
+
+def test_chunks_and_hashes_that_collide_change_nothing(monkeypatch):
+    documents = [f"{n % 7}\nx{n % 3}\nÄ{n}" for n in range(60)]
+    left, removed = oracle_lines.deduplicated(documents)
+    monkeypatch.setattr(stage, "CHUNK", 5)
+    assert proofs(deduplicate_lines(documents)) == removed
+    # If all lines had one hash, only those equal to the first of all would go: no other.
+    hashes = stage._hashes
+
+    def same(*arguments):
+        found, lengths = hashes(*arguments)
+        return np.full_like(found, 7), lengths
+
+    monkeypatch.setattr(stage, "_hashes", same)
+    result = deduplicate_lines(documents)
+    assert {d for *_, d, _, _ in proofs(result)} == {0}
+    assert set(result.texts) != set(left)
+    for number, begin, end, kept, start, stop in proofs(result):
+        assert documents[number][begin:end] == documents[kept][start:stop] == "0"
+
+
+@few_letters
+@pytest.mark.parametrize("verify", ["exact", "signature", "none"])
+@given(st.lists(st.text("abc \n\n", max_size=60), max_size=8))
+def test_alike_ones_go_as_documents_do(verify, documents):
+    search = {
+        "bands": 16,
+        "rows": 1,
+        "num_perm": 16,
+        "verify": verify,
+        "shingler": Shingler(size=2),
+    }
+    result = deduplicate_lines(documents, threshold=0.6, **search)
+    everything = [
+        (number, *place)
+        for number, text in enumerate(documents)
+        for place in oracle_lines.pieces(text, "line")
+    ]
+    same = deduplicate([documents[d][a:b] for d, a, b in everything], 0.6, **search)
+    expected = [(*everything[n], *everything[same.kept_index[n]]) for n in same.filtered]
+    assert proofs(result) == expected
+    assert np.array_equal(result.similarity, same.similarity[same.filtered], equal_nan=True)
+    assert result.limited == same.limited
+
+
+def test_the_result_is_a_table_of_removed_spans():
+    documents = ["menu\nstory one", "menu\nstory two", "menu"]
+    result = deduplicate_lines(iter(documents), ids=["x", "y", "z"])
+    assert isinstance(result, LineDeduplication)
+    assert list(result) == [("y", 0, 4, "x", 1.0), ("z", 0, 4, "x", 1.0)]
+    assert (result.id, result.kept_id) == (["y", "z"], ["x", "x"])
+    assert result.texts == ["menu\nstory one", "story two", ""]
+    assert (result.changed.tolist(), result.emptied.tolist()) == ([1, 2], [2])
+    assert (result.documents, result.spans, len(result), result.characters) == (3, 5, 2, 8)
+    assert result.duplicate_ratio == 0.4
+    assert "2 of 5 lines removed from 2 of 3 documents" in repr(result)
+    assert "<td>y</td>" in result._repr_html_()
+    pa = pytest.importorskip("pyarrow")
+    assert pa.table(result)["kept_id"].to_pylist() == ["x", "x"]
+    empty = deduplicate_lines([])
+    assert (empty.texts, len(empty), empty.duplicate_ratio) == ([], 0, 0.0)
+    assert next(iter(deduplicate_lines(documents))) == (1, 0, 4, 0, 1.0)
+
+
+BAD = [
+    ({"by": "word"}, ValueError, "by must be one of line, paragraph"),
+    ({"threshold": 0}, ValueError, "threshold must be above 0"),
+    ({"min_length": -1}, ValueError, "min_length must be at least 0"),
+    ({"num_perm": 64}, ValueError, "num_perm is for a threshold below 1"),
+    ({"threshold": 0.9, "size": 3}, TypeError, "size"),
+    ({"shingler": Shingler("token")}, ValueError, "lines are texts"),
+    ({"ids": ["a"]}, ValueError, "ids has 1 elements for 2 documents"),
+    ({"texts": "one text"}, TypeError, "wrap it in a list"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), BAD, ids=str)
+def test_bad_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        deduplicate_lines(**{"texts": ["a", "b"], **arguments})
