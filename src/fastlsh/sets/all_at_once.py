@@ -37,8 +37,8 @@ def all_sets(
             hashes = np.empty(start[-1], np.uint64)
             count = size[first + begin : first + end]
             yield from shingle_set_steps(
-                gathered.part(begin, end), lengths[begin:end], shingler.kernel_unit, shingler.size,
-                hashes, start, count,
+                gathered.part(begin, end), lengths[begin:end], shingler.hashing, hashes, start,
+                count,
             )  # fmt: skip
             parts[first + begin] = hashes[places_of(start[:-1], count)]
             yield
