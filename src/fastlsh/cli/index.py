@@ -16,6 +16,7 @@ from fastlsh.cli.options import (
     known_inputs,
     read_inputs,
 )
+from fastlsh.cli.shingling import add_key_option, key_of
 from fastlsh.index import finish_moves
 from fastlsh.io import Lookup, check_target, write_table
 
@@ -44,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name in ("build", "add", "query"):
             add_input_options(sub)
             add_search_options(sub)
+        else:
+            add_key_option(sub)
         if name == "add":
             sub.add_argument(
                 "--replace", action="store_true",
@@ -76,7 +79,10 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
         raise ValueError(f"{path}: it exists already; `fastlsh index add` adds to it")
     if not new and not os.path.exists(path):
         raise ValueError(f"{path}: there is no index; `fastlsh index build` creates one")
-    given = given_keywords(arguments) if hasattr(arguments, "threshold") else {}
+    if hasattr(arguments, "threshold"):
+        given = given_keywords(arguments)
+    else:
+        given = {"key": key_of(arguments)}
     try:
         index = Index.open(path, read_only=False, **given)
     except PermissionError:

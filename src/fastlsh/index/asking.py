@@ -5,7 +5,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,10 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, StoredIds, read_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
+from fastlsh.keyed import Key
 from fastlsh.parameters import SearchParams
+
+T = TypeVar("T", bound="Asking")
 
 
 class Asking:
@@ -35,6 +38,12 @@ class Asking:
         self._guard = Guard(backend)
         self._backend = backend
         self._later = deque()
+
+    @classmethod
+    def _over(cls: type[T], backend: Backend) -> T:
+        index = cls.__new__(cls)
+        index._hold(backend)
+        return index
 
     def __repr__(self) -> str:
         hasher, params = self._settings.hasher, self._settings.params
@@ -68,6 +77,11 @@ class Asking:
     def search_params(self) -> SearchParams:
         """All parameters."""
         return self._settings.search
+
+    @property
+    def key(self) -> Key | None:
+        """The key; locked in an index that comes out of a pickle."""
+        return self._settings.search.shingler.key
 
     @property
     def threshold(self) -> float:
