@@ -9,7 +9,7 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.loading import map_index, read_index
 from fastlsh.index.settings import Settings
 from fastlsh.index.stored import Stored
-from fastlsh.keyed import Key
+from fastlsh.keyed import Key, check_key
 from fastlsh.texts import Shingler
 
 
@@ -141,7 +141,7 @@ class Index(Changing):
         """
         expected = {
             "threshold": threshold, "num_perm": num_perm, "seed": seed, "shingler": shingler,
-            "scheme": scheme, "bands": bands, "rows": rows, "key": key,
+            "scheme": scheme, "bands": bands, "rows": rows, "key": check_key(key),
         }  # fmt: skip
         read = map_index if mmap else read_index
         return cls._over(read(path, expected, threads, verify=verify))
@@ -208,7 +208,7 @@ class Index(Changing):
         path = os.fspath(location)
         given = {
             "num_perm": num_perm, "seed": seed, "shingler": shingler, "scheme": scheme,
-            "bands": bands, "rows": rows, "verify": verify, "key": key,
+            "bands": bands, "rows": rows, "verify": verify, "key": check_key(key),
         }  # fmt: skip
         store = open_store(
             path, threshold, given, recall, threads, read_only=read_only, wait=float(wait)
