@@ -63,7 +63,7 @@ def collections(draw, texts=narrow, max_size=24):
 def little_room(batch, shingles=None):
     """Run with tiny batches, blocks and set storage: what is never met in small tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fastlsh.signatures.minhasher.MAX_BATCH", batch)
+        patch.setattr("fastlsh.signatures.batches.MAX_BATCH", batch)
         patch.setattr("fastlsh.stages.decisions.BLOCK", batch)
         patch.setattr("fastlsh.sets.shingle_sets.ROOM", shingles or 2 * batch)
         patch.setattr("fastlsh.sets.shingle_sets.BATCH", batch)

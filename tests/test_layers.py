@@ -15,7 +15,8 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # From the ground up. A module imports its own room and rooms that stand before it.
 ROOMS = [
-    "_version", "_startup", "errors", "io", "_kernels", "textbook", "arguments", "parallel",
+    "_version", "_startup", "errors", "io", "_kernels", "textbook", "arguments", "keyed",
+    "parallel",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
     "reporting", "conformance", "disk", "integrations", "", "cli", "__main__",

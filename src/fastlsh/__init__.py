@@ -14,8 +14,15 @@ from fastlsh import _startup  # noqa: F401  (first, for Ctrl-C during the other 
 from fastlsh._version import __version__
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import band_keys, candidate_pairs
-from fastlsh.errors import InputError, RecallWarning, TooManyPairsError
+from fastlsh.errors import (
+    InputError,
+    KeyFileWarning,
+    LockedKeyError,
+    RecallWarning,
+    TooManyPairsError,
+)
 from fastlsh.index import Index
+from fastlsh.keyed import Key
 from fastlsh.presets import Preset, preset
 from fastlsh.results import Deduplication, LineDeduplication, Pairs, Proofs
 from fastlsh.search import deduplicate, deduplicate_lines, exact_pairs, near_duplicates
@@ -52,8 +59,11 @@ __all__ = [
     "FilePairs",
     "Index",
     "InputError",
+    "Key",
+    "KeyFileWarning",
     "LSHParams",
     "LineDeduplication",
+    "LockedKeyError",
     "MinHasher",
     "Pairs",
     "Preset",

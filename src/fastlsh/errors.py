@@ -58,6 +58,14 @@ class TooManyPairsError(ValueError):
     """There are more pairs than `max_pairs` allows: use `deduplicate`, or raise the limit."""
 
 
+class LockedKeyError(ValueError):
+    """A key came out of a pickle, which holds no secret: `Key.unlock` gives it back."""
+
+
+class KeyFileWarning(UserWarning):
+    """Others than its owner can read the file of a key."""
+
+
 class RecallWarning(UserWarning):
     """The parameters work, but many dissimilar pairs will be compared needlessly."""
 

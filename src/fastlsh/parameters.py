@@ -13,7 +13,8 @@ from fastlsh._kernels import (
 )
 from fastlsh.arguments import check_choice, check_containment, check_integer, check_threshold
 from fastlsh.banding import LSHParams, containment_bandings
-from fastlsh.texts import Shingler, check_shingler
+from fastlsh.keyed import Key
+from fastlsh.texts import Shingler, with_key
 
 SCHEMES = {"affine32": AFFINE32, "fss": FSS}
 VERIFY = {"exact": BY_SETS, "signature": BY_SIGNATURE, "none": NOT_VERIFIED}
@@ -60,6 +61,7 @@ class SearchParams:
         threshold: float = 0.8,
         *,
         shingler: Shingler | None = None,
+        key: Key | None = None,
         num_perm: int = 128,
         seed: int = 1,
         recall: float = 0.98,
@@ -75,7 +77,7 @@ class SearchParams:
 
         Parameters
         ----------
-        threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify
+        threshold, shingler, key, num_perm, seed, recall, bands, rows, scheme, verify
             As in `near_duplicates`.
         rule, containment, search
             As in `deduplicate`.
@@ -91,7 +93,7 @@ class SearchParams:
         containment = _check_rule(rule, containment, verify)
         num_perm = check_integer(num_perm, "num_perm")
         seed = check_integer(seed, "seed")
-        shingler = check_shingler(shingler)
+        shingler = with_key(shingler, key)
         if (bands is None) != (rows is None):
             raise ValueError("bands and rows must be given together, or neither")
         bandings: tuple[LSHParams, ...] = ()

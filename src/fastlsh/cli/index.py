@@ -15,6 +15,7 @@ from fastlsh.cli.options import (
     known_inputs,
     read_inputs,
 )
+from fastlsh.cli.shingling import add_key_option, key_of
 from fastlsh.index import exists, finish_moves, forget, shown
 from fastlsh.io import Lookup, check_target, write_table
 
@@ -46,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name in ("build", "add", "query"):
             add_input_options(sub)
             add_search_options(sub)
+        else:
+            add_key_option(sub)
         if name == "add":
             sub.add_argument(
                 "--replace", action="store_true",
@@ -78,7 +81,10 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
         raise ValueError(f"{shown(path)}: it exists already; `fastlsh index add` adds to it")
     if not new and not exists(path):
         raise ValueError(f"{shown(path)}: there is no index; `fastlsh index build` creates one")
-    given = given_keywords(arguments) if hasattr(arguments, "threshold") else {}
+    if hasattr(arguments, "threshold"):
+        given = given_keywords(arguments)
+    else:
+        given = {"key": key_of(arguments)}
     try:
         index = Index.open(path, read_only=False, **given)
     except PermissionError:

@@ -2,11 +2,11 @@
 
 import argparse
 import sys
-from dataclasses import replace
 from typing import Any
 
 from fastlsh import Shingler, preset
 from fastlsh.cli.messages import progress_of_files, say
+from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of
 from fastlsh.io import Collection, Inputs, Options, check_used, read, spooled_inputs
 from fastlsh.presets import PRESETS
 
@@ -97,6 +97,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         choices=["exact", "signature", "none"],
         help="how to verify candidates (default: exact)",
     )
+    add_key_option(group)
     group.add_argument(
         "--threads", metavar="N", type=integer, help="number of threads (default: all processors)"
     )
@@ -119,47 +120,6 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "recursive": arguments.recursive,
         "on_error": arguments.on_error,
     }
-
-
-def add_text_options(group: Any) -> None:
-    """Add the steps of a `Shingler`."""
-    group.add_argument("--unicode-form", choices=["NFC", "NFD", "NFKC", "NFKD"])
-    group.add_argument("--lowercase", action="store_const", const=True)
-    group.add_argument("--numbers", choices=["0"], help="replace each number by this")
-    group.add_argument(
-        "--punctuation",
-        choices=["space", "remove"],
-        help="replace punctuation by spaces, or remove it",
-    )
-    group.add_argument(
-        "--punctuation-characters",
-        metavar="CHARS",
-        help="characters that count as punctuation (default: Unicode's)",
-    )
-    group.add_argument("--strip-accents", action="store_const", const=True)
-    group.add_argument("--remove-whitespace", action="store_const", const=True)
-    group.add_argument("--collapse-whitespace", action="store_const", const=True)
-    group.add_argument(
-        "--words",
-        metavar="W",
-        choices=["whitespace", "alphanumeric", "ascii_alphanumeric"],
-        help="cut words at whitespace (default), or at all but letters, numbers and _:"
-        " alphanumeric, ascii_alphanumeric",
-    )
-    group.add_argument(
-        "--empty-words",
-        action="store_const",
-        const=True,
-        help="two separators in a row enclose an empty word",
-    )
-
-
-SHINGLING = (
-    "unit", "size", "unicode_form", "lowercase", "numbers", "punctuation",
-    "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
-    "words", "empty_words",
-)  # fmt: skip
-"""The options that are arguments of a `Shingler`."""
 
 
 def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -> Collection:
@@ -214,13 +174,10 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
         for name in (*shared, "threads", *names)
         if (value := getattr(arguments, name)) is not None
     }
-    shingling = {
-        name: value for name in SHINGLING if (value := getattr(arguments, name)) is not None
-    }
     return {
         **keywords,
         **given,
-        "shingler": replace(keywords["shingler"], **shingling),
+        "shingler": shingler_of(arguments, keywords["shingler"]),
         "progress": sys.stderr.isatty() and not arguments.quiet,
     }
 
@@ -235,7 +192,8 @@ def given_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         given |= names
     if arguments.preset is not None or any(getattr(arguments, n) is not None for n in SHINGLING):
         given.add("shingler")
-    return {name: value for name, value in keywords.items() if name in given}
+    chosen = {name: value for name, value in keywords.items() if name in given}
+    return {**chosen, "key": keywords["shingler"].key}
 
 
 def integer(text: str) -> int:

@@ -91,6 +91,7 @@ def with_options(message: str) -> str:
     for name, option in _OTHERS.items():
         message = re.sub(f"^{name}", option, message)
     message = message.replace("deduplicate()", "fastlsh dedup")
+    message = message.replace("give key=", "give --key-file")
     message = _AT_FIRST.sub(r"--\1", message)
     message = message.replace("split='lines' or 'paragraphs'", "--split lines or paragraphs")
     return _ANYWHERE.sub(lambda found: f"--{found[1].replace('_', '-')}", message)

@@ -59,7 +59,7 @@ def deduplicate_files(
     output
         A file for the kept rows, unchanged; or a directory, which gets one file for each input.
     threshold
-        As in `deduplicate`, like further keyword arguments: shingler, num_perm, seed, recall,
+        As in `deduplicate`, like further keyword arguments: shingler, key, num_perm, seed, recall,
         bands, rows, scheme, verify, rule, containment, search (by containment: in memory only).
     against
         Files of a reference collection, whose documents have the highest priority.

@@ -35,7 +35,10 @@ def described(
     shingler = {
         f"shingler.{field.name}": _plain(getattr(params.shingler, field.name))
         for field in fields(params.shingler)
+        if field.name != "key"
     }
+    if params.shingler.key is not None:
+        shingler["key"] = params.shingler.key.fingerprint
     search = {
         "threshold": params.threshold, "num_perm": params.num_perm, "seed": params.seed,
         "scheme": params.scheme, "bands": params.lsh.bands, "rows": params.lsh.rows,

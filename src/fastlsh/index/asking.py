@@ -19,12 +19,10 @@ from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.memory import Documents, StoredIds, read_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
+from fastlsh.keyed import Key
 from fastlsh.parameters import SearchParams
 
 T = TypeVar("T", bound="Asking")
-
-NAMES = 1 << 14
-"""Ids of a database that are read at a time."""
 
 
 class Asking:
@@ -77,7 +75,7 @@ class Asking:
         """Read some ids at a time, as other threads use the same connection."""
         while True:
             with self._guard.lock:
-                some = list(islice(names, NAMES))
+                some = list(islice(names, 1 << 14))
             if not some:
                 return
             yield from some
@@ -91,6 +89,11 @@ class Asking:
     def search_params(self) -> SearchParams:
         """All parameters."""
         return self._settings.search
+
+    @property
+    def key(self) -> Key | None:
+        """The key; locked in an index that comes out of a pickle."""
+        return self._settings.search.shingler.key
 
     @property
     def threshold(self) -> float:

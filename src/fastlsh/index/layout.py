@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.memory import KINDS
 from fastlsh.index.settings import SETS, TEXTS, Settings
-from fastlsh.texts import Shingler
+from fastlsh.keyed import Key, check_key
+from fastlsh.texts import Shingler, with_key
 
 ALIGNED = 64
 CONTENTS = {TEXTS: ("text_offsets", "text_words"), SETS: ("set_offsets", "set_hashes")}
@@ -67,7 +68,20 @@ def parameters_of(settings: Settings) -> dict[str, Any]:
 
 def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
     values = {field.name: getattr(shingler, field.name) for field in fields(shingler)}
+    key = values.pop("key")
+    if key is not None:
+        values["key"] = key.fingerprint
     return {name: CUSTOM if callable(value) else value for name, value in values.items()}
+
+
+def _check_key(saved: str | None, key: Key | None) -> None:
+    """Raise ValueError if an index was saved with another key, or with one and there is none."""
+    if key is None and saved is not None:
+        raise ValueError(f"the index was saved with the key {saved}, which is needed: give key=")
+    if key is not None and saved is None:
+        raise ValueError(f"the index was saved without a key, not with {key.fingerprint}")
+    if key is not None and saved != key.fingerprint:
+        raise ValueError(f"the index was saved with the key {saved}, not with {key.fingerprint}")
 
 
 def settings_of(
@@ -81,12 +95,16 @@ def settings_of(
         They are not what is expected, or no settings at all.
     """
     expected = {name: value for name, value in expected.items() if value is not None}
-    shingler = expected.pop("shingler", None)
+    shingler, key = expected.pop("shingler", None), expected.pop("key", None)
+    if shingler is not None:
+        shingler = with_key(shingler, key)
+        key = shingler.key
     for name, value in expected.items():
         if saved[name] != value:
             raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
     # An older version knew fewer arguments: they had what is their default.
     described = {**_shingler_as_json(Shingler()), **_strict(saved["shingler"], dict)}
+    _check_key(described.get("key"), check_key(key))
     if shingler is None:
         functions = [name for name, value in described.items() if value == CUSTOM]
         if functions:
@@ -94,7 +112,7 @@ def settings_of(
                 f"the shingler of the index has a function ({', '.join(functions)}), which cannot "
                 "be saved: give shingler="
             )
-        shingler = Shingler(**described)
+        shingler = Shingler(**{**described, "key": key})
     elif _shingler_as_json(shingler) != described:
         raise ValueError(f"the index was saved with the shingler {described}, not {shingler}")
     return Settings.of(

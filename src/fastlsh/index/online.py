@@ -9,6 +9,7 @@ from fastlsh.index.loading import map_index, read_index
 from fastlsh.index.pickling import pickled
 from fastlsh.index.settings import Settings
 from fastlsh.index.stored import Stored
+from fastlsh.keyed import Key, check_key
 from fastlsh.texts import Shingler
 
 
@@ -23,8 +24,8 @@ class Index(Changing):
     ----------
     threshold
         The least Jaccard similarity of what is found, above 0 and at most 1.
-    num_perm, seed, scheme
-        Parameters of the signatures: see `MinHasher`.
+    num_perm, seed, scheme, key
+        Parameters of the signatures: see `MinHasher`. The index stores the fingerprint of the key.
     shingler
         How texts are split into sets; by default ``Shingler()``, 9 characters.
     recall
@@ -64,6 +65,7 @@ class Index(Changing):
         num_perm: int = 128,
         seed: int = 1,
         shingler: Shingler | None = None,
+        key: Key | None = None,
         scheme: str = "affine32",
         recall: float = 0.98,
         bands: int | None = None,
@@ -72,7 +74,7 @@ class Index(Changing):
         threads: int | None = None,
     ) -> None:
         settings = Settings.of(
-            threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall,
+            threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
             bands=bands, rows=rows, scheme=scheme, verify=verify, threads=threads,
         )  # fmt: skip
         self._hold(Memory(settings))
@@ -111,6 +113,7 @@ class Index(Changing):
         num_perm: int | None = None,
         seed: int | None = None,
         shingler: Shingler | None = None,
+        key: Key | None = None,
         scheme: str | None = None,
         bands: int | None = None,
         rows: int | None = None,
@@ -130,9 +133,9 @@ class Index(Changing):
             (Without ``mmap=True``, the whole file is always checked.)
         threads
             As in `Index`.
-        threshold, num_perm, seed, shingler, scheme, bands, rows
+        threshold, num_perm, seed, shingler, key, scheme, bands, rows
             If given, the index must have been created with this value. A shingler that contains
-            functions is required.
+            functions is required, and so is a key.
 
         Raises
         ------
@@ -144,7 +147,7 @@ class Index(Changing):
         """
         expected = {
             "threshold": threshold, "num_perm": num_perm, "seed": seed, "shingler": shingler,
-            "scheme": scheme, "bands": bands, "rows": rows,
+            "scheme": scheme, "bands": bands, "rows": rows, "key": check_key(key),
         }  # fmt: skip
         read = map_index if mmap else read_index
         return cls._over(read(path, expected, threads, verify=verify))
@@ -160,6 +163,7 @@ class Index(Changing):
         num_perm: int | None = None,
         seed: int | None = None,
         shingler: Shingler | None = None,
+        key: Key | None = None,
         scheme: str | None = None,
         recall: float | None = None,
         bands: int | None = None,
@@ -184,10 +188,10 @@ class Index(Changing):
             Open the index for reading only; it must exist.
         wait
             How many seconds to wait while another process writes.
-        threshold, num_perm, seed, shingler, scheme, recall, bands, rows, verify
+        threshold, num_perm, seed, shingler, key, scheme, recall, bands, rows, verify
             As in `Index`, for a new index. An existing index must have been created with the
             values that are given, except for `recall`, which only matters for a new one. A
-            shingler that contains functions is required.
+            shingler that contains functions is required, and so is a key.
         threads
             As in `Index`.
 
@@ -210,7 +214,7 @@ class Index(Changing):
         path = os.fspath(location)
         given = {
             "num_perm": num_perm, "seed": seed, "shingler": shingler, "scheme": scheme,
-            "bands": bands, "rows": rows, "verify": verify,
+            "bands": bands, "rows": rows, "verify": verify, "key": check_key(key),
         }  # fmt: skip
         store = open_store(
             path, threshold, given, recall, threads, read_only=read_only, wait=float(wait)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents
 from fastlsh.index import Index
+from fastlsh.keyed import Key
 from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Deduplication
@@ -39,6 +40,7 @@ def deduplicate(
     search: str = "jaccard",
     max_candidates: int = 1000,
     shingler: Shingler | None = None,
+    key: Key | None = None,
     num_perm: int = 128,
     seed: int = 1,
     recall: float = 0.98,
@@ -58,8 +60,8 @@ def deduplicate(
 
     Parameters
     ----------
-    texts, threshold, ids, shingler, num_perm, seed, recall, bands, rows, scheme, verify, threads,
-    progress
+    texts, threshold, ids, shingler, key, num_perm, seed, recall, bands, rows, scheme, verify,
+    threads, progress
         As in `near_duplicates`.
     against
         A reference collection, in any form of `texts`. Its documents have the highest priority,
@@ -120,8 +122,9 @@ def deduplicate(
     [True, False, True]
     """
     params = SearchParams.of(
-        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment, search=search,
+        threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
+        bands=bands, rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment,
+        search=search,
     )  # fmt: skip
     max_candidates = check_integer(max_candidates, "max_candidates")
     options = RunOptions.of(threads, progress)

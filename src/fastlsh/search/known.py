@@ -83,8 +83,9 @@ def from_index(
     tokens = shingler.unit == "token"
     held = PackedTexts(documents.contents, documents.offsets, tokens)
     plain = Shingler(
-        shingler.unit, shingler.size, words=shingler.words, empty_words=shingler.empty_words
-    )
+        shingler.unit, shingler.size, words=shingler.words, empty_words=shingler.empty_words,
+        key=shingler.key,
+    )  # fmt: skip
     new = PackedTexts(*packed(texts, shingler, threads), tokens)
     return Known(held, documents.signatures, ids), new, plain
 

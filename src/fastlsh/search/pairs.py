@@ -5,6 +5,7 @@ from typing import Any
 
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents, split_codes
+from fastlsh.keyed import Key
 from fastlsh.parallel import ProgressOption, RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
@@ -19,6 +20,7 @@ def near_duplicates(
     *,
     ids: Sequence[Any] | None = None,
     shingler: Shingler | None = None,
+    key: Key | None = None,
     num_perm: int = 128,
     seed: int = 1,
     recall: float = 0.98,
@@ -46,7 +48,7 @@ def near_duplicates(
         The ids of the documents, for `Pairs.left_id` and `Pairs.right_id`.
     shingler
         How texts are split into sets; by default ``Shingler()``, 9 characters.
-    num_perm, seed, scheme
+    num_perm, seed, scheme, key
         Parameters of the signatures: see `MinHasher`.
     recall
         Probability of finding a pair exactly at the threshold; it is higher for more similar
@@ -93,8 +95,8 @@ def near_duplicates(
     [(0, 1, 0.842)]
     """
     params = SearchParams.of(
-        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify,
+        threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
+        bands=bands, rows=rows, scheme=scheme, verify=verify,
     )  # fmt: skip
     max_pairs = check_integer(max_pairs, "max_pairs")
     options = RunOptions.of(threads, progress)

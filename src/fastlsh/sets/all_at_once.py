@@ -63,8 +63,8 @@ def _make(
             hashes = np.empty(start[-1], np.uint64)
             count = size[first + begin : first + end]
             yield from shingle_set_steps(
-                gathered.part(begin, end), lengths[begin:end], shingler.kernel_unit, shingler.size,
-                hashes, start, count,
+                gathered.part(begin, end), lengths[begin:end], shingler.hashing, hashes, start,
+                count,
             )  # fmt: skip
             use(first + begin, hashes, start[:-1], count)
             yield

@@ -130,9 +130,8 @@ class ShingleSets:
         lists = np.empty(start[-1], np.uint64)
         count = np.empty(len(places), np.int64)
         yield from shingle_set_steps(
-            gathered, gathered.lengths(), shingler.kernel_unit, shingler.size, lists, start, count,
-            thinned=True,
-        )  # fmt: skip
+            gathered, gathered.lengths(), shingler.hashing, lists, start, count, thinned=True
+        )
         for begin, end in pieces(start, count):
             numbers.replace(lists, begin, end - begin)
             yield

@@ -98,8 +98,8 @@ class SortedSets:
         def work(first: int, last: int) -> Iterator[None]:
             gathered = self._shingler.take(self._texts, self._documents[missing[first:last]])
             return shingle_set_steps(
-                gathered, gathered.lengths(), self._shingler.kernel_unit, self._shingler.size,
-                self._hashes, bounds[first : last + 1], counts[first:last],
+                gathered, gathered.lengths(), self._shingler.hashing, self._hashes,
+                bounds[first : last + 1], counts[first:last],
             )  # fmt: skip
 
         run(work, batches_by_work(self._most[missing], BATCH, 4096), self._threads)

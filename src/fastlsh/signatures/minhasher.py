@@ -1,35 +1,28 @@
 """Signatures: the minima of k hash functions over each document's shingles."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastlsh._kernels import WORDS
+from fastlsh.keyed import Key
 from fastlsh.parallel import Progress, batches, run, thread_count
-from fastlsh.signatures.schemes import draw_scheme
+from fastlsh.signatures.batches import BandKeys, batch_size
+from fastlsh.signatures.schemes import Scheme, draw_scheme
 from fastlsh.signatures.steps import of_hashes, of_texts, of_tokens, signing_steps
 from fastlsh.texts import (
     Gathered,
+    Hashing,
     Shingler,
     Texts,
     as_texts,
-    check_shingler,
     gather_tokens,
     tokens_batch,
+    with_key,
 )
-
-
-class BandKeys(NamedTuple):
-    """Room for the keys of the first bands."""
-
-    rows: int
-    keys: NDArray[np.uint64]
-    """uint64 (bands, n)."""
-
-
-BATCH_CHARACTERS = 1 << 19
-MAX_BATCH = 1 << 14
 
 
 class MinHasher:
@@ -56,6 +49,8 @@ class MinHasher:
         shingles on. Signatures from different schemes cannot be compared.
     threads
         Number of threads; by default all usable processors. It never changes a result.
+    key
+        A `Key`, as ``Shingler(key=)``: all hashes and functions then depend on its secret.
 
     Examples
     --------
@@ -72,11 +67,13 @@ class MinHasher:
         shingler: Shingler | None = None,
         scheme: str = "affine32",
         threads: int | None = None,
+        key: Key | None = None,
     ) -> None:
-        self._functions = draw_scheme(scheme, num_perm, seed)
+        self.shingler = with_key(shingler, key)
+        if self.key is None or not self.key.locked:
+            self._functions = draw_scheme(scheme, num_perm, seed, self.key)
         self.num_perm = int(num_perm)
         self.seed = int(seed)
-        self.shingler = check_shingler(shingler)
         self.scheme = scheme
         self.threads = thread_count(threads)
 
@@ -85,6 +82,20 @@ class MinHasher:
             f"MinHasher(num_perm={self.num_perm}, seed={self.seed}, shingler={self.shingler}, "
             f"scheme={self.scheme!r})"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        left_out = "_functions" if self.key else ""
+        return {name: value for name, value in self.__dict__.items() if name != left_out}
+
+    @cached_property
+    def _functions(self) -> Scheme:
+        # No pickle has those that would tell of the key.
+        return draw_scheme(self.scheme, self.num_perm, self.seed, self.key)
+
+    @property
+    def key(self) -> Key | None:
+        """The key of the shingler."""
+        return self.shingler.key
 
     def signatures(
         self, texts: Iterable[Any], out: NDArray[np.uint32] | None = None
@@ -129,13 +140,13 @@ class MinHasher:
             As in `signatures`.
         """
         documents = list(token_lists)
+        keyed = self.key.plan(WORDS, 1) if self.key else None
+        kernel = of_tokens(Hashing(WORDS, 1, keyed))
         result = self._result(out, len(documents))
 
         def work(start: int, stop: int) -> Iterator[None]:
-            gathered = gather_tokens(documents[start:stop], start)
-            return signing_steps(
-                of_tokens(1), gathered, gathered.lengths(), self._functions, result[start:stop]
-            )
+            some = gather_tokens(documents[start:stop], start, keyed=keyed)
+            return signing_steps(kernel, some, some.lengths(), self._functions, result[start:stop])
 
         run(work, batches(len(documents), tokens_batch(documents)), self.threads)
         return result
@@ -149,7 +160,9 @@ class MinHasher:
         ----------
         hashes
             uint64 or uint32, one dimension; a uint32 counts as the uint64 of the same value.
-            Elements below 2**32 give the numbers of datasketch 2.0.
+            Elements below 2**32 give the numbers of datasketch 2.0, unless there is a key. They
+            are taken as they are: with a key, they must come from a function that is keyed, too,
+            as `Shingler.hashes` is.
         offsets
             Integers (n + 1,), not decreasing: document d has hashes[offsets[d]:offsets[d + 1]].
         out
@@ -221,8 +234,8 @@ class MinHasher:
 
         `lengths` are those of the batch.
         """
-        unit, size = self.shingler.kernel_unit, self.shingler.size
-        kernel = of_texts(unit, size) if gathered.offsets is None else of_tokens(size)
+        hashing = self.shingler.hashing
+        kernel = of_texts(hashing) if gathered.offsets is None else of_tokens(hashing)
         return signing_steps(kernel, gathered, lengths, self._functions, out, *(keys or ()))
 
     def _result(self, out: NDArray[np.uint32] | None, n: int) -> NDArray[np.uint32]:
@@ -235,14 +248,3 @@ class MinHasher:
         if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
             raise ValueError("out must be C-contiguous, aligned and writeable")
         return out
-
-
-def batch_size(texts: Texts) -> int:
-    """Return how many documents make about half a million characters, by a sample."""
-    n = len(texts)
-    if n < 2:
-        return 1
-    sample = np.unique(np.linspace(0, n - 1, 64).astype(np.int64))
-    lengths = np.empty(len(sample), np.int64)
-    texts.take(sample, True).lengths(lengths)
-    return int(np.clip(BATCH_CHARACTERS // (int(lengths.mean()) + 1), 1, MAX_BATCH))

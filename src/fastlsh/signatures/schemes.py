@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import ROUNDS
 from fastlsh.arguments import check_choice, check_integer
+from fastlsh.keyed import Key
 from fastlsh.parameters import SCHEMES
 
 
@@ -20,7 +21,7 @@ class Scheme(NamedTuple):
     """uint32 (num_perm,), one function for each value; for "fss" one more for each round."""
 
 
-def draw_scheme(scheme: str, num_perm: int, seed: int) -> Scheme:
+def draw_scheme(scheme: str, num_perm: int, seed: int, key: Key | None = None) -> Scheme:
     """Draw the functions of a scheme.
 
     Parameters
@@ -32,6 +33,8 @@ def draw_scheme(scheme: str, num_perm: int, seed: int) -> Scheme:
         How many values a signature has, 1 to 65,535.
     seed
         0 to 2^32 - 1, of the Mersenne Twister MT19937 (docs/signature-spec.md).
+    key
+        The functions are derived from it and the seed instead.
 
     Raises
     ------
@@ -43,6 +46,8 @@ def draw_scheme(scheme: str, num_perm: int, seed: int) -> Scheme:
     num_perm = check_integer(num_perm, "num_perm")
     seed = check_integer(seed, "seed")
     functions = num_perm + (ROUNDS if scheme == "fss" else 0)
+    if key is not None:
+        return Scheme(SCHEMES[scheme], *key.functions(functions, seed))
     # The stream of RandomState is frozen by numpy's policy (NEP 19).
     draw = np.random.RandomState(seed)
     half = draw.randint(0, 2**31, functions, np.uint32)

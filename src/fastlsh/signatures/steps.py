@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.signatures.schemes import Scheme
-from fastlsh.texts import Gathered
+from fastlsh.texts import Gathered, Hashing
 
 STEP = 1 << 31
 """Functions evaluated in one call: 0.1 s with AVX-512, 0.3 s with SSE4.2."""
@@ -36,22 +36,26 @@ class Kernel(NamedTuple):
     """Units that two windows of a text must share; None: it cannot be cut into windows."""
 
 
-def of_texts(unit: int, size: int) -> Kernel:
+def of_texts(hashing: Hashing) -> Kernel:
     """Sign texts by their shingles."""
+    unit, size, keyed = hashing
 
     def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
-        _kernels.signatures(gathered.units, unit, size, *functions, out, *keys)
+        _kernels.signatures(gathered.units, unit, size, *functions, out, *keys, keyed=keyed)
 
     whole = unit not in (_kernels.CHARACTERS, _kernels.TOKEN_IDS)
     return Kernel(sign, None if whole else size - 1)
 
 
-def of_tokens(size: int) -> Kernel:
+def of_tokens(hashing: Hashing) -> Kernel:
     """Sign tokens by their shingles."""
+    size, keyed = hashing.size, hashing.keyed
 
     def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
         assert gathered.offsets is not None
-        _kernels.token_signatures(gathered.units, gathered.offsets, size, *functions, out, *keys)
+        _kernels.token_signatures(
+            gathered.units, gathered.offsets, size, *functions, out, *keys, keyed=keyed
+        )
 
     return Kernel(sign, size - 1)
 

@@ -1,14 +1,16 @@
 """Texts: the forms in which they come, behind one interface, and what a text is a set of."""
 
+from fastlsh.texts.arguments import check_shingler, with_key
 from fastlsh.texts.forms import Texts, as_texts, joined, plain_strings
-from fastlsh.texts.gathered import Gathered, gather_tokens, tokens_batch
+from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens, tokens_batch
 from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
 from fastlsh.texts.set_steps import shingle_set_steps
-from fastlsh.texts.shingler import Shingler, check_shingler
+from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
 
 __all__ = [
     "Gathered",
+    "Hashing",
     "Pieces",
     "Shingler",
     "Texts",
@@ -22,4 +24,5 @@ __all__ = [
     "shingle_set_steps",
     "texts_without",
     "tokens_batch",
+    "with_key",
 ]

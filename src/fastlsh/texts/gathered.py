@@ -6,10 +6,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import token_hashes
+from fastlsh._kernels import KeyedPlan, token_hashes
 
 BATCH_TOKENS = 1 << 16
 """Their hashes stay in the cache."""
+
+
+class Hashing(NamedTuple):
+    """How shingles are hashed: what the kernels are told."""
+
+    unit: int
+    """By the number that the kernels have for it."""
+    size: int
+    keyed: KeyedPlan | None = None
+    """With a key."""
 
 
 class Gathered(NamedTuple):
@@ -50,10 +60,11 @@ def gather_tokens(
     documents: list[Sequence[str | bytes]],
     first: int = 0,
     numbers: NDArray[np.int64] | None = None,
+    keyed: KeyedPlan | None = None,
 ) -> Gathered:
     """Gather ready tokens; errors name the document, counted from `first` or in `numbers`."""
     offsets = np.empty(len(documents) + 1, np.int64)
-    return Gathered(token_hashes(documents, offsets, first, numbers), offsets)
+    return Gathered(token_hashes(documents, offsets, first, numbers, keyed), offsets)
 
 
 def tokens_batch(documents: list[Any]) -> int:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh import _kernels
 from fastlsh.parallel import batches, batches_by_work
-from fastlsh.texts.gathered import Gathered
+from fastlsh.texts.gathered import Gathered, Hashing
 
 STEP = 1 << 22
 """Units that are hashed, or hashes that are merged, in one call: about a tenth of a second."""
@@ -16,8 +16,7 @@ STEP = 1 << 22
 def shingle_set_steps(
     gathered: Gathered,
     lengths: NDArray[np.int64],
-    unit: int,
-    size: int,
+    hashing: Hashing,
     out: NDArray[np.uint64],
     start: NDArray[np.int64],
     count: NDArray[np.int64],
@@ -30,8 +29,8 @@ def shingle_set_steps(
     ----------
     gathered, lengths
         The batch, and the code points (bytes, tokens) of each document, int64 (n,).
-    unit, size
-        As the kernels have them.
+    hashing
+        Of the shingler.
     out
         uint64, written: document d from start[d] on; so many as it has units are enough.
     start
@@ -41,14 +40,16 @@ def shingle_set_steps(
     thinned
         In the order of the text instead; some that repeat are left out.
     """
+    unit, size, keyed = hashing
     for first, last in batches_by_work(lengths, STEP, max(len(lengths), 1)):
         room = start[first : last + 1]
         counts = count[first:last]
         if lengths[first] <= STEP or not _has_windows(gathered, unit):
             some = gathered.part(first, last)
             _kernels.shingle_sets(
-                some.units, some.offsets, unit, size, out, room, counts, thinned=thinned
-            )
+                some.units, some.offsets, unit, size, out, room, counts, thinned=thinned,
+                keyed=keyed,
+            )  # fmt: skip
             yield
             continue
         parts: list[NDArray[np.uint64]] = []
@@ -60,8 +61,9 @@ def shingle_set_steps(
             some = gathered.window(first, a, min(b + overlap, length))
             place = np.array([end, end + b - a])
             _kernels.shingle_sets(
-                some.units, some.offsets, unit, size, out, place, counts, thinned=thinned
-            )
+                some.units, some.offsets, unit, size, out, place, counts, thinned=thinned,
+                keyed=keyed,
+            )  # fmt: skip
             parts.append(out[end : end + int(counts[0])])
             end += int(counts[0])
             yield

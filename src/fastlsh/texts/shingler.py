@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import CHARACTERS, TOKEN_IDS, Normaliser, Spans, spans_of_list
 from fastlsh.arguments import check_choice, check_integer
+from fastlsh.keyed import Key, check_key
 from fastlsh.texts.forms import Texts, as_texts
-from fastlsh.texts.gathered import Gathered, gather_tokens
+from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens
 from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.steps import (
     FLAGS,
@@ -65,6 +66,9 @@ class Shingler:
     tokenizer
         A function from the normalised str to a sequence of str or bytes (UTF-8), which are the
         units instead of words; `unit` must be "word".
+    key
+        A `Key`: the hashes of the shingles, and the signatures made of them, then depend on its
+        secret.
 
     Raises
     ------
@@ -91,6 +95,7 @@ class Shingler:
     strip_accents: bool = False
     words: Literal["whitespace", "alphanumeric", "ascii_alphanumeric"] = "whitespace"
     empty_words: bool = False
+    key: Key | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # An older pickle lacks the steps that came later.
@@ -105,6 +110,7 @@ class Shingler:
         if self.tokenizer is not None and self.unit not in ("word", "token"):
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
         check_steps(self)
+        check_key(self.key)
 
     def shingles(self, text: Document) -> list[Any]:
         """Return every window of the text in order, repetitions included.
@@ -136,9 +142,7 @@ class Shingler:
         room = np.array([0, max(int(gathered.lengths()[0]), 1)], np.int64)
         out = np.empty(room[1], np.uint64)
         count = np.empty(1, np.int64)
-        for _ in shingle_set_steps(
-            gathered, gathered.lengths(), self.kernel_unit, self.size, out, room, count
-        ):
+        for _ in shingle_set_steps(gathered, gathered.lengths(), self.hashing, out, room, count):
             pass  # Ctrl-C is heard here
         return out[: count[0]].copy()
 
@@ -150,6 +154,12 @@ class Shingler:
         if self.unit == "token":
             return TOKEN_IDS
         return unit_of_words(self) if self.unit == "word" else CHARACTERS
+
+    @property
+    def hashing(self) -> Hashing:
+        """How the kernels hash the shingles; LockedKeyError if the key is locked."""
+        unit = self.kernel_unit
+        return Hashing(unit, self.size, self.key.plan(unit, self.size) if self.key else None)
 
     @property
     def normalises(self) -> bool:
@@ -169,7 +179,7 @@ class Shingler:
         plain = self._normalised(texts.spans(start, stop, self._as_bytes))
         if self.tokenizer is None:
             return Gathered(plain, None), plain
-        return gather_tokens([self.tokenizer(text) for text in plain.strings()], start), plain
+        return self._tokens(plain, start, None), plain
 
     def plain_texts(self, texts: Texts, start: int, stop: int) -> Spans:
         """Gather the documents start ... stop - 1, normalised but not tokenised."""
@@ -208,7 +218,12 @@ class Shingler:
         plain = self._normalised(spans)
         if self.tokenizer is None:
             return Gathered(plain, None)
-        return gather_tokens([self.tokenizer(text) for text in plain.strings()], first, documents)
+        return self._tokens(plain, first, documents)
+
+    def _tokens(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
+        assert self.tokenizer is not None
+        tokens = [self.tokenizer(text) for text in plain.strings()]
+        return gather_tokens(tokens, first, documents, self.hashing.keyed)
 
     def _normalised(self, spans: Spans) -> Spans:
         if spans.tokens != (self.unit == "token") and len(spans):
@@ -232,12 +247,3 @@ class Shingler:
         if not isinstance(result, str):
             raise TypeError(f"normalize returned {type(result).__name__}, expected str")
         return result
-
-
-def check_shingler(shingler: Shingler | None) -> Shingler:
-    """Return the shingler, the default for None; TypeError if it is something else."""
-    if shingler is None:
-        return Shingler()
-    if not isinstance(shingler, Shingler):
-        raise TypeError(f"shingler must be a Shingler, got {type(shingler).__name__}")
-    return shingler

@@ -8,14 +8,15 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, check_threshold, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.sets.sets cimport Sets, Workbench
+from fastlsh._kernels.text._keyed cimport KeyedPlan
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport CHARACTERS, Plan, make_plan
+from fastlsh._kernels.text.source cimport CHARACTERS, Plan
 
 
 def shingle_sets(
     units, const int64_t[::1] offsets, int unit, Py_ssize_t size,
     uint64_t[::1] out not None, const int64_t[::1] start not None, int64_t[::1] count not None,
-    bint unique=True, bint thinned=False,
+    bint unique=True, bint thinned=False, KeyedPlan keyed=None,
 ):
     """Write the 64-bit hashes of each document's shingles, sorted and without repetitions.
 
@@ -35,8 +36,11 @@ def shingle_sets(
         False leaves them as they come, one for each window.
     thinned
         Leave them as they come, but most of those that repeat out.
+    keyed
+        Hashes with a key, which is for this unit and size.
     """
-    cdef Plan plan
+    cdef Plan own
+    cdef const Plan* plan = plan_of(&own, unit, size, keyed)
     cdef Py_ssize_t n
     cdef Py_ssize_t longest = 0
     cdef Spans spans = None
@@ -44,7 +48,6 @@ def shingle_sets(
     cdef Memory parts[5]
     cdef Workbench* bench = NULL
     cdef uint64_t* base = NULL
-    check_plan(unit, size)
     if units is None:
         raise TypeError("units must be Spans, or an array with offsets")
     if offsets is None:
@@ -76,14 +79,13 @@ def shingle_sets(
     if out.shape[0]:
         base = &out[0]
     with nogil:
-        make_plan(&plan, unit, size)
         if spans is not None:
             sets_of_texts(
-                spans.at, n, &plan, &window[0], base, &start[0], &count[0], thinned, bench
+                spans.at, n, plan, &window[0], base, &start[0], &count[0], thinned, bench
             )
         else:
             sets_of_tokens(
-                &tokens[0] if longest else NULL, &offsets[0], n, &plan, &window[0], base,
+                &tokens[0] if longest else NULL, &offsets[0], n, plan, &window[0], base,
                 &start[0], &count[0], thinned, bench,
             )
     free(bench)

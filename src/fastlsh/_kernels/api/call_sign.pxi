@@ -7,14 +7,15 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_aligned, check_apart, check_band_rows, check_offsets, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.minhash.signer cimport Signer
+from fastlsh._kernels.text._keyed cimport KeyedPlan
 from fastlsh._kernels.text._texts cimport Spans
-from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, element
+from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, Plan, element
 
 
 def signatures(
     Spans spans not None, int unit, Py_ssize_t size, int scheme,
     const uint32_t[::1] a not None, const uint32_t[::1] b not None, uint32_t[:, ::1] out not None,
-    Py_ssize_t rows=0, uint64_t[:, :] keys=None,
+    Py_ssize_t rows=0, uint64_t[:, :] keys=None, KeyedPlan keyed=None,
 ):
     """Write the signature of each text into `out`, uint32 (n, k); empty text: all ones.
 
@@ -31,9 +32,12 @@ def signatures(
         uint32: the coefficients of the functions a * x + b mod 2^32: k, with `FSS` k + `ROUNDS`.
     rows, keys
         Also write the keys of the first bands of `rows` rows: uint64 (bands, n).
+    keyed
+        Hashes with a key, which is for this unit and size.
     """
     cdef Signer how
-    check_plan(unit, size)
+    cdef Plan own
+    cdef const Plan* plan = plan_of(&own, unit, size, keyed)
     check_documents(spans, unit)
     make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
     cdef uint64_t[::1] window = new_window(size, longest_of(spans) if unit != CHARACTERS else 0)
@@ -41,21 +45,24 @@ def signatures(
     if spans.n == 0:
         return
     with nogil:
-        sign_texts(spans.at, spans.n, unit, size, &how, &window[0], &out[0, 0], to_keys)
+        sign_texts(spans.at, spans.n, plan, &how, &window[0], &out[0, 0], to_keys)
 
 
 def token_signatures(
     const uint64_t[::1] tokens not None, const int64_t[::1] offsets not None, Py_ssize_t size,
     int scheme, const uint32_t[::1] a not None, const uint32_t[::1] b not None,
     uint32_t[:, ::1] out not None, Py_ssize_t rows=0, uint64_t[:, :] keys=None,
+    KeyedPlan keyed=None,
 ):
     """Sign documents of tokens: document d has the tokens offsets[d] ... offsets[d + 1].
 
-    Parameters and result as in `signatures`; tokens and offsets as `token_hashes` makes them.
+    Parameters and result as in `signatures`; tokens and offsets as `token_hashes` makes them,
+    with the same key, which is for `WORDS`.
     """
     cdef Signer how
+    cdef Plan own
+    cdef const Plan* plan = plan_of(&own, WORDS, size, keyed)
     cdef Py_ssize_t n = offsets.shape[0] - 1
-    check_plan(WORDS, size)
     check_offsets(offsets, n, tokens.shape[0], "offsets")
     memory_of(tokens, "tokens")
     make_signer(&how, scheme, a, b, out, n, rows, keys)
@@ -66,7 +73,7 @@ def token_signatures(
     if n == 0:
         return
     with nogil:
-        sign_tokens(base, &offsets[0], n, size, &how, &window[0], &out[0, 0], to_keys)
+        sign_tokens(base, &offsets[0], n, plan, &how, &window[0], &out[0, 0], to_keys)
 
 
 cdef int check_written(

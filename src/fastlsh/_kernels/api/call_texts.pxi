@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t, uint64_t
 
 from fastlsh._kernels.index.tables cimport Reader
 from fastlsh._kernels.sets.sets cimport Workbench
-from fastlsh._kernels.text.source cimport Plan, make_plan, room_for_window
+from fastlsh._kernels.text._keyed cimport KeyedPlan
+from fastlsh._kernels.text.source cimport Plan, room_for_window
 
 cdef enum:
     ROOM_FOR_SETS = 1 << 18             # hashes at least: 2 MB
@@ -18,17 +19,19 @@ cdef class TextReader:
     ----------
     unit, size
         As in `signatures`.
+    keyed
+        Hashes with a key, which is for this unit and size.
     """
 
     cdef Plan plan
+    cdef KeyedPlan keyed
     cdef Reader reader
     cdef Py_ssize_t size
 
-    def __cinit__(self, int unit, Py_ssize_t size):
-        check_plan(unit, size)
-        make_plan(&self.plan, unit, size)
+    def __cinit__(self, int unit, Py_ssize_t size, KeyedPlan keyed=None):
+        self.reader.plan = plan_of(&self.plan, unit, size, keyed)
+        self.keyed = keyed
         self.size = size
-        self.reader.plan = &self.plan
         self.reader.longest = -1
         self.reader.bench = <Workbench*> PyMem_RawMalloc(sizeof(Workbench))
         if self.reader.bench == NULL:

@@ -3,7 +3,7 @@
 # With the GIL held, as measured: fetching the tokens from memory takes the time, and hashing them
 # goes on meanwhile. To hold references and release the GIL before the hashing takes 1.5 to 2 times
 # as long in all, and a quarter more with the GIL held.
-# With polynomials.pxi.
+# With keyed.pxi and polynomials.pxi.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
@@ -13,7 +13,9 @@ import numpy as np
 
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.prefetch cimport prefetch
+from fastlsh._kernels.text._keyed cimport KeyedPlan
 from fastlsh._kernels.text._texts cimport number_of
+from fastlsh._kernels.text.keyed cimport SHORT, Keyed, keyed_points
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
     PyUnicode_IS_COMPACT, PyUnicode_KIND, fastlsh_ready,
@@ -39,9 +41,11 @@ cdef enum:
     TOKENS_AHEAD = 24                  # tokens whose heads are on their way from memory
 
 
-cdef inline uint64_t str_polynomial(object token) except? 0:
+cdef inline uint64_t str_polynomial(object token, const Keyed* key) except? 0:
     cdef Py_ssize_t n
     fastlsh_ready(token)
+    if key != NULL:
+        return str_polynomial_keyed(token, key)
     n = PyUnicode_GET_LENGTH(token)
     if PyUnicode_KIND(token) == 1:
         # In front of compact text lies the head of the object.
@@ -53,7 +57,19 @@ cdef inline uint64_t str_polynomial(object token) except? 0:
     return of_points(<const uint32_t*> PyUnicode_DATA(token), n)
 
 
-cdef uint64_t bytes_polynomial(object token) except? 0:
+cdef uint64_t str_polynomial_keyed(object token, const Keyed* key) noexcept:
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(token)
+    if PyUnicode_KIND(token) == 1:
+        return keyed_polynomial(
+            key, <const uint8_t*> PyUnicode_DATA(token), n,
+            PyUnicode_IS_COMPACT(token) or n >= SHORT,
+        )
+    if PyUnicode_KIND(token) == 2:
+        return keyed_points(key, <const uint16_t*> PyUnicode_DATA(token), n)
+    return keyed_points(key, <const uint32_t*> PyUnicode_DATA(token), n)
+
+
+cdef uint64_t bytes_polynomial(object token, const Keyed* key) except? 0:
     cdef const uint8_t* data = <const uint8_t*> PyBytes_AS_STRING(token)
     cdef Py_ssize_t n = PyBytes_GET_SIZE(token)
     cdef uint8_t seen = 0
@@ -61,11 +77,13 @@ cdef uint64_t bytes_polynomial(object token) except? 0:
     for i in range(n):
         seen |= data[i]
     if seen < 0x80:
-        return polynomial(data, n, True)
-    return str_polynomial(PyUnicode_DecodeUTF8(<const char*> data, n, "strict"))
+        return polynomial(data, n, True) if key == NULL else keyed_polynomial(key, data, n, True)
+    return str_polynomial(PyUnicode_DecodeUTF8(<const char*> data, n, "strict"), key)
 
 
-cdef Py_ssize_t read_document(object tokens, Py_ssize_t n, uint64_t* out) except -1:
+cdef Py_ssize_t read_document(
+    object tokens, Py_ssize_t n, const Keyed* key, uint64_t* out
+) except -1:
     # A list or tuple of at least n tokens, which nobody changes meanwhile. Returns how many are
     # str or bytes: less than n if one is of another type.
     cdef PyObject* token        # borrowed: counting references takes as long as hashing
@@ -74,16 +92,17 @@ cdef Py_ssize_t read_document(object tokens, Py_ssize_t n, uint64_t* out) except
         prefetch(<const void*> PySequence_Fast_GET_ITEM(tokens, min(i + TOKENS_AHEAD, n - 1)))
         token = PySequence_Fast_GET_ITEM(tokens, i)
         if PyUnicode_Check(<object> token):
-            out[i] = str_polynomial(<object> token)
+            out[i] = str_polynomial(<object> token, key)
         elif PyBytes_Check(<object> token):
-            out[i] = bytes_polynomial(<object> token)
+            out[i] = bytes_polynomial(<object> token, key)
         else:
             return i
     return n
 
 
 def token_hashes(
-    list documents not None, int64_t[::1] offsets not None, Py_ssize_t first=0, ids=None
+    list documents not None, int64_t[::1] offsets not None, Py_ssize_t first=0, ids=None,
+    KeyedPlan keyed=None,
 ):
     """Return what `token_signatures` takes for the tokens of each document, uint64 (total,).
 
@@ -97,7 +116,10 @@ def token_hashes(
         The number of the first document, for error messages.
     ids
         The numbers of the documents where they do not follow each other.
+    keyed
+        Hashes with a key.
     """
+    cdef const Keyed* key = NULL if keyed is None else &keyed.keyed
     cdef Py_ssize_t count = len(documents)
     cdef Py_ssize_t d, n, good
     cdef Py_ssize_t total = 0
@@ -125,7 +147,7 @@ def token_hashes(
             n = PySequence_Fast_GET_SIZE(tokens)    # other code ran, which may have changed it
         if n:
             try:
-                good = read_document(tokens, n, &view[total])
+                good = read_document(tokens, n, key, &view[total])
             except UnicodeDecodeError as error:
                 raise ValueError(
                     f"document {number_of(first, ids, d)} is not valid UTF-8: "

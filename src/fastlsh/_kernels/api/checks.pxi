@@ -10,9 +10,11 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
 from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
+from fastlsh._kernels.text._keyed cimport KeyedPlan
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport (
-    ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS, room_for_window,
+    ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS, Plan, make_plan,
+    room_for_window,
 )
 
 
@@ -29,6 +31,20 @@ cdef int check_plan(int unit, Py_ssize_t size) except -1:
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")
     return 0
+
+
+cdef const Plan* plan_of(Plan* own, int unit, Py_ssize_t size, KeyedPlan keyed) except NULL:
+    # That of the key; without one `own`, which is made.
+    check_plan(unit, size)
+    if keyed is None:
+        make_plan(own, unit, size)
+        return own
+    if keyed.plan.unit != unit or keyed.plan.size != size:
+        raise ValueError(
+            f"the key is for unit {keyed.plan.unit} and size {keyed.plan.size}, not for {unit} "
+            f"and {size}"
+        )
+    return &keyed.plan
 
 
 cdef int check_documents(Spans spans, int unit) except -1:

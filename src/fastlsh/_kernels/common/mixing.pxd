@@ -41,8 +41,33 @@ cdef inline uint64_t mix_code_point(uint64_t c) noexcept nogil:
     return h ^ (h >> 32)
 
 
-cdef inline uint64_t finish(uint64_t polynomial, uint64_t units) noexcept nogil:
-    return fmix64(polynomial + units * UNITS)
+cdef struct Mixer:
+    # A finaliser in the form of fmix64: what is added before, and the two factors, which are odd.
+    uint64_t add
+    uint64_t first
+    uint64_t second
+
+
+cdef inline uint64_t mixed_by(const Mixer* mixer, uint64_t h) noexcept nogil:
+    h += mixer.add
+    h ^= h >> 33
+    h *= mixer.first
+    h ^= h >> 33
+    h *= mixer.second
+    return h ^ (h >> 33)
+
+
+cdef inline Mixer public_mixer() noexcept nogil:
+    # That of fmix64.
+    cdef Mixer mixer
+    mixer.add = 0
+    mixer.first = <uint64_t> 0xFF51AFD7ED558CCD
+    mixer.second = <uint64_t> 0xC4CEB9FE1A85EC53
+    return mixer
+
+
+cdef inline uint64_t finish(const Mixer* mixer, uint64_t h, uint64_t units) noexcept nogil:
+    return mixed_by(mixer, h + units * UNITS)
 
 
 cdef inline uint32_t fold(uint64_t h) noexcept nogil:

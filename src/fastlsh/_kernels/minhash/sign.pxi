@@ -7,7 +7,7 @@ from libc.string cimport memset
 from fastlsh._kernels.candidates.bandkeys cimport band_key, is_empty_row
 from fastlsh._kernels.minhash.signer cimport FSS, Signer
 from fastlsh._kernels.text._texts cimport Span
-from fastlsh._kernels.text.source cimport WORDS, Plan, Source, element, make_plan
+from fastlsh._kernels.text.source cimport Plan, Source, element
 
 
 cdef void sign(
@@ -28,28 +28,24 @@ cdef void sign(
 
 
 cdef void sign_texts(
-    const Span* at, Py_ssize_t n, int unit, Py_ssize_t size, const Signer* how, uint64_t* window,
+    const Span* at, Py_ssize_t n, const Plan* plan, const Signer* how, uint64_t* window,
     uint32_t* rows, uint64_t* keys
 ) noexcept nogil:
-    cdef Plan plan
     cdef Source source
     cdef Py_ssize_t i
-    make_plan(&plan, unit, size)
     for i in range(n):
-        open_text(&source, &plan, at + i, window)
+        open_text(&source, plan, at + i, window)
         sign(&source, how, rows + i * how.k, keys + i if how.bands else NULL)
 
 
 cdef void sign_tokens(
-    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, Py_ssize_t size,
+    const uint64_t* tokens, const int64_t* offsets, Py_ssize_t n, const Plan* plan,
     const Signer* how, uint64_t* window, uint32_t* rows, uint64_t* keys
 ) noexcept nogil:
-    cdef Plan plan
     cdef Source source
     cdef Py_ssize_t i
-    make_plan(&plan, WORDS, size)
     for i in range(n):
-        open_tokens(&source, &plan, tokens + offsets[i], offsets[i + 1] - offsets[i], window)
+        open_tokens(&source, plan, tokens + offsets[i], offsets[i + 1] - offsets[i], window)
         sign(&source, how, rows + i * how.k, keys + i if how.bands else NULL)
 
 

@@ -1,11 +1,12 @@
 # Shingles of characters, by a rolling polynomial in four interleaved streams.
-# With polynomials.pxi.
+# With keyed.pxi and polynomials.pxi.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastlsh._kernels.common.compiler cimport noinline_void
-from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, finish
+from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, Mixer, finish
 from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.keyed cimport of_leaving, of_point, times_x
 from fastlsh._kernels.text.source cimport Plan, Source, STEP
 
 cdef inline uint64_t entering(const Plan* plan, code_unit c) noexcept nogil:
@@ -22,6 +23,13 @@ cdef inline uint64_t leaving(const Plan* plan, code_unit c) noexcept nogil:
         return mixed_point(c) * plan.power
 
 
+cdef inline uint64_t entered(const Plan* plan, uint64_t h, code_unit c) noexcept nogil:
+    # One more unit at the end of a shingle; outside of the loop where time goes.
+    if plan.keyed != NULL:
+        return times_x(h, plan.keyed.modulus) ^ of_point(plan.keyed, c)
+    return h * CHARACTER_BASE + entering(plan, c)
+
+
 cdef void open_characters(Source* s, code_unit* tag) noexcept nogil:
     # `tag` only chooses the code unit.
     cdef const code_unit* text = <const code_unit*> s.text
@@ -36,7 +44,7 @@ cdef void open_characters(Source* s, code_unit* tag) noexcept nogil:
         s.at[stream] = stream * s.steps
         h = 0
         for i in range(s.at[stream], s.at[stream] + s.plan.size - 1):
-            h = h * CHARACTER_BASE + entering(s.plan, text[i])
+            h = entered(s.plan, h, text[i])
         s.state[stream] = h
 
 
@@ -47,9 +55,12 @@ cdef void roll(
     cdef uint64_t h = state[0]
     cdef Py_ssize_t i
     for i in range(n):
-        h = h * CHARACTER_BASE + entering(plan, head[i])
+        h = entered(plan, h, head[i])
         out[i] = h
-        h -= leaving(plan, text[i])
+        if plan.keyed != NULL:
+            h ^= of_leaving(plan.keyed, text[i])
+        else:
+            h -= leaving(plan, text[i])
     state[0] = h
 
 
@@ -84,23 +95,29 @@ cdef void roll_four(
     s.state[1] = h1
     s.state[2] = h2
     s.state[3] = h3
-    for i in range(4):
-        s.at[i] += n
 
 
-cdef noinline_void finish_block(uint64_t* block, Py_ssize_t n, uint64_t units) noexcept nogil:
+cdef noinline_void finish_block(
+    uint64_t* block, Py_ssize_t n, const Plan* plan, uint64_t units
+) noexcept nogil:
+    cdef Mixer mixer = plan.mixer
     cdef Py_ssize_t i
     for i in range(n):
-        block[i] = finish(block[i], units)
+        block[i] = finish(&mixer, block[i], units)
 
 
 cdef Py_ssize_t next_characters(Source* s, uint64_t* block, code_unit* tag) noexcept nogil:
     cdef const code_unit* text = <const code_unit*> s.text
-    cdef Py_ssize_t n
+    cdef Py_ssize_t n, i
     cdef uint64_t h = 0
     if s.steps:
         n = min(s.steps, <Py_ssize_t> STEP)
-        roll_four(s.plan, text, s, n, block)
+        if s.plan.keyed != NULL:
+            roll_four_keyed(s.plan, text, s, n, block)
+        else:
+            roll_four(s.plan, text, s, n, block)
+        for i in range(4):
+            s.at[i] += n
         s.steps -= n
         n *= 4
     elif s.tail:
@@ -109,13 +126,13 @@ cdef Py_ssize_t next_characters(Source* s, uint64_t* block, code_unit* tag) noex
         s.tail = 0
     elif 0 < s.length < s.plan.size:        # a short document is its own only shingle
         for n in range(s.length):
-            h = h * CHARACTER_BASE + entering(s.plan, text[n])
-        block[0] = finish(h, s.length)
+            h = entered(s.plan, h, text[n])
+        block[0] = finish(&s.plan.mixer, h, s.length)
         s.length = 0
         return 1
     else:
         return 0
-    finish_block(block, n, s.plan.size)
+    finish_block(block, n, s.plan, s.plan.size)
     return n
 
 

@@ -4,10 +4,8 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, fmix64, mix_code_point
-from fastlsh._kernels.text.source cimport BLOCK, Source
-
-cdef enum:
-    KNOWN_IDS = 1 << 17         # hashes that are kept: nearly all of most vocabularies
+from fastlsh._kernels.text.keyed cimport KNOWN_IDS, keyed_id
+from fastlsh._kernels.text.source cimport BLOCK, Plan, Source
 
 cdef uint64_t hash_of_id[KNOWN_IDS]
 
@@ -39,24 +37,35 @@ cdef void fill_ids() noexcept nogil:
 fill_ids()
 
 
-cdef void hash_ids(const token_id* ids, Py_ssize_t n, uint64_t* word) noexcept nogil:
+cdef uint64_t hash_of_other(const Plan* plan, uint64_t number) noexcept nogil:
+    if plan.keyed != NULL:
+        return keyed_id(plan.keyed, &plan.mixer, number)
+    return word_of(number)
+
+
+cdef void hash_ids(
+    const Plan* plan, const token_id* ids, Py_ssize_t n, uint64_t* word
+) noexcept nogil:
+    cdef const uint64_t* known = &hash_of_id[0]
     cdef Py_ssize_t i
+    if plan.keyed != NULL:
+        known = plan.keyed.ids
     for i in range(n):
         if token_id is uint8_t or token_id is uint16_t:
-            word[i] = hash_of_id[ids[i]]
+            word[i] = known[ids[i]]
         else:
-            word[i] = hash_of_id[ids[i]] if ids[i] < KNOWN_IDS else word_of(ids[i])
+            word[i] = known[ids[i]] if ids[i] < KNOWN_IDS else hash_of_other(plan, ids[i])
 
 
 cdef Py_ssize_t read_ids(Source* s, uint64_t* word) noexcept nogil:
     cdef Py_ssize_t n = min(s.length - s.position, <Py_ssize_t> BLOCK)
     if s.kind == 1:
-        hash_ids((<const uint8_t*> s.text) + s.position, n, word)
+        hash_ids(s.plan, (<const uint8_t*> s.text) + s.position, n, word)
     elif s.kind == 2:
-        hash_ids((<const uint16_t*> s.text) + s.position, n, word)
+        hash_ids(s.plan, (<const uint16_t*> s.text) + s.position, n, word)
     elif s.kind == 4:
-        hash_ids((<const uint32_t*> s.text) + s.position, n, word)
+        hash_ids(s.plan, (<const uint32_t*> s.text) + s.position, n, word)
     else:
-        hash_ids((<const uint64_t*> s.text) + s.position, n, word)
+        hash_ids(s.plan, (<const uint64_t*> s.text) + s.position, n, word)
     s.position += n
     return n

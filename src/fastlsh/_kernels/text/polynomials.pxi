@@ -6,10 +6,10 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, mix_code_point
 from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.keyed cimport SHORT
 
 cdef enum:
     MIXED_POINTS = 1 << 17      # planes 0 and 1: nearly all text, emoji included
-    SHORT = 10                  # bytes that are looked up at once: most words, and shingles of 9
 
 cdef uint64_t mixed[MIXED_POINTS]
 cdef uint64_t placed[SHORT][256]        # [j][c]: c mixed, j places before the end of a run

@@ -2,7 +2,10 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, WORD_BASE, mix_code_point
+from fastlsh._kernels.common.mixing cimport (
+    CHARACTER_BASE, WORD_BASE, Mixer, mix_code_point, public_mixer,
+)
+from fastlsh._kernels.text.keyed cimport Keyed
 
 cdef enum:
     BLOCK = 512         # shingle hashes in a block: they stay in the L1 cache until used
@@ -24,6 +27,8 @@ cdef struct Plan:
     # What does not change from document to document.
     int unit
     Py_ssize_t size
+    Mixer mixer                 # finishes the hashes of words and shingles
+    const Keyed* keyed          # what a key changes; NULL: there is none, and so it is
     uint64_t power              # CHARACTER_BASE or WORD_BASE to the power size - 1
     uint64_t entering[256]      # each Latin-1 code point, mixed
     uint64_t leaving[256]       # the same times power
@@ -63,6 +68,8 @@ cdef inline void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil
     cdef int c
     plan.unit = unit
     plan.size = size
+    plan.mixer = public_mixer()
+    plan.keyed = NULL
     plan.power = 1
     while exponent:
         if exponent & 1:

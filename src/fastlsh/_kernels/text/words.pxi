@@ -1,12 +1,13 @@
 # Shingles of words and of ready tokens.
-# With polynomials.pxi, characters.pxi, cuts.pxi and decimals.pxi.
+# With polynomials.pxi, characters.pxi, cuts.pxi, decimals.pxi and keyed.pxi.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from fastlsh._kernels.common.compiler cimport noinline_void
-from fastlsh._kernels.common.mixing cimport WORD_BASE, finish, fmix64
+from fastlsh._kernels.common.mixing cimport WORD_BASE, Mixer, finish, mixed_by
 from fastlsh._kernels.text._texts cimport Span, code_unit
+from fastlsh._kernels.text.keyed cimport SHORT
 from fastlsh._kernels.text.source cimport BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Plan, Source
 
 cdef noinline_void hash_words(
@@ -22,7 +23,10 @@ cdef noinline_void hash_words(
 cdef Py_ssize_t read_words(Source* s, const code_unit* text, uint64_t* word) noexcept nogil:
     cdef Py_ssize_t edge[ROOM_FOR_EDGES]
     cdef Py_ssize_t n = find_words(s, text, edge)
-    hash_words(text, edge, n, s.roomy, word)
+    if s.plan.keyed != NULL:
+        hash_words_keyed(s.plan.keyed, text, edge, n, s.roomy, word)
+    else:
+        hash_words(text, edge, n, s.roomy, word)
     return n
 
 
@@ -34,10 +38,11 @@ cdef Py_ssize_t read_tokens(Source* s, uint64_t* word) noexcept nogil:
     return n
 
 
-cdef noinline_void mix_block(uint64_t* block, Py_ssize_t n) noexcept nogil:
+cdef noinline_void mix_block(uint64_t* block, Py_ssize_t n, const Plan* plan) noexcept nogil:
+    cdef Mixer mixer = plan.mixer
     cdef Py_ssize_t i
     for i in range(n):
-        block[i] = fmix64(block[i])
+        block[i] = mixed_by(&mixer, block[i])
 
 
 cdef inline Py_ssize_t read_units(Source* s, uint64_t* word) noexcept nogil:
@@ -53,7 +58,7 @@ cdef inline Py_ssize_t read_units(Source* s, uint64_t* word) noexcept nogil:
         n = read_words(s, <const uint16_t*> s.text, word)
     else:
         n = read_words(s, <const uint32_t*> s.text, word)
-    mix_block(word, n)
+    mix_block(word, n, s.plan)
     return n
 
 
@@ -125,16 +130,19 @@ cdef Py_ssize_t next_words(Source* s, uint64_t* block) noexcept nogil:
     while n:
         if size > 1:
             s.filled += n
-            n = roll_words(s, word, n, block)
+            if s.plan.keyed != NULL:
+                n = roll_words_keyed(s, word, n, block)
+            else:
+                n = roll_words(s, word, n, block)
         if s.plan.unit & WITH_EMPTY:
             n = thin(s, block, n)
         if n:
-            finish_block(block, n, size)
+            finish_block(block, n, s.plan, size)
             return n
         word = block if size == 1 else make_place(s)
         n = read_units(s, word)
     if 0 < s.words < size:                      # a short document is its own only shingle
-        block[0] = finish(s.state[0], s.words)
+        block[0] = finish(&s.plan.mixer, s.state[0], s.words)
         s.words = 0
         return 1
     return 0

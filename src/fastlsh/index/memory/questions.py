@@ -33,8 +33,7 @@ class Questions(Contents):
         try:
             return self._readers.pop()
         except IndexError:
-            shingler = self.settings.search.shingler
-            return TextReader(shingler.kernel_unit, shingler.size)
+            return TextReader(*self.settings.search.shingler.hashing)
 
     def put_back(self, reader: TextReader | None) -> None:
         """Keep a reader for the next call."""

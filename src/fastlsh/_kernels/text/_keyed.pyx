@@ -1,0 +1,111 @@
+"""The numbers of a key, made ready for hashing shingles of one kind."""
+
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
+
+from fastlsh._kernels.common.checks cimport memory_of
+from fastlsh._kernels.common.mixing cimport Mixer
+from fastlsh._kernels.text.keyed cimport KNOWN_IDS, SECRET, SHORT, Keyed, keyed_id, times_x
+from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
+
+
+cdef class KeyedPlan:
+    """How shingles of some units are hashed with a key.
+
+    Parameters
+    ----------
+    unit, size
+        As in `signatures`.
+    secret
+        uint64 (531,): a modulus, which is odd; what a mixer adds, and its two factors, which are
+        odd; what each byte of a code point adds: the 256 lowest, the next ones and the uppermost,
+        of both without 0.
+    """
+
+    def __cinit__(self, int unit, Py_ssize_t size, const uint64_t[::1] secret not None):
+        if secret.shape[0] != SECRET:
+            raise ValueError(f"secret has {secret.shape[0]} numbers, expected {SECRET}")
+        memory_of(secret, "secret")
+        if size < 1:
+            raise ValueError(f"size must be at least 1, got {size}")
+        if not secret[0] & secret[2] & secret[3] & 1:
+            raise ValueError("the modulus and the factors of a secret must be odd")
+        if unit == TOKEN_IDS:
+            self.ids = <uint64_t*> PyMem_Malloc(KNOWN_IDS * sizeof(uint64_t))
+            if self.ids == NULL:
+                raise MemoryError()
+        make_plan(&self.plan, unit, size)
+        self.plan.keyed = &self.keyed
+        self.plan.mixer.add = secret[1]
+        self.plan.mixer.first = secret[2]
+        self.plan.mixer.second = secret[3]
+        fill(&self.keyed, &secret[0], unit, size)
+        if self.ids != NULL:
+            fill_ids(&self.keyed, &self.plan.mixer, self.ids)
+            self.keyed.ids = self.ids
+
+    def __dealloc__(self):
+        PyMem_Free(self.ids)
+
+
+cdef uint64_t times(uint64_t a, uint64_t b, uint64_t modulus) noexcept nogil:
+    cdef uint64_t product = 0
+    while b:
+        if b & 1:
+            product ^= a
+        a = times_x(a, modulus)
+        b >>= 1
+    return product
+
+
+cdef uint64_t power_of_x(Py_ssize_t exponent, uint64_t modulus) noexcept nogil:
+    cdef uint64_t result = 1
+    cdef uint64_t square = 2
+    while exponent:
+        if exponent & 1:
+            result = times(square, result, modulus)
+        square = times(square, square, modulus)
+        exponent >>= 1
+    return result
+
+
+cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) noexcept nogil:
+    cdef uint64_t modulus = secret[0]
+    cdef uint64_t power = power_of_x(size - 1, modulus)
+    cdef const uint64_t* summand = secret + 4
+    cdef uint64_t h
+    cdef Py_ssize_t i, j, c, _
+    memset(key, 0, sizeof(Keyed))
+    key.modulus = modulus
+    for c in range(256):
+        key.point[0][c] = summand[c]
+        if c:
+            key.point[1][c] = summand[255 + c]
+        if 0 < c <= 16:
+            key.point[2][c] = summand[510 + c]
+        h = summand[c]
+        for j in range(SHORT):
+            key.placed[j][c] = h
+            h = times_x(h, modulus)
+        h = c
+        for _ in range(64):
+            h = times_x(h, modulus)
+        key.reduced[c] = h
+    for i in range(3):
+        for c in range(256):
+            key.leaving[i][c] = times(power, key.point[i][c], modulus)
+    for i in range(SHORT - 1, -1, -1):
+        key.cleared[i] = key.cleared[i + 1] ^ key.placed[i][0]
+    if unit == CHARACTERS or size <= 8:
+        return
+    power = times_x(power, modulus)
+    for j in range(8):
+        for c in range(256):
+            key.beyond[j][c] = times(power, <uint64_t> c << (8 * j), modulus)
+
+
+cdef void fill_ids(const Keyed* key, const Mixer* mixer, uint64_t* ids) noexcept nogil:
+    cdef uint64_t number
+    for number in range(KNOWN_IDS):
+        ids[number] = keyed_id(key, mixer, number)

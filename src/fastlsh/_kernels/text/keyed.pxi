@@ -1,0 +1,140 @@
+# The hot loops of hashing with a key: keyed.pxd says how. What is around them does not know.
+# With polynomials.pxi.
+
+from libc.stdint cimport uint8_t, uint64_t
+
+from fastlsh._kernels.common.compiler cimport noinline_void
+from fastlsh._kernels.common.mixing cimport UNITS
+from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.keyed cimport (
+    SHORT, Keyed, keyed_points, of_leaving, of_point, times_few, times_x,
+)
+from fastlsh._kernels.text.source cimport Plan, Source
+
+
+cdef void roll_four_keyed(
+    const Plan* plan, const code_unit* text, Source* s, Py_ssize_t n, uint64_t* out
+) noexcept nogil:
+    cdef const Keyed* key = plan.keyed
+    cdef uint64_t modulus = key.modulus
+    cdef const code_unit* t0 = text + s.at[0]
+    cdef const code_unit* t1 = text + s.at[1]
+    cdef const code_unit* t2 = text + s.at[2]
+    cdef const code_unit* t3 = text + s.at[3]
+    cdef Py_ssize_t last = plan.size - 1
+    cdef uint64_t h0 = s.state[0]
+    cdef uint64_t h1 = s.state[1]
+    cdef uint64_t h2 = s.state[2]
+    cdef uint64_t h3 = s.state[3]
+    cdef Py_ssize_t i
+    for i in range(n):
+        h0 = times_x(h0, modulus) ^ of_point(key, t0[i + last])
+        h1 = times_x(h1, modulus) ^ of_point(key, t1[i + last])
+        h2 = times_x(h2, modulus) ^ of_point(key, t2[i + last])
+        h3 = times_x(h3, modulus) ^ of_point(key, t3[i + last])
+        out[i] = h0
+        out[i + n] = h1
+        out[i + 2 * n] = h2
+        out[i + 3 * n] = h3
+        h0 ^= of_leaving(key, t0[i])
+        h1 ^= of_leaving(key, t1[i])
+        h2 ^= of_leaving(key, t2[i])
+        h3 ^= of_leaving(key, t3[i])
+    s.state[0] = h0
+    s.state[1] = h1
+    s.state[2] = h2
+    s.state[3] = h3
+
+
+cdef inline uint64_t keyed_eight(const Keyed* key, uint64_t bytes) noexcept nogil:
+    return (
+        key.placed[0][bytes >> 56] ^ key.placed[1][(bytes >> 48) & 0xFF]
+        ^ key.placed[2][(bytes >> 40) & 0xFF] ^ key.placed[3][(bytes >> 32) & 0xFF]
+        ^ key.placed[4][(bytes >> 24) & 0xFF] ^ key.placed[5][(bytes >> 16) & 0xFF]
+        ^ key.placed[6][(bytes >> 8) & 0xFF] ^ key.placed[7][bytes & 0xFF]
+    )
+
+
+cdef inline uint64_t keyed_short(
+    const Keyed* key, const uint8_t* end, Py_ssize_t m
+) noexcept nogil:
+    # Of the m <= SHORT bytes before `end`. Reads SHORT bytes, branches never.
+    cdef const Keep* kept = &keep[m]
+    return (
+        keyed_eight(key, load_bytes(end - 8) & kept.eight)
+        ^ key.placed[8][(end - 9)[0] & kept.ninth] ^ key.placed[9][(end - 10)[0] & kept.tenth]
+        ^ key.cleared[m]
+    )
+
+
+cdef uint64_t keyed_long(const Keyed* key, const uint8_t* text, Py_ssize_t n) noexcept nogil:
+    # More than SHORT bytes.
+    cdef uint64_t h = 0
+    while n > SHORT:
+        h = times_few(key, h, 8) ^ keyed_eight(key, load_bytes(text))
+        text += 8
+        n -= 8
+    if n > 8:
+        h = times_few(key, h, n - 8)
+    return times_few(key, h, min(n, <Py_ssize_t> 8)) ^ keyed_short(key, text + n, n)
+
+
+cdef inline uint64_t keyed_polynomial(
+    const Keyed* key, const code_unit* text, Py_ssize_t n, bint roomy
+) noexcept nogil:
+    # As `polynomial`, for the mixer of the key.
+    if code_unit is uint8_t:
+        if n > SHORT:
+            return keyed_long(key, text, n) + <uint64_t> n * UNITS
+        if roomy:
+            return keyed_short(key, text + n, n) + <uint64_t> n * UNITS
+    return keyed_points(key, text, n)
+
+
+cdef noinline_void hash_words_keyed(
+    const Keyed* key, const code_unit* text, const Py_ssize_t* edge, Py_ssize_t n,
+    Py_ssize_t roomy, uint64_t* word
+) noexcept nogil:
+    cdef Py_ssize_t i, begin, end
+    for i in range(n):
+        begin = edge[2 * i]
+        end = edge[2 * i + 1]
+        word[i] = keyed_polynomial(key, text + begin, end - begin, end >= roomy)
+
+
+cdef inline uint64_t beyond_size(const Keyed* key, Py_ssize_t size, uint64_t h) noexcept nogil:
+    # h * x^size
+    if size <= 8:
+        return times_few(key, h, size)
+    return (
+        key.beyond[0][h & 0xFF] ^ key.beyond[1][(h >> 8) & 0xFF]
+        ^ key.beyond[2][(h >> 16) & 0xFF] ^ key.beyond[3][(h >> 24) & 0xFF]
+        ^ key.beyond[4][(h >> 32) & 0xFF] ^ key.beyond[5][(h >> 40) & 0xFF]
+        ^ key.beyond[6][(h >> 48) & 0xFF] ^ key.beyond[7][h >> 56]
+    )
+
+
+cdef Py_ssize_t roll_words_keyed(
+    Source* s, const uint64_t* word, Py_ssize_t n, uint64_t* block
+) noexcept nogil:
+    # Makes the shingles that end with these words; those before them lie in front.
+    cdef const Keyed* key = s.plan.keyed
+    cdef Py_ssize_t size = s.plan.size
+    cdef uint64_t h = s.state[0]
+    cdef Py_ssize_t made = 0
+    cdef Py_ssize_t missing = size - s.words        # for the first shingle
+    cdef Py_ssize_t i = 0
+    while i < min(missing, n):
+        h = times_x(h, key.modulus) ^ word[i]
+        i += 1
+    if 0 < missing <= n:
+        block[0] = h
+        made = 1
+    while i < n:
+        h = times_x(h, key.modulus) ^ (word[i] ^ beyond_size(key, size, word[i - size]))
+        block[made] = h
+        made += 1
+        i += 1
+    s.words = min(s.words + n, size)
+    s.state[0] = h
+    return made

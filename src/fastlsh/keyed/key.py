@@ -1,0 +1,175 @@
+"""A key: what it gives, and how it keeps its secret to itself."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import KeyedPlan
+from fastlsh.errors import LockedKeyError
+from fastlsh.keyed.derivation import coefficients, fingerprint_of, root_of, shingle_secret
+from fastlsh.keyed.files import LEAST_BYTES, read_secret
+
+KEY_FILE = "FASTLSH_KEY_FILE"
+"""The environment variable with the file that unlocks keys in worker processes."""
+
+
+class Key:
+    """Secret bytes that choose the hash functions, so that nobody else can predict them.
+
+    With a key, nobody who does not have it can build texts whose hashes collide, merge texts of
+    others or push them out of their buckets: docs/guarantees.md says against whom, and what no key
+    prevents. Signatures with different keys, or with and without one, cannot be compared.
+
+    Parameters
+    ----------
+    secret
+        At least 16 bytes that are hard to guess: ``secrets.token_bytes(32)``.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Tells keys apart; 32 hexadecimal digits, derived from the key. Indexes and work directories
+        store it. It gives the key away only to somebody who can guess the key.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `secret` is no bytes, or too short.
+
+    Notes
+    -----
+    The secret is in no `repr`, pickle or file. A key that comes out of a pickle is locked: what
+    needs it raises `LockedKeyError` until `unlock` gives it the secret again, or unless the
+    environment variable ``FASTLSH_KEY_FILE`` names a file with it, for worker processes.
+
+    Examples
+    --------
+    >>> import secrets
+    >>> key = Key(secrets.token_bytes(32))
+    >>> len(key.fingerprint)
+    32
+    """
+
+    __slots__ = ("_plans", "_root", "_secret", "fingerprint")
+
+    fingerprint: str
+
+    def __init__(self, secret: bytes | bytearray | memoryview) -> None:
+        self._set(_root_of(secret))
+        self.fingerprint = fingerprint_of(self._known())
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> "Key":
+        """Return the key that a file holds: all its bytes, as they are.
+
+        Warns
+        -----
+        KeyFileWarning
+            Others than the owner may read the file.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read, is empty, too short, or larger than 64 KiB.
+        """
+        return cls(read_secret(path))
+
+    def __repr__(self) -> str:
+        return f"<Key {self.fingerprint}{', locked' if self.locked else ''}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __copy__(self) -> "Key":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Key":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return locked_key, (self.fingerprint,)
+
+    @property
+    def locked(self) -> bool:
+        """Whether the secret is missing."""
+        return self._root is None
+
+    def unlock(self, secret: "Key | bytes | bytearray | memoryview") -> None:
+        """Give a key that came out of a pickle its secret again, or the key that it was.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is not the secret of this key.
+        LockedKeyError
+            It is a key that is locked itself.
+        """
+        root = secret._known() if isinstance(secret, Key) else _root_of(secret)
+        if fingerprint_of(root) != self.fingerprint:
+            raise ValueError(
+                f"this is another key: its fingerprint is {fingerprint_of(root)}, not"
+                f" {self.fingerprint}"
+            )
+        self._set(root)
+
+    # ---- for the floors above
+
+    def plan(self, unit: int, size: int) -> KeyedPlan:
+        """Return how shingles are hashed, by the number that the kernels have for the unit."""
+        plan = self._plans.get((unit, size))
+        if plan is None:
+            if self._secret is None:
+                self._secret = shingle_secret(self._known())
+            plan = self._plans[unit, size] = KeyedPlan(unit, size, self._secret)
+        return plan
+
+    def functions(self, count: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return the coefficients a and b of so many functions."""
+        return coefficients(self._known(), count, seed)
+
+    def _set(self, root: bytes | None) -> None:
+        self._root = root
+        self._secret: NDArray[np.uint64] | None = None
+        self._plans: dict[tuple[int, int], KeyedPlan] = {}
+
+    def _known(self) -> bytes:
+        if self._root is None and (path := os.environ.get(KEY_FILE)):
+            self.unlock(read_secret(path))
+        if self._root is None:
+            raise LockedKeyError(
+                f"the key {self.fingerprint} is locked, because no pickle holds a secret: give it"
+                f" back with Key.unlock, or name its file in the environment variable {KEY_FILE}"
+            )
+        return self._root
+
+
+def locked_key(fingerprint: str) -> Key:
+    """Return a key without its secret, as pickles hold it."""
+    key = Key.__new__(Key)
+    key._set(None)
+    key.fingerprint = fingerprint
+    return key
+
+
+def check_key(key: Any) -> Key | None:
+    """Return the key, or None; TypeError if it is something else."""
+    if key is not None and not isinstance(key, Key):
+        raise TypeError(
+            f"key must be a Key, got {type(key).__name__}: fastlsh.Key(secret) makes one of bytes"
+        )
+    return key
+
+
+def _root_of(secret: Any) -> bytes:
+    if not isinstance(secret, (bytes, bytearray, memoryview)):
+        # Never the value: it may be the secret.
+        raise TypeError(f"a key is made of bytes, got {type(secret).__name__}")
+    whole = bytes(secret)
+    if len(whole) < LEAST_BYTES:
+        raise ValueError(f"a key needs at least {LEAST_BYTES} bytes, got {len(whole)}")
+    return root_of(whole)

@@ -1,0 +1,157 @@
+"""The kernels with a key against the oracle, on every instruction set."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from fastlsh import Key
+from fastlsh._kernels import (
+    ALPHANUMERIC,
+    CHARACTERS,
+    TOKEN_IDS,
+    WITH_EMPTY,
+    WORDS,
+    KeyedPlan,
+    spans_of_ids,
+    spans_of_list,
+)
+from oracle_keyed import Keyed
+from strategies import any_text, share
+
+SECRET = bytes(range(32))
+KEY = Key(SECRET)
+KEYED = Keyed(SECRET)
+SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 511, 512, 513, 2049]
+ALPHABETS = {
+    "ascii": "abcdefgh \n",
+    "latin-1": "aé\xa0ÿ\x85 \0",
+    "ucs-2": "aя中\u2028\ud800\udfff \0",
+    "ucs-4": "a😀中\U0010ffff \0",
+}
+
+
+def text_of(length, alphabet, seed=0):
+    """Return a text of this length that has the width of its alphabet."""
+    draw = random.Random(f"{length} {alphabet!a} {seed}")
+    text = "".join(draw.choices(alphabet, k=length))
+    return text[:-1] + alphabet[1] if length else text
+
+
+def window_hashes(isa, spans, unit, size, unique=False):
+    lengths = np.empty(len(spans), np.int64)
+    spans.lengths(lengths)
+    start = np.concatenate([[0], np.cumsum(lengths + 1)])
+    out = np.zeros(start[-1], np.uint64)
+    count = np.empty(len(spans), np.int64)
+    isa.shingle_sets(spans, None, unit, size, out, start, count, unique, keyed=KEY.plan(unit, size))
+    return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
+
+
+def in_order(text, unit, size):
+    units = oracle.units_of(text, unit)
+    return [KEYED.window_hash(w) for w in oracle.windows(units, size)]
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
+@pytest.mark.parametrize("size", [1, 2, 5, 9, 70])
+def test_character_shingles(isa, alphabet, size):
+    texts = [text_of(n + size - 1, alphabet) for n in SHINGLES]
+    texts += [text_of(n, alphabet) for n in range(size + 6)]
+    found = window_hashes(isa, spans_of_list(texts), CHARACTERS, size)
+    expected = [sorted(in_order(text, "char", size)) for text in texts]
+    assert [sorted(hashes) for hashes in found] == expected
+    found = window_hashes(isa, spans_of_list(texts), CHARACTERS, size, unique=True)
+    assert found == [sorted(set(hashes)) for hashes in expected]
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
+@pytest.mark.parametrize("size", [1, 2, 8, 9, 20])
+def test_word_shingles(isa, alphabet, size):
+    texts = [text_of(4 * n, alphabet) for n in SHINGLES[:-1]] + [" ", "\n a", "a ", " \t "]
+    texts += [" ".join(text_of(3, "abc", i) for i in range(n + size - 1)) for n in SHINGLES]
+    texts += [" ".join(text_of(n, "abé") for n in range(50))]
+    found = window_hashes(isa, spans_of_list(texts), WORDS, size)
+    assert found == [in_order(text, "word", size) for text in texts]
+
+
+@pytest.mark.parametrize("size", [1, 3, 9])
+def test_byte_shingles(isa, size):
+    texts = [text_of(n, alphabet) for n in (0, 1, 3, 40, 600) for alphabet in ALPHABETS.values()]
+    texts += [b"", b"\xff\xfe\0\x80", b"plain bytes", bytes(range(256)) * 9]
+    found = window_hashes(isa, spans_of_list(texts, 0, True), CHARACTERS, size)
+    for text, hashes in zip(texts, found, strict=True):
+        assert sorted(hashes) == sorted(in_order(text, "byte", size))
+
+
+def test_empty_words_are_words(isa):
+    found = window_hashes(isa, spans_of_list(["a,,b, c"]), ALPHANUMERIC | WITH_EMPTY, 2)
+    words = ["a", "", "b", "", "c"]
+    assert found == [[KEYED.words_hash(pair) for pair in pairwise(words)]]
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("size", [1, 3, 11])
+def test_token_ids_are_words_of_their_digits(isa, width, size):
+    edges = [0, 7, 10, 99, 127, 2**16 - 1, 2**17 - 1, 2**17, 10**9 + 7, 10**10, 2**32 - 1, 2**63]
+    edges += [2**64 - 1, 10**19]
+    ids = np.array([i for i in edges * 3 if i < 2 ** (8 * width)], f"u{width}")
+    offsets = np.array([0, 1, len(ids)])
+    spans = spans_of_ids(ids.view(np.uint8), width, False, offsets, np.arange(2))
+    found = window_hashes(isa, spans, TOKEN_IDS, size)
+    for begin, end, hashes in zip(offsets, offsets[1:], found, strict=False):
+        words = tuple(str(i) for i in ids[begin:end])
+        assert hashes == [KEYED.window_hash(w) for w in oracle.windows(words, size)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_tokens(isa, size):
+    words = ["", "a", "é", "я", "😀", b"bytes", "caf\xe9".encode(), "x" * 10, "x" * 11, "y" * 99]
+    offsets = np.empty(3, np.int64)
+    plan = KEY.plan(WORDS, size)
+    tokens = isa.token_hashes([words, words[:1]], offsets, keyed=plan)
+    out = np.empty((2, 20), np.uint32)
+    a, b = KEY.functions(20, 1)
+    isa.token_signatures(tokens, offsets, size, 0, a, b, out, keyed=plan)
+    for document, row in zip([words, words[:1]], out.tolist(), strict=True):
+        units = tuple(w.decode() if isinstance(w, bytes) else w for w in document)
+        hashes = {KEYED.window_hash(w) for w in oracle.windows(units, size)}
+        assert row == KEYED.signature(hashes, 20)
+
+
+@pytest.mark.parametrize("scheme", ["affine32", "fss"])
+@pytest.mark.parametrize("num_perm", [1, 64, 100])
+def test_signatures(isa, scheme, num_perm):
+    texts = [text_of(n + 4 if n else 0, ALPHABETS["ucs-2"]) for n in SHINGLES if n < 600]
+    kernel = {"affine32": isa.AFFINE32, "fss": isa.FSS}[scheme]
+    a, b = KEY.functions(num_perm + (oracle.ROUNDS if scheme == "fss" else 0), 3)
+    out = np.empty((len(texts), num_perm), np.uint32)
+    plan = KEY.plan(CHARACTERS, 5)
+    isa.signatures(spans_of_list(texts), CHARACTERS, 5, kernel, a, b, out, keyed=plan)
+    for text, row in zip(texts, out.tolist(), strict=True):
+        assert row == KEYED.signature(in_order(text, "char", 5), num_perm, 3, scheme)
+
+
+@share(4)
+@given(st.lists(any_text, max_size=6), st.sampled_from(["char", "word"]), st.integers(1, 12))
+def test_all_instruction_sets_agree_with_the_oracle(isa, texts, unit, size):
+    number = {"char": CHARACTERS, "word": WORDS}[unit]
+    found = window_hashes(isa, spans_of_list(texts), number, size)
+    for text, hashes in zip(texts, found, strict=True):
+        assert sorted(hashes) == sorted(in_order(text, unit, size))
+
+
+def test_refusals(isa):
+    secret = np.ones(531, np.uint64)
+    with pytest.raises(ValueError, match="530 numbers, expected 531"):
+        KeyedPlan(CHARACTERS, 9, secret[:-1])
+    with pytest.raises(ValueError, match="must be odd"):
+        KeyedPlan(CHARACTERS, 9, secret * np.uint64(2))
+    with pytest.raises(ValueError, match="at least 1"):
+        KeyedPlan(CHARACTERS, 0, secret)
+    with pytest.raises(ValueError, match="the key is for unit 0 and size 9, not for 1 and 9"):
+        isa.TextReader(WORDS, 9, KeyedPlan(CHARACTERS, 9, secret))
