@@ -43,8 +43,6 @@ PLAIN_MODULES = [
     "common._cpu", "text._texts", "text._keyed", "text._normal", "candidates._candidates",
     "sets._exact_join", "sets._numbers", "index._ids", "compat._datasketch",
 ]  # fmt: skip
-FEW_LOOPS = ["common._cpu", "index._ids"]
-"""Modules that gain nothing from more optimisation."""
 
 # What Cython needs for memoryviews, compiled once and not in each module. Python knows it by its
 # last name alone, too, so that is one which no other package has.
@@ -149,7 +147,7 @@ plain_modules = [
         f"fastlsh._kernels.{name}",
         f"{KERNELS}{name.replace('.', '/')}.pyx",
         "baseline",
-        "-O1" if name in FEW_LOOPS else "-O3",
+        "-O3",
     )
     for name in PLAIN_MODULES
 ]
