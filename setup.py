@@ -4,8 +4,9 @@ Switches, read from the environment:
 
 FASTLSH_DEBUG=1                     bounds checks, assertions, no optimisation
 FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang)
-FASTLSH_BUILD=all                   for every processor, as wheels are; or up to one instruction
-                                    set by name. By default, up to the newest one of this machine
+FASTLSH_BUILD=all                   for every processor, as wheels are. By default only up to the
+                                    newest instruction set of this machine (which a name chooses,
+                                    too); the older ones then are a reserve, compiled quickly
 """
 
 import os
@@ -13,6 +14,7 @@ import platform
 import shlex
 import sys
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 
 import Cython
@@ -20,6 +22,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = "src/fastlsh/_kernels/"
+SIMD = Path(KERNELS, "api/_simd.pyx")
 
 # One source, one module per instruction set: name -> flags of (gcc and clang, MSVC).
 # Features are listed one by one, for naming a processor would tune for 256-bit vectors.
@@ -57,6 +60,8 @@ msvc = sys.platform == "win32"
 macos = sys.platform == "darwin"
 # A changed switch is no reason to recompile, so each kind of build has a folder of its own.
 build_base = "build/sanitize" if sanitize else "build/debug" if debug else "build"
+CHOSEN = f"{build_base}/instruction-sets"
+"""A file that changes if other instruction sets are to be built: then all is recompiled."""
 
 
 def target() -> str:
@@ -73,7 +78,6 @@ def target() -> str:
 def instruction_sets() -> list[str]:
     """Return what is built: each takes as long as everything else together."""
     names = list(INSTRUCTION_SETS[target()])
-    newest = os.environ.get("FASTLSH_BUILD") or newest_here()
     if newest != "all" and newest not in names:
         raise SystemExit(f"FASTLSH_BUILD={newest} is none of all, {', '.join(names)}")
     return names if newest == "all" else names[: names.index(newest) + 1]
@@ -88,11 +92,10 @@ def newest_here() -> str:
     found = next((set(line.split()) for line in lines if line.startswith("flags")), None)
     if found is None or target() != "x86_64":
         return "all"
-    missing = [name for name, needed in NEEDED.items() if not needed <= found]
-    return {"avx2": "baseline", "avx512": "avx2"}[missing[0]] if missing else "all"
+    return ["baseline", *takewhile(lambda name: NEEDED[name] <= found, NEEDED)][-1]
 
 
-def flags(instruction_set: str) -> list[str]:
+def flags(instruction_set: str, level: str = "-O3") -> list[str]:
     """Return the compiler flags of one instruction set."""
     gcc, cl = INSTRUCTION_SETS[target()][instruction_set]
     if msvc:
@@ -101,7 +104,7 @@ def flags(instruction_set: str) -> list[str]:
     # one slow one.
     # Short loops must not straddle a cache line by the chance of what stands before them.
     layout = ["-fno-tree-slp-vectorize", "-falign-functions=64"]
-    common = ["-O0", "-g", "-UNDEBUG"] if debug else ["-O3", "-g0", *layout]
+    common = ["-O0", "-g", "-UNDEBUG"] if debug else [level, "-g0", *layout]
     if sanitize:
         common = ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={sanitize}"]
         common += ["-fno-sanitize-recover=all"]
@@ -113,40 +116,65 @@ def one_arch() -> list[str]:
     return ["-arch", target()] if macos else []
 
 
-def flags_of_shared() -> list[str]:
-    """Return the compiler flags of what is called a few times for each batch of documents."""
-    return [{"-O3": "-O1"}.get(flag, flag) for flag in flags("baseline")]
-
-
-def extension(module: str, instruction_set: str) -> Extension:
-    """Return one extension module of the kernel package."""
+def extension(module: str, source: str, instruction_set: str, level: str) -> Extension:
+    """Return one extension module."""
     return Extension(
-        f"fastlsh._kernels.{module}",
-        [f"{KERNELS}{module.replace('.', '/')}.pyx"],
+        module,
+        [source],
         define_macros=[("FASTLSH_DEBUG", "1")] if debug else [],
-        extra_compile_args=flags(instruction_set),
+        extra_compile_args=flags(instruction_set, level),
         extra_link_args=[f"-fsanitize={sanitize}", *one_arch()] if sanitize else one_arch(),
-        depends=["setup.py"],
+        depends=["setup.py", CHOSEN],
     )
 
 
+newest = os.environ.get("FASTLSH_BUILD") or newest_here()
 built = instruction_sets()
-extensions = [extension(f"api._{name}", name) for name in built]
-extensions += [extension(name, "baseline") for name in PLAIN_MODULES]
-# What was not built is not chosen at run time. Another number of sets is a reason to recompile.
-processor = extensions[len(built)]
-processor.define_macros.append(("FASTLSH_BUILT", str(len(built))))
-processor.depends.append(f"{build_base}/instruction-sets")
-extensions.append(
-    Extension(
-        SHARED,
-        [f"src/{SHARED.replace('.', '/')}.c"],  # generated, in the build folder
-        define_macros=[("FASTLSH_DEBUG", "1")] if debug else [],
-        extra_compile_args=flags_of_shared(),
-        extra_link_args=[f"-fsanitize={sanitize}", *one_arch()] if sanitize else one_arch(),
-        depends=["setup.py"],
+# Each is compiled from the same C, which is made once.
+reserve = [] if newest == "all" else built[:-1]
+vector_modules = [
+    extension(
+        f"fastlsh._kernels.api._{name}",
+        f"{SIMD.parent}/_{name}.c",
+        name,
+        "-O1" if name in reserve else "-O3",
     )
-)
+    for name in built
+]
+simd = Extension("fastlsh._kernels.api._simd", [SIMD.as_posix()])
+plain_modules = [
+    extension(
+        f"fastlsh._kernels.{name}",
+        f"{KERNELS}{name.replace('.', '/')}.pyx",
+        "baseline",
+        "-O3",
+    )
+    for name in PLAIN_MODULES
+]
+# What was not built is not chosen at run time.
+plain_modules[0].define_macros.append(("FASTLSH_BUILT", str(len(built))))
+# Generated; what is in it is called a few times for each batch.
+shared = extension(SHARED, f"src/{SHARED.replace('.', '/')}.c", "baseline", "-O1")
+
+
+def write_if_new(path: Path, text: str) -> None:
+    """Write a file, unless that is in it: what depends on it would be compiled again."""
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def vectors(folder: Path) -> list[Extension]:
+    """Return the modules of the instruction sets: the same C, under other names."""
+    c_file = folder / SIMD.with_suffix(".c")
+    for each in vector_modules:
+        name = each.name.rpartition(".")[2]
+        source = c_file.with_name(f"{name}.c")
+        lines = [f"#define {kind}__simd {kind}_{name}" for kind in ("PyInit", "PyModExport")]
+        write_if_new(source, "\n".join([*lines, f'#include "{c_file.name}"', ""]))
+        each.sources = [source.as_posix()]
+        each.depends.append(c_file.as_posix())
+    return vector_modules
 
 
 def translated() -> list[Extension]:
@@ -156,6 +184,7 @@ def translated() -> list[Extension]:
     made before, and Cython would make all of it again, and the compiler after it.
     """
     folder = Path(build_base, "cython")
+    extensions = [simd, *plain_modules, shared]
     c_files = [folder / Path(each.sources[0]).with_suffix(".c") for each in extensions]
     sources = sorted(
         path for kind in ("pyx", "pxd", "pxi") for path in Path("src").rglob(f"*.{kind}")
@@ -163,15 +192,12 @@ def translated() -> list[Extension]:
     seen = sha256(f"{Cython.__version__} {sys.version_info[:2]}".encode())
     for path in [Path("setup.py"), *sources]:
         seen.update(path.as_posix().encode() + path.read_bytes())
-    number = Path(processor.depends[-1])
-    if not number.exists() or number.read_text() != " ".join(built):
-        number.parent.mkdir(parents=True, exist_ok=True)
-        number.write_text(" ".join(built))
+    write_if_new(Path(CHOSEN), newest)
     stamp = folder / "made-of"
     if stamp.exists() and stamp.read_text() == seen.hexdigest() and all(map(Path.exists, c_files)):
         for each, c_file in zip(extensions, c_files):  # noqa: B905
             each.sources = [c_file.as_posix()]
-        return extensions
+        return [*vectors(folder), *extensions[1:]]
     stamp.unlink(missing_ok=True)
     # Processes that are no forks would run this file again.
     forks = sys.platform == "linux" and sys.version_info < (3, 14)
@@ -192,7 +218,7 @@ def translated() -> list[Extension]:
         },
     )
     stamp.write_text(seen.hexdigest())
-    return made
+    return [*vectors(folder), *made[1:]]
 
 
 setup(

@@ -5,7 +5,7 @@ Imports nothing of fastlsh. Sets of substrings, Python integers, dictionaries.
 
 import math
 from collections import defaultdict
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 M32 = 2**32 - 1
@@ -30,6 +30,7 @@ def fmix64(h):
     return h ^ h >> 33
 
 
+@lru_cache(1 << 16)
 def mix_code_point(c):
     h = (c + 1) * 0x9E3779B97F4A7C15 & M64
     h = (h ^ h >> 32) * 0xD6E8FEB86659FD93 & M64
@@ -53,8 +54,11 @@ def characters_hash(characters):
     return finish(polynomial(map(mix_code_point, points), CHARACTER_BASE), len(characters))
 
 
+word_hash = lru_cache(1 << 14)(characters_hash)
+
+
 def words_hash(words):
-    return finish(polynomial(map(characters_hash, words), WORD_BASE), len(words))
+    return finish(polynomial(map(word_hash, words), WORD_BASE), len(words))
 
 
 def units_of(text, unit):

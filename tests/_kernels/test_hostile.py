@@ -50,8 +50,9 @@ def compiled():
         ("sets", "_exact_join"), ("sets", "_numbers"), ("compat", "_datasketch"),
     ]:  # fmt: skip
         module = importlib.import_module(f"fastlsh._kernels.{folder}.{name}")
+        home = module.__name__.replace("._baseline", "._simd")  # of all instruction sets
         for key, value in vars(module).items():
-            if getattr(value, "__module__", None) != module.__name__ or key.startswith("_"):
+            if getattr(value, "__module__", None) != home or key.startswith("_"):
                 continue
             yield key, value
             for inner, method in vars(value).items() if isinstance(value, type) else ():

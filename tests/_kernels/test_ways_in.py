@@ -1,5 +1,6 @@
 """Words, ready tokens, UTF-8 and ready hashes: where blocks end, and where texts do."""
 
+import functools
 import itertools
 import random
 import sys
@@ -43,6 +44,7 @@ def words_in_order(isa, spans, size, room=2000):
     return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
 
 
+@functools.lru_cache(1 << 10)
 def expected_words(text, size):
     return [oracle.words_hash(w) for w in oracle.windows(tuple(text.split()), size)]
 

@@ -310,7 +310,12 @@ def rows_of(request, here):
 
 
 @posix
-@pytest.mark.parametrize("line", ["| cat > {}", "> {}", ">> {}"])
+@pytest.mark.parametrize(
+    ("rows_of", "line"),
+    [("a.jsonl", "> {}"), ("a.jsonl", ">> {}"), ("a.jsonl", "| cat > {}"), ("a.arrow", "> {}"),
+     ("a.arrow", "| cat > {}"), ("a.parquet", ">> {}")],
+    indirect=["rows_of"],
+)  # fmt: skip
 def test_rows_to_the_standard_output(rows_of, line):
     if not os.path.exists("/dev/stdout"):
         pytest.skip("no /dev/stdout")

@@ -194,6 +194,24 @@ def test_an_error_that_undoes_a_batch(path):
         assert index.query(TEXTS[3]) == [("d", 1.0)]
 
 
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_what_a_failed_batch_could_not_compare_is_not_counted(path):
+    texts = [f"many words that all of them share, and {n * 7919 % 1000}" for n in range(20)]
+    with Index.open(path, 0.98, num_perm=24, bands=24, rows=1) as index:
+
+        def half():
+            with index.batch():
+                index.insert_unique(range(20), texts, max_candidates=1)
+                assert index.limited > 0
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            half()
+        assert (len(index), index.limited) == (0, 0)
+        index.insert_unique(range(20), texts, max_candidates=1)
+        assert index.limited > 0
+
+
 @pytest.mark.parametrize("removed", [False, True])
 def test_readers_follow_a_writer(path, removed):
     with Index.open(path) as writer, Index.open(path, read_only=True) as reader:

@@ -69,6 +69,9 @@ def after(texts, **steps):
     return shingler.take_texts(as_texts(texts), np.arange(len(texts))).strings()
 
 
+HANGUL = range(0xAC00, 0xD7A4)
+
+
 def special():
     """Return the code points that some step may change; others are tried without the oracle."""
     flags = oracle_text.WORD - 1 & ~0xFF  # all but this one
@@ -79,7 +82,8 @@ def special():
 
 
 SPECIAL = special()
-PLAIN = sorted(set(map(chr, range(0x110000))) - set(SPECIAL) - set(map(chr, range(0xAC00, 0xD7A4))))
+# An eleventh of the others, but for the composed syllables; test_golden has all of them.
+PLAIN = sorted(set(map(chr, range(0, 0x110000, 11))).difference(SPECIAL, map(chr, HANGUL)))
 
 
 # ---- every code point
@@ -89,7 +93,7 @@ PLAIN = sorted(set(map(chr, range(0x110000))) - set(SPECIAL) - set(map(chr, rang
 def test_every_code_point(steps):
     assert after(SPECIAL, **steps) == [oracle_text.normalised(c, **steps) for c in SPECIAL]
     chosen = steps.get("punctuation_characters", "")
-    texts = [c for c in PLAIN[::11] if c not in chosen]  # test_golden has all of them
+    texts = [c for c in PLAIN if c not in chosen]
     assert after(texts, **steps) == texts
 
 
@@ -115,7 +119,7 @@ def test_forms_among_letters_of_many_scripts(form):
 @pytest.mark.parametrize("cut", CUTS, ids=name_of)
 def test_words_at_every_code_point(cut):
     shingler = Shingler("word", 1, **cut)
-    for c in [*SPECIAL, *PLAIN[::97]]:
+    for c in [*SPECIAL, *PLAIN[::9]]:
         assert shingler.shingles(f"x{c}y") == oracle_text.words(
             f"x{c}y", cut.get("words", "whitespace"), cut.get("empty_words", False)
         )
