@@ -3,7 +3,8 @@
 Switches, read from the environment:
 
 FASTLSH_DEBUG=1                     bounds checks, assertions, no optimisation
-FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang)
+FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang); with fuzzer-no-link, and
+                                    clang, counters for .ci/fuzz
 """
 
 import os
@@ -49,6 +50,8 @@ msvc = sys.platform == "win32"
 macos = sys.platform == "darwin"
 # A changed switch is no reason to recompile, so each kind of build has a folder of its own.
 build_base = "build/sanitize" if sanitize else "build/debug" if debug else "build"
+if "fuzzer" in sanitize:
+    build_base = "build/fuzz"
 
 
 def target() -> str:
