@@ -201,7 +201,8 @@ from fastlsh.index import publishing
 def die(*_):
     os._exit(9)
 {where}
-sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], "-o", "k.jsonl", "--removed", "r.tsv"]))
+more = ["-o", "k.jsonl", "--removed", "r.tsv"]
+sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], *more]))
 """
 
 
