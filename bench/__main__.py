@@ -29,7 +29,8 @@ BENCHMARKS = {
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {
-    "compat_lsh": "peers", "disk": "pipelines", "fineweb": "peers", "index_forms": "pipelines",
+    "compat_lsh": "peers", "containment": "pipelines", "disk": "pipelines", "fineweb": "peers",
+    "index_forms": "pipelines",
     "instructions": "kernels", "integrations": "pipelines", "paired": "pipelines",
     "report": "report", "spark": "pipelines",
 }  # fmt: skip

@@ -25,7 +25,10 @@ def run(name, *arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", [*BENCHMARKS, "compat_lsh", "disk", "integrations", "spark"])
+@pytest.mark.parametrize(
+    "name",
+    [*BENCHMARKS, "compat_lsh", "containment", "disk", "index_forms", "integrations", "spark"],
+)
 def test_it_runs_small(name, tmp_path):
     library = NEEDED.get(name)
     if library and not importlib.util.find_spec(library):
@@ -48,6 +51,18 @@ def test_it_runs_on_the_texts_of_a_file(name, tmp_path):
     done = run(name, "--quick", "--repeats=1", f"--results={tmp_path}", f"--corpus={texts}", *more)
     assert done.returncode == 0, done.stderr
     assert list(load(tmp_path, quick=True)) == [f"{name}-file"]
+
+
+def test_forms_of_an_index_one_after_the_other(tmp_path):
+    """What was measured before is not measured again."""
+    seen = []
+    for only in ("memory", "sqlite"):
+        done = run("index_forms", "--quick", f"--results={tmp_path}", "--only", only)
+        assert done.returncode == 0, done.stderr
+        seen.append(load(tmp_path, quick=True)["index_forms"]["results"])
+    assert "sqlite" not in seen[0]
+    assert seen[1]["memory"] == seen[0]["memory"]
+    assert seen[1]["sqlite"]["queries/s in batches"] > 0
 
 
 def test_exact_agrees_with_the_truth_of_the_examples(tmp_path):
