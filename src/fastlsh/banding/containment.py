@@ -16,9 +16,7 @@ def least_similarity(containment: float, ratio: float) -> float:
     return containment / (1 + ratio - containment)
 
 
-def containment_bandings(
-    containment: float, num_perm: int, recall: float
-) -> tuple[LSHParams, ...]:
+def containment_bandings(containment: float, num_perm: int, recall: float) -> tuple[LSHParams, ...]:
     """Choose bands and rows for each step in size, as LSH Ensemble does for each partition.
 
     Sizes belong to the same step from 2^i to 2^(i + 1) - 1. A pair whose steps differ by d has a

@@ -132,6 +132,7 @@ class Keeper:
         threshold: float,
         mode: int,
         limit: int,
+        role: NDArray[np.uint8] | None = ...,
     ) -> Self: ...
     def candidates(
         self,

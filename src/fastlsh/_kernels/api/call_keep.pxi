@@ -34,16 +34,19 @@ cdef class Keeper:
         `BY_SETS` of shingle hashes, `BY_CONTAINMENT`, `BY_SIGNATURE` or `NOT_VERIFIED`.
     limit
         At most so many candidates are compared with a document.
+    role
+        uint8 (n, bands), or None: 1 where a document only asks in its bucket, and is no candidate;
+        2 where it only is one, and does not ask; other numbers: both.
     """
 
     cdef Buckets s
-    cdef Memory[4] held             # root, signatures, document, fixed
+    cdef Memory[5] held             # root, signatures, document, fixed, role or fixed
     cdef object owners
 
     def __cinit__(
         self, const int32_t[:, ::1] root not None, const uint32_t[:, ::1] signatures not None,
         const int64_t[::1] document not None, const uint8_t[::1] fixed not None,
-        double threshold, int mode, Py_ssize_t limit,
+        double threshold, int mode, Py_ssize_t limit, const uint8_t[:, ::1] role=None,
     ):
         cdef Buckets* s = &self.s
         cdef Py_ssize_t i, room, wrong, n = document.shape[0]
@@ -60,6 +63,11 @@ cdef class Keeper:
         self.held[1] = memory_of_rows(signatures, "signatures")
         self.held[2] = memory_of(document, "document")
         self.held[3] = memory_of(fixed, "fixed")
+        self.held[4] = self.held[3]
+        if role is not None:
+            if role.shape[0] != n or role.shape[1] != root.shape[1]:
+                raise ValueError("role needs one number for each one in root")
+            self.held[4] = memory_of_rows(role, "role")
         s.n = n
         s.signed = signatures.shape[0]
         s.k = signatures.shape[1]
@@ -84,7 +92,7 @@ cdef class Keeper:
         filled = np.zeros((n, s.bands), np.uint8)
         position = np.full(n, -1, np.int32)
         scratch = np.empty((2, room), np.int32)
-        self.owners = root, signatures, document, fixed, chain, filled, position, scratch
+        self.owners = root, signatures, document, fixed, role, chain, filled, position, scratch
         s.candidates.ranks = <Rank*> malloc(room * sizeof(Rank))
         if s.candidates.ranks == NULL:
             raise MemoryError()
@@ -93,6 +101,7 @@ cdef class Keeper:
         s.signatures = &signatures[0, 0]
         s.document = &document[0]
         s.fixed = &fixed[0]
+        s.role = NULL if role is None else &role[0, 0]
         s.position = &position[0]
         s.candidates.found = &scratch[0, 0]
         s.candidates.shared = &scratch[1, 0]
@@ -101,10 +110,10 @@ cdef class Keeper:
         free(self.s.candidates.ranks)
 
     cdef int check_held(self, Memory written, str name) except -1:
-        cdef Memory parts[5]
+        cdef Memory parts[6]
         parts[0] = written
-        memcpy(&parts[1], self.held, 4 * sizeof(Memory))
-        return check_apart(parts, 5, 1, f"{name} and what the Keeper holds")
+        memcpy(&parts[1], self.held, 5 * sizeof(Memory))
+        return check_apart(parts, 6, 1, f"{name} and what the Keeper holds")
 
     cdef int check_outcome(self) except -1:
         cdef Buckets was = self.s
