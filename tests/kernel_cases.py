@@ -261,6 +261,7 @@ def keeper(isa):
         "root": np.array([[0, -1], [0, 1], [0, 1], [-1, 1], [-1, -1]], INT32),
         "signatures": np.ones((6, 8), UINT32), "document": np.array([1, 2, 3, 0, 5]),
         "fixed": np.zeros(5, UINT8), "threshold": 0.1, "mode": 0, "limit": 2,
+        "role": np.array([[0, 0], [1, 2], [2, 1], [0, 3], [0, 0]], UINT8),
     }  # fmt: skip
 
 

@@ -1,5 +1,8 @@
 """Every form of an index: memory, insert and query rates, in batches, singly, and four at once.
 
+Each form is saved when it is done. The same command goes on where an earlier one ended, if that was
+of the same commit and size; --only measures some. A Redis server is measured where --redis says.
+
 Documents of about 100 characters (exact verification keeps and compares them), a fifth of them
 near-duplicates, 17 bands of 7 rows. Signatures are made beforehand and given to all: what is timed
 is the index. fastlsh verifies exactly; datasketch and rensa, in memory, return candidates
@@ -7,8 +10,8 @@ unverified. Batches of 10,000; singly: 500 documents.
 Readers: processes that ask at once, each 5,000 documents.
 """
 
+import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -21,32 +24,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastlsh
-from bench import common
+from bench import RESULTS, common
 from bench.peers import contenders
 
 BANDS, ROWS = 17, 7
-BATCH, SINGLE, READERS = 10_000, 500, 4
+BATCH, SINGLE, READERS, LENGTH = 10_000, 500, 4, 100
+LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz     ", np.uint8)
+Form = Callable[[list[str], NDArray[np.uint32]], dict[str, float]]
+THEIRS = 50_000
+"""Documents for others that take their time."""
 
 
 def documents(n: int) -> list[str]:
-    """Return texts of which each fifth is much like an earlier one."""
-    draw = random.Random(3)
-    letters = "abcdefghijklmnopqrstuvwxyz     "
-    texts: list[str] = []
-    for number in range(n):
-        if number % 5 == 4:
-            text = texts[draw.randrange(number)]
-            place = draw.randrange(len(text))
-            texts.append(text[:place] + draw.choice(letters) + text[place + 1 :])
-        else:
-            texts.append("".join(draw.choices(letters, k=100)))
-    return texts
+    """Return texts of which each fifth is an earlier one with another letter."""
+    draw = np.random.default_rng(3)
+    code = LETTERS[draw.integers(0, len(LETTERS), (n, LENGTH), np.uint8)]
+    for number in range(4, n, 5):
+        code[number] = code[draw.integers(number)]
+        code[number, draw.integers(LENGTH)] = draw.choice(LETTERS)
+    return [row.tobytes().decode() for row in code]
 
 
 def opened(form: str, folder: str, threads: int = 1) -> Any:
+    """Return an empty index."""
     if form == "memory":
         return fastlsh.Index(0.8, bands=BANDS, rows=ROWS, threads=threads)
-    return fastlsh.Index.open(Path(folder) / "index", 0.8, bands=BANDS, rows=ROWS, threads=threads)
+    where = folder if form == "redis" else Path(folder) / "index"
+    return fastlsh.Index.open(where, 0.8, bands=BANDS, rows=ROWS, threads=threads)
 
 
 def timed(work: Callable[[], Any]) -> float:
@@ -128,6 +132,7 @@ def readers(folder: str, n: int, count: int) -> float:
 
 
 def rensa(texts: list[str]) -> dict[str, float]:
+    """Measure its index, which needs sets of str."""
     from rensa import RMinHash, RMinHashLSH
 
     n = len(texts)
@@ -141,6 +146,7 @@ def rensa(texts: list[str]) -> dict[str, float]:
 
 
 def datasketch(signatures: NDArray[np.uint32]) -> dict[str, float]:
+    """Measure its index, in memory."""
     from datasketch import MinHash, MinHashLSH
 
     theirs = [MinHash(128, hashvalues=row, scheme="affine32") for row in signatures]
@@ -158,23 +164,61 @@ def datasketch(signatures: NDArray[np.uint32]) -> dict[str, float]:
     }
 
 
+def sqlite(texts: list[str], signatures: NDArray[np.uint32]) -> dict[str, float]:
+    """Measure an index in a file, also with readers in processes of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = ours("sqlite", texts, signatures, folder)
+        found["queries/s, one reader"] = readers(folder, len(texts), 1)
+        found["queries/s, four readers"] = readers(folder, len(texts), READERS)
+    return found
+
+
+def forms(options: Any) -> dict[str, Form]:
+    """Return what can be measured here."""
+    found: dict[str, Form] = {
+        "memory": lambda texts, signatures: ours("memory", texts, signatures, ""),
+        "sqlite": sqlite,
+    }
+    if options.redis:
+        found["redis"] = lambda *given: ours("redis", *given, options.redis)
+    if contenders.installed("rensa"):
+        found["rensa, unverified, 16 x 8"] = lambda texts, _: rensa(texts)
+    if contenders.installed("datasketch"):
+        found["datasketch, unverified"] = lambda _, signatures: datasketch(signatures[:THEIRS])
+    return found
+
+
+def earlier(path: Path | None, options: Any, n: int) -> dict[str, Any]:
+    """Return what an interrupted run of the same commit has measured."""
+    if path is None or not path.exists():
+        return {}
+    record = json.loads(path.read_text(encoding="utf-8"))
+    same = record["commit"] == options.commit and record["quick"] == options.quick
+    results: dict[str, Any] = record["results"]
+    return results if same and results["documents"] == n else {}
+
+
 def main(arguments: Sequence[str]) -> None:
     """Measure and write results/index_forms.json."""
     parser = common.parser(__doc__)
     parser.add_argument("--documents", type=int, default=1_000_000)
+    parser.add_argument("--only", nargs="+", metavar="FORM", help="the beginnings of their names")
+    parser.add_argument("--redis", metavar="ADDRESS", help="redis://HOST:PORT/DB#NAME, a new index")
     options = parser.parse_args(arguments)
-    n = 5_000 if options.quick else options.documents
-    texts = documents(n)
-    signatures = fastlsh.MinHasher().signatures(texts)
-    results: dict[str, Any] = {"documents": n, "bands x rows": f"{BANDS} x {ROWS}"}
-    for form in ("memory", "sqlite"):
-        with tempfile.TemporaryDirectory() as folder:
-            results[form] = ours(form, texts, signatures, folder)
-            if form == "sqlite":
-                results[form]["queries/s, one reader"] = readers(folder, n, 1)
-                results[form]["queries/s, four readers"] = readers(folder, n, READERS)
-    if contenders.installed("rensa"):
-        results["rensa, unverified, 16 x 8"] = rensa(texts)
-    if contenders.installed("datasketch"):
-        results["datasketch, unverified"] = datasketch(signatures)
+    n = 3_000 if options.quick else options.documents
+    path = common.target("index_forms", options, None if options.quick else RESULTS)
+    results = earlier(path, options, n)
+    results |= {"documents": n, "bands x rows": f"{BANDS} x {ROWS}"}
+    wanted = [
+        (name, measure)
+        for name, measure in forms(options).items()
+        if name not in results and (not options.only or name.startswith(tuple(options.only)))
+    ]
+    if wanted:
+        texts = documents(n)
+        signatures = fastlsh.MinHasher().signatures(texts)
+    for name, measure in wanted:
+        results[name] = measure(texts, signatures)
+        if path is not None:
+            common.save(path, "index_forms", options, results)
     common.write("index_forms", options, results)

@@ -95,6 +95,8 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "characters": partial(speed.throughput, part="raw texts, characters"),
     "words": partial(speed.throughput, part="raw texts, words"),
     "hashes": partial(speed.throughput, part="ready hashes"),
+    "forms": speed.forms,
+    "containment": partial(speed.forms, name="containment"),
     "losses": speed.losses,
     "limit": speed.limit,
     "alone": speed.alone,

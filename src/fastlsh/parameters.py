@@ -98,7 +98,7 @@ class SearchParams:
             raise ValueError("bands and rows must be given together, or neither")
         bandings: tuple[LSHParams, ...] = ()
         if check_choice(search, "search") == "containment":
-            _check_search(rule, bands)
+            _check_search(rule, containment, bands)
             bandings = containment_bandings(containment, num_perm, recall)
             lsh = bandings[0]
         elif bands is None or rows is None:
@@ -149,10 +149,14 @@ def _check_rule(rule: Any, containment: Any, verify: str) -> float:
     return share
 
 
-def _check_search(rule: str, bands: int | None) -> None:
+def _check_search(rule: str, containment: float, bands: int | None) -> None:
     """Raise ValueError if these do not go with a search by containment."""
     if rule != "contained":
         raise ValueError(f"search='containment' needs rule='contained', got rule={rule!r}")
+    if containment < 0.5:
+        raise ValueError(
+            f"search='containment' needs a containment of at least 0.5, got {containment}"
+        )
     if bands is not None:
         raise ValueError(
             "bands and rows cannot be given with search='containment', which chooses them for each"

@@ -20,7 +20,8 @@ NEEDED = {
 }
 # They start many processes each; .ci/run and the job "benchmarks" run them, too.
 LONG = {"candidates", "disk", "files", "kernels", "peers", "scale"}
-ALL = sorted({*BENCHMARKS, "compat_lsh", "disk", "integrations", "lines", "spark"})
+MORE = {"compat_lsh", "containment", "disk", "index_forms", "integrations", "lines", "spark"}
+ALL = sorted({*BENCHMARKS, *MORE})
 
 
 def run(name, *arguments):
@@ -53,6 +54,18 @@ def test_it_runs_on_the_texts_of_a_file(name, tmp_path):
     done = run(name, "--quick", "--repeats=1", f"--results={tmp_path}", f"--corpus={texts}", *more)
     assert done.returncode == 0, done.stderr
     assert list(load(tmp_path, quick=True)) == [f"{name}-file"]
+
+
+def test_forms_of_an_index_one_after_the_other(tmp_path):
+    """What was measured before is not measured again."""
+    seen = []
+    for only in ("memory", "sqlite"):
+        done = run("index_forms", "--quick", f"--results={tmp_path}", "--only", only)
+        assert done.returncode == 0, done.stderr
+        seen.append(load(tmp_path, quick=True)["index_forms"]["results"])
+    assert "sqlite" not in seen[0]
+    assert seen[1]["memory"] == seen[0]["memory"]
+    assert seen[1]["sqlite"]["queries/s in batches"] > 0
 
 
 def test_exact_agrees_with_the_truth_of_the_examples(tmp_path):

@@ -198,6 +198,20 @@ def test_the_rule_of_removal(run):
     share = ["--rule", "contained", "--containment", "0.8"]
     assert run("dedup", name, "-o", "kept.jsonl", *options, *share)[0] == 0
     assert [row["id"] for row in rows("kept.jsonl")] == [1]
+    far = put("b.jsonl", {"text": f"{long} " + " ".join(map(str, range(200)))}, {"text": long})
+    options = ["--rule", "contained", "--keep", "longest"]
+    for search, kept in (("jaccard", 2), ("containment", 1)):
+        assert run("dedup", far, "-o", "kept.jsonl", *options, "--search", search)[0] == 0
+        assert len(rows("kept.jsonl")) == kept
+    searched = [*options, "--search", "containment"]
+    for wrong, said in (
+        (["--threshold", "0.5"], "--threshold has no effect with --search containment"),
+        (["--bands", "4", "--rows", "3"], "bands and rows cannot be given with"),
+        (["--engine", "disk"], "works in memory only"),
+    ):
+        status, _, err = run("dedup", far, "-o", "none.jsonl", *searched, *wrong)
+        assert status == 2
+        assert said in err[-1]
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--containment", "0.8")
     assert status == 2
     assert "containment=0.8 needs rule='contained'" in err[-1]

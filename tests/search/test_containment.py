@@ -2,7 +2,7 @@
 
 import math
 import random
-from itertools import combinations
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -74,7 +74,8 @@ def test_every_removal_is_exact_and_the_same_for_all_threads():
     assert (against.against_index[:120] >= 0).mean() > 0.95
 
 
-def test_who_shares_a_bucket():
+@pytest.mark.parametrize("downwards", [False, True])
+def test_who_is_a_candidate_of_whom(downwards):
     """Equal bands of the banding for the difference of the steps, as the definition says."""
     draw = np.random.default_rng(0)
     signatures = draw.integers(0, 3, (60, 8)).astype(np.uint32)
@@ -82,35 +83,36 @@ def test_who_shares_a_bucket():
     sizes = draw.integers(1, 200, 60)
     sizes[5] = 0
     bandings = (LSHParams(2, 4), LSHParams(3, 2), LSHParams(8, 1), LSHParams(4, 2))
-    families = find_families_by_size(signatures, sizes, bandings)
-    assert len(families.previous) == 2 + 2 * 3 + 2 * 8 + 2 * 4
+    families = find_families_by_size(signatures, sizes, bandings, downwards=downwards)
     assert families.empty == 1
 
-    def together(a, b):
-        step = abs(int(sizes[a]).bit_length() - int(sizes[b]).bit_length())
-        if step >= len(bandings) or 5 in (a, b):
+    def is_found(a, b):
+        above = int(sizes[b]).bit_length() - int(sizes[a]).bit_length()
+        if a == b or 5 in (a, b):
             return False
-        bands, rows = bandings[step].bands, bandings[step].rows
-        left, right = (signatures[d, : bands * rows].reshape(bands, rows) for d in (a, b))
-        return bool((left == right).all(axis=1).any())
+        steps = [above] if 0 <= above < len(bandings) else []
+        if downwards and abs(above) == 1:
+            steps.append(0)
+        for step in steps:
+            bands, rows = bandings[step].bands, bandings[step].rows
+            left, right = (signatures[d, : bands * rows].reshape(bands, rows) for d in (a, b))
+            if (left == right).all(axis=1).any():
+                return True
+        return False
 
     bucket = np.full((60, len(families.previous)), -1)
+    role = np.zeros(bucket.shape, int)
+    role[families.documents] = families.roles
     for column, previous in enumerate(families.previous):
         for place, before in enumerate(previous):
             d = families.documents[place]
             bucket[d, column] = place if before < 0 else bucket[families.documents[before], column]
     found = {
         (a, b)
-        for a, b in combinations(range(60), 2)
-        if ((bucket[a] == bucket[b]) & (bucket[a] >= 0)).any()
+        for a, b in permutations(range(60), 2)
+        if ((bucket[a] == bucket[b]) & (bucket[a] >= 0) & (role[a] != 2) & (role[b] != 1)).any()
     }
-    expected = {(a, b) for a, b in combinations(range(60), 2) if together(a, b)}
-    assert expected <= found
-    # Two of one step share those of other steps, too, where both are shorter, or both longer.
-    same_step = {
-        (a, b) for a, b in found if int(sizes[a]).bit_length() == int(sizes[b]).bit_length()
-    }
-    assert found - expected <= same_step
+    assert found == {(a, b) for a, b in permutations(range(60), 2) if is_found(a, b)}
 
 
 def test_bandings():
@@ -131,6 +133,7 @@ def test_what_is_refused(tmp_path):
         ({**CONTAINED, "bands": 4, "rows": 4}, "bands and rows cannot be given with"),
         ({**CONTAINED, "search": "ensemble"}, "search must be one of jaccard, containment"),
         ({**CONTAINED, "num_perm": 2}, "num_perm=2 cannot find"),
+        ({**CONTAINED, "containment": 0.4}, "needs a containment of at least 0.5, got 0.4"),
         ({**CONTAINED, "against": Index()}, "search='containment' cannot use an index"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -150,8 +153,43 @@ def test_what_is_refused(tmp_path):
     assert not (tmp_path / "k.jsonl").exists()
 
 
+def test_a_kept_document_that_is_shorter():
+    """It may contain enough of a longer one, which has a passage of its own."""
+    draw = random.Random(4)
+    texts = ["".join(draw.choices(LETTERS, k=draw.randrange(200, 1000))) for _ in range(150)]
+    longer = [text + "".join(draw.choices(LETTERS, k=len(text) // 5)) for text in texts]
+    result = deduplicate(
+        [*texts, *longer], rule="contained", containment=0.8, search="containment", keep="first"
+    )
+    assert result.kept[:150].all()
+    assert (~result.kept[150:]).mean() > 0.94
+
+
 def test_schemes_and_units():
     texts, pairs = passages((3, 10), n=40)
     for options in ({"scheme": "fss"}, {"shingler": Shingler("byte", 5)}):
         result = deduplicate(texts, **CONTAINED, **options)
         assert np.mean([not result.kept[d] for d, _, _ in pairs]) > 0.95
+
+
+def test_who_asks_and_who_offers(isa):
+    """Of one bucket: the candidates are who was kept before and does not only ask."""
+    asks, offers, both = 1, 2, 0
+    keeper = isa.Keeper(
+        np.zeros((5, 1), np.int32), np.arange(5, dtype=np.uint32)[:, None], np.arange(5),
+        np.zeros(5, np.uint8), 1.0, isa.BY_SIGNATURE, 9,
+        np.array([[asks], [offers], [both], [asks], [offers]], np.uint8),
+    )  # fmt: skip
+    none = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64)
+    found = []
+    for d in range(5):
+        out, offsets = np.zeros(9, np.int32), np.zeros(2, np.int64)
+        keeper.candidates(d, d + 1, out, offsets)
+        found.append(out[: offsets[1]].tolist())
+        keeper.settle(d, d + 1, *none, np.full(1, -1, np.int32), np.zeros(1), np.zeros(1, np.uint8))
+    assert found == [[], [], [1], [1, 2], []]
+    with pytest.raises(ValueError, match="role needs one number for each one in root"):
+        isa.Keeper(
+            np.zeros((5, 1), np.int32), np.arange(5, dtype=np.uint32)[:, None], np.arange(5),
+            np.zeros(5, np.uint8), 1.0, isa.BY_SIGNATURE, 9, np.zeros((5, 2), np.uint8),
+        )  # fmt: skip

@@ -30,6 +30,8 @@ class Families(NamedTuple):
     """int32 (bands, m): place of the latest earlier one in the same bucket, -1: none."""
     empty: int
     """How many of all that were asked about are empty."""
+    roles: NDArray[np.uint8] | None = None
+    """uint8 (m, bands): what a document is in its bucket, as `Keeper` has it; None: always both."""
 
 
 def find_families(

@@ -69,7 +69,7 @@ def keep_or_drop(
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _kernels.Keeper(
         root, signatures, documents, fixed[documents].view(np.uint8), params.least,
-        params.removal_mode, max_candidates, options.empty,
+        params.removal_mode, max_candidates, families.roles, options.empty,
     )  # fmt: skip
     most = min(_kernels.REMEMBERED * bands, max_candidates)
     room = np.empty(max(1 << 20, most), np.int32)

@@ -58,6 +58,7 @@ def part_of(
             set_sizes(texts, params.shingler, options),
             params.bandings,
             order,
+            downwards=params.containment < 1.0,
             threads=options.threads,
             empty=options.empty,
         )

@@ -133,6 +133,7 @@ class Keeper:
         threshold: float,
         mode: int,
         limit: int,
+        role: NDArray[np.uint8] | None = ...,
         empty: Callable[[Any, Any], NDArray[Any]] = ...,
     ) -> Self: ...
     def candidates(

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from fastlsh._kernels.common.checks cimport (
-    Memory, check_apart, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
+    Memory, check_apart, check_offsets, check_range, check_threshold, memory_of,
 )
 from fastlsh._kernels.greedy.keeper cimport KEEP_STEPS, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Rank
@@ -34,18 +34,22 @@ cdef class Keeper:
         `BY_SETS` of shingle hashes, `BY_CONTAINMENT`, `BY_SIGNATURE` or `NOT_VERIFIED`.
     limit
         At most so many candidates are compared with a document.
+    role
+        uint8 (n, bands), or None: 1 where a document only asks in its bucket, and is no candidate;
+        2 where it only is one, and does not ask; other numbers: both.
     empty
         As `numpy.empty`: makes what has a value for each document and band.
     """
 
     cdef Buckets s
-    cdef Memory[4] held             # root, signatures, document, fixed
+    cdef Memory[5] held             # root, signatures, document, fixed, role or fixed
     cdef object owners
 
     def __cinit__(
         self, const int32_t[:, ::1] root not None, const uint32_t[:, ::1] signatures not None,
         const int64_t[::1] document not None, const uint8_t[::1] fixed not None,
-        double threshold, int mode, Py_ssize_t limit, empty=np.empty,
+        double threshold, int mode, Py_ssize_t limit, const uint8_t[:, ::1] role=None,
+        empty=np.empty,
     ):
         cdef Buckets* s = &self.s
         cdef Py_ssize_t room, wrong, n = document.shape[0]
@@ -58,10 +62,7 @@ cdef class Keeper:
         check_threshold(threshold)
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
-        self.held[0] = memory_of_rows(root, "root")
-        self.held[1] = memory_of_rows(signatures, "signatures")
-        self.held[2] = memory_of(document, "document")
-        self.held[3] = memory_of(fixed, "fixed")
+        hold(self.held, root, signatures, document, fixed, role)
         s.n = n
         s.signed = signatures.shape[0]
         s.k = signatures.shape[1]
@@ -81,12 +82,10 @@ cdef class Keeper:
         room = n if REMEMBERED >= n // s.bands else REMEMBERED * s.bands
         chain = empty((n, s.bands), np.int32)
         filled = empty((n, s.bands), np.uint8)
-        check_state(chain, filled, s.bands, document, s.signed, self.held)
-        chain[:] = -1
-        filled[:] = 0
+        clear_state(chain, filled, s.bands, document, s.signed, self.held)
         position = np.full(n, -1, np.int32)
         scratch = np.empty((2, room), np.int32)
-        self.owners = root, signatures, document, fixed, chain, filled, position, scratch
+        self.owners = root, signatures, document, fixed, role, chain, filled, position, scratch
         s.candidates.ranks = <Rank*> malloc(room * sizeof(Rank))
         if s.candidates.ranks == NULL:
             raise MemoryError()
@@ -95,6 +94,7 @@ cdef class Keeper:
         s.signatures = &signatures[0, 0]
         s.document = &document[0]
         s.fixed = &fixed[0]
+        s.role = NULL if role is None else &role[0, 0]
         s.position = &position[0]
         s.candidates.found = &scratch[0, 0]
         s.candidates.shared = &scratch[1, 0]
@@ -103,10 +103,10 @@ cdef class Keeper:
         free(self.s.candidates.ranks)
 
     cdef int check_held(self, Memory written, str name) except -1:
-        cdef Memory parts[5]
+        cdef Memory parts[6]
         parts[0] = written
-        memcpy(&parts[1], self.held, 4 * sizeof(Memory))
-        return check_apart(parts, 5, 1, f"{name} and what the Keeper holds")
+        memcpy(&parts[1], self.held, 5 * sizeof(Memory))
+        return check_apart(parts, 6, 1, f"{name} and what the Keeper holds")
 
     cdef int check_outcome(self) except -1:
         cdef Buckets was = self.s

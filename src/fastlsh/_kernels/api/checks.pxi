@@ -114,19 +114,38 @@ cdef int check_rule(int mode) except -1:
     return 0 if mode == BY_CONTAINMENT else check_mode(mode)
 
 
-cdef int check_state(
-    const int32_t[:, ::1] chain, const uint8_t[:, ::1] filled, Py_ssize_t bands,
+cdef int hold(
+    Memory* held, const int32_t[:, ::1] root, const uint32_t[:, ::1] signatures,
+    const int64_t[::1] document, const uint8_t[::1] fixed, const uint8_t[:, ::1] role,
+) except -1:
+    # Writes where the five arrays are that a Keeper reads; without `role`, `fixed` once more.
+    held[0] = memory_of_rows(root, "root")
+    held[1] = memory_of_rows(signatures, "signatures")
+    held[2] = memory_of(document, "document")
+    held[3] = held[4] = memory_of(fixed, "fixed")
+    if role is not None:
+        if role.shape[0] != root.shape[0] or role.shape[1] != root.shape[1]:
+            raise ValueError("role needs one number for each one in root")
+        held[4] = memory_of_rows(role, "role")
+    return 0
+
+
+cdef int clear_state(
+    int32_t[:, ::1] chain, uint8_t[:, ::1] filled, Py_ssize_t bands,
     const int64_t[::1] document, Py_ssize_t signed_rows, const Memory* held,
 ) except -1:
-    # What a Keeper writes, made by others, and the documents, beside the four arrays that it reads.
-    cdef Memory parts[6]
+    # Clears what a Keeper writes, made by others, once it is checked, and so are the documents.
+    cdef Memory parts[7]
     cdef Py_ssize_t i, n = document.shape[0]
     if not chain.shape[0] == filled.shape[0] == n or not chain.shape[1] == filled.shape[1] == bands:
         raise ValueError(f"empty made an array of another shape than ({n}, {bands})")
     parts[0] = memory_of_rows(chain, "chain")
     parts[1] = memory_of_rows(filled, "filled")
-    memcpy(&parts[2], held, 4 * sizeof(Memory))
+    memcpy(&parts[2], held, 5 * sizeof(Memory))
     for i in range(n):
         if not 0 <= document[i] < signed_rows:
             raise ValueError("document points outside the signatures")
-    return check_apart(parts, 6, 2, "what empty made and what the Keeper holds")
+    check_apart(parts, 7, 2, "what empty made and what the Keeper holds")
+    chain[:] = -1
+    filled[:] = 0
+    return 0

@@ -7,7 +7,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from fastlsh._kernels.common.debug cimport check
-from fastlsh._kernels.greedy.keeper cimport PER_CANDIDATE, REMEMBERED, Buckets
+from fastlsh._kernels.greedy.keeper cimport ASKS, OFFERS, PER_CANDIDATE, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Candidates, choose
 from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE
 from fastlsh._kernels.sets.sets cimport Sets
@@ -39,6 +39,8 @@ cdef Py_ssize_t gather(Buckets* s, Py_ssize_t d) noexcept nogil:
     for b in range(s.bands):
         root = roots[b]
         if <size_t> root >= <size_t> s.n:       # alone
+            continue
+        if s.role != NULL and s.role[d * s.bands + b] == OFFERS:
             continue
         left = s.filled[root * s.bands + b]
         if left > REMEMBERED:
@@ -118,6 +120,8 @@ cdef void remember(Buckets* s, Py_ssize_t d) noexcept nogil:
     for b in range(s.bands):
         root = roots[b]
         if <size_t> root >= <size_t> s.n:
+            continue
+        if s.role != NULL and s.role[d * s.bands + b] == ASKS:
             continue
         at = root * s.bands + b
         if s.filled[at] >= REMEMBERED:

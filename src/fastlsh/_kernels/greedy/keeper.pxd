@@ -8,12 +8,15 @@ cdef enum:
     REMEMBERED = 64             # kept documents that a bucket offers
     KEEP_STEPS = 1 << 27        # of one call, about a nanosecond each
     PER_CANDIDATE = 16          # steps to gather, count or sort one
+    ASKS = 1                    # only: is no candidate of others in this bucket
+    OFFERS = 2                  # only: has no candidates in this bucket
 
 cdef struct Buckets:
     # Rows of `bands` numbers, one row for each document: all that is asked about one lies together,
     # for these look-ups are what takes the time.
     const int32_t* root         # the first document of each one's bucket, -1 where it is alone
     int32_t* chain              # at a root: the latest kept; elsewhere: the kept one before
+    const uint8_t* role         # one for each number in root, of ASKS and OFFERS; NULL: all 0
     uint8_t* filled             # at a root: how many are kept; REMEMBERED + 1: more
     Py_ssize_t n
     Py_ssize_t bands

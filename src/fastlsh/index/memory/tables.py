@@ -199,9 +199,10 @@ class Tables(Questions):
     def crowded(self) -> bool:
         """Whether removed documents cost more than `compact` does."""
         kernel = self.kernel
-        return kernel.dead > 0 and (
-            2 * kernel.dead > kernel.n or self._wasted > kernel.n * self.settings.params.bands
-        )
+        dead, n = kernel.dead, kernel.n
+        if 2 * dead > n:
+            return True
+        return bool(dead and self._wasted and self._wasted > n * self.settings.params.bands)
 
     def compact(self, share: float = USED_WHEN_GROWN) -> None:
         """Drop removed documents and spare room."""

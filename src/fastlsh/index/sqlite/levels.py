@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
 from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.lookups import find_in_runs
 from fastlsh.index.sqlite.runs import (
     Run,
     delete_pages_of,
     entries_of,
-    find_in_runs,
     merged_band,
     read_run,
     write_run,

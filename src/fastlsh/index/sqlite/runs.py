@@ -7,26 +7,20 @@ its pages begin with, which is in memory, and one page.
 
 import sqlite3
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.index.sqlite.damage import refuse, state_of, words_of
-from fastlsh.parallel import batches_by_work
-from fastlsh.sets import offsets_of, places_of
+from fastlsh.sets import offsets_of
 
 PAGE = 1000
 """Entries in a page: they fill one of SQLite's."""
-TOGETHER = 500
+TOGETHER = 512
 """Rows that are asked for by one statement."""
-PAGES = 1 << 12
-"""Pages that are in memory at a time: 32 MB, and as much again to search them."""
 MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
-CUT = 256
-"""Entries of a tag that are taken where the first of a bucket are wanted: far more than these, in
-case that two buckets have one tag."""
 
 
 class Run(NamedTuple):
@@ -66,10 +60,15 @@ def entries_of(keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> list[NDA
     return [np.sort((band[filled] & ~MASK) | low) for band in keys]
 
 
+def padded(values: list[Any]) -> list[Any]:
+    """Return at least one value as often as makes a power of two: fewer statements to prepare."""
+    return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))
+
+
 def read_pages(
     connection: sqlite3.Connection, pages: NDArray[np.int64]
 ) -> dict[int, NDArray[np.uint64]]:
-    """Return the entries of some pages, ascending."""
+    """Return the entries of some pages, which ascend; those between them may be there, too."""
     found: dict[int, NDArray[np.uint64]] = {}
     if not len(pages):
         return found
@@ -78,85 +77,18 @@ def read_pages(
         rows: Iterable[tuple[int, bytes]] = connection.execute(
             "SELECT page, entries FROM pages WHERE page BETWEEN ? AND ?", (low, high)
         )
-        return {page: words_of(entries) for page, entries in rows}
-    wanted = pages.tolist()
-    for start in range(0, len(wanted), TOGETHER):
-        some = wanted[start : start + TOGETHER]
-        rows = connection.execute(
-            f"SELECT page, entries FROM pages WHERE page IN ({','.join('?' * len(some))})", some
-        )
         found.update((page, words_of(entries)) for page, entries in rows)
-    return found
-
-
-def find_in_runs(
-    connection: sqlite3.Connection,
-    runs: list[Run],
-    keys: NDArray[np.uint64],
-    removed: NDArray[np.uint64],
-    most: int | None,
-) -> NDArray[np.int64]:
-    """Return the numbers of all documents with one of the keys in a band, ascending.
-
-    Parameters
-    ----------
-    keys
-        uint64 (bands, n).
-    removed
-        Of documents that are gone, ascending.
-    most
-        At least so many of each bucket, the first.
-    """
-    found = [np.empty(0, np.uint64)]
-    filled = keys[:, keys[0] != 0]
-    if filled.shape[1] and runs:
-        band = np.arange(len(keys), dtype=np.uint64)[:, None]
-        wanted = np.unique(band << HALF | filled >> HALF)
-        for run in runs:
-            # The entries of a tag may begin in the page before the first that begins with it.
-            start = np.maximum(np.searchsorted(run.tags, wanted, "left") - 1, 0)
-            stop = np.searchsorted(run.tags, wanted, "right")
-            for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
-                some = slice(first, last)
-                pages = np.unique(places_of(start[some], (stop - start)[some]))
-                if len(pages):
-                    tags, entries = _entries(connection, run, pages)
-                    found.append(_chosen(tags, entries, wanted[some], removed, most))
-    return np.unique(np.concatenate(found)).astype(np.int64)
-
-
-def _entries(
-    connection: sqlite3.Connection, run: Run, pages: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return ``band << 32 | tag`` of each entry of some pages, ascending, and the entries."""
-    held = read_pages(connection, run.page + pages)
-    if len(held) < len(pages):
+    else:
+        wanted = pages.tolist()
+        for start in range(0, len(wanted), TOGETHER):
+            some = padded(wanted[start : start + TOGETHER])
+            rows = connection.execute(
+                f"SELECT page, entries FROM pages WHERE page IN ({','.join('?' * len(some))})", some
+            )
+            found.update((page, words_of(entries)) for page, entries in rows)
+    if len(found) < len(pages):
         refuse("a run lacks pages")
-    parts = [held[page] for page in (run.page + pages).tolist()]
-    entries = np.concatenate(parts)
-    band = np.searchsorted(run.pages, pages, "right").astype(np.uint64) - np.uint64(1)
-    return np.repeat(band << HALF, [len(part) for part in parts]) | entries >> HALF, entries
-
-
-def _chosen(
-    tags: NDArray[np.uint64],
-    entries: NDArray[np.uint64],
-    wanted: NDArray[np.uint64],
-    removed: NDArray[np.uint64],
-    most: int | None,
-) -> NDArray[np.uint64]:
-    """Return the numbers of the entries with tags that are wanted."""
-    start = np.searchsorted(tags, wanted, "left")
-    count = np.searchsorted(tags, wanted, "right") - start
-    chosen = entries[places_of(start, count)] & MASK
-    if len(removed):
-        there = ~np.isin(chosen, removed)
-        tag = np.repeat(np.arange(len(wanted)), count)[there]
-        chosen, count = chosen[there], np.bincount(tag, minlength=len(wanted))
-    if most is not None and count.max(initial=0) > max(CUT, most):
-        before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
-        chosen = chosen[before < max(CUT, most)]
-    return chosen
+    return found
 
 
 def write_run(

@@ -14,7 +14,7 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, check_id
 from fastlsh.index.sqlite.connection import named_errors
 from fastlsh.index.sqlite.damage import refuse, words_of
-from fastlsh.index.sqlite.runs import TOGETHER
+from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.sqlite.session import Session
 from fastlsh.sets import offsets_of
 
@@ -47,7 +47,7 @@ class SqliteStore(Session):
         wanted = [name for name in map(_plain, names) if name is not None]
         found: dict[Any, int] = {}
         for start in range(0, len(wanted), TOGETHER):
-            some = wanted[start : start + TOGETHER]
+            some = padded(wanted[start : start + TOGETHER])
             rows = self._sql.execute(
                 f"SELECT id, number FROM documents WHERE id IN ({','.join('?' * len(some))})", some
             )
@@ -72,7 +72,7 @@ class SqliteStore(Session):
         """Return rows of documents, ascending."""
         wanted = numbers.tolist()
         for start in range(0, len(wanted), TOGETHER):
-            some = wanted[start : start + TOGETHER]
+            some = padded(wanted[start : start + TOGETHER])
             yield from self._sql.execute(
                 f"SELECT {columns} FROM documents WHERE number IN ({','.join('?' * len(some))}) "
                 "ORDER BY number",

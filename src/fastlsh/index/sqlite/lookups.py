@@ -1,0 +1,126 @@
+"""Looking up buckets in runs."""
+
+import sqlite3
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.index.sqlite.runs import HALF, MASK, Run, read_pages
+from fastlsh.parallel import batches_by_work
+from fastlsh.sets import places_of
+
+PAGES = 1 << 12
+"""Pages that are in memory at a time: 32 MB, and as much again to search them."""
+FEW = 1 << 10
+"""Tags, times runs, that are searched one by one."""
+CUT = 256
+"""Entries of a tag that are taken where the first of a bucket are wanted: far more than these, in
+case that two buckets have one tag."""
+
+
+def find_in_runs(
+    connection: sqlite3.Connection,
+    runs: list[Run],
+    keys: NDArray[np.uint64],
+    removed: NDArray[np.uint64],
+    most: int | None,
+) -> NDArray[np.int64]:
+    """Return the numbers of all documents with one of the keys in a band, ascending.
+
+    Parameters
+    ----------
+    keys
+        uint64 (bands, n).
+    removed
+        Of documents that are gone, ascending.
+    most
+        At least so many of each bucket, the first.
+    """
+    found = [np.empty(0, np.uint64)]
+    filled = keys[:, keys[0] != 0]
+    if filled.shape[1] and runs:
+        band = np.arange(len(keys), dtype=np.uint64)[:, None]
+        wanted = np.unique(band << HALF | filled >> HALF)
+        if len(wanted) * len(runs) <= FEW:
+            return _find_few(connection, runs, wanted, removed, most)
+        for run in runs:
+            start, stop = _pages_of(run, wanted)
+            for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
+                some = slice(first, last)
+                pages = np.unique(places_of(start[some], (stop - start)[some]))
+                if len(pages):
+                    tags, entries = _entries(connection, run, pages)
+                    found.append(_chosen(tags, entries, wanted[some], removed, most))
+    return np.unique(np.concatenate(found)).astype(np.int64)
+
+
+def _pages_of(run: Run, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first page that may have entries of each tag, and the one after the last."""
+    # The entries of a tag may begin in the page before the first that begins with it.
+    start = np.maximum(np.searchsorted(run.tags, wanted, "left") - 1, 0)
+    return start, np.searchsorted(run.tags, wanted, "right")
+
+
+def _find_few(
+    connection: sqlite3.Connection,
+    runs: list[Run],
+    wanted: NDArray[np.uint64],
+    removed: NDArray[np.uint64],
+    most: int | None,
+) -> NDArray[np.int64]:
+    """Find the documents with a few tags: all pages at once, and each is searched by itself."""
+    band, low = wanted >> HALF, wanted << HALF
+    ends = np.stack([low, low | MASK], axis=1)  # no number is as large as MASK
+    asked: list[tuple[int, int, NDArray[np.uint64]]] = []
+    for run in runs:
+        start, stop = _pages_of(run, wanted)
+        start = run.page + np.maximum(start, run.pages[band])
+        some = zip(start.tolist(), (run.page + stop).tolist(), ends, strict=True)
+        asked += [each for each in some if each[0] < each[1]]
+    pages = sorted({page for start, stop, _ in asked for page in range(start, stop)})
+    held = read_pages(connection, np.array(pages, np.int64))
+    found = [np.empty(0, np.uint64)]
+    for start, stop, its in asked:
+        parts = []
+        for page in range(start, stop):
+            first, last = held[page].searchsorted(its).tolist()
+            parts.append(held[page][first:last])
+        entries = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if len(entries):
+            numbers = entries & MASK
+            if len(removed):
+                numbers = numbers[~np.isin(numbers, removed)]
+            found.append(numbers if most is None else numbers[: max(CUT, most)])
+    return np.unique(np.concatenate(found)).astype(np.int64)
+
+
+def _entries(
+    connection: sqlite3.Connection, run: Run, pages: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return ``band << 32 | tag`` of each entry of some pages, ascending, and the entries."""
+    held = read_pages(connection, run.page + pages)
+    parts = [held[page] for page in (run.page + pages).tolist()]
+    entries = np.concatenate(parts)
+    band = np.searchsorted(run.pages, pages, "right").astype(np.uint64) - np.uint64(1)
+    return np.repeat(band << HALF, [len(part) for part in parts]) | entries >> HALF, entries
+
+
+def _chosen(
+    tags: NDArray[np.uint64],
+    entries: NDArray[np.uint64],
+    wanted: NDArray[np.uint64],
+    removed: NDArray[np.uint64],
+    most: int | None,
+) -> NDArray[np.uint64]:
+    """Return the numbers of the entries with tags that are wanted."""
+    start = np.searchsorted(tags, wanted, "left")
+    count = np.searchsorted(tags, wanted, "right") - start
+    chosen = entries[places_of(start, count)] & MASK
+    if len(removed):
+        there = ~np.isin(chosen, removed)
+        tag = np.repeat(np.arange(len(wanted)), count)[there]
+        chosen, count = chosen[there], np.bincount(tag, minlength=len(wanted))
+    if most is not None and count.max(initial=0) > max(CUT, most):
+        before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
+        chosen = chosen[before < max(CUT, most)]
+    return chosen
