@@ -63,6 +63,7 @@ REFUSED = [
     (["--drop-empty"], "--drop-empty is for --by"),
     (["--by", "line", "--keep", "last"], "--by and --keep cannot be given together"),
     (["--by", "line", "--split", "lines"], "--by and --split cannot be given together"),
+    (["--by", "line", "--search", "containment"], "--by and --search cannot be given together"),
     (["--by", "line", "--report", "r.html"], "--by and --report cannot be given together"),
     (["--by", "line", "--num-perm", "64"], "--num-perm is for a --threshold below 1: without"),
     (["--by", "paragraph", "--size", "3"], "a paragraph goes if it equals another one"),

@@ -9,7 +9,8 @@ from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import integer, reading_keywords, search_keywords
 
 REFUSED = (
-    "against", "clusters", "containment", "index", "keep", "priority", "report", "rule", "split",
+    "against", "clusters", "containment", "index", "keep", "priority", "report", "rule", "search",
+    "split",
 )  # fmt: skip
 SIMILAR = (
     "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "words",

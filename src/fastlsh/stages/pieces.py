@@ -16,6 +16,9 @@ from fastlsh.stages.copies import equal_texts, hashing_steps
 from fastlsh.stages.signing import sign
 from fastlsh.texts import Pieces, Shingler, Texts, check_shingler
 
+SIMILAR = {"num_perm", "seed", "recall", "bands", "rows", "scheme", "verify"}
+"""What a search by similarity takes besides its threshold and shingler."""
+
 CHUNK = 1 << 24
 """Pieces that are hashed at a time."""
 
@@ -41,6 +44,8 @@ def piece_params(
     TypeError, ValueError
         An unsuitable argument, or one that equality has no use for.
     """
+    for name in search.keys() - SIMILAR:
+        raise TypeError(f"no such argument: {name} (similarity has {', '.join(sorted(SIMILAR))})")
     if threshold != 1.0:
         return SearchParams.of(threshold, shingler=shingler, **search)
     if search:

@@ -1,0 +1,103 @@
+"""Rows with another text: all else is as it came, to the character."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh.io import Options, cut, expand
+from fastlsh.io.blocks.new_texts import fields_as_row, json_with_text, table_with_texts
+
+keys = st.text(max_size=3)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(
+    st.dictionaries(st.text(max_size=3), values, max_size=4),
+    st.dictionaries(st.text(max_size=3), values, max_size=4),
+    st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : ")]),
+    st.booleans(),
+    st.text(max_size=8),
+    st.sampled_from(["", "\n", " \r\n"]),
+)
+def test_of_json_only_the_value_changes(before, after, separators, plain, text, end):
+    old = {**before, "text": "old ☃", **after}
+    raw = json.dumps(old, separators=separators, ensure_ascii=plain) + end
+    new = json_with_text(raw, "text", text, plain=False)
+    assert json.loads(new) == {**old, "text": text}
+    if "text" not in after:
+        head = raw.index(json.dumps("text") + separators[1]) + len('"text"' + separators[1])
+        rest = raw[head + len(json.dumps("old ☃", ensure_ascii=plain)) :]
+        assert new == raw[:head] + json.dumps(text, ensure_ascii=new.isascii()) + rest
+
+
+CASES = [
+    ('{"text":"a","text": "b"}', "text", '{"text":"a","text": "X"}'),
+    ('{"a": {"b": {"c": "t"}, "text": 1}}', "a.b.c", '{"a": {"b": {"c": "X"}, "text": 1}}'),
+    ('{"a": {"b": 1}, "a.b": "t"}', "a.b", '{"a": {"b": 1}, "a.b": "X"}'),
+    ('{"a": {"b": 1}, "a": {"b": "t"}}', "a.b", '{"a": {"b": 1}, "a": {"b": "X"}}'),
+    (' {"n": 1.50e+3 ,"text" :"}, \\"text\\": 1"} ', "text", ' {"n": 1.50e+3 ,"text" :"X"} '),
+]
+
+
+@pytest.mark.parametrize(("raw", "key", "expected"), CASES)
+def test_places_of_values(raw, key, expected):
+    assert json_with_text(raw, key, "X", plain=True) == expected
+
+
+def test_what_is_escaped():
+    assert json_with_text('{"text": ""}', "text", "é", plain=False) == '{"text": "\\u00e9"}'
+    assert json_with_text('{"text": "ü"}', "text", "é", plain=False) == '{"text": "é"}'
+    assert json_with_text('{"text": "ü"}', "text", "é", plain=True) == '{"text": "\\u00e9"}'
+    assert json_with_text('{"text": "ü"}', "text", "\udc80", plain=False) == '{"text": "\\udc80"}'
+
+
+@given(
+    st.lists(st.text('a,;"\r\n☃', max_size=6), min_size=2, max_size=4),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["", "\n", "\r\n"]),
+)
+def test_of_csv_the_fields_stay(fields, delimiter, end):
+    row = fields_as_row(fields, f"x{end}", delimiter, True)
+    assert row.endswith(end)
+    assert list(csv.reader(io.StringIO(row, newline=""), delimiter=delimiter)) == [fields]
+    plain = ["a", 'b "', ""]
+    assert fields_as_row(plain, f"x{end}", delimiter, False) == delimiter.join(plain) + end
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "latin-1", "utf-16-le"])
+def test_blocks_write_rows_with_other_texts(tmp_path, codec):
+    path = tmp_path / "a.jsonl"
+    rows = ['{"text": "a", "n": "é"}', "", '{"text": 1}', '{"text": "b"}', '{"text": "c"}']
+    path.write_bytes("\n".join(rows).encode(codec))
+    (source,) = expand([str(path)], None, Options(encoding=codec))
+    (block,) = cut(source)
+    assert len(block.documents()) == 3
+    kept = np.array([True, False, True])
+    found = bytes(block.rows(kept, {0: "é", 1: "gone", 2: "☃"})).decode()
+    first = '{"text": "é", "n": "é"}' if codec == "utf-8" else '{"text": "\\u00e9", "n": "é"}'
+    assert found == f'{first}\n{{"text": "\\u2603"}}'
+    assert bytes(block.rows(kept)).decode() == f"{rows[0]}\n{rows[4]}"
+
+
+def test_tables_in_several_pieces():
+    pa = pytest.importorskip("pyarrow")
+    inner = pa.struct([("a", pa.int8()), ("b", pa.struct([("c", pa.string())]))])
+    values = [{"a": n, "b": None if n == 1 else {"c": str(n)}} for n in range(5)] + [None]
+    column = pa.chunked_array([pa.array(values[:2], inner), pa.array(values[2:], inner)[0:]])
+    table = pa.table({"x": range(6), "in": column}).slice(1)
+    found = table_with_texts(table, ["in", "b", "c"], {1: "new", 3: ""})
+    expected = table.to_pylist()
+    expected[1]["in"]["b"]["c"], expected[3]["in"]["b"]["c"] = "new", ""
+    assert found.to_pylist() == expected
+    assert found.schema == table.schema
+    empty = table.slice(0, 0)
+    assert table_with_texts(empty, ["in", "b", "c"], {}).to_pylist() == []
