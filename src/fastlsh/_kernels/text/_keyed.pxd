@@ -7,4 +7,4 @@ from fastlsh._kernels.text.source cimport Plan
 cdef class KeyedPlan:
     cdef Plan plan
     cdef Keyed keyed
-    cdef uint64_t* ids          # KNOWN_IDS of them, or NULL
+    cdef uint64_t* table        # of token ids or code points, or NULL

@@ -6,8 +6,13 @@ from libc.string cimport memset
 
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.mixing cimport Mixer
-from fastlsh._kernels.text.keyed cimport KNOWN_IDS, SECRET, SHORT, Keyed, keyed_id, times_x
+from fastlsh._kernels.text.keyed cimport (
+    KNOWN_IDS, PLANE, SECRET, SHORT, Keyed, keyed_id, times_x,
+)
 from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
+
+cdef enum:
+    TABLE = 1 << 17             # numbers: KNOWN_IDS, and twice PLANE
 
 
 cdef class KeyedPlan:
@@ -31,9 +36,9 @@ cdef class KeyedPlan:
             raise ValueError(f"size must be at least 1, got {size}")
         if not secret[0] & secret[2] & secret[3] & 1:
             raise ValueError("the modulus and the factors of a secret must be odd")
-        if unit == TOKEN_IDS:
-            self.ids = <uint64_t*> PyMem_Malloc(KNOWN_IDS * sizeof(uint64_t))
-            if self.ids == NULL:
+        if unit == TOKEN_IDS or unit == CHARACTERS:
+            self.table = <uint64_t*> PyMem_Malloc(TABLE * sizeof(uint64_t))
+            if self.table == NULL:
                 raise MemoryError()
         make_plan(&self.plan, unit, size)
         self.plan.keyed = &self.keyed
@@ -41,12 +46,16 @@ cdef class KeyedPlan:
         self.plan.mixer.first = secret[2]
         self.plan.mixer.second = secret[3]
         fill(&self.keyed, &secret[0], unit, size)
-        if self.ids != NULL:
-            fill_ids(&self.keyed, &self.plan.mixer, self.ids)
-            self.keyed.ids = self.ids
+        if unit == TOKEN_IDS:
+            fill_ids(&self.keyed, &self.plan.mixer, self.table)
+            self.keyed.ids = self.table
+        elif unit == CHARACTERS:
+            fill_plane(&self.keyed, self.table)
+            self.keyed.entered = self.table
+            self.keyed.left = self.table + PLANE
 
     def __dealloc__(self):
-        PyMem_Free(self.ids)
+        PyMem_Free(self.table)
 
 
 cdef uint64_t times(uint64_t a, uint64_t b, uint64_t modulus) noexcept nogil:
@@ -97,7 +106,7 @@ cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) no
             key.leaving[i][c] = times(power, key.point[i][c], modulus)
     for i in range(SHORT - 1, -1, -1):
         key.cleared[i] = key.cleared[i + 1] ^ key.placed[i][0]
-    if unit == CHARACTERS or size <= 8:
+    if unit == CHARACTERS or size <= 16:
         return
     power = times_x(power, modulus)
     for j in range(8):
@@ -109,3 +118,10 @@ cdef void fill_ids(const Keyed* key, const Mixer* mixer, uint64_t* ids) noexcept
     cdef uint64_t number
     for number in range(KNOWN_IDS):
         ids[number] = keyed_id(key, mixer, number)
+
+
+cdef void fill_plane(const Keyed* key, uint64_t* table) noexcept nogil:
+    cdef Py_ssize_t c
+    for c in range(PLANE):
+        table[c] = key.point[0][c & 0xFF] ^ key.point[1][c >> 8]
+        table[PLANE + c] = key.leaving[0][c & 0xFF] ^ key.leaving[1][c >> 8]
