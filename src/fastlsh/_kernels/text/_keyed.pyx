@@ -11,9 +11,6 @@ from fastlsh._kernels.text.keyed cimport (
 )
 from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
 
-cdef enum:
-    TABLE = 1 << 17             # numbers: KNOWN_IDS, and twice PLANE
-
 
 cdef class KeyedPlan:
     """How shingles of some units are hashed with a key.
@@ -36,9 +33,13 @@ cdef class KeyedPlan:
             raise ValueError(f"size must be at least 1, got {size}")
         if not secret[0] & secret[2] & secret[3] & 1:
             raise ValueError("the modulus and the factors of a secret must be odd")
-        if unit == TOKEN_IDS or unit == CHARACTERS:
-            self.table = <uint64_t*> PyMem_Malloc(TABLE * sizeof(uint64_t))
-            if self.table == NULL:
+        cdef Py_ssize_t planes = 2 if unit == CHARACTERS else 1
+        self.plane = <uint64_t*> PyMem_Malloc(planes * PLANE * sizeof(uint64_t))
+        if self.plane == NULL:
+            raise MemoryError()
+        if unit == TOKEN_IDS:
+            self.ids = <uint64_t*> PyMem_Malloc(KNOWN_IDS * sizeof(uint64_t))
+            if self.ids == NULL:
                 raise MemoryError()
         make_plan(&self.plan, unit, size)
         self.plan.keyed = &self.keyed
@@ -46,16 +47,18 @@ cdef class KeyedPlan:
         self.plan.mixer.first = secret[2]
         self.plan.mixer.second = secret[3]
         fill(&self.keyed, &secret[0], unit, size)
+        fill_plane(self.keyed.point[0], self.keyed.point[1], self.plane)
+        self.keyed.entered = self.plane
+        if unit == CHARACTERS:
+            fill_plane(self.keyed.leaving[0], self.keyed.leaving[1], self.plane + PLANE)
+            self.keyed.left = self.plane + PLANE
         if unit == TOKEN_IDS:
-            fill_ids(&self.keyed, &self.plan.mixer, self.table)
-            self.keyed.ids = self.table
-        elif unit == CHARACTERS:
-            fill_plane(&self.keyed, self.table)
-            self.keyed.entered = self.table
-            self.keyed.left = self.table + PLANE
+            fill_ids(&self.keyed, &self.plan.mixer, self.ids)
+            self.keyed.ids = self.ids
 
     def __dealloc__(self):
-        PyMem_Free(self.table)
+        PyMem_Free(self.plane)
+        PyMem_Free(self.ids)
 
 
 cdef uint64_t times(uint64_t a, uint64_t b, uint64_t modulus) noexcept nogil:
@@ -120,8 +123,9 @@ cdef void fill_ids(const Keyed* key, const Mixer* mixer, uint64_t* ids) noexcept
         ids[number] = keyed_id(key, mixer, number)
 
 
-cdef void fill_plane(const Keyed* key, uint64_t* table) noexcept nogil:
+cdef void fill_plane(
+    const uint64_t* low, const uint64_t* middle, uint64_t* plane
+) noexcept nogil:
     cdef Py_ssize_t c
     for c in range(PLANE):
-        table[c] = key.point[0][c & 0xFF] ^ key.point[1][c >> 8]
-        table[PLANE + c] = key.leaving[0][c & 0xFF] ^ key.leaving[1][c >> 8]
+        plane[c] = low[c & 0xFF] ^ middle[c >> 8]

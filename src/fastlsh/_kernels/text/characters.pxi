@@ -6,7 +6,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, Mixer, finish
 from fastlsh._kernels.text._texts cimport code_unit
-from fastlsh._kernels.text.keyed cimport of_entering, of_leaving, times_x
+from fastlsh._kernels.text.keyed cimport of_leaving, of_point, times_x
 from fastlsh._kernels.text.source cimport Plan, Source, STEP
 
 cdef inline uint64_t entering(const Plan* plan, code_unit c) noexcept nogil:
@@ -26,7 +26,7 @@ cdef inline uint64_t leaving(const Plan* plan, code_unit c) noexcept nogil:
 cdef inline uint64_t entered(const Plan* plan, uint64_t h, code_unit c) noexcept nogil:
     # One more unit at the end of a shingle; outside of the loop where time goes.
     if plan.keyed != NULL:
-        return times_x(h, plan.keyed.modulus) ^ of_entering(plan.keyed, c)
+        return times_x(h, plan.keyed.modulus) ^ of_point(plan.keyed, c)
     return h * CHARACTER_BASE + entering(plan, c)
 
 

@@ -24,8 +24,8 @@ cdef struct Keyed:
     uint64_t cleared[SHORT + 1]         # [m]: what the others of SHORT bytes add that are cleared
     uint64_t beyond[8][256]             # [j][t]: t in byte j, times x^size; if size > 16
     const uint64_t* ids                 # of the unit TOKEN_IDS
-    const uint64_t* entered             # of the unit CHARACTERS: what the points of plane 0 add
-    const uint64_t* left                # and the same times x^(size - 1)
+    const uint64_t* entered             # what each code point of plane 0 adds
+    const uint64_t* left                # the same times x^(size - 1), of the unit CHARACTERS
 
 
 cdef inline uint64_t times_x(uint64_t h, uint64_t modulus) noexcept nogil:
@@ -38,19 +38,6 @@ cdef inline uint64_t times_few(const Keyed* key, uint64_t h, Py_ssize_t n) noexc
 
 
 cdef inline uint64_t of_point(const Keyed* key, code_unit c) noexcept nogil:
-    if code_unit is uint8_t:
-        return key.point[0][c]
-    elif code_unit is uint16_t:
-        return key.point[0][c & 0xFF] ^ key.point[1][c >> 8]
-    else:
-        return (
-            key.point[0][c & 0xFF] ^ key.point[1][(c >> 8) & 0xFF]
-            ^ key.point[2][(c >> 16) & 0xFF]
-        )
-
-
-cdef inline uint64_t of_entering(const Keyed* key, code_unit c) noexcept nogil:
-    # As `of_point`, where the unit is CHARACTERS.
     if code_unit is uint8_t:
         return key.point[0][c]
     elif code_unit is uint16_t:

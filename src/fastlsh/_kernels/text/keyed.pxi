@@ -7,7 +7,7 @@ from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport UNITS
 from fastlsh._kernels.text._texts cimport code_unit
 from fastlsh._kernels.text.keyed cimport (
-    SHORT, Keyed, keyed_points, of_entering, of_leaving, times_few, times_x,
+    SHORT, Keyed, keyed_points, of_leaving, of_point, times_few, times_x,
 )
 from fastlsh._kernels.text.source cimport Plan, Source
 
@@ -28,10 +28,10 @@ cdef void roll_four_keyed(
     cdef uint64_t h3 = s.state[3]
     cdef Py_ssize_t i
     for i in range(n):
-        h0 = times_x(h0, modulus) ^ of_entering(key, t0[i + last])
-        h1 = times_x(h1, modulus) ^ of_entering(key, t1[i + last])
-        h2 = times_x(h2, modulus) ^ of_entering(key, t2[i + last])
-        h3 = times_x(h3, modulus) ^ of_entering(key, t3[i + last])
+        h0 = times_x(h0, modulus) ^ of_point(key, t0[i + last])
+        h1 = times_x(h1, modulus) ^ of_point(key, t1[i + last])
+        h2 = times_x(h2, modulus) ^ of_point(key, t2[i + last])
+        h3 = times_x(h3, modulus) ^ of_point(key, t3[i + last])
         out[i] = h0
         out[i + n] = h1
         out[i + 2 * n] = h2
