@@ -25,7 +25,7 @@ BENCHMARKS = {
     "accuracy": "pipelines", "exact": "pipelines", "explain": "pipelines",
     "compat_datasketch": "peers", "datasketch_lsh": "peers", "scale": "pipelines",
     "files": "pipelines",
-    "normalisation": "kernels",
+    "normalisation": "kernels", "keyed": "kernels",
 }  # fmt: skip
 """What a full run consists of, and the room where each is."""
 OTHERS = {

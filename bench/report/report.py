@@ -77,6 +77,7 @@ def summary(records: Records) -> Iterator[str]:
 OTHERS = {
     "ways": "Ready tokens, words, columns",
     "normalisation": "Steps of normalisation, UTF-8, token ids",
+    "keyed": "Keys: what they cost",
     "fineweb": "The signature stage of FineWeb, by its own code",
     "candidates": "From signatures to candidate pairs",
     "index": "Index: insert, query, memory",

@@ -131,6 +131,26 @@ def test_against_an_index():
         fastlsh.deduplicate(TEXTS[60:], 0.7, against=index)
 
 
+@pytest.mark.parametrize("kind", ["memory", "mapped", "sqlite"])
+def test_an_index_in_a_pickle_is_locked_until_it_is_unlocked(kind, tmp_path):
+    index = filled(KEY)
+    answers = index.query_many(TEXTS)
+    if kind == "mapped":
+        index = mapped(index, tmp_path / "index")(key=KEY)
+    if kind == "sqlite":
+        index = opened(index, tmp_path / "index")(key=KEY)
+    data = pickle.dumps(index)
+    assert SECRET not in data
+    assert KEY._root not in data
+    again = pickle.loads(data)
+    for call in (lambda: again.query(TEXTS[0]), lambda: again.insert("new", TEXTS[0])):
+        with pytest.raises(LockedKeyError):
+            call()
+    assert len(again) == len(TEXTS)
+    again.key.unlock(SECRET)
+    assert again.query_many(TEXTS) == answers
+
+
 def test_a_deduplication_in_a_pickle_says_which_key_it_had():
     again = pickle.loads(pickle.dumps(fastlsh.deduplicate(TEXTS, 0.7, key=KEY)))
     key = again.options["shingler"].key

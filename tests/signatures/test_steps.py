@@ -94,14 +94,14 @@ def _recorded(monkeypatch):
     calls = []
 
     def recorder(kernel):
-        def sign(units, offsets, *arguments):
+        def sign(units, offsets, *arguments, **named):
             if isinstance(offsets, np.ndarray):
                 calls.append((len(offsets) - 1, int(offsets[-1] - offsets[0])))
             else:
                 lengths = np.empty(len(units), np.int64)
                 units.lengths(lengths)
                 calls.append((len(units), int(lengths.sum())))
-            return kernel(units, offsets, *arguments)
+            return kernel(units, offsets, *arguments, **named)
 
         return sign
 

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import Shingler, _kernels
+from fastlsh import Key, Shingler, _kernels
 from fastlsh.texts import as_texts, set_steps, shingle_set_steps
 
 SHINGLERS = [
     Shingler(size=1),
     Shingler(size=3),
+    Shingler(size=3, key=Key(bytes(16))),
     Shingler(size=40),
     Shingler("byte", 4),
     Shingler("word", 2),
@@ -27,8 +28,8 @@ def made(documents, shingler, thinned):
     np.cumsum(np.maximum(lengths, 1), out=start[1:])
     out = np.empty(start[-1], np.uint64)
     count = np.empty(len(lengths), np.int64)
-    unit, size = shingler.kernel_unit, shingler.size
-    steps = shingle_set_steps(gathered, lengths, unit, size, out, start, count, thinned=thinned)
+    hashing = shingler.hashing
+    steps = shingle_set_steps(gathered, lengths, hashing, out, start, count, thinned=thinned)
     number = sum(1 for _ in steps)
     return [out[a : a + n].tolist() for a, n in zip(start, count, strict=False)], number
 

@@ -189,9 +189,8 @@ class Index(Changing):
         wait
             How many seconds to wait while another process writes.
         threshold, num_perm, seed, shingler, key, scheme, recall, bands, rows, verify
-            As in `Index`, for a new index. An existing index must have been created with the
-            values that are given, except for `recall`, which only matters for a new one. A
-            shingler that contains functions is required, and so is a key.
+            As in `Index`, for a new index. An existing one must have been created with the values
+            that are given, except for `recall`. A shingler with functions, and a key, are required.
         threads
             As in `Index`.
 
@@ -211,14 +210,12 @@ class Index(Changing):
         """
         from fastlsh.index.opening import open_store  # most programs open none, and import faster
 
-        path = os.fspath(location)
         given = {
             "num_perm": num_perm, "seed": seed, "shingler": shingler, "scheme": scheme,
             "bands": bands, "rows": rows, "verify": verify, "key": check_key(key),
         }  # fmt: skip
-        store = open_store(
-            path, threshold, given, recall, threads, read_only=read_only, wait=float(wait)
-        )
+        how: dict[str, Any] = {"read_only": read_only, "wait": float(wait)}
+        store = open_store(os.fspath(location), threshold, given, recall, threads, **how)
         return cls._over(Stored(store))
 
     def copy_to(self, location: str | os.PathLike[str]) -> None:
@@ -236,10 +233,9 @@ class Index(Changing):
         """
         from fastlsh.index.opening import copy_to
 
-        path = os.fspath(location)
         nested = self._guard.held()
         with self._guard.lock:
-            copy_to(self._settled(nested), path)
+            copy_to(self._settled(nested), os.fspath(location))
 
     def close(self) -> None:
         """Close the files and connections of the index; one in memory has none."""

@@ -44,6 +44,8 @@ class Key:
     needs it raises `LockedKeyError` until `unlock` gives it the secret again, or unless the
     environment variable ``FASTLSH_KEY_FILE`` names a file with it, for worker processes.
 
+    The first use takes a few milliseconds, and a key keeps up to 1 MB for each kind of shingle.
+
     Examples
     --------
     >>> import secrets
@@ -55,6 +57,9 @@ class Key:
     __slots__ = ("_plans", "_root", "_secret", "fingerprint")
 
     fingerprint: str
+    _root: bytes | None
+    _secret: NDArray[np.uint64] | None
+    _plans: dict[tuple[int, int], KeyedPlan]
 
     def __init__(self, secret: bytes | bytearray | memoryview) -> None:
         self._set(_root_of(secret))
@@ -134,8 +139,8 @@ class Key:
 
     def _set(self, root: bytes | None) -> None:
         self._root = root
-        self._secret: NDArray[np.uint64] | None = None
-        self._plans: dict[tuple[int, int], KeyedPlan] = {}
+        self._secret = None
+        self._plans = {}
 
     def _known(self) -> bytes:
         if self._root is None and (path := os.environ.get(KEY_FILE)):

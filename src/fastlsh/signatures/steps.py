@@ -27,6 +27,10 @@ SLICE = 1024
 """Values that are made at a time where a long text is read once for each slice of a signature."""
 
 
+Signatures = NDArray[np.uint32]
+Keys = NDArray[np.uint64] | None
+
+
 class Kernel(NamedTuple):
     """A kernel that signs a batch in one call."""
 
@@ -40,8 +44,10 @@ def of_texts(hashing: Hashing) -> Kernel:
     """Sign texts by their shingles."""
     unit, size, keyed = hashing
 
-    def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
-        _kernels.signatures(gathered.units, unit, size, *functions, out, *keys, keyed=keyed)
+    def sign(
+        gathered: Gathered, functions: Scheme, out: Signatures, rows: int = 0, keys: Keys = None
+    ) -> None:
+        _kernels.signatures(gathered.units, unit, size, *functions, out, rows, keys, keyed)
 
     whole = unit not in (_kernels.CHARACTERS, _kernels.TOKEN_IDS)
     return Kernel(sign, None if whole else size - 1)
@@ -51,10 +57,12 @@ def of_tokens(hashing: Hashing) -> Kernel:
     """Sign tokens by their shingles."""
     size, keyed = hashing.size, hashing.keyed
 
-    def sign(gathered: Gathered, functions: Scheme, out: NDArray[np.uint32], *keys: Any) -> None:
+    def sign(
+        gathered: Gathered, functions: Scheme, out: Signatures, rows: int = 0, keys: Keys = None
+    ) -> None:
         assert gathered.offsets is not None
         _kernels.token_signatures(
-            gathered.units, gathered.offsets, size, *functions, out, *keys, keyed=keyed
+            gathered.units, gathered.offsets, size, *functions, out, rows, keys, keyed
         )
 
     return Kernel(sign, size - 1)

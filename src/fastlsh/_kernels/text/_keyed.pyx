@@ -6,7 +6,9 @@ from libc.string cimport memset
 
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.mixing cimport Mixer
-from fastlsh._kernels.text.keyed cimport KNOWN_IDS, SECRET, SHORT, Keyed, keyed_id, times_x
+from fastlsh._kernels.text.keyed cimport (
+    KNOWN_IDS, PLANE, SECRET, SHORT, Keyed, keyed_id, times_x,
+)
 from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
 
 
@@ -31,6 +33,10 @@ cdef class KeyedPlan:
             raise ValueError(f"size must be at least 1, got {size}")
         if not secret[0] & secret[2] & secret[3] & 1:
             raise ValueError("the modulus and the factors of a secret must be odd")
+        cdef Py_ssize_t planes = 2 if unit == CHARACTERS else 1
+        self.plane = <uint64_t*> PyMem_Malloc(planes * PLANE * sizeof(uint64_t))
+        if self.plane == NULL:
+            raise MemoryError()
         if unit == TOKEN_IDS:
             self.ids = <uint64_t*> PyMem_Malloc(KNOWN_IDS * sizeof(uint64_t))
             if self.ids == NULL:
@@ -41,11 +47,17 @@ cdef class KeyedPlan:
         self.plan.mixer.first = secret[2]
         self.plan.mixer.second = secret[3]
         fill(&self.keyed, &secret[0], unit, size)
-        if self.ids != NULL:
+        fill_plane(self.keyed.point[0], self.keyed.point[1], self.plane)
+        self.keyed.entered = self.plane
+        if unit == CHARACTERS:
+            fill_plane(self.keyed.leaving[0], self.keyed.leaving[1], self.plane + PLANE)
+            self.keyed.left = self.plane + PLANE
+        if unit == TOKEN_IDS:
             fill_ids(&self.keyed, &self.plan.mixer, self.ids)
             self.keyed.ids = self.ids
 
     def __dealloc__(self):
+        PyMem_Free(self.plane)
         PyMem_Free(self.ids)
 
 
@@ -97,7 +109,7 @@ cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) no
             key.leaving[i][c] = times(power, key.point[i][c], modulus)
     for i in range(SHORT - 1, -1, -1):
         key.cleared[i] = key.cleared[i + 1] ^ key.placed[i][0]
-    if unit == CHARACTERS or size <= 8:
+    if unit == CHARACTERS or size <= 16:
         return
     power = times_x(power, modulus)
     for j in range(8):
@@ -109,3 +121,11 @@ cdef void fill_ids(const Keyed* key, const Mixer* mixer, uint64_t* ids) noexcept
     cdef uint64_t number
     for number in range(KNOWN_IDS):
         ids[number] = keyed_id(key, mixer, number)
+
+
+cdef void fill_plane(
+    const uint64_t* low, const uint64_t* middle, uint64_t* plane
+) noexcept nogil:
+    cdef Py_ssize_t c
+    for c in range(PLANE):
+        plane[c] = low[c & 0xFF] ^ middle[c >> 8]

@@ -12,6 +12,7 @@ from fastlsh._kernels.text._texts cimport code_unit
 cdef enum:
     SHORT = 10                  # bytes that are looked up at once: most words, and shingles of 9
     KNOWN_IDS = 1 << 17         # token ids whose hashes are kept: nearly all of most vocabularies
+    PLANE = 1 << 16
     SECRET = 4 + 256 + 255 + 16     # numbers that a key gives: modulus, mixer, summands
 
 cdef struct Keyed:
@@ -21,8 +22,10 @@ cdef struct Keyed:
     uint64_t reduced[256]               # [t]: t times x^64
     uint64_t placed[SHORT][256]         # [j][c]: the Latin-1 code point c, times x^j
     uint64_t cleared[SHORT + 1]         # [m]: what the others of SHORT bytes add that are cleared
-    uint64_t beyond[8][256]             # [j][t]: t in byte j, times x^size; if size > 8
+    uint64_t beyond[8][256]             # [j][t]: t in byte j, times x^size; if size > 16
     const uint64_t* ids                 # of the unit TOKEN_IDS
+    const uint64_t* entered             # what each code point of plane 0 adds
+    const uint64_t* left                # the same times x^(size - 1), of the unit CHARACTERS
 
 
 cdef inline uint64_t times_x(uint64_t h, uint64_t modulus) noexcept nogil:
@@ -38,24 +41,18 @@ cdef inline uint64_t of_point(const Keyed* key, code_unit c) noexcept nogil:
     if code_unit is uint8_t:
         return key.point[0][c]
     elif code_unit is uint16_t:
-        return key.point[0][c & 0xFF] ^ key.point[1][c >> 8]
+        return key.entered[c]
     else:
-        return (
-            key.point[0][c & 0xFF] ^ key.point[1][(c >> 8) & 0xFF]
-            ^ key.point[2][(c >> 16) & 0xFF]
-        )
+        return key.entered[c & 0xFFFF] ^ key.point[2][(c >> 16) & 0xFF]
 
 
 cdef inline uint64_t of_leaving(const Keyed* key, code_unit c) noexcept nogil:
     if code_unit is uint8_t:
         return key.leaving[0][c]
     elif code_unit is uint16_t:
-        return key.leaving[0][c & 0xFF] ^ key.leaving[1][c >> 8]
+        return key.left[c]
     else:
-        return (
-            key.leaving[0][c & 0xFF] ^ key.leaving[1][(c >> 8) & 0xFF]
-            ^ key.leaving[2][(c >> 16) & 0xFF]
-        )
+        return key.left[c & 0xFFFF] ^ key.leaving[2][(c >> 16) & 0xFF]
 
 
 cdef inline uint64_t keyed_points(

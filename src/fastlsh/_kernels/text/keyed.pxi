@@ -106,6 +106,8 @@ cdef inline uint64_t beyond_size(const Keyed* key, Py_ssize_t size, uint64_t h) 
     # h * x^size
     if size <= 8:
         return times_few(key, h, size)
+    if size <= 16:
+        return times_few(key, times_few(key, h, 8), size - 8)
     return (
         key.beyond[0][h & 0xFF] ^ key.beyond[1][(h >> 8) & 0xFF]
         ^ key.beyond[2][(h >> 16) & 0xFF] ^ key.beyond[3][(h >> 24) & 0xFF]
