@@ -3,8 +3,8 @@
 Switches, read from the environment:
 
 FASTLSH_DEBUG=1                     bounds checks, assertions, no optimisation
-FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang); with fuzzer-no-link, and
-                                    clang, counters for .ci/fuzz
+FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang); with fuzzer-no-link,
+                                    and clang, counters for .ci/fuzz
 FASTLSH_BUILD=all                   for every processor, as wheels are. By default only up to the
                                     newest instruction set of this machine (which a name chooses,
                                     too); the older ones then are a reserve, compiled quickly

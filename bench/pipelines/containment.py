@@ -7,6 +7,7 @@ removed, and the time, on one thread, in turns.
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
     def run(way: dict[str, Any]) -> fastlsh.Deduplication:
         return fastlsh.deduplicate(texts, rule="contained", keep="longest", threads=1, **way)
 
-    sides = {name: lambda way=way: run(way) for name, way in WAYS.items()}
+    sides = {name: partial(run, way) for name, way in WAYS.items()}
     seconds = common.interleave(sides, common.rounds(options, 3))
     results: dict[str, Any] = {"documents": len(texts)}
     for name, side in sides.items():

@@ -180,7 +180,7 @@ def forms(options: Any) -> dict[str, Form]:
         "sqlite": sqlite,
     }
     if options.redis:
-        found["redis"] = lambda *given: ours("redis", *given, options.redis)
+        found["redis"] = lambda texts, signatures: ours("redis", texts, signatures, options.redis)
     if contenders.installed("rensa"):
         found["rensa, unverified, 16 x 8"] = lambda texts, _: rensa(texts)
     if contenders.installed("datasketch"):

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> None:
     for name, steps, same in (("as they are", {}, ()), ("as CCNet", LIKE_CCNET, (plain,))):
         ours = in_fastlsh(documents, 1, **steps)
         assert ours == in_python(documents, *same) == in_python(documents, *same, digest)
-        work = {
+        work: dict[str, Callable[[], Any]] = {
             "a set of lines": partial(in_python, documents, *same),
             "in 8 bytes": partial(in_python, documents, *same, digest),
             "fastlsh": partial(in_fastlsh, documents, 1, **steps),

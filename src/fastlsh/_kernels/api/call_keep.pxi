@@ -62,7 +62,7 @@ cdef class Keeper:
         check_threshold(threshold)
         if limit < 1:
             raise ValueError(f"limit must be at least 1, got {limit}")
-        hold(self.held, root, signatures, document, fixed, role)
+        hold_input(self.held, root, signatures, document, fixed, role)
         s.n = n
         s.signed = signatures.shape[0]
         s.k = signatures.shape[1]

@@ -114,7 +114,7 @@ cdef int check_rule(int mode) except -1:
     return 0 if mode == BY_CONTAINMENT else check_mode(mode)
 
 
-cdef int hold(
+cdef int hold_input(
     Memory* held, const int32_t[:, ::1] root, const uint32_t[:, ::1] signatures,
     const int64_t[::1] document, const uint8_t[::1] fixed, const uint8_t[:, ::1] role,
 ) except -1:

@@ -61,7 +61,7 @@ cdef Py_ssize_t most_bytes(
         row = places + 3 * i
         if not 0 <= row[0] < n or not 0 <= row[1] <= row[2] <= at[row[0]].length:
             return -1
-        if i and (row[0] < row[-3] or (row[0] == row[-3] and row[1] < row[-1])):
+        if i and (row[0] < (row - 3)[0] or (row[0] == (row - 3)[0] and row[1] < (row - 1)[0])):
             return -1
         most = max(most, at[row[0]].length * at[row[0]].kind)
     return most

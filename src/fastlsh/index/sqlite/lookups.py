@@ -77,12 +77,12 @@ def _find_few(
         start = run.page + np.maximum(start, run.pages[band])
         some = zip(start.tolist(), (run.page + stop).tolist(), ends, strict=True)
         asked += [each for each in some if each[0] < each[1]]
-    pages = sorted({page for start, stop, _ in asked for page in range(start, stop)})
+    pages = sorted({page for begin, end, _ in asked for page in range(begin, end)})
     held = read_pages(connection, np.array(pages, np.int64))
     found = [np.empty(0, np.uint64)]
-    for start, stop, its in asked:
+    for begin, end, its in asked:
         parts = []
-        for page in range(start, stop):
+        for page in range(begin, end):
             first, last = held[page].searchsorted(its).tolist()
             parts.append(held[page][first:last])
         entries = parts[0] if len(parts) == 1 else np.concatenate(parts)
