@@ -44,5 +44,7 @@ def call(function: Callable[..., Any], *arguments: Any, timeout: float) -> Any:
         raise HangError(f"no answer within {timeout:g} s")
     if failure:
         (error,) = failure
+        if isinstance(error, AdapterError):
+            raise error
         raise AdapterError(f"raises {one_line(f'{type(error).__name__}: {error}', 160)}")
     return answer[0]

@@ -66,13 +66,11 @@ class Lab:
 
     def signatures(self, documents: Sequence[Any]) -> NDArray[Any]:
         """Return the signatures, integers (n, k), or raise AdapterError."""
-        return self.checked_signatures(
-            self.run(self.adapter.signatures, list(documents)), len(documents)
-        )
+        found = self._ask(self.adapter.signatures, list(documents))
+        return self.checked_signatures(found, len(documents))
 
-    def checked_signatures(self, answer: Any, n: int) -> NDArray[Any]:
-        """Return the answer of the library as an array, or raise AdapterError."""
-        found = _array(answer, "signatures")
+    def checked_signatures(self, found: NDArray[Any], n: int) -> NDArray[Any]:
+        """Return signatures that can be ones of so many documents, or raise AdapterError."""
         if found.ndim != 2 or len(found) != n or not found.shape[1]:
             raise AdapterError(
                 f"signatures of {n} documents have the shape {found.shape}, expected ({n}, k)"
@@ -91,29 +89,24 @@ class Lab:
         if "estimates" not in self.parts:
             share = (self.signatures(left) == self.signatures(right)).mean(axis=1)
             return np.asarray(share, np.float64)
-        answer = self.run(self.adapter.estimates, list(left), list(right))
-        return self._column(answer, "estimates", len(left), "iuf").astype(np.float64)
+        found = self._ask(self.adapter.estimates, list(left), list(right))
+        return _column(found, "estimates", len(left), "iuf").astype(np.float64)
 
     def candidates(self, left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.bool_]:
         """Return which pairs become candidates."""
-        answer = self.run(self.adapter.candidates, list(left), list(right))
-        return self._column(answer, "candidates", len(left), "b")
+        found = self._ask(self.adapter.candidates, list(left), list(right))
+        return _column(found, "candidates", len(left), "b")
 
     def filtered(
         self, left: Sequence[Any], right: Sequence[Any], minimum: float
     ) -> NDArray[np.bool_]:
         """Return which pairs are candidates that reach the minimum."""
-        answer = self.run(self.adapter.filtered, list(left), list(right), minimum)
-        return self._column(answer, "filtered", len(left), "b")
+        found = self._ask(self.adapter.filtered, list(left), list(right), minimum)
+        return _column(found, "filtered", len(left), "b")
 
     def band_keys(self, signatures: NDArray[Any]) -> list[list[Any]]:
         """Return the band keys, int or bytes, for each signature."""
-        answer = self.run(self.adapter.band_keys, signatures)
-        rows = answer.tolist() if isinstance(answer, np.ndarray) else answer
-        try:
-            keys = [list(row) for row in rows]
-        except TypeError:
-            keys = []
+        keys = self.run(lambda: _rows(self.adapter.band_keys(signatures)))
         bands = self.adapter.bands
         if len(keys) != len(signatures) or any(len(row) != bands for row in keys):
             raise AdapterError(
@@ -145,21 +138,23 @@ class Lab:
         assert equal is not None
         return Measured(equal.mean(axis=1), equal, equal.shape[1])
 
-    def _column(self, answer: Any, what: str, n: int, kinds: str) -> NDArray[Any]:
-        found = _array(answer, what)
-        if found.shape != (n,):
-            raise AdapterError(f"{what} of {n} pairs have the shape {found.shape}, expected ({n},)")
-        if found.dtype.kind not in kinds:
-            expected = "bool" if kinds == "b" else "numbers"
-            raise AdapterError(f"{what} are {found.dtype}, expected {expected}")
+    def _ask(self, function: Callable[..., Any], *arguments: Any) -> NDArray[Any]:
+        # What the library returns may raise, too.
+        found: NDArray[Any] = self.run(lambda: np.asarray(function(*arguments)))
         return found
 
 
-def _array(answer: Any, what: str) -> NDArray[Any]:
-    try:
-        return np.asarray(answer)
-    except Exception as error:
-        raise AdapterError(f"{what} are no array: {error}") from None
+def _rows(answer: Any) -> list[list[Any]]:
+    return [list(row) for row in (answer.tolist() if isinstance(answer, np.ndarray) else answer)]
+
+
+def _column(found: NDArray[Any], what: str, n: int, kinds: str) -> NDArray[Any]:
+    if found.shape != (n,):
+        raise AdapterError(f"{what} of {n} pairs have the shape {found.shape}, expected ({n},)")
+    if found.dtype.kind not in kinds:
+        expected = "bool" if kinds == "b" else "numbers"
+        raise AdapterError(f"{what} are {found.dtype}, expected {expected}")
+    return found
 
 
 def _joined(parts: list[Measured]) -> Measured:

@@ -134,7 +134,8 @@ def _asked_by_threads(lab: Lab, documents: list[Any], expected: NDArray[Any]) ->
             should = np.roll(expected, -offset, axis=0)
             for _ in range(ROUNDS):
                 barrier.wait()
-                found = lab.checked_signatures(lab.adapter.signatures(turned), len(turned))
+                answer = np.asarray(lab.adapter.signatures(turned))
+                found = lab.checked_signatures(answer, len(turned))
                 wrong.append(int(found.shape != should.shape or bool((found != should).any())))
         except BaseException as error:  # a panic of Rust is no Exception
             barrier.abort()
