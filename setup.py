@@ -3,7 +3,8 @@
 Switches, read from the environment:
 
 FASTLSH_DEBUG=1                     bounds checks, assertions, no optimisation
-FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang)
+FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang); with fuzzer-no-link, and
+                                    clang, counters for .ci/fuzz
 FASTLSH_BUILD=all                   for every processor, as wheels are. By default only up to the
                                     newest instruction set of this machine (which a name chooses,
                                     too); the older ones then are a reserve, compiled quickly
@@ -60,6 +61,8 @@ msvc = sys.platform == "win32"
 macos = sys.platform == "darwin"
 # A changed switch is no reason to recompile, so each kind of build has a folder of its own.
 build_base = "build/sanitize" if sanitize else "build/debug" if debug else "build"
+if "fuzzer" in sanitize:
+    build_base = "build/fuzz"
 CHOSEN = f"{build_base}/instruction-sets"
 """A file that changes if other instruction sets are to be built: then all is recompiled."""
 

@@ -1,0 +1,51 @@
+"""The targets of the fuzzers on their seeds, without Atheris."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+CORPUS = HERE / "corpus"
+NAMES = sorted(path.stem for path in HERE.glob("targets/[a-z]*.py"))
+NEEDED = {"tables": "pyarrow", "work_directory": "pyarrow"}
+
+
+@pytest.fixture(autouse=True)
+def kernels_as_they_were(monkeypatch):
+    from fastlsh import _kernels
+
+    for name in _kernels.__all__:
+        monkeypatch.setattr(_kernels, name, getattr(_kernels, name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_seeds_do_no_harm(name, monkeypatch):
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
+    monkeypatch.syspath_prepend(str(HERE))
+    target = importlib.import_module(f"targets.{name}")
+    seeds = sorted(CORPUS.joinpath(name).iterdir())
+    assert len(seeds) > 2
+    for seed in seeds:
+        target.one_input(seed.read_bytes())
+    target.one_input(b"")
+
+
+def test_every_target_has_seeds_and_nothing_else_has():
+    assert sorted(path.name for path in CORPUS.iterdir()) == NAMES
+    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < 200_000
+
+
+def test_values_are_those_of_the_bytes(monkeypatch):
+    monkeypatch.syspath_prepend(str(HERE))
+    chosen = importlib.import_module("chosen").Chosen(b"\x05\x01\x02\x03")
+    assert [chosen.number(4), chosen.number(1000), chosen.flag(), chosen.number(9)] == [
+        1,
+        513,
+        True,
+        0,
+    ]
+    assert chosen.rest() == b""
+    assert sys.modules["chosen"].Chosen(b"").one("ab") == "a"
