@@ -158,7 +158,7 @@ def test_what_is_no_adapter_raises(attributes, said):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"checks": ["biased"]}, "checks must be of bias,"),
+        ({"checks": ["no such"]}, "checks must be of bias,"),
         ({"checks": []}, "checks must be of bias,"),
         ({"trials": 99}, "trials must be at least 100"),
         ({"seed": -1}, "seed must be between 0"),

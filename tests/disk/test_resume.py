@@ -32,6 +32,28 @@ def prepared(folder, seed=1, n=150):
     return keywords, {path.name: path.read_bytes() for path in expected.iterdir()}
 
 
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [
+        ("manifest.json", b"{"),
+        ("manifest.json", b"\xff"),
+        (".npy", b""),
+        (".npy", b"\x93NUMPY\x01\x00\x76\x00{'descr': '<u4', 'fortran_order': (" + b" " * 200),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path, ending, code):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 2)
+    work = tmp_path / "work"
+    keywords = {"inputs": inputs, "output": f"{tmp_path}/out/", "work": work, "engine": "disk"}
+    (tmp_path / "out").mkdir()
+    deduplicate_files(**keywords, keep_work=True)
+    for path in work.rglob(f"*{ending}"):
+        path.write_bytes(code)
+    with pytest.raises(InputError, match=r"damaged: start over with --restart") as error:
+        deduplicate_files(**keywords)
+    assert str(error.value).startswith(str(work))
+
+
 def finish(folder, keywords, expected):
     assert run(0, keywords) is not None
     assert written(folder) == expected

@@ -98,6 +98,7 @@ def test_files_that_are_something_else(path):
         "UPDATE runs SET least = NULL",
         "UPDATE pages SET entries = x'00'",
         "DELETE FROM pages",
+        "UPDATE documents SET id = CAST(x'd1d1' AS TEXT) WHERE number = 59",
     ],
 )
 def test_a_damaged_database(path, damage, monkeypatch):
@@ -113,6 +114,15 @@ def test_a_damaged_database(path, damage, monkeypatch):
     ):
         index.query_many(TEXTS)
     assert str(error.value).startswith(f"{path}: ")
+
+
+def test_a_schema_that_is_no_text(path):
+    Index.open(path, 0.7).close()
+    code = path.read_bytes()
+    assert b"CREATE TABLE state" in code
+    path.write_bytes(code.replace(b"CREATE TABLE state", b"CREATE\xd1TABLE\xd1state"))
+    with pytest.raises(ValueError, match="the index is damaged"):
+        Index.open(path)
 
 
 def test_folders_that_do_not_do(path):

@@ -19,6 +19,8 @@ SCHEMES = ("affine32", "affine64", "legacy")
 ADAPTERS: dict[str, Callable[[], Adapter]] = {
     "fastlsh, affine32": partial(texts, "affine32"),
     "fastlsh, fss": partial(texts, "fss"),
+    "fastlsh, affine32, keyed": partial(texts, "affine32", keyed=True),
+    "fastlsh, fss, keyed": partial(texts, "fss", keyed=True),
     "fastlsh, affine32, tokens": partial(Tokens, "affine32"),
     "fastlsh, fss, tokens": partial(Tokens, "fss"),
     **{f"fastlsh.compat.datasketch, {s}": partial(Datasketch, s, COMPAT) for s in SCHEMES},

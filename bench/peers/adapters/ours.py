@@ -12,9 +12,13 @@ from fastlsh.conformance import Fastlsh
 PARAMS = fastlsh.LSHParams(BANDS, ROWS)
 
 
-def texts(scheme: str) -> Fastlsh:
-    """Return the adapter for texts."""
-    return Fastlsh(fastlsh.MinHasher(K, scheme=scheme), PARAMS)
+SECRET = bytes(range(32))
+
+
+def texts(scheme: str, *, keyed: bool = False) -> Fastlsh:
+    """Return the adapter for texts, with a key if need be."""
+    key = fastlsh.Key(SECRET) if keyed else None
+    return Fastlsh(fastlsh.MinHasher(K, scheme=scheme, key=key), PARAMS)
 
 
 class Tokens(Fastlsh):

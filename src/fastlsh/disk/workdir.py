@@ -78,7 +78,8 @@ class WorkDirectory:
 
     def read(self, name: str) -> Any:
         """Return what `write` has written."""
-        return json.loads((self / name).read_text(encoding="utf-8"))
+        with self._parsing(name):
+            return json.loads((self / name).read_text(encoding="utf-8"))
 
     def write(self, name: str, value: Any) -> None:
         """Write a JSON value."""
@@ -92,8 +93,21 @@ class WorkDirectory:
 
     def load(self, name: str) -> NDArray[Any]:
         """Return an array that `save` has written, mapped: it takes no memory of its own."""
-        array: NDArray[Any] = np.load(self / name, mmap_mode="r", allow_pickle=False)
+        with self._parsing(name):
+            array: NDArray[Any] = np.load(self / name, mmap_mode="r", allow_pickle=False)
         return array
+
+    @contextmanager
+    def _parsing(self, name: str) -> Iterator[None]:
+        """Raise InputError for whatever a damaged file leads to: numpy even tokenises headers."""
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception as error:
+            raise InputError(
+                self / name, "the file is damaged: start over with --restart"
+            ) from error
 
     @contextmanager
     def whole(self, name: str) -> Iterator[Path]:

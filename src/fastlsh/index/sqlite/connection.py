@@ -56,8 +56,10 @@ class Connection:
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA cache_size = -65536")
                 connection.execute("PRAGMA temp_store = MEMORY")
-            except BaseException:
+            except BaseException as error:
                 connection.close()
+                if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes what it read
+                    raise sqlite3.DatabaseError("malformed schema") from error
                 raise
             self._connection = connection
             self._process = os.getpid()
@@ -94,7 +96,7 @@ def named_errors(path: str, wait: float) -> Iterator[None]:
             raise PermissionError(
                 errno.EACCES, "the file or its folder is read-only", path
             ) from error
-        if "not a database" in said or "malformed" in said:
+        if any(part in said for part in ("not a database", "malformed", "not decode")):
             raise ValueError(f"{path}: the index is damaged: {said}") from error
         if "unable to open" in said:
             raise OSError(errno.EACCES, "the index cannot be opened", path) from error
