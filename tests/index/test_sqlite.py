@@ -6,11 +6,14 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
+import numpy as np
 import pytest
 
 from fastlsh import Index, Shingler
 from fastlsh.index.sqlite import store
+from fastlsh.index.sqlite.runs import read_pages
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 
@@ -99,6 +102,7 @@ def test_files_that_are_something_else(path):
         "UPDATE pages SET entries = x'00'",
         "DELETE FROM pages",
         "UPDATE documents SET id = CAST(x'd1d1' AS TEXT) WHERE number = 59",
+        "DELETE FROM pages WHERE page = 2",
     ],
 )
 def test_a_damaged_database(path, damage, monkeypatch):
@@ -108,12 +112,22 @@ def test_a_damaged_database(path, damage, monkeypatch):
         index.insert_many(range(50, 60), TEXTS[50:])
         index.query_many(TEXTS)
     database(path, damage)
-    with (
-        Index.open(path) as index,
-        pytest.raises(ValueError, match="the index is damaged") as error,
-    ):
-        index.query_many(TEXTS)
-    assert str(error.value).startswith(f"{path}: ")
+    with Index.open(path) as index:
+        for ask in (lambda: index.query_many(TEXTS), lambda: list(map(index.query, TEXTS))):
+            with pytest.raises(ValueError, match="the index is damaged") as error:
+                ask()
+            assert str(error.value).startswith(f"{path}: ")
+
+
+def test_a_page_that_is_missing_between_others():
+    """What lies between the wanted pages is read with them, and does not stand for them."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE pages (page INTEGER PRIMARY KEY, entries BLOB)")
+        connection.executemany("INSERT INTO pages VALUES (?, ?)", [(p, bytes(8)) for p in range(9)])
+        assert read_pages(connection, np.array([1, 4, 5])).keys() >= {1, 4, 5}
+        connection.execute("DELETE FROM pages WHERE page = 4")
+        with pytest.raises(sqlite3.DatabaseError, match="a run lacks pages"):
+            read_pages(connection, np.array([1, 4, 5]))
 
 
 def test_a_schema_that_is_no_text(path):

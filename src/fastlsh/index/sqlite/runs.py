@@ -72,21 +72,20 @@ def read_pages(
     found: dict[int, NDArray[np.uint64]] = {}
     if not len(pages):
         return found
-    low, high = int(pages[0]), int(pages[-1])
+    low, high, wanted = int(pages[0]), int(pages[-1]), pages.tolist()
     if 3 * len(pages) > high - low:
         rows: Iterable[tuple[int, bytes]] = connection.execute(
             "SELECT page, entries FROM pages WHERE page BETWEEN ? AND ?", (low, high)
         )
         found.update((page, words_of(entries)) for page, entries in rows)
     else:
-        wanted = pages.tolist()
         for start in range(0, len(wanted), TOGETHER):
             some = padded(wanted[start : start + TOGETHER])
             rows = connection.execute(
                 f"SELECT page, entries FROM pages WHERE page IN ({','.join('?' * len(some))})", some
             )
             found.update((page, words_of(entries)) for page, entries in rows)
-    if len(found) < len(pages):
+    if not found.keys() >= set(wanted):
         refuse("a run lacks pages")
     return found
 
