@@ -16,6 +16,14 @@ class Model:
         self.threshold, self.bands, self.rows, self.verify = threshold, bands, rows, verify
         self.documents = {}
         self.limited = 0
+        self._buckets = {}
+
+    def __deepcopy__(self, memo):
+        """Copy all that changes: a document does not."""
+        other = Model(self.threshold, self.bands, self.rows, self.verify)
+        other.documents, other.limited = dict(self.documents), self.limited
+        other._buckets = dict(self._buckets)
+        return other
 
     def insert(self, name, document, on_known="raise"):
         if name in self.documents and on_known == "raise":
@@ -27,7 +35,7 @@ class Model:
         shared = collections.Counter()
         limited = False
         mine = self.buckets(document)
-        common = {n: mine & self.buckets(other) for n, other in self.documents.items()}
+        common = {n: mine & self.buckets_of(n) for n in self.documents}
         common = {n: buckets for n, buckets in common.items() if buckets}
         for bucket in mine:
             members = [n for n, buckets in common.items() if bucket in buckets]
@@ -54,6 +62,15 @@ class Model:
         """Return what a document shares with others of its buckets: (band, values)."""
         return buckets_of(tuple(document[0]), self.bands, self.rows)
 
+    def buckets_of(self, name):
+        """Return the same of one that is there, once it is computed."""
+        document = self.documents[name]
+        known, buckets = self._buckets.get(name, (None, None))
+        if known is not document:
+            buckets = self.buckets(document)
+            self._buckets[name] = document, buckets
+        return buckets
+
     def similarity(self, a, b):
         if self.verify == "none":
             return math.nan
@@ -66,7 +83,7 @@ class Model:
         found = [
             (name, self.similarity(document, other))
             for name, other in self.documents.items()
-            if not mine.isdisjoint(self.buckets(other))
+            if not mine.isdisjoint(self.buckets_of(name))
         ]
         found = [pair for pair in found if not pair[1] < self.threshold]
         if self.verify != "none":
