@@ -14,7 +14,7 @@ CASES = [
     (["index", ""], "build add query remove info"),
     (["index", "qu"], "query"),
     (["index", "query", "seen.index", "--li"], "--limit"),
-    (["dedup", "--ke"], "--keep --keep-work"),
+    (["dedup", "--ke"], "--keep --key-file --keep-work"),
     (["dedup", "--keep", ""], "first last longest"),
     (["dedup", "in.jsonl", "--by", "p"], "paragraph"),
     (["dedup", "in.jsonl", "-o", ""], ""),
