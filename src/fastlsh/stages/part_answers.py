@@ -100,7 +100,7 @@ def decide_part(
     -----
     Memory besides the texts: 4 * num_perm + 8 * min(bands, 16) bytes per document, less than 256
     bytes per document more, and about 64 MB; more only for two documents that need it. With
-    `scratch`, less than 256 bytes per document and 64 MB. Time is linear in the number of
+    `scratch`, less than 200 bytes per document and about 100 MB. Time is linear in the number of
     documents, however many are alike.
 
     Examples
