@@ -6,8 +6,7 @@ FASTLSH_DEBUG=1                     bounds checks, assertions, no optimisation
 FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang); with fuzzer-no-link,
                                     and clang, counters for .ci/fuzz
 FASTLSH_BUILD=all                   for every processor, as wheels are. By default only up to the
-                                    newest instruction set of this machine (which a name chooses,
-                                    too); the older ones then are a reserve, compiled quickly
+                                    newest instruction set of this machine; or up to a named one
 """
 
 import os
@@ -98,7 +97,7 @@ def newest_here() -> str:
     return ["baseline", *takewhile(lambda name: NEEDED[name] <= found, NEEDED)][-1]
 
 
-def flags(instruction_set: str, level: str = "-O3") -> list[str]:
+def flags(instruction_set: str, level: str) -> list[str]:
     """Return the compiler flags of one instruction set."""
     gcc, cl = INSTRUCTION_SETS[target()][instruction_set]
     if msvc:
@@ -119,7 +118,7 @@ def one_arch() -> list[str]:
     return ["-arch", target()] if macos else []
 
 
-def extension(module: str, source: str, instruction_set: str, level: str) -> Extension:
+def extension(module: str, source: str, instruction_set: str, level: str = "-O3") -> Extension:
     """Return one extension module."""
     return Extension(
         module,
@@ -134,24 +133,12 @@ def extension(module: str, source: str, instruction_set: str, level: str) -> Ext
 newest = os.environ.get("FASTLSH_BUILD") or newest_here()
 built = instruction_sets()
 # Each is compiled from the same C, which is made once.
-reserve = [] if newest == "all" else built[:-1]
 vector_modules = [
-    extension(
-        f"fastlsh._kernels.api._{name}",
-        f"{SIMD.parent}/_{name}.c",
-        name,
-        "-O1" if name in reserve else "-O3",
-    )
-    for name in built
+    extension(f"fastlsh._kernels.api._{name}", f"{SIMD.parent}/_{name}.c", name) for name in built
 ]
 simd = Extension("fastlsh._kernels.api._simd", [SIMD.as_posix()])
 plain_modules = [
-    extension(
-        f"fastlsh._kernels.{name}",
-        f"{KERNELS}{name.replace('.', '/')}.pyx",
-        "baseline",
-        "-O3",
-    )
+    extension(f"fastlsh._kernels.{name}", f"{KERNELS}{name.replace('.', '/')}.pyx", "baseline")
     for name in PLAIN_MODULES
 ]
 # What was not built is not chosen at run time.
