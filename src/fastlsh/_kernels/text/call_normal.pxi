@@ -126,7 +126,8 @@ cdef class Normaliser:
         cdef Walk walk
         if spans.tokens:
             raise TypeError("token ids are not normalised: texts are")
-        memcpy(result.at, spans.at, spans.n * sizeof(Span))
+        if spans.n:
+            memcpy(result.at, spans.at, spans.n * sizeof(Span))
         result.owners.append(spans)
         if self.plan.form != NO_FORM:
             with nogil:
