@@ -109,6 +109,8 @@ def link_bands(
     """
     n = len(signatures) if order is None else len(order)
     threads = min(threads, BANDS_AT_A_TIME) if n >= FEW else 1
+    if groups is not None and order is not None:
+        groups = groups[order]
     unused: list[Linker] = []
     for first, block in _key_blocks(signatures, params, keys, threads):
 
@@ -122,7 +124,7 @@ def link_bands(
             for band in range(start, stop):
                 chosen = block[band] if order is None else block[band][order]
                 if groups is not None:
-                    chosen = _apart(chosen, groups if order is None else groups[order])
+                    chosen = _apart(chosen, groups)
                 use(first + band, linker.link(chosen))
             unused.append(linker)
 

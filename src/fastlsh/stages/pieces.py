@@ -103,7 +103,8 @@ def decide_pieces(
     similarity = np.ones(len(kept))
     if are_equal_wanted(params):
         return DecidedPieces(kept, similarity, np.empty(0, np.int64))
-    originals = np.flatnonzero(kept == np.arange(len(kept)))
+    original = kept == options.numbers(len(kept))
+    originals = np.flatnonzero(original)
     chosen = pieces.chosen(originals)
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
@@ -111,9 +112,8 @@ def decide_pieces(
     found, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
     place = np.searchsorted(originals, kept)
     similarity = alike[place]
-    copies = kept != np.arange(len(kept))
     itself = found[place] == place
-    similarity[copies & itself] = np.nan if params.verify == "none" else 1.0
+    similarity[~original & itself] = np.nan if params.verify == "none" else 1.0
     return DecidedPieces(originals[found[place]], similarity, originals[limited])
 
 
@@ -123,8 +123,7 @@ def first_equal(texts: Texts, shingler: Shingler, options: RunOptions) -> NDArra
     Texts with the same hash are compared in full. Empty ones equal none.
     """
     n = len(texts)
-    first = options.empty((n,), np.int64)
-    first[:] = np.arange(n)
+    first = options.numbers(n)
     seen, places = np.empty(0, np.uint64), np.empty(0, np.int64)
     advance = options.progress.stage("identical", n)
     for start, stop in batches(n, CHUNK):
