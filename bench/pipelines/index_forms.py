@@ -16,9 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,12 +147,20 @@ def rensa(texts: list[str]) -> dict[str, float]:
     }
 
 
-def datasketch(signatures: NDArray[np.uint32]) -> dict[str, float]:
-    """Measure its index, in memory."""
+def datasketch(signatures: NDArray[np.uint32], address: str = "") -> dict[str, float]:
+    """Measure its index, in memory or in the Redis server that `address` names."""
     from datasketch import MinHash, MinHashLSH
 
     theirs = [MinHash(128, hashvalues=row, scheme="affine32") for row in signatures]
-    index = MinHashLSH(num_perm=128, params=(BANDS, ROWS))
+    server = urlsplit(address)
+    storage = {
+        "type": "redis",
+        "basename": uuid.uuid4().bytes,
+        "redis": {"host": server.hostname, "port": server.port or 6379},
+    }
+    index = MinHashLSH(
+        num_perm=128, params=(BANDS, ROWS), storage_config=storage if address else None
+    )
 
     def insert() -> None:
         with index.insertion_session() as session:
@@ -185,6 +195,10 @@ def forms(options: Any) -> dict[str, Form]:
         found["rensa, unverified, 16 x 8"] = lambda texts, _: rensa(texts)
     if contenders.installed("datasketch"):
         found["datasketch, unverified"] = lambda _, signatures: datasketch(signatures[:THEIRS])
+        if options.redis:
+            found["datasketch in Redis, unverified"] = lambda _, signatures: datasketch(
+                signatures[:THEIRS], options.redis
+            )
     return found
 
 
