@@ -66,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="also remove near-duplicates of the documents in these files",
+        help="also remove near-duplicates of the documents in these files; with --by, lines or"
+        " paragraphs that occur in them",
     )
     parser.add_argument(
         "--index",

@@ -80,7 +80,11 @@ def piece_keys(pieces: Pieces, params: SearchParams, min_length: int) -> NDArray
 
 
 def decide_pieces(
-    pieces: Pieces, params: SearchParams, max_candidates: int, options: RunOptions
+    pieces: Pieces,
+    params: SearchParams,
+    max_candidates: int,
+    options: RunOptions,
+    known: int = 0,
 ) -> DecidedPieces:
     """Decide which pieces are kept: the first of those that are equal, or alike.
 
@@ -94,6 +98,9 @@ def decide_pieces(
         As in `deduplicate`.
     options
         Threads and progress.
+    known
+        How many pieces, the first ones, are of `against`: these are never compared with each
+        other, and what is answered for them has no meaning.
 
     Notes
     -----
@@ -107,7 +114,7 @@ def decide_pieces(
     chosen = pieces.chosen(originals)
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
-    fixed = np.zeros(len(originals), np.bool_)
+    fixed = originals < known
     found, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
     place = np.searchsorted(originals, kept)
     similarity = alike[place]
