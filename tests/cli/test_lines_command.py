@@ -42,7 +42,7 @@ def test_what_repeats_goes_and_rows_stay(run, notices, tmp_path):
     ]
     assert "3 documents, 7 lines" in err
     assert "3 lines removed from 2 documents (duplicate ratio 0.4286)\n" in err
-    assert "23 characters less; 3 rows written; 1 texts emptied" in err
+    assert "23 characters removed; 3 rows written; 1 texts became empty" in err
 
 
 def test_a_pipe_of_paragraphs_alike(notices):
@@ -69,7 +69,7 @@ REFUSED = [
     (["--by", "line", "--search", "containment"], "--by and --search cannot be given together"),
     (["--by", "line", "--clusters", "c.tsv"], "--by and --clusters cannot be given together"),
     (["--by", "line", "--num-perm", "64"], "--num-perm is for a --threshold below 1: without"),
-    (["--by", "paragraph", "--size", "3"], "a paragraph goes if it equals another one"),
+    (["--by", "paragraph", "--size", "3"], "a paragraph is removed if it equals another one"),
     (["--by", "line", "--unit", "token"], "--by line needs texts, not token ids"),
     (["--by", "line", "--min-length", "-1"], "--min-length must be at least 0"),
     (["--by", "line", "--delimiter", ";"], "delimiter is for files of CSV and TSV"),

@@ -140,7 +140,7 @@ BAD = [
     ({"num_perm": 64}, ValueError, "num_perm is for a threshold below 1"),
     ({"threshold": 0.9, "size": 3}, TypeError, "no such argument: size"),
     ({"threshold": 0.9, "rule": "contained"}, TypeError, "no such argument: rule"),
-    ({"shingler": Shingler("token")}, ValueError, "lines are texts"),
+    ({"shingler": Shingler("token")}, ValueError, "a shingler of tokens needs a threshold below 1"),
     ({"ids": ["a"]}, ValueError, "ids has 1 elements for 2 documents"),
     ({"against": ["c"], "against_ids": []}, ValueError, "against_ids has 0 elements for 1"),
     ({"against": "one text"}, TypeError, "wrap it in a list"),

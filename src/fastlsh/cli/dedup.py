@@ -73,8 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--index",
         metavar="INDEX",
         help="also remove near-duplicates of the documents in this index (see `fastlsh index"
-        " build`), and add the kept documents to it: both, or neither; the parameters are those of"
-        " the index",
+        " build`), and add the kept documents to it: both, or neither; the index determines the"
+        " parameters",
     )
     parser.add_argument("--report", metavar="FILE", help="write a page about the run (.html)")
     add_search_options(parser)
@@ -85,7 +85,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (default: jaccard)",
     )
     parser.add_argument(
-        "--containment", metavar="C", type=float, help="with --rule contained (default: 1.0, all)"
+        "--containment",
+        metavar="C",
+        type=float,
+        help="with --rule contained: this share of its shingles (default: 1.0, all)",
     )
     parser.add_argument(
         "--search",

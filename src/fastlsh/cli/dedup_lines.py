@@ -92,7 +92,7 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         if getattr(arguments, name) is not None:
             raise ValueError(
                 f"{_option(name)} is for a --threshold below 1: without one,"
-                f" a {arguments.by} goes if it equals another one"
+                f" a {arguments.by} is removed if it equals another one"
             )
     reading = reading_keywords(arguments)
     del reading["split"]
@@ -117,7 +117,7 @@ def _summarise(result: FileLineDeduplication) -> None:
         f" (duplicate ratio {result.duplicate_ratio:.4f})"
     )
     say(
-        f"{result.characters} characters less; {result.kept} rows written;"
-        f" {result.emptied} texts emptied"
+        f"{result.characters} characters removed; {result.kept} rows written;"
+        f" {result.emptied} texts became empty"
     )
     say(f"engine: {result.reason}")

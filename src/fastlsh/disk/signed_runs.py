@@ -71,7 +71,7 @@ class RunWriter:
         if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN:
             self.close()
         if self._first + self._documents + n > MAX_DOCUMENTS:
-            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be worked on")
+            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be processed")
         self._parts.append(signed)
         self._documents += n
         self._bytes += _size(signed.record)

@@ -50,11 +50,14 @@ def piece_params(
         return SearchParams.of(threshold, shingler=shingler, **search)
     if search:
         raise ValueError(
-            f"{min(search)} is for a threshold below 1: at 1, a piece goes if it equals another one"
+            f"{min(search)} is for a threshold below 1: at 1, a line is removed if it equals"
+            " another one"
         )
     plain = check_shingler(shingler)
     if plain.unit == "token" or plain.tokenizer is not None:
-        raise ValueError("lines are texts: a shingler of tokens needs a threshold below 1")
+        raise ValueError(
+            "equal lines are found without tokens: a shingler of tokens needs a threshold below 1"
+        )
     return SearchParams.of(1.0, shingler=plain, num_perm=1, bands=1, rows=1)
 
 
