@@ -13,7 +13,7 @@ from fastlsh.results.table import Table
 
 
 class LineDeduplication(Table):
-    """The texts without the lines that an earlier one has, and for each removed span the kept one.
+    """The texts without repeated lines, and for each removed span the one that is kept.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
     similarity). Positions are code points of the original texts: ``texts[document][start:end]``
@@ -31,13 +31,13 @@ class LineDeduplication(Table):
     against_document : ndarray of int64, shape (m,)
         The number of that document in `against`; -1 for all other spans.
     similarity : ndarray of float64, shape (m,)
-        1 for equal ones; otherwise as in `Deduplication`.
+        1 for equal spans; otherwise as in `Deduplication`.
     emptied : ndarray of int64
-        The numbers of the documents of which nothing is left, ascending.
+        The numbers of the documents that have become empty, ascending.
     by : str
         "line" or "paragraph".
     threshold : float
-        1: equal ones are removed.
+        1 if only equal lines or paragraphs were removed.
     documents, spans : int
         How many documents were read, and how many lines or paragraphs they have.
     characters : int

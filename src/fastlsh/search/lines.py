@@ -45,15 +45,15 @@ def deduplicate_lines(
         A reference collection, in any form of `texts`: lines that occur in it are removed, too.
         Its documents count as earlier than all others and are not part of the result.
     threshold
-        1: lines are removed if they are equal, after the steps of normalisation of `shingler`.
-        Below 1: if their verified Jaccard similarity with a kept one is at least that, as in
+        1: a line is removed if it equals a kept one, once both are normalised by `shingler`. Below
+        1: if its verified Jaccard similarity with a kept line is at least `threshold`, as in
         `deduplicate`.
     min_length
-        Shorter lines, in code points, are not compared, and stay.
+        Lines of fewer code points are not compared, and are kept.
     shingler
-        Its steps of normalisation decide which lines are equal (none by default), for example
-        ``Shingler(lowercase=True, numbers="0", punctuation="remove")``; for a threshold below 1,
-        also its unit and size. A line that the steps leave empty is not compared.
+        Its steps of normalisation (by default, there are none) determine which lines are equal, for
+        example ``Shingler(lowercase=True, numbers="0", punctuation="remove")``. Its unit and size
+        matter for a threshold below 1. A line that is empty after the steps is not compared.
     against_ids
         The ids of the documents of `against`.
     max_candidates
@@ -65,9 +65,9 @@ def deduplicate_lines(
     Returns
     -------
     LineDeduplication
-        The texts, and every removed span. A removed line goes with its line end, a paragraph with
-        the blank lines behind it; at the end of a text with those before it. A text of which only
-        blank lines would be left is "".
+        The texts, and every removed span. The end of a removed line is removed with it. With a
+        paragraph, the blank lines behind it are removed, or at the end of a text those before it. A
+        text of which only blank lines would be left is "".
 
     Raises
     ------
