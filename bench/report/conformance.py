@@ -22,11 +22,12 @@ def verdicts(records: Records) -> Iterator[str]:
         rows.append([library(name, versions), *counts, failed or "none"])
     yield from table(["library", "passed", "not applicable", "failed"], rows)
     some = next(iter(found.values()))
+    judged = sum(len(checks(r, "passed")) + len(checks(r, "failed")) for r in found.values())
     yield (
-        f"{some['trials']:,} pairs for each measurement, seed {some['seed']}. That a sound library "
-        f"fails a check by accident has a probability of at most {some['false alarm']:g}; that any "
-        f"of the {sum(len(checks(r, 'passed')) + len(checks(r, 'failed')) for r in found.values())}"
-        " verdicts here is such an accident, "
+        f"{some['trials']:,} pairs for each measurement, seed {some['seed']}. A correct library "
+        f"fails a check by accident with a probability of at most {some['false alarm']:g}; the "
+        f"probability that any of the {judged}"
+        " verdicts here is such an accident is at most "
         f"{some['false alarm'] * sum(len(r['findings']) for r in found.values()):.1g}."
     )
     yield ""

@@ -131,18 +131,18 @@ def plain_ticks(axes: Any, *, vertical: bool = True) -> None:
 
 def draw_lengths(figure: Any, data: Data, mode: str) -> None:
     """Draw the speeds from raw texts."""
-    draw_lines("characters of a document", "million characters a second", figure, data, mode)
+    draw_lines("characters of a document", "million characters per second", figure, data, mode)
 
 
 def draw_hashes(figure: Any, data: Data, mode: str) -> None:
     """Draw the speeds from ready hashes."""
-    draw_lines("hashes of a document", "million hashes a second", figure, data, mode)
+    draw_lines("hashes of a document", "million hashes per second", figure, data, mode)
 
 
 FIGURES = {
     "lengths": Figure("Signatures from raw texts, by the length of the documents",
                       by_length, draw_lengths),
-    "hashes": Figure("Signatures from ready 64-bit hashes, by their number",
+    "hashes": Figure("Signatures from precomputed 64-bit hashes, by their number",
                      by_hashes, draw_hashes),
     "limits": Figure("Kernels beside the bare loop of the minima, by instruction set",
                      limits, draw_limits),

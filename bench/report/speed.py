@@ -11,7 +11,7 @@ from bench.report.shown import OF_LIMIT, PEAK
 INPUTS = {
     "raw texts, characters": ("documents of", "characters"),
     "raw texts, words": ("words per shingle:", ""),
-    "ready hashes": ("hashes a document:", ""),
+    "ready hashes": ("hashes per document:", ""),
 }
 
 

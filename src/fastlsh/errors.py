@@ -59,7 +59,7 @@ class TooManyPairsError(ValueError):
 
 
 class LockedKeyError(ValueError):
-    """A key came out of a pickle, which holds no secret: `Key.unlock` gives it back."""
+    """A key from a pickle, which contains no secret, is used before `Key.unlock`."""
 
 
 class KeyFileWarning(UserWarning):

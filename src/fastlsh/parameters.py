@@ -22,7 +22,9 @@ VERIFY = {"exact": BY_SETS, "signature": BY_SIGNATURE, "none": NOT_VERIFIED}
 
 @dataclass(frozen=True)
 class SearchParams:
-    """What decides the answer of a search; `of` makes it. It can be pickled if the shingler can.
+    """Everything that the answer of a search depends on; create it with `of`.
+
+    It can be pickled if the shingler can.
 
     Attributes
     ----------
@@ -35,12 +37,12 @@ class SearchParams:
     rule : str
         When a candidate removes a document: "jaccard" or "contained".
     containment : float
-        The least share of its shingles that "contained" asks for.
+        The least share of its shingles that "contained" requires.
     search : str
-        By what candidates are found: "jaccard" or "containment".
+        How candidates are found: by "jaccard" or by "containment".
     bandings : tuple of LSHParams
-        With the latter, bands and rows for documents that are less than 2, 4, 8 ... times as long;
-        `lsh` is the first of these.
+        With "containment", the bands and rows for documents that are less than 2, 4, 8 ... times
+        as long; `lsh` is the first of these.
     """
 
     threshold: float

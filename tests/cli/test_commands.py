@@ -44,7 +44,7 @@ def test_pairs(run, three):
         "fastlsh: 17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817",
         "fastlsh: 1 pairs",
     ]
-    assert err[-1].startswith("fastlsh: engine: memory, for about ")
+    assert err[-1].startswith("fastlsh: engine: memory, because about ")
 
 
 @pytest.mark.skipif(not EXAMPLES.exists(), reason="an installed package has no examples")

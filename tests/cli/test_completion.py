@@ -56,7 +56,39 @@ def test_other_shells_take_the_script(run, shell):
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} here: install it")
     _, out, _ = run("completion", shell)
-    subprocess.run([shell, "--no-execute"], input=out, text=True, check=True)
+    subprocess.run([shell, "-n"], input=out, text=True, check=True)
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here: install it")
+def test_zsh_completes(run, tmp_path):
+    _, script, _ = run("completion", "zsh")
+    lines = [f"autoload -U compinit; compinit -u -d {tmp_path}/dump", script]
+    lines += ["print $_comps[fastlsh]", "emulate sh; setopt kshglob"]  # as bashcompinit calls it
+    for words, _ in CASES:
+        quoted = " ".join(f"'{word}'" for word in ["fastlsh", *words])
+        lines += [f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _fastlsh"]
+        lines += ['echo "${COMPREPLY[*]}"']
+    done = subprocess.run(
+        ["zsh", "-f"], input="\n".join(lines), capture_output=True, text=True, check=True
+    )
+    registered, *found = done.stdout.splitlines()
+    assert "-F _fastlsh" in registered
+    for (words, expected), line in zip(CASES, found, strict=True):  # zsh itself looks for prefixes
+        assert [w for w in line.split() if w.startswith(words[-1])] == expected.split()
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here: install it")
+def test_fish_completes(run, tmp_path):
+    _, script, _ = run("completion", "fish")
+    (tmp_path / "fastlsh.fish").write_text(script)
+    asked = "; ".join(f"complete -C 'fastlsh {' '.join(words)}'; echo" for words, _ in CASES[6:8])
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"source {tmp_path}/fastlsh.fish; {asked}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = [{line.split("\t")[0] for line in part.split("\n")} for part in
+             done.stdout.strip().split("\n\n")]  # fmt: skip
+    assert found == [set(expected.split()) for _, expected in CASES[6:8]]
 
 
 def test_fish_is_told_of_every_option(run):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from report_page import Page, words
+
 ROWS = [
     {"id": "a", "text": "Menu\nThe first story.\n\nShare this page", "n": 1},
     {"id": "b", "text": "Menu\nThe second story.\n\nShare this page", "n": 2},
@@ -40,7 +42,7 @@ def test_what_repeats_goes_and_rows_stay(run, notices, tmp_path):
     ]
     assert "3 documents, 7 lines" in err
     assert "3 lines removed from 2 documents (duplicate ratio 0.4286)\n" in err
-    assert "23 characters less; 3 rows written; 1 texts emptied" in err
+    assert "23 characters removed; 3 rows written; 1 texts became empty" in err
 
 
 def test_a_pipe_of_paragraphs_alike(notices):
@@ -61,12 +63,13 @@ def test_a_pipe_of_paragraphs_alike(notices):
 REFUSED = [
     (["--min-length", "3"], "--min-length is for --by line or --by paragraph"),
     (["--drop-empty"], "--drop-empty is for --by"),
-    (["--by", "line", "--keep", "last"], "--by and --keep cannot be given together"),
+    (["--by", "line", "--keep", "last"], "--keep is for whole documents: with --by, the first"),
+    (["--by", "line", "--priority", "n"], "--priority is for whole documents: with --by, the"),
     (["--by", "line", "--split", "lines"], "--by and --split cannot be given together"),
     (["--by", "line", "--search", "containment"], "--by and --search cannot be given together"),
-    (["--by", "line", "--report", "r.html"], "--by and --report cannot be given together"),
+    (["--by", "line", "--clusters", "c.tsv"], "--by and --clusters cannot be given together"),
     (["--by", "line", "--num-perm", "64"], "--num-perm is for a --threshold below 1: without"),
-    (["--by", "paragraph", "--size", "3"], "a paragraph goes if it equals another one"),
+    (["--by", "paragraph", "--size", "3"], "a paragraph is removed if it equals another one"),
     (["--by", "line", "--unit", "token"], "--by line needs texts, not token ids"),
     (["--by", "line", "--min-length", "-1"], "--min-length must be at least 0"),
     (["--by", "line", "--delimiter", ";"], "delimiter is for files of CSV and TSV"),
@@ -80,6 +83,28 @@ def test_options_that_would_be_ignored_are_refused(run, notices, tmp_path, optio
     assert status == 2
     assert message in err[0]
     assert not (tmp_path / "kept.jsonl").exists()
+
+
+def test_lines_of_a_reference_collection_go_too(run, notices, tmp_path):
+    old, kept = tmp_path / "old.jsonl", tmp_path / "kept.jsonl"
+    old.write_text(json.dumps({"id": "x", "text": "The second story.\nMenu\nMenu"}) + "\n")
+    status, _, lines = run(
+        "dedup", notices, "--by", "line", "--against", old, "-o", kept, "--report", "page.html",
+        "--removed", "removed.tsv",
+    )  # fmt: skip
+    assert status == 0
+    assert texts(kept) == ["The first story.\n\nShare this page", "", ""]
+    assert "3 documents, 7 lines" in "\n".join(lines)
+    rows = [row.split("\t") for row in Path("removed.tsv").read_text().splitlines()[1:]]
+    assert [(row[0], row[3]) for row in rows] == [
+        ("a", "x"), ("b", "x"), ("b", "x"), ("b", "a"), ("c", "x")
+    ]  # fmt: skip
+    page = Page(Path("page.html").read_text())
+    most = words(page.sections["Lines removed most often"])
+    assert "Menu removed 3 times from 3 documents; kept in x from the reference collection" in most
+    notes = words(page.sections["Repeated lines of 3 documents"])
+    assert "lines removed because they occur in the reference collection 4" in notes
+    assert f"reference collection {old}" in notes
 
 
 def test_one_text_file_becomes_one(run, write):

@@ -160,7 +160,8 @@ def test_who_forgets_the_unit_is_told(run, pa):
         (["--lowercase"], 'lowercase changes texts: unit="token" takes ids as they are'),
         (
             ["--keep", "longest"],
-            "longest counts characters, not token ids: give priority, a column",
+            'keep="longest" counts characters, which token ids do not have: give a column of'
+            " numbers as the priority",
         ),
     ],
 )

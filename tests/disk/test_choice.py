@@ -67,10 +67,10 @@ def test_the_engine_is_chosen_by_the_memory(tmp_path):
         inputs, tmp_path / "a.jsonl", memory="256M", tell=told.append, threads=1
     )
     assert (result.engine, told) == ("memory", [])
-    assert result.reason.startswith("memory, for about ")
+    assert result.reason.startswith("memory, because about ")
     params = SearchParams.of(0.8)
     reason = choose("auto", expand(inputs), params, BASE)
-    assert reason.startswith("disk, for about ")
+    assert reason.startswith("disk, because about ")
     with pytest.raises(ValueError, match=r"engine must be one of auto, memory, disk, got 'ssd'"):
         deduplicate_files(inputs, tmp_path / "b.jsonl", engine="ssd")
 

@@ -14,6 +14,7 @@ import oracle_lines
 from fastlsh import InputError, Shingler, deduplicate_line_files
 from fastlsh.disk import choice, deciding
 from killed_runs import run, written
+from report_page import Page, words
 from shards import WORDS, small_budget, write_shards
 
 SIZES = [
@@ -97,9 +98,37 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, shards, thr
     assert result.characters == sum(end - begin for _, begin, end, *_ in removed)
 
 
+@pytest.mark.parametrize("by", ["line", "paragraph"])
+@pytest.mark.parametrize("sizes", SIZES, ids=["small", "one by one", "at once"])
+def test_lines_of_a_reference_collection_go_too(tmp_path, monkeypatch, by, sizes):
+    small_budget(monkeypatch, **sizes)
+    known, rows = rows_of(7, 40), rows_of(1, 100)
+    (tmp_path / "old").mkdir()
+    against = write_shards(tmp_path / "old", [{**row, "id": f"old{row['n']}"} for row in known], 2)
+    inputs = write_shards(tmp_path, rows, 3)
+    texts = [row["text"] for row in [*known, *rows]]
+    texts[60] = rows[20]["text"] = "\n".join(filter(None, texts[:9]))  # all of it is known
+    inputs = write_shards(tmp_path, rows, 3)
+    result, files = both(tmp_path, inputs, by=by, against=against, output="kept.jsonl")
+    left, removed = oracle_lines.deduplicated(texts, by)
+    removed = [each for each in removed if each[0] >= 40]
+    assert [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()] == left[40:]
+    names = [f"old{n}" for n in range(40)] + [f"d{n}" for n in range(100)]
+    table = [line.split("\t") for line in files["removed.tsv"].decode().splitlines()[1:]]
+    assert table == [[names[d], str(a), str(b), names[k], "1.000000"] for d, a, b, k, *_ in removed]
+    assert {"old", "d"} == {row[3].rstrip("0123456789") for row in table}
+    assert (result.documents, result.kept, result.removed) == (100, 100, len(removed))
+    assert result.spans == sum(len(oracle_lines.pieces(text, by)) for text in texts[40:])
+    assert result.emptied == sum(
+        bool(a and a.strip()) and not b for a, b in zip(texts[40:], left[40:], strict=True)
+    )
+
+
 SEARCHES = [
     {"min_length": 6},
     {"drop_empty": True},
+    {"drop_empty": True, "against": True},
+    {"threshold": 0.6, "against": True},
     {"shingler": Shingler(lowercase=True, numbers="0", remove_whitespace=True)},
     {"threshold": 0.5, "shingler": Shingler("word", 1)},
     {"threshold": 0.6, "num_perm": 64, "min_length": 10, "max_candidates": 2, "scheme": "fss"},
@@ -111,14 +140,57 @@ SEARCHES = [
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
     small_budget(monkeypatch)
-    rows = rows_of(2, 120)
+    rows, more = rows_of(2, 120), {n: v for n, v in search.items() if n != "drop_empty"}
+    if "against" in search:
+        (tmp_path / "old").mkdir()
+        known = [{**row, "id": f"old{row['n']}"} for row in rows_of(3, 50)]
+        search = {**search, "against": write_shards(tmp_path / "old", known, 2)}
+        more["against"] = [row["text"] for row in known]
     result, _ = both(tmp_path, write_shards(tmp_path, rows, 2), output="kept/", **search)
     assert result.removed
     if "drop_empty" in search:
         assert result.kept == 120 - result.emptied < 120
-    more = {name: value for name, value in search.items() if name != "drop_empty"}
     same = fastlsh.deduplicate_lines([row["text"] for row in rows], **more)
     assert (len(same), same.spans, same.limited) == (result.removed, result.spans, result.limited)
+
+
+@pytest.mark.parametrize(
+    "search", [{}, {"threshold": 0.5, "shingler": Shingler("word", 1), "min_length": 4}], ids=str
+)
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_both_engines_report_the_same(tmp_path, monkeypatch, search):
+    small_budget(monkeypatch)
+    rows, known = rows_of(2, 120), [{**row, "id": f"old{row['n']}"} for row in rows_of(3, 50)]
+    (tmp_path / "old").mkdir()
+    against, inputs = write_shards(tmp_path / "old", known, 2), write_shards(tmp_path, rows, 2)
+    pages = []
+    for engine in ("memory", "disk"):
+        result = deduplicate_line_files(
+            inputs, tmp_path / "kept.jsonl", against=against, engine=engine, memory="300M",
+            report=tmp_path / "report.html", work=tmp_path / "work", **search,
+        )  # fmt: skip
+        pages.append(Page((tmp_path / "report.html").read_text(encoding="utf-8")))
+    heading = "Repeated lines of 120 documents"
+    for page in pages:
+        del page.sections["Time"], page.tables["Time"]
+        first, made, _ = page.sections[heading].partition(" made ")
+        assert made
+        page.sections[heading] = first
+    assert pages[0].sections == pages[1].sections
+    assert (pages[0].tables, pages[0].marked) == (pages[1].tables, pages[1].marked)
+    told = words(pages[0].sections[heading])
+    assert f"120 documents {result.spans} lines {result.removed} removed" in told
+    assert f"documents that lost everything {result.emptied} " in told
+    assert f"characters removed {result.characters:,} " in told
+    lost = {
+        row[0]: int(row[2])
+        for row in pages[0].tables["How much of each document was removed, in lines"][1:]
+    }
+    assert lost["everything"] == result.emptied
+    assert sum(lost.values()) - lost["nothing"] == result.changed
+    most = words(pages[0].sections["Lines removed most often"])
+    assert "from the reference collection" in most
+    assert bool(pages[0].marked[1:]) == ("threshold" in search)
 
 
 def test_nothing_to_compare(tmp_path, monkeypatch):

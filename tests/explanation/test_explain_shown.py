@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from unicodedata import east_asian_width
 
 import pytest
 from hypothesis import given
@@ -240,6 +241,20 @@ def test_the_width():
     found = explain("a text " * 9, "a text " * 8 + "b", num_perm=512)
     for line in found.to_terminal(False, 50).split("\n\n")[1].splitlines():
         assert len(line) <= 50
+
+
+@given(nasty_text, nasty_text, st.integers(20, 60))
+def test_texts_are_wrapped_between_words(a, b, width):
+    found = explain(
+        a + " one two 三三 four" * 9, b + " one two 三三 five" * 9, num_perm=8, bands=4, rows=2
+    )
+    for colour in (False, True):
+        wide, narrow = (SEQUENCE.sub("", found.to_terminal(colour, w)) for w in (None, width))
+        texts = [shown.partition("\n\na (")[2].partition(")\n") for shown in (wide, narrow)]
+        assert "".join(texts[0]).split() == "".join(texts[1]).split()
+        for line in texts[1][2].splitlines():
+            columns = sum(2 if east_asian_width(c) in "WF" else 1 for c in line)
+            assert columns <= width or " " not in line.strip()
 
 
 def test_shares_are_1_and_0_only_where_they_are():

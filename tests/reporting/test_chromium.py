@@ -8,7 +8,7 @@ import os
 import pytest
 
 import chromium
-from fastlsh import Shingler, deduplicate, explain, report
+from fastlsh import Shingler, deduplicate, deduplicate_lines, explain, report
 from report_page import NASTY, family
 from required import missing
 
@@ -136,7 +136,22 @@ def explained_nasty(path):
     path.write_text(explain(a + NASTY, b + "W" * 3000).to_html((NASTY, "b")), encoding="utf-8")
 
 
-@pytest.mark.parametrize("write", [plain, nasty, strict, low, nothing, explained, explained_nasty])
+def lines(path):
+    """Repeated lines, alike ones among them, one of which comes from elsewhere."""
+    texts = ["\n".join(["Menu", *family("alpha", 4)[n:], NASTY, "W" * 900]) for n in range(4)]
+    known = ["Menu\n" + family("beta", 1)[0]]
+    result = deduplicate_lines(texts, against=known, threshold=0.5)
+    report(result, texts, path, against=known, ids=[NASTY, "b", "W" * 200, "d"], title=NASTY)
+
+
+def equal_lines(path):
+    texts = ["Menu\n" + text for text in family("alpha", 3)]
+    report(deduplicate_lines(texts), texts, path)
+
+
+@pytest.mark.parametrize(
+    "write", [plain, nasty, strict, low, nothing, explained, explained_nasty, lines, equal_lines]
+)
 def test_on_screens_light_and_dark(browser, tmp_path, write):
     path = tmp_path / "page.html"
     write(path)

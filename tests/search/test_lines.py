@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_lines
-from fastlsh import LineDeduplication, Shingler, deduplicate, deduplicate_lines
+from fastlsh import Index, LineDeduplication, Shingler, deduplicate, deduplicate_lines
 from fastlsh.stages import pieces as stage
 from strategies import few_letters
 
@@ -14,9 +14,14 @@ BY = ["line", "paragraph"]
 texts = st.lists(st.text("ab \r\n\n\nÄ☃", max_size=20), max_size=8)
 
 
-def proofs(result):
-    columns = ("document", "start", "end", "kept_document", "kept_start", "kept_end")
-    return list(zip(*(getattr(result, name).tolist() for name in columns), strict=True))
+def proofs(result, known=0):
+    """Return the removed spans and the kept ones, documents of `against` being counted first."""
+    outside = result.against_document
+    kept = np.where(outside >= 0, outside, result.kept_document + known)
+    assert ((outside >= 0) == (result.kept_document < 0)).all()
+    columns = [result.document + known, result.start, result.end, kept]
+    columns += [result.kept_start, result.kept_end]
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 @pytest.mark.parametrize("by", BY)
@@ -30,6 +35,19 @@ def test_equal_ones_go_as_in_python(by, documents, least, threads):
     assert result.spans == sum(len(oracle_lines.pieces(text, by)) for text in documents)
     emptied = [n for n, (a, b) in enumerate(zip(documents, left, strict=True)) if a and not b]
     assert result.emptied.tolist() == emptied
+
+
+@pytest.mark.parametrize("by", BY)
+@given(texts, texts, st.integers(0, 3))
+def test_lines_of_a_reference_collection_go_too(by, known, documents, least):
+    result = deduplicate_lines(documents, by, against=iter(known), min_length=least)
+    left, removed = oracle_lines.deduplicated([*known, *documents], by, least=least)
+    assert result.texts == left[len(known) :]
+    assert proofs(result, len(known)) == [each for each in removed if each[0] >= len(known)]
+    assert result.spans == sum(len(oracle_lines.pieces(text, by)) for text in documents)
+    assert result.documents == len(documents)
+    same = deduplicate_lines(documents, against=known, **result.options)
+    assert (same.texts, list(same)) == (result.texts, list(result))
 
 
 @given(texts)
@@ -63,8 +81,8 @@ def test_chunks_and_hashes_that_collide_change_nothing(monkeypatch):
 
 @few_letters
 @pytest.mark.parametrize("verify", ["exact", "signature", "none"])
-@given(st.lists(st.text("abc \n\n", max_size=60), max_size=8))
-def test_alike_ones_go_as_documents_do(verify, documents):
+@given(st.lists(st.text("abc \n\n", max_size=60), max_size=8), st.integers(0, 4))
+def test_alike_ones_go_as_documents_do(verify, documents, known):
     search = {
         "bands": 16,
         "rows": 1,
@@ -72,15 +90,20 @@ def test_alike_ones_go_as_documents_do(verify, documents):
         "verify": verify,
         "shingler": Shingler(size=2),
     }
-    result = deduplicate_lines(documents, threshold=0.6, **search)
+    known = min(known, len(documents))
+    others, own = documents[:known], documents[known:]
+    result = deduplicate_lines(own, against=others, threshold=0.6, **search)
     everything = [
         (number, *place)
         for number, text in enumerate(documents)
         for place in oracle_lines.pieces(text, "line")
     ]
-    same = deduplicate([documents[d][a:b] for d, a, b in everything], 0.6, **search)
-    expected = [(*everything[n], *everything[same.kept_index[n]]) for n in same.filtered]
-    assert proofs(result) == expected
+    lines = [documents[d][a:b] for d, a, b in everything]
+    first = sum(d < known for d, *_ in everything)
+    same = deduplicate(lines[first:], 0.6, against=lines[:first], **search)
+    kept = np.where(same.against_index >= 0, same.against_index, same.kept_index + first)
+    expected = [(*everything[n + first], *everything[kept[n]]) for n in same.filtered]
+    assert proofs(result, known) == expected
     assert np.array_equal(result.similarity, same.similarity[same.filtered], equal_nan=True)
     assert result.limited == same.limited
 
@@ -99,6 +122,12 @@ def test_the_result_is_a_table_of_removed_spans():
     assert "<td>y</td>" in result._repr_html_()
     pa = pytest.importorskip("pyarrow")
     assert pa.table(result)["kept_id"].to_pylist() == ["x", "x"]
+    against = deduplicate_lines(documents, against=["menu", "story two"], ids=["x", "y", "z"])
+    assert list(against)[:2] == [("x", 0, 4, "against:0", 1.0), ("y", 0, 4, "against:0", 1.0)]
+    assert against.against_document.tolist() == [0, 0, 1, 0]
+    named = deduplicate_lines(documents, against=["menu"], against_ids=["old"])
+    assert named.kept_id == ["old"] * 3
+    assert "<td>old</td>" in named._repr_html_()
     empty = deduplicate_lines([])
     assert (empty.texts, len(empty), empty.duplicate_ratio) == ([], 0, 0.0)
     assert next(iter(deduplicate_lines(documents))) == (1, 0, 4, 0, 1.0)
@@ -111,8 +140,11 @@ BAD = [
     ({"num_perm": 64}, ValueError, "num_perm is for a threshold below 1"),
     ({"threshold": 0.9, "size": 3}, TypeError, "no such argument: size"),
     ({"threshold": 0.9, "rule": "contained"}, TypeError, "no such argument: rule"),
-    ({"shingler": Shingler("token")}, ValueError, "lines are texts"),
+    ({"shingler": Shingler("token")}, ValueError, "a shingler of tokens needs a threshold below 1"),
     ({"ids": ["a"]}, ValueError, "ids has 1 elements for 2 documents"),
+    ({"against": ["c"], "against_ids": []}, ValueError, "against_ids has 0 elements for 1"),
+    ({"against": "one text"}, TypeError, "wrap it in a list"),
+    ({"against": Index(0.8)}, TypeError, "against must be texts: an index holds documents"),
     ({"texts": "one text"}, TypeError, "wrap it in a list"),
 ]
 

@@ -121,7 +121,7 @@ def candidate_pairs(
     Notes
     -----
     Memory besides the signatures and the result: less than 64 bytes per document with two threads,
-    where one document in ten has company.
+    if one document in ten shares a bucket with another one.
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)

@@ -50,7 +50,9 @@ class Command(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="for which shell")
+    parser.add_argument(
+        "shell", choices=["bash", "zsh", "fish"], help="the shell that will run the script"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

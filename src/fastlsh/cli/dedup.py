@@ -66,14 +66,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="also remove near-duplicates of the documents in these files",
+        help="also remove near-duplicates of the documents in these files; with --by, lines or"
+        " paragraphs that occur in them",
     )
     parser.add_argument(
         "--index",
         metavar="INDEX",
         help="also remove near-duplicates of the documents in this index (see `fastlsh index"
-        " build`), and add the kept documents to it: both, or neither; the parameters are those of"
-        " the index",
+        " build`), and add the kept documents to it: both, or neither; the index determines the"
+        " parameters",
     )
     parser.add_argument("--report", metavar="FILE", help="write a page about the run (.html)")
     add_search_options(parser)
@@ -84,7 +85,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (default: jaccard)",
     )
     parser.add_argument(
-        "--containment", metavar="C", type=float, help="with --rule contained (default: 1.0, all)"
+        "--containment",
+        metavar="C",
+        type=float,
+        help="with --rule contained: this share of its shingles (default: 1.0, all)",
     )
     parser.add_argument(
         "--search",

@@ -9,8 +9,7 @@ from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import integer, reading_keywords, search_keywords
 
 REFUSED = (
-    "against", "clusters", "containment", "index", "keep", "priority", "report", "rule", "search",
-    "split",
+    "clusters", "containment", "index", "rule", "search", "split",
 )  # fmt: skip
 SIMILAR = (
     "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "words",
@@ -25,21 +24,21 @@ def add_line_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--by",
         choices=["line", "paragraph"],
-        help="remove repeated lines or paragraphs from the texts instead of whole documents; the"
-        " first occurrence stays. They must be equal, or alike with --threshold below 1."
-        " --removed gets id, start, end, kept_id and jaccard of each",
+        help="remove repeated lines or paragraphs from the texts, instead of whole documents; the"
+        " first occurrence stays. They count as repeated if they are equal or, with --threshold"
+        " below 1, similar. --removed gets id, start, end, kept_id and jaccard of each",
     )
     group.add_argument(
         "--min-length",
         metavar="N",
         type=integer,
-        help="keep lines or paragraphs of fewer characters (default: 0)",
+        help="never remove lines or paragraphs of fewer characters (default: 0)",
     )
     group.add_argument(
         "--drop-empty",
         action="store_const",
         const=True,
-        help="leave out rows of which nothing is left",
+        help="leave out rows whose text has become empty",
     )
 
 
@@ -58,9 +57,11 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.inputs,
             arguments.output,
             arguments.by,
+            against=arguments.against,
             drop_empty=bool(arguments.drop_empty),
             convert_to=arguments.convert_to,
             removed=arguments.removed,
+            report=arguments.report,
             **{**keywords, **engine_keywords(arguments, watch)},
         )
         watch.result(result)
@@ -72,6 +73,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of the API, or raise if an option would be ignored."""
+    for name in ("keep", "priority"):
+        if getattr(arguments, name) is not None:
+            raise ValueError(
+                f"{_option(name)} is for whole documents: with --by, the first occurrence of a"
+                f" {arguments.by} is kept. Put the input whose {arguments.by}s should stay first,"
+                " or give it as --against"
+            )
     for name in REFUSED:
         if getattr(arguments, name):
             raise ValueError(f"--by and {_option(name)} cannot be given together")
@@ -84,7 +92,7 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         if getattr(arguments, name) is not None:
             raise ValueError(
                 f"{_option(name)} is for a --threshold below 1: without one,"
-                f" a {arguments.by} goes if it equals another one"
+                f" a {arguments.by} is removed if it equals another one"
             )
     reading = reading_keywords(arguments)
     del reading["split"]
@@ -109,7 +117,7 @@ def _summarise(result: FileLineDeduplication) -> None:
         f" (duplicate ratio {result.duplicate_ratio:.4f})"
     )
     say(
-        f"{result.characters} characters less; {result.kept} rows written;"
-        f" {result.emptied} texts emptied"
+        f"{result.characters} characters removed; {result.kept} rows written;"
+        f" {result.emptied} texts became empty"
     )
     say(f"engine: {result.reason}")

@@ -20,18 +20,20 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=["auto", "memory", "disk"],
         default="auto",
-        help="where to work, for the same answer (default: on disk if --memory is too small)",
+        help="where to work; the answer is the same (default: on disk if --memory is too small)",
     )
     group.add_argument(
-        "--memory", metavar="SIZE", help="most memory to use, as 4G (default: half of what is free)"
+        "--memory",
+        metavar="SIZE",
+        help="most memory to use, such as 4G (default: half of what is free)",
     )
     group.add_argument(
         "--work",
         metavar="DIR",
         help="directory of a run on disk, where an interrupted run continues (default: the name"
-        " of the output and .work)",
+        " of the output, followed by .work)",
     )
-    group.add_argument("--keep-work", action="store_true", help="keep it after a complete run")
+    group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
     group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
     parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
 

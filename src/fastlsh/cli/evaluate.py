@@ -50,13 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--lowest",
         metavar="S",
         type=float,
-        help="least similarity of the pairs found exactly (default: 3/4 of the threshold)",
+        help="lowest similarity of the pairs found exactly (default: 3/4 of the threshold)",
     )
     parser.add_argument(
         "--max-pairs",
         metavar="N",
         type=integer,
-        help="fail if more must be compared (default: 100000000)",
+        help="fail if more pairs must be compared (default: 100000000)",
     )
     parser.add_argument(
         "--missed",

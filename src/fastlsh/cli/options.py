@@ -87,8 +87,10 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         type=integer,
         help="number of bands; with --rows, instead of --recall",
     )
-    group.add_argument("--rows", metavar="R", type=integer, help="rows of a band")
-    group.add_argument("--seed", metavar="S", type=integer, help="of hash functions (default: 1)")
+    group.add_argument("--rows", metavar="R", type=integer, help="rows per band")
+    group.add_argument(
+        "--seed", metavar="S", type=integer, help="seed of the hash functions (default: 1)"
+    )
     group.add_argument(
         "--scheme", choices=["affine32", "fss"], help="fss: faster for long documents"
     )

@@ -9,9 +9,13 @@ from fastlsh import Key, Shingler
 
 def add_text_options(group: Any) -> None:
     """Add the steps of a `Shingler`."""
-    group.add_argument("--unicode-form", choices=["NFC", "NFD", "NFKC", "NFKD"])
-    group.add_argument("--lowercase", action="store_const", const=True)
-    group.add_argument("--numbers", choices=["0"], help="replace each number by this")
+    group.add_argument(
+        "--unicode-form",
+        choices=["NFC", "NFD", "NFKC", "NFKD"],
+        help="convert texts to a normalisation form of Unicode",
+    )
+    _add_step(group, "--lowercase", "convert texts to lower case")
+    group.add_argument("--numbers", choices=["0"], help="replace each number by 0")
     group.add_argument(
         "--punctuation",
         choices=["space", "remove"],
@@ -22,22 +26,21 @@ def add_text_options(group: Any) -> None:
         metavar="CHARS",
         help="characters that count as punctuation (default: Unicode's)",
     )
-    group.add_argument("--strip-accents", action="store_const", const=True)
-    group.add_argument("--remove-whitespace", action="store_const", const=True)
-    group.add_argument("--collapse-whitespace", action="store_const", const=True)
+    _add_step(group, "--strip-accents", "remove accents")
+    _add_step(group, "--remove-whitespace", "remove all white space")
+    _add_step(group, "--collapse-whitespace", "replace each run of white space by one space")
     group.add_argument(
         "--words",
         metavar="W",
         choices=["whitespace", "alphanumeric", "ascii_alphanumeric"],
-        help="cut words at whitespace (default), or at all but letters, numbers and _:"
-        " alphanumeric, ascii_alphanumeric",
+        help="split words at white space (default: whitespace), or at everything except letters,"
+        " numbers and _ (alphanumeric, ascii_alphanumeric)",
     )
-    group.add_argument(
-        "--empty-words",
-        action="store_const",
-        const=True,
-        help="two separators in a row enclose an empty word",
-    )
+    _add_step(group, "--empty-words", "count an empty word between two adjacent separators")
+
+
+def _add_step(group: Any, name: str, told: str) -> None:
+    group.add_argument(name, action="store_const", const=True, help=told)
 
 
 SHINGLING = (
@@ -53,8 +56,8 @@ def add_key_option(group: Any) -> None:
     group.add_argument(
         "--key-file",
         metavar="FILE",
-        help="a file of 16 or more secret bytes, which choose the hash functions: against texts"
-        " that are made to collide (docs/guarantees.md)",
+        help="a file of 16 or more secret bytes, which choose the hash functions, to protect"
+        " against texts that are built to collide (docs/guarantees.md)",
     )
 
 

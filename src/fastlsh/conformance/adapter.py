@@ -10,11 +10,11 @@ Document: TypeAlias = "str | list[str]"
 
 
 class Adapter(Protocol):
-    """Any MinHash library, for `check`. Beside this it has `signatures`, `estimates` or both.
+    """Any MinHash library, for `check`. Besides a name, it has `signatures`, `estimates` or both.
 
-    Every part is optional; a check that needs a part which is not there is *not applicable*.
-    The parts are the protocols `Signatures`, `Estimates`, `BandKeys`, `Candidates` and `Filter`.
-    All of them must give the same answer whenever they are asked the same.
+    Every other part is optional; a check that needs a missing part is *not applicable*. The parts
+    are the protocols `Signatures`, `Estimates`, `BandKeys`, `Candidates` and `Filter`. All of them
+    must give the same answer to the same question every time.
 
     Attributes
     ----------

@@ -10,8 +10,9 @@ Numbers = dict[str, float | int | str]
 class Verdict(str, Enum):
     """What a check says of a library.
 
-    FAILED: the numbers contradict the theory. ERROR: the library raised, answered in another
-    shape, or not at all. NOT_APPLICABLE: the adapter lacks the part; that is no praise.
+    FAILED: the numbers contradict the theory. ERROR: the library raised an exception, gave an
+    answer of the wrong shape, or none. NOT_APPLICABLE: the adapter does not have the part, so
+    nothing is known about it.
     """
 
     PASSED = "passed"

@@ -17,7 +17,7 @@ class Fastlsh:
     Parameters
     ----------
     hasher
-        Its shingler must make shingles of characters, and change no text.
+        Its shingler must use characters as units, and must not normalise texts.
     params
         Bands and rows; by default 16 bands of num_perm // 16 rows.
     name

@@ -68,13 +68,13 @@ def check(
     checks
         Names of `CHECKS`; by default all.
     trials
-        How many pairs of documents each measurement has, 100 or more. A fault of a tenth of the
-        effect is seen with 100 times as many.
+        How many pairs of documents each measurement has, at least 100. To detect a fault that is
+        ten times as small, 100 times as many are needed.
     seed
         Of the documents, from 0 on.
     recorded
-        The digest in the finding "same values again" of an earlier report: have the values stayed
-        the same?
+        The digest from the finding "same values again" of an earlier report, to check that the
+        values are still the same.
     timeout
         Seconds that one call may take. A library that hangs is not asked again. One that hangs
         while it holds the GIL can only be checked in a process of its own.
@@ -82,15 +82,16 @@ def check(
     Returns
     -------
     Report
-        One `Finding` for each check. A check that lacks a part of the adapter is "not applicable".
-        What the library raises, and answers of other shapes or types, are findings, too.
+        One `Finding` for each check. A check whose part the adapter does not have is "not
+        applicable". Exceptions of the library, and answers of the wrong shape or type, are
+        findings, too.
 
     Raises
     ------
     TypeError
         The adapter has no name, no `shingle_size`, or neither signatures nor estimates.
     ValueError
-        An unknown check, or a number out of range.
+        A check is unknown, or a number is out of range.
 
     Examples
     --------

@@ -90,15 +90,15 @@ def choose(
     if params.search == "containment":
         if engine == "disk":
             raise ValueError("search='containment' works in memory only, got engine='disk'")
-        return "memory, where a search by containment works"
+        return "memory, because a search by containment works there only"
     if engine != "auto":
         return f"{engine}, as asked for"
     if any(identity(source) is None for source in sources):
-        return "memory, for an input is a pipe, which cannot be read twice"
+        return "memory, because an input is a pipe, which cannot be read twice"
     need = estimate(sources, params, cutting).memory
     if need <= memory:
-        return f"memory, for about {amount(need)} of {amount(memory)} are needed"
-    return f"disk, for about {amount(need)} would be needed, and there are {amount(memory)}"
+        return f"memory, because about {amount(need)} of {amount(memory)} are needed"
+    return f"disk, because about {amount(need)} would be needed, and {amount(memory)} are allowed"
 
 
 def _size(source: Source) -> int:

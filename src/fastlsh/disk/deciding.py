@@ -50,7 +50,7 @@ def decide_parts(
 
     def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if job.cutting is not None and are_equal_wanted(job.params):
-            return _equal_ones(job, part), np.empty(0, np.int64)
+            return _equal_ones(job, part, summary.known), np.empty(0, np.int64)
         preference: Any = keep
         if keep is None:
             bits = np.ascontiguousarray(part.rows["priority"])
@@ -69,13 +69,13 @@ def decide_parts(
     _each_part(job, linked, gathered, decide, "decisions")
 
 
-def _equal_ones(job: Job, part: Part) -> NDArray[Any]:
-    """Return the pieces that equal an earlier one."""
+def _equal_ones(job: Job, part: Part, known: int) -> NDArray[Any]:
+    """Return the pieces that equal an earlier one, without those of `against`."""
     empty = np.empty if part.scratch is None else mapped_in(part.scratch)
     options = RunOptions.of(job.options.threads, empty=empty)
     first = first_equal(as_texts(part.texts), job.params.shingler, options)
     numbers = np.ascontiguousarray(part.rows["number"])
-    gone = np.flatnonzero(first != np.arange(len(first)))
+    gone = np.flatnonzero((first != np.arange(len(first))) & (numbers >= known))
     return _proofs(numbers[gone], numbers[first[gone]], 1.0)
 
 

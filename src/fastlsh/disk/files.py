@@ -133,7 +133,10 @@ def deduplicate_files(
         tokens, split,
     )  # fmt: skip
     if tokens and keep == "longest":
-        raise ValueError("longest counts characters, not token ids: give priority, a column")
+        raise ValueError(
+            'keep="longest" counts characters, which token ids do not have: give a column of'
+            " numbers as the priority"
+        )
     keep = None if priority is not None else str(check_keep(keep or "first", 0))
     most = check_integer(max_candidates, "max_candidates")
     looking = Search.of(threshold, search, threads, progress)

@@ -65,7 +65,7 @@ def report_largest(
     }
     report(
         result,
-        _texts(job, numbers),
+        texts_in_company(job, numbers),
         path,
         ids=ids.take(numbers),
         title=f"The largest clusters of {documents:,} documents",
@@ -92,7 +92,8 @@ def _largest(
     return numbers[order], kept[order], similarity[order]
 
 
-def _texts(job: Job, numbers: NDArray[np.int64]) -> list[str]:
+def texts_in_company(job: Job, numbers: NDArray[np.int64]) -> list[str]:
+    """Return some of the texts that were gathered."""
     parts = job.work.load(PARTS)[numbers]
     texts = [""] * len(numbers)
     for part in np.unique(parts).tolist():

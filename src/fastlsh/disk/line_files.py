@@ -5,6 +5,7 @@ from typing import Any
 from fastlsh.arguments import check_choice, check_integer, check_threshold
 from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.cutting import Cutting
+from fastlsh.disk.in_memory import notes as notes_of
 from fastlsh.disk.lines_in_memory import run_in_memory
 from fastlsh.disk.lines_on_disk import run_on_disk
 from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
@@ -21,11 +22,13 @@ def deduplicate_line_files(
     output: Path,
     by: str = "line",
     *,
+    against: Paths = (),
     threshold: float = 1.0,
     min_length: int = 0,
     drop_empty: bool = False,
     convert_to: str | None = None,
     removed: Path | None = None,
+    report: Path | None = None,
     shingler: Shingler | None = None,
     max_candidates: int = 1000,
     text: str | None = None,
@@ -56,14 +59,19 @@ def deduplicate_line_files(
     ----------
     inputs, output, convert_to, text, id, format, encoding, delimiter, header, quotes, recursive,
     on_error, engine, memory, work, keep_work, restart, threads, progress, tell
-        As in `deduplicate_files`. Every row is written, with all that it has beside its text.
+        As in `deduplicate_files`. Every row is written, with all that it has besides its text.
+    against
+        Files of a reference collection: lines that occur in them are removed, too. They count as
+        earlier than all inputs, and nothing of them is written.
     by, threshold, min_length, shingler, max_candidates, **search
         As in `deduplicate_lines`.
     drop_empty
-        Whether rows of which nothing is left are not written.
+        Whether to leave out rows whose text has become empty.
     removed
         A table of the removed spans: id, start, end (in code points of the original text),
         kept_id and jaccard.
+    report
+        A page about the run (.html): what was removed most often, and how much of each document.
 
     Returns
     -------
@@ -93,36 +101,40 @@ def deduplicate_line_files(
     options = RunOptions.of(threads, progress)
     reading = Reading(text, id, format, encoding, delimiter, header, quotes, recursive, on_error)
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
-    given = paths(inputs)
+    given, known = paths(inputs), paths(against)
     keywords = {
         "threshold": params.threshold, "shingler": shingler, "max_candidates": most, **search
     }  # fmt: skip
     clock = Stopwatch()
-    with reading.spooled(given, tell, twice=True):
+    with reading.spooled([*given, *known], tell, twice=True):
         sources = reading.expand(given, mixed=is_folder_output(output))
-        targets = Targets.of(sources, reading, given, output, convert_to, removed, None, None)
-        reading.check_used(sources, cut=True)
+        targets = Targets.of(
+            sources, reading, [*given, *known], output, convert_to, removed, None, report
+        )
+        before = reading.expand(known, mixed=True, against=True) if known else []
+        reading.check_used([*before, *sources], cut=True)
         engine_for = chosen(
-            machine, Search(params, options), sources, 0, reading, targets.output, tell,
-            uniform=not targets.folders, cutting=cutting,
+            machine, Search(params, options), [*before, *sources], len(before), reading,
+            targets.output, tell, uniform=not targets.folders, cutting=cutting,
         )  # fmt: skip
         shared: dict[str, Any] = {
             "outputs": [each.path for each in targets.plan], "by": by,
             "threshold": params.threshold, "params": params.lsh, "reason": engine_for.reason,
             "seconds": clock,
         }  # fmt: skip
+        notes = notes_of(given, known, targets)
         if engine_for.job is None:
-            found, collection, kept = run_in_memory(
-                given, targets, reading, cutting, drop_empty, keywords, options, clock
+            found, *read, kept = run_in_memory(
+                given, known, targets, reading, cutting, drop_empty, keywords, notes, options, clock
             )
             return FileLineDeduplication(
                 documents=found.documents, kept=kept, changed=len(found.changed),
                 emptied=len(found.emptied), spans=found.spans, removed=len(found),
                 characters=found.characters, limited=found.limited, engine="memory",
-                **counts_of(collection), **shared,
+                **counts_of(*read), **shared,
             )  # fmt: skip
         done = run_on_disk(
-            engine_for.job, targets, drop_empty=drop_empty, max_candidates=most,
+            engine_for.job, targets, drop_empty=drop_empty, max_candidates=most, notes=notes,
             machine=machine, clock=clock,
         )  # fmt: skip
         return FileLineDeduplication(

@@ -1,15 +1,17 @@
 """Lines or paragraphs in memory: read everything, remove, write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fastlsh.disk.cutting import Cutting
+from fastlsh.disk.line_pages import report_removal
 from fastlsh.disk.plan import Targets
 from fastlsh.disk.reading import Reading
 from fastlsh.io import Collection, Lookup, replacing_together, span_columns, write_rows, write_table
 from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.reporting import line_run
 from fastlsh.results import LineDeduplication
 from fastlsh.search import deduplicate_lines
 
@@ -19,40 +21,63 @@ class Found(NamedTuple):
 
     result: LineDeduplication
     collection: Collection
+    known: Collection
+    """The documents of `against`."""
     kept: int
     """Rows that were written."""
 
 
 def run_in_memory(
     inputs: Sequence[str],
+    against: Sequence[str],
     targets: Targets,
     reading: Reading,
     cutting: Cutting,
     drop_empty: bool,
     keywords: dict[str, Any],
+    notes: Mapping[str, str],
     options: RunOptions,
     clock: Stopwatch,
 ) -> Found:
-    """Read the files, remove what repeats, and write what is asked for."""
+    """Read the files, remove what repeats, and write what is asked for.
+
+    `keywords` are for `deduplicate_lines`, `notes` for the page.
+    """
     how: dict[str, Any] = {"threads": options.threads, "progress": options.progress.function}
     with clock("reading"):
         together = {"uniform": not targets.folders, "mixed": targets.folders}
         collection = reading.read(inputs, **together, **how)
+        known = reading.read(against, against=True, mixed=True, **how) if against else Collection()
     with clock("search"):
         texts = collection.texts
         result = deduplicate_lines(
-            texts, cutting.by, min_length=cutting.min_length, **how, **keywords
-        )
+            texts, cutting.by, against=known.texts, min_length=cutting.min_length, **how,
+            **keywords,
+        )  # fmt: skip
     kept = np.ones(len(collection), np.bool_)
     if drop_empty:
         kept[result.emptied] = False
-    with clock("writing"), replacing_together():
-        if targets.removed is not None:
-            columns = span_columns(
-                Lookup(collection.ids, result.document), result.start, result.end,
-                Lookup(collection.ids, result.kept_document), result.similarity,
-            )  # fmt: skip
-            write_table(targets.removed, columns)
-        changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
-        write_rows(collection, kept, targets.output, convert=targets.convert, texts=changed, **how)
-    return Found(result, collection, int(kept.sum()))
+    with replacing_together():
+        with clock("writing"):
+            if targets.removed is not None:
+                write_table(targets.removed, _spans(result, collection, known))
+            changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
+            write_rows(
+                collection, kept, targets.output, convert=targets.convert, texts=changed, **how
+            )
+        if targets.report is not None:
+            run = line_run(result, texts, known.texts, collection.ids, known.ids)
+            skipped = collection.skipped + known.skipped
+            report_removal(run, skipped, targets.report, notes, clock)
+    return Found(result, collection, known, int(kept.sum()))
+
+
+def _spans(result: LineDeduplication, collection: Collection, known: Collection) -> dict[str, Any]:
+    # Where a document of `against` has the kept one, its id comes behind those of the inputs.
+    outside = result.against_document
+    kept = np.where(outside < 0, result.kept_document, len(collection) + outside)
+    ids = [*collection.ids, *known.ids] if len(known) else collection.ids
+    return span_columns(
+        Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept),
+        result.similarity,
+    )  # fmt: skip

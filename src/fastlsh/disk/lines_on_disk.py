@@ -1,5 +1,6 @@
 """Lines or paragraphs on disk: the stages of a run, in which pieces of documents are numbered."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from fastlsh.disk.answers import kept_documents, whole_answer
 from fastlsh.disk.deciding import decide_parts, limited_documents
 from fastlsh.disk.gathering import FOLDER, mapped, stored_ids
 from fastlsh.disk.job import Job
+from fastlsh.disk.line_pages import line_run_on_disk, report_removal
 from fastlsh.disk.manifest import check_unchanged
 from fastlsh.disk.on_disk import begun, prepared
 from fastlsh.disk.plan import Machine, Targets
@@ -38,6 +40,7 @@ def run_on_disk(
     *,
     drop_empty: bool,
     max_candidates: int,
+    notes: Mapping[str, str],
     machine: Machine,
     clock: Stopwatch,
 ) -> Found:
@@ -45,7 +48,8 @@ def run_on_disk(
     cutting = job.cutting
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
-    with begun(job, "lines", {**more, "drop_empty": drop_empty}, machine):
+    more |= {"drop_empty": drop_empty, "known": job.known}
+    with begun(job, "lines", more, machine):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, gathered, "first", max_candidates)
@@ -53,25 +57,29 @@ def run_on_disk(
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
             check_unchanged(job.work, job.sources)
-            places = _places(job)
+            ids, counts = stored_ids(job, summary), piece_counts(job)
+            begin, end = _places(job).of(proofs["left"])
+            characters = int((end - begin).sum())
+            limited = limited_documents(job, linked, summary.known)
             with replacing_together():
                 if targets.removed is not None:
-                    ids = stored_ids(job, summary)
-                    begin, end = places.of(proofs["left"])
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
                         proofs["similarity"],
                     )  # fmt: skip
                     write_table(targets.removed, columns)
+                if targets.report is not None:
+                    told = {"characters": characters, "limited": limited}
+                    told["max_candidates"] = max_candidates
+                    run = line_run_on_disk(job, summary, proofs, ids, counts, told)
+                    report_removal(run, summary.skipped, targets.report, notes, clock)
                 if not targets.folders:
-                    write_outputs(job, targets, kept, 0, drop_empty)
+                    write_outputs(job, targets, kept, summary.known, drop_empty)
             if targets.folders:  # one after the other: there may be very many
-                write_outputs(job, targets, kept, 0, drop_empty)
-        begin, end = places.of(proofs["left"])
-        counts = piece_counts(job)
+                write_outputs(job, targets, kept, summary.known, drop_empty)
         return Found(
-            summary, len(counts), summary.documents, len(proofs), int((end - begin).sum()),
-            *_changed(counts, kept), limited_documents(job, linked, 0),
+            summary, len(counts), summary.documents - summary.known, len(proofs), characters,
+            *_changed(counts, kept), limited,
         )  # fmt: skip
 
 
@@ -95,10 +103,12 @@ def _places(job: Job) -> _Places:
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:
-    """Return how many pieces each document has, int32 (documents,)."""
-    names = [f"{run_name(number)}/pieces.npy" for number in range(count_runs(job))]
-    parts: list[Any] = [np.load(job.work / name) for name in names]  # one may be empty
-    return np.concatenate([np.empty(0, np.int32), *parts])
+    """Return how many pieces each document has, int32 (documents,), without those of `against`."""
+    runs = [run_name(number) for number in range(count_runs(job))]
+    parts: list[Any] = [np.load(job.work / f"{run}/pieces.npy") for run in runs]  # one may be empty
+    rows = [each for run in runs for each in job.work.read(f"{run}/blocks.json")["rows"]]
+    known = sum(n for source, n in rows if source < job.known)
+    return np.concatenate([np.empty(0, np.int32), *parts])[known:]
 
 
 def _changed(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:

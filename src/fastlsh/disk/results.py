@@ -69,11 +69,11 @@ class FileLineDeduplication:
     documents, kept : int
         The number of documents in the inputs, and of rows written.
     changed, emptied : int
-        How many documents lost something, and everything.
+        How many documents lost some of their text, and how many all of it.
     spans, removed : int
         How many lines or paragraphs there are, and how many of them were removed.
     characters : int
-        How many code points the removed ones have.
+        How many code points were removed.
     by : str
         "line" or "paragraph".
     limited, skipped, skipped_reasons, repeated_ids, outputs, threshold, params, engine, reason,

@@ -71,7 +71,7 @@ class RunWriter:
         if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN:
             self.close()
         if self._first + self._documents + n > MAX_DOCUMENTS:
-            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be worked on")
+            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be processed")
         self._parts.append(signed)
         self._documents += n
         self._bytes += _size(signed.record)
@@ -101,6 +101,7 @@ class RunWriter:
             np.save(folder / "identities.npy", identities)
             if parts[0].pieces is not None:
                 np.save(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
+            counts = [(part.record.source, part.pieces) for part in parts]
             known = {
                 "first": self._first,
                 "documents": self._documents,
@@ -109,6 +110,7 @@ class RunWriter:
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
                 "whole": all(part.whole for part in parts),
                 "integers": all(part.integers for part in parts),
+                "rows": [(source, len(each)) for source, each in counts if each is not None],
             }
             (folder / "blocks.json").write_text(json.dumps(known), encoding="utf-8")
         self._number += 1

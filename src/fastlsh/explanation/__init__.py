@@ -5,6 +5,15 @@ from fastlsh.explanation.data import MatchingSpan
 from fastlsh.explanation.places import covered
 from fastlsh.explanation.result import Explanation
 from fastlsh.explanation.units import units_of
-from fastlsh.explanation.words import UNIT, shingles_text
+from fastlsh.explanation.words import UNIT, shingles_text, steps
 
-__all__ = ["UNIT", "Explanation", "MatchingSpan", "covered", "explain", "shingles_text", "units_of"]
+__all__ = [
+    "UNIT",
+    "Explanation",
+    "MatchingSpan",
+    "covered",
+    "explain",
+    "shingles_text",
+    "steps",
+    "units_of",
+]

@@ -68,7 +68,7 @@ class Explanation(ExplanationData):
         colour
             Whether to use colours (ANSI escape sequences) instead of brackets as in wdiff.
         width
-            The width at which to wrap the figures; the terminal wraps the texts.
+            The width at which to wrap lines between words; None: they are not wrapped.
         names
             The names of the two documents.
         """

@@ -1,6 +1,8 @@
 """An `Explanation` for the terminal."""
 
 import textwrap
+from itertools import accumulate
+from unicodedata import east_asian_width
 
 from fastlsh.explanation.data import ExplanationData
 from fastlsh.explanation.segments import Segment, folded, hidden_text, segments_of
@@ -35,7 +37,7 @@ def as_lines(explanation: ExplanationData, names: Names, colour: bool, width: in
         lines += [f"{label:<{indent}}{first}", *(" " * indent + line for line in more)]
     lines.append("")
     legend = (
-        f"{paint('alike', ALIKE)} {paint('only in this one', ONLY)}"
+        f"{paint('in both documents', ALIKE)}   {paint('only in this one', ONLY)}"
         if colour
         else "[- only in the first -]   {+ only in the second +}"
     )
@@ -44,7 +46,12 @@ def as_lines(explanation: ExplanationData, names: Names, colour: bool, width: in
     for which, name, segments in zip("ab", names, segments_of(explanation), strict=True):
         text = explanation.a if which == "a" else explanation.b
         lines += ["", paint(f"{name} ({length_text(text)})", BOLD)]
-        lines.append("".join(_shown(explanation, which, text, s, colour) for s in segments))
+        parts = [part for s in segments for part in _shown(explanation, which, text, s, colour)]
+        shown = "".join(part for part, _ in parts)
+        whole = _broken(shown, width) if width else shown
+        ends = list(accumulate(len(part) for part, _ in parts))
+        places = zip([0, *ends], ends, parts, strict=False)
+        lines.append("".join(_styled(whole[a:b], s, colour) for a, b, (_, s) in places))
     return "\n".join(lines)
 
 
@@ -55,17 +62,36 @@ def visible(text: str | bytes) -> str:
 
 def _shown(
     explanation: ExplanationData, which: str, text: str | bytes, segment: Segment, colour: bool
-) -> str:
+) -> list[tuple[str, str]]:
+    """Return parts of a text, each with its style."""
     head, hidden, tail = folded(text, segment, SHOWN)
     style = ALIKE if segment.alike else ONLY
-    parts = [_styled(visible(head), style, colour)]
+    parts = [(visible(head), style)]
     if hidden:
         left_out = hidden_text(explanation, hidden, segment.alike)
-        parts += [_styled(f" {left_out} ", FAINT, colour), _styled(visible(tail), style, colour)]
+        parts += [(f" {left_out} ", FAINT), (visible(tail), style)]
     if segment.alike or colour:
-        return "".join(parts)
+        return parts
     before, behind = BRACKETS[which]
-    return f"{before}{''.join(parts)}{behind}"
+    return [(before, ""), *parts, (behind, "")]
+
+
+def _broken(text: str, width: int) -> str:
+    """Return a text with line ends instead of some spaces, so that no word is cut at the edge."""
+    lines = []
+    for line in text.split("\n"):
+        first, *words = line.split(" ")
+        done, used = [first], _columns(first)
+        for word in words:
+            fits = used + 1 + _columns(word) <= width or not word
+            done.append(f" {word}" if fits else f"\n{word}")
+            used = used + 1 + _columns(word) if fits else _columns(word)
+        lines.append("".join(done))
+    return "\n".join(lines)
+
+
+def _columns(text: str) -> int:
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _styled(text: str, style: str, colour: bool) -> str:

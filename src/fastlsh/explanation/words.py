@@ -55,15 +55,22 @@ PUNCTUATION = {"space": "punctuation as spaces", "remove": "no punctuation"}
 def shingles_text(shingler: Shingler) -> str:
     """Return what a document was taken as a set of."""
     unit = UNIT[shingler.unit]
+    how = steps(shingler)
+    how += ["empty words"] if shingler.empty_words else []
+    how += [shingler.words.replace("_", " ")] if shingler.words != "whitespace" else []
+    how += ["tokenizer"] if shingler.tokenizer is not None else []
+    return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
+
+
+def steps(shingler: Shingler) -> list[str]:
+    """Return how texts are normalised, a word or two for each step."""
     how: list[str] = [shingler.unicode_form] if shingler.unicode_form else []
     how += ["lowercase"] if shingler.lowercase else []
     how += ["numbers as 0"] if shingler.numbers else []
     how += [PUNCTUATION[shingler.punctuation]] if shingler.punctuation else []
-    flags = ("strip_accents", "remove_whitespace", "collapse_whitespace", "empty_words")
+    flags = ("strip_accents", "remove_whitespace", "collapse_whitespace")
     how += [flag.replace("_", " ") for flag in flags if getattr(shingler, flag)]
-    how += [shingler.words.replace("_", " ")] if shingler.words != "whitespace" else []
-    how += [name for name in ("normalize", "tokenizer") if getattr(shingler, name) is not None]
-    return ", ".join([f"{shingler.size} {unit}{'s' if shingler.size > 1 else ''}", *how])
+    return how + (["normalize"] if shingler.normalize is not None else [])
 
 
 def positions(explanation: ExplanationData) -> str:

@@ -18,9 +18,10 @@ KEY_FILE = "FASTLSH_KEY_FILE"
 class Key:
     """Secret bytes that choose the hash functions, so that nobody else can predict them.
 
-    With a key, nobody who does not have it can build texts whose hashes collide, merge texts of
-    others or push them out of their buckets: docs/guarantees.md says against whom, and what no key
-    prevents. Signatures with different keys, or with and without one, cannot be compared.
+    Without the key, nobody can build texts whose hashes collide, make texts of others count as
+    duplicates, or push them out of their buckets. docs/guarantees.md describes the attacker, and
+    what no key prevents. Signatures with different keys, or with and without one, cannot be
+    compared.
 
     Parameters
     ----------
@@ -30,19 +31,19 @@ class Key:
     Attributes
     ----------
     fingerprint : str
-        Tells keys apart; 32 hexadecimal digits, derived from the key. Indexes and work directories
-        store it. It gives the key away only to somebody who can guess the key.
+        32 hexadecimal digits derived from the key, which differ from key to key. Indexes and work
+        directories store them. The key can be found from them only by guessing it.
 
     Raises
     ------
     TypeError, ValueError
-        `secret` is no bytes, or too short.
+        `secret` is not bytes, or too short.
 
     Notes
     -----
-    The secret is in no `repr`, pickle or file. A key that comes out of a pickle is locked: what
-    needs it raises `LockedKeyError` until `unlock` gives it the secret again, or unless the
-    environment variable ``FASTLSH_KEY_FILE`` names a file with it, for worker processes.
+    No `repr`, pickle or file contains the secret. A key from a pickle is therefore locked: whatever
+    needs it raises `LockedKeyError` until `unlock` gives it the secret again. In worker
+    processes, the environment variable ``FASTLSH_KEY_FILE`` can name a file that contains it.
 
     The first use takes a few milliseconds, and a key keeps up to 1 MB for each kind of shingle.
 
@@ -67,7 +68,7 @@ class Key:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> "Key":
-        """Return the key that a file holds: all its bytes, as they are.
+        """Return a key whose secret is the content of a file, byte for byte.
 
         Warns
         -----
@@ -105,14 +106,14 @@ class Key:
         return self._root is None
 
     def unlock(self, secret: "Key | bytes | bytearray | memoryview") -> None:
-        """Give a key that came out of a pickle its secret again, or the key that it was.
+        """Give a key from a pickle its secret again, as bytes or as the original key.
 
         Raises
         ------
         TypeError, ValueError
             It is not the secret of this key.
         LockedKeyError
-            It is a key that is locked itself.
+            The given key is itself locked.
         """
         root = secret._known() if isinstance(secret, Key) else _root_of(secret)
         if fingerprint_of(root) != self.fingerprint:

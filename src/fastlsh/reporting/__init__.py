@@ -1,5 +1,15 @@
 """What a deduplication did, as one page."""
 
+from fastlsh.reporting.lines import LineRun, line_run, report_lines
+from fastlsh.reporting.repeated import Passage, removals
 from fastlsh.reporting.write import check_report, report
 
-__all__ = ["check_report", "report"]
+__all__ = [
+    "LineRun",
+    "Passage",
+    "check_report",
+    "line_run",
+    "removals",
+    "report",
+    "report_lines",
+]

@@ -1,7 +1,7 @@
 """The sections of a report, as HTML."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from fastlsh._kernels import REMEMBERED
 from fastlsh.banding import probability_text
 from fastlsh.explanation import UNIT, shingles_text
-from fastlsh.html import described, escaped, shortened
+from fastlsh.html import described
 from fastlsh.reporting.charts import bars, curve
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import Documents
+from fastlsh.reporting.frame import MOST_LABEL, bounded
 from fastlsh.results import Deduplication
 
 BINS = 10
@@ -20,9 +21,6 @@ BINS = 10
 
 LISTED, UNFOLDED = 50, 10
 """Documents of a list, and how many of them are to be seen at once."""
-
-MOST_NOTE, MOST_LABEL = 2000, 80
-"""Characters of a note, and of what it or a stage is called."""
 
 VERIFIED = {
     "exact": "exact Jaccard similarity of the sets of shingles",
@@ -36,13 +34,12 @@ PRIORITY = {"first": "the first", "last": "the last", "longest": "the longest"}
 def summary(result: Deduplication) -> str:
     """Show how many documents went in, were kept and were removed."""
     n, removed = result.documents, len(result.filtered)
-    tiles = [
+    counted = [
         ("documents", f"{n:,}"),
         ("kept", f"{n - removed:,}"),
         ("removed", f"{removed:,}"),
         ("duplicates", f"{result.duplicate_ratio:.1%}"),
     ]
-    inner = "".join(f"<div><b>{value}</b> {label}</div>" for label, value in tiles)
     similarity = result.similarity[result.filtered]
     outside = int((result.against_index >= 0).sum())
     rows = [
@@ -51,20 +48,17 @@ def summary(result: Deduplication) -> str:
         ("removed, not verified", int(np.isnan(similarity).sum())),
         ("removed, duplicates of the reference collection", outside),
     ]
-    return f'<div class="tiles">{inner}</div>' + described(
-        (label, f"{count:,}") for label, count in rows if count
-    )
+    return tiles(counted) + described((label, f"{count:,}") for label, count in rows if count)
 
 
-def notes_list(notes: Mapping[str, str]) -> str:
-    """Show the notes of the caller."""
-    return described(
-        (_shown(label, MOST_LABEL), _shown(text, MOST_NOTE)) for label, text in notes.items()
-    )
+def tiles(counted: Sequence[tuple[str, str]]) -> str:
+    """Show the most important numbers, each as (label, value)."""
+    inner = "".join(f"<div><b>{value}</b> {label}</div>" for label, value in counted)
+    return f'<div class="tiles">{inner}</div>'
 
 
-def parameters(result: Deduplication) -> str:
-    """Show the parameters of the run and the recall that they promise."""
+def parameters(result: Deduplication, what: str = "document") -> str:
+    """Show the parameters of the run and the recall that they promise; `what` was compared."""
     params, threshold, options = result.params, result.threshold, result.options
     rows = [("threshold", f"{threshold:g}")]
     if options:
@@ -78,10 +72,10 @@ def parameters(result: Deduplication) -> str:
             ("verification", VERIFIED[options["verify"]]),
             *_rule(result),
             (
-                "kept document",
+                f"kept {what}",
                 PRIORITY[keep] if isinstance(keep, str) else "by the given priorities",
             ),
-            ("comparison limit", f"{options['max_candidates']:,} per document"),
+            ("comparison limit", f"{options['max_candidates']:,} per {what}"),
         ]
     if params is None:
         return described(rows)
@@ -141,17 +135,23 @@ def cluster_sizes(sizes: NDArray[np.int64]) -> str:
     """Show how many clusters there are of which size; `sizes` without the kept document."""
     if not len(sizes):
         return "<p>No document was removed.</p>"
-    doubled = np.ceil(np.log2(sizes + 1)).astype(np.int64)
-    rows = []
-    for power in range(1, int(doubled.max()) + 1):
-        count = int((doubled == power).sum())
-        low, high = 2 ** (power - 1) + 1, 2**power
-        label = f"{high:,}" if low == high else f"{low:,} to {high:,}"
-        rows.append((label, float(count), f"{count:,}"))
-    return (
+    told = (
         f"<p>Kept documents with duplicates: {len(sizes):,}. The largest cluster has "
-        f"{int(sizes.max()) + 1:,} documents.</p>{bars(('documents', 'clusters'), rows)}"
+        f"{int(sizes.max()) + 1:,} documents.</p>"
     )
+    return told + by_powers(sizes + 1, ("documents", "clusters"), 1)
+
+
+def by_powers(sizes: NDArray[np.int64], heading: tuple[str, str], first: int = 0) -> str:
+    """Show how many sizes there are up to each power of two, from the power `first` on."""
+    doubled = np.ceil(np.log2(sizes)).astype(np.int64)
+    rows = []
+    for power in range(first, int(doubled.max()) + 1):
+        count = int((doubled == power).sum())
+        low, high = 2**power // 2 + 1, 2**power
+        label = f"{high:,}" if low >= high else f"{low:,} to {high:,}"
+        rows.append((label, float(count), f"{count:,}"))
+    return bars(heading, rows)
 
 
 def limited(result: Deduplication, documents: Documents) -> str:
@@ -190,7 +190,7 @@ def times(seconds: Mapping[str, float]) -> str:
         return ""
     total = sum(seconds.values())
     rows = [
-        (_shown(stage, MOST_LABEL), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()
+        (bounded(stage, MOST_LABEL), taken, f"{taken:,.2f} s") for stage, taken in seconds.items()
     ]
     return f"<p>{total:,.2f} seconds in total.</p>{bars(('stage', 'time'), rows)}"
 
@@ -208,7 +208,3 @@ def _documents(numbers: NDArray[np.int64], documents: Documents, text: bool = Tr
         return shown
     which = f"The first {len(items)}" if more else "All of them"
     return f"<details>\n<summary>{which}</summary>\n{shown}</details>"
-
-
-def _shown(text: str, most: int) -> str:
-    return f"<bdi>{escaped(shortened(text, most))}</bdi>"

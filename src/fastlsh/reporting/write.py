@@ -4,20 +4,18 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fastlsh.html import escaped, whole_page
-from fastlsh.io import InputError, check_target, replacing
+from fastlsh.io import InputError, check_target
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import Clusters, largest
 from fastlsh.reporting.documents import Documents
-from fastlsh.reporting.style import PAGE
-from fastlsh.results import Deduplication
+from fastlsh.reporting.frame import write_page
+from fastlsh.reporting.lines import line_run, report_lines
+from fastlsh.results import Deduplication, LineDeduplication
 from fastlsh.texts import Shingler
-
-MOST_TITLE = 200
 
 
 def report(
-    result: Deduplication,
+    result: Deduplication | LineDeduplication,
     texts: Iterable[Any],
     path: str | os.PathLike[str],
     *,
@@ -33,7 +31,8 @@ def report(
     The page shows how many documents were kept and removed, the parameters and the recall that
     they promise, how similar the removed documents are, the sizes of the clusters, the largest
     clusters with the differences between their members, which documents were limited, short or
-    empty, and the time of each stage.
+    empty, and the time of each stage. For removed lines or paragraphs, it shows those that were
+    removed most often, with their variants, and how much of each document was removed.
 
     The page is one file without scripts that loads nothing, and suits screens of any width, light
     and dark. The text of documents is escaped, so nothing in it can act.
@@ -41,9 +40,9 @@ def report(
     Parameters
     ----------
     result
-        What `deduplicate` returned.
+        What `deduplicate` or `deduplicate_lines` returned.
     texts, against
-        The collections that `deduplicate` was given, in any of its forms except an exhausted
+        The collections that it was given, in any of its forms except an exhausted
         iterator.
     path
         The file to write, which must end in .html. It appears complete or not at all.
@@ -72,16 +71,17 @@ def report(
     characters of the other one. The same arguments give the same bytes.
     """
     check_report(path)
+    if isinstance(result, LineDeduplication):
+        run = line_run(result, texts, against, ids, against_ids)
+        report_lines(run, path, title, notes or {}, seconds or {})
+        return
     shingler = result.options.get("shingler") or Shingler()
     ids = result.ids if ids is None else ids
     against_ids = result.against_ids if against_ids is None else against_ids
     documents = Documents(texts, against, ids, against_ids, shingler)
     _check(result, documents, ids, against_ids)
-    page = _page(
-        result, documents, title, notes or {}, result.seconds if seconds is None else seconds
-    )
-    with replacing(path) as name, open(name, "w", encoding="utf-8", newline="\n") as file:
-        file.write(page)
+    parts = _parts(result, documents, result.seconds if seconds is None else seconds)
+    write_page(path, title, sections.summary(result), notes or {}, parts)
 
 
 def check_report(path: str | os.PathLike[str]) -> None:
@@ -111,15 +111,11 @@ def _check(
             raise ValueError(f"{name} has {len(given):,} elements for {count:,} documents")
 
 
-def _page(
-    result: Deduplication,
-    documents: Documents,
-    title: str,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float],
-) -> str:
+def _parts(
+    result: Deduplication, documents: Documents, seconds: Mapping[str, float]
+) -> list[tuple[str, str]]:
     clusters = Clusters(result)
-    parts = [
+    return [
         ("Parameters and recall", sections.parameters(result)),
         ("How similar the removed documents are", sections.similarities(result)),
         ("Sizes of clusters", sections.cluster_sizes(clusters.sizes)),
@@ -128,12 +124,3 @@ def _page(
         ("Empty and short documents", sections.short_ones(documents)),
         ("Time", sections.times(seconds)),
     ]
-    told = "\n".join(
-        f"<section>\n<h2>{heading}</h2>\n{inner}\n</section>" for heading, inner in parts if inner
-    )
-    title = title[:MOST_TITLE]
-    body = f"""<h1><bdi>{escaped(title)}</bdi></h1>
-{sections.summary(result)}
-{sections.notes_list(notes)}
-{told}"""
-    return whole_page(title, PAGE, body)

@@ -1,18 +1,19 @@
 """Which lines or paragraphs were removed, and the texts without them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.banding import LSHParams
 from fastlsh.results.arrow import Column
-from fastlsh.results.proofs import named
+from fastlsh.results.proofs import kept_names, named
 from fastlsh.results.table import Table
 
 
 class LineDeduplication(Table):
-    """The texts without what an earlier one says, and for each removed span the kept one.
+    """The texts without repeated lines, and for each removed span the one that is kept.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
     similarity). Positions are code points of the original texts: ``texts[document][start:end]``
@@ -26,22 +27,30 @@ class LineDeduplication(Table):
         The removed spans, ascending.
     kept_document, kept_start, kept_end : ndarray of int64, shape (m,)
         The first occurrence of each, which is kept; it may be in the same document.
+        `kept_document` is -1 where it is in a document of `against`.
+    against_document : ndarray of int64, shape (m,)
+        The number of that document in `against`; -1 for all other spans.
     similarity : ndarray of float64, shape (m,)
-        1 for equal ones; otherwise as in `Deduplication`.
+        1 for equal spans; otherwise as in `Deduplication`.
     emptied : ndarray of int64
-        The numbers of the documents of which nothing is left, ascending.
+        The numbers of the documents that have become empty, ascending.
     by : str
         "line" or "paragraph".
     threshold : float
-        1: equal ones are removed.
+        1 if only equal lines or paragraphs were removed.
     documents, spans : int
         How many documents were read, and how many lines or paragraphs they have.
     characters : int
         How many code points the removed spans have.
     limited : int
         How many spans were kept without being compared with every candidate.
-    ids : sequence or None
+    ids, against_ids : sequence or None
         The ids, if they were given.
+    params : LSHParams or None
+        The bands and rows that found the candidates; None for a threshold of 1.
+    options : dict
+        The keyword arguments that the result came from, apart from the collections:
+        ``deduplicate_lines(texts, **result.options)`` gives the same.
     """
 
     def __init__(
@@ -56,11 +65,18 @@ class LineDeduplication(Table):
         threshold: float,
         spans: int,
         limited: int = 0,
+        known: int = 0,
         ids: Sequence[Any] | None = None,
+        against_ids: Sequence[Any] | None = None,
+        params: LSHParams | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.texts = texts
         self.document, self.start, self.end = np.ascontiguousarray(removed.T)
-        self.kept_document, self.kept_start, self.kept_end = np.ascontiguousarray(kept.T)
+        number, self.kept_start, self.kept_end = np.ascontiguousarray(kept.T)
+        outside = number < known  # the documents of `against` are counted before the others
+        self.kept_document = np.where(outside, -1, number - known)
+        self.against_document = np.where(outside, number, -1)
         self.similarity = similarity
         self.emptied = emptied
         self.by = by
@@ -70,6 +86,9 @@ class LineDeduplication(Table):
         self.characters = int((self.end - self.start).sum())
         self.limited = limited
         self.ids = ids
+        self.against_ids = against_ids
+        self.params = params
+        self.options = dict(options or {})
 
     @property
     def changed(self) -> NDArray[np.int64]:
@@ -83,8 +102,11 @@ class LineDeduplication(Table):
 
     @property
     def kept_id(self) -> list[Any]:
-        """The id of the document with the kept span; its number if no ids were given."""
-        return named(self.kept_document, self.ids)
+        """The id of the document with the kept span; its number if no ids were given.
+
+        A document of `against` without an id is called "against:3", by its number there.
+        """
+        return self._kept_id(slice(None))
 
     @property
     def duplicate_ratio(self) -> float:
@@ -104,14 +126,20 @@ class LineDeduplication(Table):
             f" {len(self.changed):,} of {self.documents:,} documents>"
         )
 
+    def _kept_id(self, rows: slice) -> list[Any]:
+        kept, against = self.kept_document[rows], self.against_document[rows]
+        outside = against >= 0
+        return kept_names(np.where(outside, against, kept), outside, self.ids, self.against_ids)
+
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
         columns: dict[str, Column] = {
             name: getattr(self, name)[rows]
             for name in (
-                "document", "start", "end", "kept_document", "kept_start", "kept_end", "similarity",
+                "document", "start", "end", "kept_document", "against_document", "kept_start",
+                "kept_end", "similarity",
             )
         }  # fmt: skip
-        if self.ids is not None:
+        if self.ids is not None or self.against_ids is not None:
             columns["id"] = named(self.document[rows], self.ids)
-            columns["kept_id"] = named(self.kept_document[rows], self.ids)
+            columns["kept_id"] = self._kept_id(rows)
         return columns

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from fastlsh.arguments import check_choice, check_ids, check_integer, check_threshold
+from fastlsh.index import Index
 from fastlsh.parallel import ProgressOption, RunOptions
+from fastlsh.parameters import SearchParams
 from fastlsh.results import LineDeduplication
-from fastlsh.stages import decide_pieces, piece_params
+from fastlsh.stages import are_equal_wanted, decide_pieces, piece_params
 from fastlsh.texts import Shingler, pieces_of, plain_strings, texts_without
 
 
@@ -16,9 +18,11 @@ def deduplicate_lines(
     texts: Iterable[Any],
     by: str = "line",
     *,
+    against: Iterable[Any] | None = None,
     threshold: float = 1.0,
     min_length: int = 0,
     ids: Sequence[Any] | None = None,
+    against_ids: Sequence[Any] | None = None,
     shingler: Shingler | None = None,
     max_candidates: int = 1000,
     threads: int | None = None,
@@ -27,8 +31,8 @@ def deduplicate_lines(
 ) -> LineDeduplication:
     r"""Remove the lines or paragraphs that repeat an earlier one, in the same text or another.
 
-    Every document stays, without what others before it say. Of equal lines the first occurrence
-    is kept. By default lines must be equal, which is checked in full and not by their hashes.
+    Every document stays, without the lines that have occurred before. The first occurrence of a
+    line is kept. By default lines must be equal, which is checked in full and not by their hashes.
 
     Parameters
     ----------
@@ -37,16 +41,21 @@ def deduplicate_lines(
     by
         "line": up to a line feed; a carriage return before it does not count. "paragraph": lines
         up to a blank one. Blank lines, of ASCII white space only, are never compared.
+    against
+        A reference collection, in any form of `texts`: lines that occur in it are removed, too.
+        Its documents count as earlier than all others and are not part of the result.
     threshold
-        1: lines are removed if they are equal, after the steps of normalisation of `shingler`.
-        Below 1: if their verified Jaccard similarity with a kept one is at least that, as in
+        1: a line is removed if it equals a kept one, once both are normalised by `shingler`. Below
+        1: if its verified Jaccard similarity with a kept line is at least `threshold`, as in
         `deduplicate`.
     min_length
-        Shorter lines, in code points, are not compared, and stay.
+        Lines of fewer code points are not compared, and are kept.
     shingler
-        Its steps of normalisation decide which lines are equal (none by default), for example
-        ``Shingler(lowercase=True, numbers="0", punctuation="remove")``; for a threshold below 1,
-        also its unit and size. A line that the steps leave empty is not compared.
+        Its steps of normalisation (by default, there are none) determine which lines are equal, for
+        example ``Shingler(lowercase=True, numbers="0", punctuation="remove")``. Its unit and size
+        matter for a threshold below 1. A line that is empty after the steps is not compared.
+    against_ids
+        The ids of the documents of `against`.
     max_candidates
         As in `deduplicate`, for a threshold below 1.
     **search
@@ -56,9 +65,9 @@ def deduplicate_lines(
     Returns
     -------
     LineDeduplication
-        The texts, and every removed span. A removed line goes with its line end, a paragraph with
-        the blank lines behind it; at the end of a text with those before it. A text of which only
-        blank lines would be left is "".
+        The texts, and every removed span. The end of a removed line is removed with it. With a
+        paragraph, the blank lines behind it are removed, or at the end of a text those before it. A
+        text of which only blank lines would be left is "".
 
     Raises
     ------
@@ -67,8 +76,9 @@ def deduplicate_lines(
 
     Notes
     -----
-    Memory: about 100 bytes per line; below a threshold of 1 also 4 * num_perm + 8 * bands bytes
-    for each different line. Time is linear in the number of characters.
+    Memory: about 100 bytes per line, those of `against` included; below a threshold of 1 also
+    4 * num_perm + 8 * bands bytes for each different line. Time is linear in the number of
+    characters.
 
     Examples
     --------
@@ -86,23 +96,47 @@ def deduplicate_lines(
     options = RunOptions.of(threads, progress)
     documents = plain_strings(texts)
     ids = check_ids(ids, len(documents))
-    everything = pieces_of(documents, by, options.threads)
+    if isinstance(against, Index):
+        raise TypeError("against must be texts: an index holds documents, and not their lines")
+    others = [] if against is None else plain_strings(against)
+    against_ids = check_ids(against_ids, len(others), "against_ids")
+    known = len(others)
+    everything = pieces_of([*others, *documents], by, options.threads)
     compared = everything.chosen(everything.lengths >= min_length) if min_length else everything
-    kept, similarity, limited = decide_pieces(compared, params, max_candidates, options)
-    gone = np.flatnonzero(kept != np.arange(len(kept)))
+    kept, similarity, limited = decide_pieces(
+        compared, params, max_candidates, options, int((compared.places[:, 0] < known).sum())
+    )
+    gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.places[:, 0] >= known))
     removed = compared.places[gone]
     changed = texts_without(everything.texts, removed, by)
     for number, text in changed.items():
-        documents[number] = text
+        documents[number - known] = text
     return LineDeduplication(
         documents,
-        removed,
+        removed - (known, 0, 0),
         compared.places[kept[gone]],
         similarity[gone],
-        emptied=np.array([number for number, text in changed.items() if not text], np.int64),
+        emptied=np.array([n - known for n, text in changed.items() if not text], np.int64),
         by=by,
         threshold=params.threshold,
-        spans=len(everything),
+        spans=int((everything.places[:, 0] >= known).sum()),
         limited=len(limited),
+        known=known,
         ids=ids,
-    )
+        against_ids=against_ids,
+        params=None if are_equal_wanted(params) else params.lsh,
+        options={
+            "by": by, "threshold": params.threshold, "min_length": min_length,
+            "shingler": params.shingler, "max_candidates": max_candidates, **_similar(params),
+        },
+    )  # fmt: skip
+
+
+def _similar(params: SearchParams) -> dict[str, Any]:
+    """Return what a search by similarity has further options for."""
+    if are_equal_wanted(params):
+        return {}
+    return {
+        "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
+        "rows": params.lsh.rows, "scheme": params.scheme, "verify": params.verify,
+    }  # fmt: skip

@@ -39,7 +39,7 @@ def pack_signatures(signatures: NDArray[np.uint32], bits: int = 1) -> NDArray[np
     Raises
     ------
     TypeError, ValueError
-        Another array; other `bits`; less than 64 bits for each document.
+        The array or `bits` are unsuitable, or a document would have fewer than 64 bits.
 
     Examples
     --------
@@ -67,14 +67,14 @@ def estimate_jaccard_packed(
 ) -> NDArray[np.float64]:
     """Return the estimated Jaccard similarity of each pair of packed signatures.
 
-    Of unequal minima 2^-bits agree by chance: with the share E of minima that agree, the estimate
-    is (E - 2^-bits) / (1 - 2^-bits). It has no bias, so it is sometimes below 0 for unlike
-    documents.
+    A share of 2^-bits of the unequal minima agree by chance. If E is the share of minima that
+    agree, the estimate is (E - 2^-bits) / (1 - 2^-bits). It is unbiased, so it can be below 0 for
+    dissimilar documents.
 
     Parameters
     ----------
     packed
-        uint8, as `pack_signatures` returns them, all of one MinHasher.
+        uint8, as `pack_signatures` returns them, all from the same MinHasher.
     pairs
         `Pairs`, or a tuple (left, right) of integer arrays, or an array (m, 2).
     num_perm, bits
@@ -83,7 +83,8 @@ def estimate_jaccard_packed(
     Returns
     -------
     ndarray of float64, shape (m,)
-        With standard error sqrt(E (1 - E) / num_perm) / (1 - 2^-bits). Empty documents: 0.
+        The standard error is sqrt(E (1 - E) / num_perm) / (1 - 2^-bits). It is 0 for empty
+        documents.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from fastlsh.texts import as_texts
 
 
 class SignedBatch(NamedTuple):
-    """What an engine needs to know of each document of a batch; plain numbers throughout."""
+    """What an engine needs to know about each document of a batch, in plain numbers."""
 
     keys: NDArray[np.uint64]
     """uint64 (bands, n): ``keys[band]`` is the column of a band; 0: an empty document."""
@@ -43,33 +43,34 @@ def sign_batch(
         A sequence or iterable of str, bytes (UTF-8) or None (empty); a numpy array of them; or an
         Arrow column, read in place.
     params
-        Of the search; `SearchParams.of` makes them.
+        The parameters of the search, from `SearchParams.of`.
     signatures
-        Whether to keep the signatures, which `decide_part` and `find_pairs_of_part` would
-        otherwise make again for the documents in company.
+        Whether to return the signatures. Otherwise, `decide_part` and `find_pairs_of_part` compute
+        them again for the documents that share a bucket.
     text_hashes
-        Whether to hash whole texts; `known` of these functions needs them, too.
+        Whether to hash whole texts, which the argument `known` of these functions requires.
     threads
         Number of threads; by default all usable processors. It never changes the result.
 
     Returns
     -------
     SignedBatch
-        The same for a document in whatever form, batch and position it comes.
+        The values of a document do not depend on its form, its batch or its position in it.
 
     Raises
     ------
     TypeError, ValueError
-        A document of another type, or not UTF-8: the message names its place in the batch.
+        A document has an unsupported type or is not UTF-8; the message names its position in the
+        batch.
 
     Notes
     -----
-    Memory: 8 * bands + 16 bytes per document, 4 * num_perm more if signatures are kept; besides,
-    a few MB for each thread.
+    Memory: 8 * bands + 16 bytes per document, 4 * num_perm more with signatures, and a few MB for
+    each thread.
 
-    Keys and signatures are those of docs/signature-spec.md. Text hashes are good for one
-    collection, signed by one version of fastlsh on machines of the same byte order; of n
-    different texts any two have the same one with probability n^2 / 2^65.
+    docs/signature-spec.md defines keys and signatures. Text hashes can be compared only within one
+    collection that was signed by one version of fastlsh on machines of the same byte order. The
+    probability that any two of n different texts have the same text hash is about n^2 / 2^65.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from fastlsh.stages.columns import check_column, check_numbers
 
 
 class LinkState(NamedTuple):
-    """Where a band has been cut: what the next batch needs to know of those before it."""
+    """The state between two batches of a band: what the next one needs to know of those before."""
 
     rows: int = 0
     """How many there have been."""
@@ -34,8 +34,8 @@ def link_sorted(
 ) -> tuple[NumberLinks, LinkState]:
     """Link each document of a band to the one before it in its bucket.
 
-    The rows of a band come sorted by key, then by number, in batches of any size: one band may be
-    cut anywhere, and each of its ranges of keys may be linked by another worker.
+    The rows of a band arrive sorted by key, then by number, in batches of any size. A band may be
+    divided anywhere, and each range of its keys may be linked by another worker.
 
     Parameters
     ----------
@@ -44,24 +44,25 @@ def link_sorted(
         engines that have no unsigned integers. An array, or an Arrow column without nulls. The
         key 0 belongs to empty documents, which are in no bucket.
     numbers
-        Integers (n,) from 0 to 2^63 - 1: the number of each document, in the same forms.
+        The number of each document: integers (n,) from 0 to 2^63 - 1, in the same forms.
     state
-        What the call for the batch before has returned; None: this is the first one.
+        The state that the call for the previous batch returned; None: this is the first batch.
 
     Returns
     -------
     links : NumberLinks
-        As many as there are documents, less one for each bucket, over all batches.
+        Over all batches, there are as many as documents, minus one for each bucket.
     state : LinkState
-        For the next batch. `state` itself does not change, so a batch may be done again.
+        For the next batch. The argument `state` is not changed, so a batch can be repeated.
 
     Raises
     ------
     TypeError
-        A column that has no integers.
+        A column does not contain integers.
     ValueError
-        Rows out of order, or the same document twice: the message names the row, counted from the
-        beginning of the band. Keys of another dtype than before, or unequal lengths.
+        Rows are out of order, or a document occurs twice; the message names the row, counted from
+        the beginning of the band. Or the keys have another dtype than before, or the lengths
+        differ.
 
     Notes
     -----

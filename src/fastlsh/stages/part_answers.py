@@ -22,7 +22,7 @@ from fastlsh.texts import Texts, as_texts
 
 
 class PartDecisions(NamedTuple):
-    """What became of each document of a part, in its order."""
+    """The decision about each document of a part, in the order of the part."""
 
     number: NDArray[np.int64]
     """int64 (n,)."""
@@ -66,42 +66,43 @@ def decide_part(
         The documents of whole families, as many families as you like, in any form that
         `sign_batch` takes.
     numbers
-        Integers (n,), ascending, from 0 to 2^63 - 1: their numbers. An array or an Arrow column.
+        The numbers of the documents: integers (n,), ascending, from 0 to 2^63 - 1, as an array or
+        an Arrow column.
     params
-        Of the search: the same in every stage.
+        The parameters of the search, the same in every stage.
     against
-        bool (n,): documents that are kept in any case, and have priority over all others; their
-        own rows of the answer say so. None: there are none.
+        bool (n,): documents that are kept in any case, and have priority over all others. Their
+        rows of the answer show them as kept. None: there are none.
     keep
         "first", "last", "longest", or an array with a number for each document of the part,
-        higher first; what it says of documents of `against` is not looked at.
+        higher ones first. Its numbers for documents of `against` are ignored.
     max_candidates, threads
         As in `deduplicate`.
     known
-        What `sign_batch` returned for these documents, signatures included, so that they are not
-        signed again. None: they are.
+        The result of `sign_batch` for these documents, with signatures, so that they are not
+        signed again. None: they are signed again.
     scratch
-        A folder for the arrays that have values for each document and band, as mapped files
-        without a name: of a part that may be larger than the memory. None: in memory.
+        A folder for the arrays that have values for each document and band, as memory-mapped files
+        without a name, for a part that may be larger than memory. None: they are in memory.
 
     Returns
     -------
     PartDecisions
-        To the bit what `deduplicate` answers for these documents, if the part holds every family
-        of which it holds a document.
+        The same, to the bit, as the answer of `deduplicate` for these documents, if the part
+        contains all documents of each of its families.
 
     Raises
     ------
     TypeError, ValueError
-        An unsuitable argument; numbers that do not ascend; a text that is not what `known` says
-        was signed: the message names the row.
+        An argument is unsuitable, the numbers do not ascend, or a text differs from the one that
+        was signed according to `known`; the message names the row.
 
     Notes
     -----
     Memory besides the texts: 4 * num_perm + 8 * min(bands, 16) bytes per document, less than 256
-    bytes per document more, and about 64 MB; more only for two documents that need it. With
+    bytes per document more, and about 64 MB (more only if two documents alone need it). With
     `scratch`, less than 200 bytes per document and about 100 MB. Time is linear in the number of
-    documents, however many are alike.
+    documents, however many are similar.
 
     Examples
     --------
@@ -155,16 +156,16 @@ def find_pairs_of_part(
     Returns
     -------
     PartPairs
-        To the bit those of `near_duplicates` between documents of the part, if it holds whole
-        families.
+        The same, to the bit, as the pairs of `near_duplicates` among these documents, if the part
+        contains whole families.
 
     Raises
     ------
     TypeError, ValueError
         As `decide_part`.
     TooManyPairsError
-        More pairs than `max_pairs`; counted before they take memory. Its message counts
-        documents from the beginning of the part.
+        There are more pairs than `max_pairs`; they are counted before they take memory. The
+        message numbers documents from the beginning of the part.
 
     Notes
     -----

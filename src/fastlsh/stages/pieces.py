@@ -50,11 +50,14 @@ def piece_params(
         return SearchParams.of(threshold, shingler=shingler, **search)
     if search:
         raise ValueError(
-            f"{min(search)} is for a threshold below 1: at 1, a piece goes if it equals another one"
+            f"{min(search)} is for a threshold below 1: at 1, a line is removed if it equals"
+            " another one"
         )
     plain = check_shingler(shingler)
     if plain.unit == "token" or plain.tokenizer is not None:
-        raise ValueError("lines are texts: a shingler of tokens needs a threshold below 1")
+        raise ValueError(
+            "equal lines are found without tokens: a shingler of tokens needs a threshold below 1"
+        )
     return SearchParams.of(1.0, shingler=plain, num_perm=1, bands=1, rows=1)
 
 
@@ -80,7 +83,11 @@ def piece_keys(pieces: Pieces, params: SearchParams, min_length: int) -> NDArray
 
 
 def decide_pieces(
-    pieces: Pieces, params: SearchParams, max_candidates: int, options: RunOptions
+    pieces: Pieces,
+    params: SearchParams,
+    max_candidates: int,
+    options: RunOptions,
+    known: int = 0,
 ) -> DecidedPieces:
     """Decide which pieces are kept: the first of those that are equal, or alike.
 
@@ -94,6 +101,9 @@ def decide_pieces(
         As in `deduplicate`.
     options
         Threads and progress.
+    known
+        How many pieces, the first ones, are of `against`: these are never compared with each
+        other, and what is answered for them has no meaning.
 
     Notes
     -----
@@ -108,7 +118,7 @@ def decide_pieces(
     chosen = pieces.chosen(originals)
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
-    fixed = np.zeros(len(originals), np.bool_)
+    fixed = originals < known
     found, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
     place = np.searchsorted(originals, kept)
     similarity = alike[place]

@@ -15,7 +15,7 @@ PENDING = 1 << 18
 
 
 class FamilyTable(NamedTuple):
-    """The documents in company, each with its family."""
+    """The documents that share a bucket with another one, each with its family."""
 
     number: NDArray[np.int64]
     """int64 (m,), ascending."""
@@ -24,24 +24,26 @@ class FamilyTable(NamedTuple):
 
 
 class UnionFind:
-    """Unites what links connect, in any order, and what other objects of its kind have united.
+    """Unites the documents that links connect, in any order, into families.
 
-    Workers may each have one for some of the links; `merge` gives the families of all of them.
-    It can be pickled, and its `families` are all there is to it: `unite(*table)` restores it.
+    Each of several workers can have one for some of the links; `merge` combines them. It can be
+    pickled. `families` returns its whole content, from which `unite(*table)` restores it.
 
     Parameters
     ----------
     documents
-        Numbers are less than this, at most 2^31 - 1, and each takes 4 bytes. None: any numbers
-        from 0 to 2^63 - 1; each document in company takes 16 bytes, and each call that unites
-        what waits up to 100 for each of them for a while. At most 2^31 - 1 may be in company.
+        The documents have the numbers from 0 to this one, exclusive; it is at most 2^31 - 1, and
+        each document takes 4 bytes. None: the numbers are any from 0 to 2^63 - 1. Then each
+        document that shares a bucket takes 16 bytes, and up to 100 more temporarily, when pending
+        links are united. At most 2^31 - 1 documents may share buckets.
     roots
-        With `documents`: what another one's `roots` has returned, to go on from there. Copied.
+        With `documents`: the result of `roots` of another object, from which to continue. It is
+        copied.
 
     Raises
     ------
     TypeError, ValueError
-        `documents` is no integer, or out of range; `roots` are of something else.
+        `documents` is not an integer or out of range, or `roots` does not match it.
 
     Examples
     --------

@@ -36,9 +36,9 @@ class Shingler:
     Parameters
     ----------
     unit
-        "char": Unicode code points. "word": maximal runs of non-whitespace, as str.split().
-        "byte": bytes of UTF-8; bytes input is then taken as it is. "token": the documents are
-        token ids, see `TokenIds`; the hashes are those of words of their decimal digits.
+        "char": Unicode code points. "word": maximal runs of non-whitespace, as in str.split().
+        "byte": bytes of UTF-8; input of bytes is used unchanged. "token": the documents are
+        token ids, see `TokenIds`, which are hashed as words of their decimal digits.
     size
         Units per shingle. With characters, 8 to 10 suit documents and 5 suits very short texts;
         below 8, unrelated long texts begin to share most shingles.
@@ -59,7 +59,8 @@ class Shingler:
         Where words are cut: "whitespace"; "alphanumeric", at everything but letters, numbers and
         underscores; or "ascii_alphanumeric", at everything but those of ASCII.
     empty_words
-        With the last two: two separators in a row enclose an empty word, as in re.split().
+        With the last two: there is an empty word between two adjacent separators, as in
+        re.split().
     normalize
         A function from str to str, applied before the other steps. It must be deterministic,
         because texts are normalised again for verification.
@@ -67,8 +68,7 @@ class Shingler:
         A function from the normalised str to a sequence of str or bytes (UTF-8), which are the
         units instead of words; `unit` must be "word".
     key
-        A `Key`: the hashes of the shingles, and the signatures made of them, then depend on its
-        secret.
+        A `Key`, on whose secret the hashes of the shingles and the signatures then depend.
 
     Raises
     ------

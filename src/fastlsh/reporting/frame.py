@@ -1,0 +1,48 @@
+"""The frame of a report: heading, summary, notes, sections."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from fastlsh.html import described, escaped, shortened, whole_page
+from fastlsh.io import replacing
+from fastlsh.reporting.style import PAGE
+
+MOST_TITLE = 200
+
+MOST_NOTE, MOST_LABEL = 2000, 80
+"""Characters of a note, and of what it or a stage is called."""
+
+
+def write_page(
+    path: str | os.PathLike[str],
+    title: str,
+    summary: str,
+    notes: Mapping[str, str],
+    parts: Sequence[tuple[str, str]],
+) -> None:
+    """Write a page.
+
+    Parameters
+    ----------
+    path, title, notes
+        As `fastlsh.report` takes them.
+    summary
+        HTML below the heading.
+    parts
+        (heading, HTML) of each section; one without content is left out.
+    """
+    told = "\n".join(
+        f"<section>\n<h2>{heading}</h2>\n{inner}\n</section>" for heading, inner in parts if inner
+    )
+    title = title[:MOST_TITLE]
+    listed = described(
+        (bounded(label, MOST_LABEL), bounded(text, MOST_NOTE)) for label, text in notes.items()
+    )
+    body = f"<h1><bdi>{escaped(title)}</bdi></h1>\n{summary}\n{listed}\n{told}"
+    with replacing(path) as name, open(name, "w", encoding="utf-8", newline="\n") as file:
+        file.write(whole_page(title, PAGE, body))
+
+
+def bounded(text: str, most: int) -> str:
+    """Return text of a user as HTML, cut if it is longer than `most` characters."""
+    return f"<bdi>{escaped(shortened(text, most))}</bdi>"

@@ -1,0 +1,96 @@
+"""The page about repeated lines and paragraphs."""
+
+import pytest
+
+from fastlsh import LineDeduplication, Shingler, deduplicate_lines, report
+from fastlsh.reporting.repeated import SHOWN, VARIANTS
+from report_page import NASTY, Page, family, words
+
+pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
+
+TEXTS = ["Menu\nThe first story.\n\nShare this", "Menu\nThe second story.\n\nMenu", "Menu", None]
+
+
+@pytest.fixture
+def page(tmp_path):
+    def make(result, texts, **options):
+        path = tmp_path / "report.html"
+        report(result, texts, path, **options)
+        return Page(path.read_text(encoding="utf-8"))
+
+    return make
+
+
+def test_what_was_removed_most_often_comes_first(page):
+    texts = [*TEXTS, "Share this\n1\n2"]
+    seen = page(deduplicate_lines(texts), texts, title="Ours", seconds={"all": 1.0})
+    told = words(seen.sections["Ours"])
+    assert "5 documents 10 lines 4 removed 40.0% duplicates" in told
+    assert "documents that lost something 3 documents that lost everything 1" in told
+    most = words(seen.sections["Lines removed most often"])
+    assert "Menu removed 3 times from 2 documents; kept in document 0 Share" in most
+    assert "Share this removed 1 time from 1 document; kept in document 0" in most
+    assert seen.tables["How often lines were removed"][1:] == [
+        ["1", "", "1"], ["2", "", "0"], ["3 to 4", "", "1"]
+    ]  # fmt: skip
+    assert {row[0]: row[2] for row in seen.tables[
+        "How much of each document was removed, in lines"][1:]
+    } == {
+        "nothing": "1", "up to 25 %": "0", "up to 50 %": "1", "up to 75 %": "1",
+        "up to 100 %": "0", "everything": "1",
+    }  # fmt: skip
+    assert "every character counts" in seen.sections["Parameters"]
+
+
+def test_variants_show_their_differences(page):
+    texts = family("alpha", 6)
+    result = deduplicate_lines(texts, threshold=0.5, min_length=3, ids=list("abcdef"))
+    seen = page(result, texts)
+    most = words(seen.sections["Lines removed most often"])
+    assert f"removed {len(result)} times" in most
+    assert any("changed" in each for each in seen.marked)
+    assert most.count("0.") == min(VARIANTS, len(result))
+    assert "3 characters; shorter lines stay" in seen.sections["Parameters"]
+    assert "A pair exactly at the threshold is compared" in seen.sections["Parameters"]
+    lower = [texts[0], texts[0].upper()]
+    result = deduplicate_lines(lower, shingler=Shingler(lowercase=True))
+    seen = page(result, lower)
+    assert lower[1].split()[0] in seen.sections["Lines removed most often"]
+    assert "lowercase" in words(seen.sections["Parameters"])
+
+
+def test_many_are_not_all_shown(page):
+    texts = ["\n".join(map(str, range(100, 160)))] * 2
+    seen = page(deduplicate_lines(texts), texts)
+    most = words(seen.sections["Lines removed most often"])
+    assert most.count("removed 1 time") == SHOWN
+    assert "10 lines that were removed less often are not shown" in most
+
+
+def test_text_is_only_text(page):
+    texts, known = [NASTY, f"{NASTY}\n{NASTY}"], [NASTY]
+    result = deduplicate_lines(texts, "paragraph", against=known)
+    seen = page(result, texts, against=known, ids=[NASTY, "b"], against_ids=[NASTY], title=NASTY)
+    assert any(heading.startswith("Paragraphs removed") for heading in seen.sections)
+
+
+def test_nothing_was_removed(page):
+    seen = page(deduplicate_lines(["a", "", None]), ["a", "", None])
+    assert "No line was removed." in seen.sections["Lines removed most often"]
+    assert "No line" in page(deduplicate_lines([]), []).sections["Lines removed most often"]
+
+
+BAD = [
+    ({"texts": TEXTS[:2]}, "texts has 2 documents, but the result has 4"),
+    ({"against": []}, "against has 0 documents, but the result refers to at least 1"),
+    ({"ids": ["a"]}, "ids has 1 elements for 4 documents"),
+    ({"against_ids": []}, "against_ids has 0 elements for 1 documents"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=str)
+def test_texts_of_another_result(page, arguments, message):
+    result = deduplicate_lines(TEXTS, against=["Menu"])
+    assert isinstance(result, LineDeduplication)
+    with pytest.raises(ValueError, match=message):
+        page(result, **{"texts": TEXTS, "against": ["Menu"], **arguments})
