@@ -14,8 +14,8 @@ from fastlsh.disk.on_disk import begun, prepared
 from fastlsh.disk.plan import Machine, Targets
 from fastlsh.disk.signed_runs import count_runs, run_name
 from fastlsh.disk.signing import Summary
-from fastlsh.disk.writing import write_outputs
-from fastlsh.io import Lookup, replacing_together, span_columns, write_table
+from fastlsh.disk.writing import writing_outputs
+from fastlsh.io import Lookup, span_columns, write_table
 from fastlsh.parallel import Stopwatch
 
 
@@ -53,21 +53,15 @@ def run_on_disk(
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
             check_unchanged(job.work, job.sources)
-            places = _places(job)
-            with replacing_together():
+            begin, end = _places(job, proofs["left"])
+            with writing_outputs(job, targets, kept, 0, drop_empty):
                 if targets.removed is not None:
                     ids = stored_ids(job, summary)
-                    begin, end = places.of(proofs["left"])
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
                         proofs["similarity"],
                     )  # fmt: skip
                     write_table(targets.removed, columns)
-                if not targets.folders:
-                    write_outputs(job, targets, kept, 0, drop_empty)
-            if targets.folders:  # one after the other: there may be very many
-                write_outputs(job, targets, kept, 0, drop_empty)
-        begin, end = places.of(proofs["left"])
         counts = piece_counts(job)
         return Found(
             summary, len(counts), summary.documents, len(proofs), int((end - begin).sum()),
@@ -75,23 +69,12 @@ def run_on_disk(
         )  # fmt: skip
 
 
-class _Places:
-    """Where the pieces in company begin and end."""
-
-    def __init__(self, numbers: NDArray[np.int64], places: NDArray[np.int64]) -> None:
-        self._numbers = numbers
-        self._places = places
-
-    def of(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where some pieces begin, and where they end."""
-        found = self._places[np.searchsorted(self._numbers, numbers)]
-        return found[:, 0], found[:, 1]
-
-
-def _places(job: Job) -> _Places:
+def _places(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where some of the pieces in company begin, and where they end."""
     folder = job.work / FOLDER
     numbers, places = (mapped(folder / f"ids.{name}", np.int64) for name in ("numbers", "places"))
-    return _Places(numbers, places.reshape(-1, 2))
+    found = places.reshape(-1, 2)[np.searchsorted(numbers, pieces)]
+    return found[:, 0], found[:, 1]
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:

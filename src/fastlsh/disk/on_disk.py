@@ -19,13 +19,12 @@ from fastlsh.disk.linking import Linked, link_inputs
 from fastlsh.disk.manifest import begin, check_unchanged, described
 from fastlsh.disk.plan import Machine, Targets
 from fastlsh.disk.signing import Summary, sign_inputs
-from fastlsh.disk.writing import write_outputs
+from fastlsh.disk.writing import writing_outputs
 from fastlsh.errors import InputError
 from fastlsh.io import (
     cluster_columns,
     pair_columns,
     proof_columns,
-    replacing_together,
     write_table,
 )
 from fastlsh.parallel import Stopwatch, amount
@@ -74,7 +73,7 @@ def run_deduplication(
         with clock("writing"):
             check_unchanged(job.work, job.sources)
             ids = stored_ids(job, summary)
-            with replacing_together():
+            with writing_outputs(job, targets, kept, summary.known):
                 if targets.removed is not None:
                     columns = proof_columns(ids, *_columns(proofs), job.params.measure)
                     write_table(targets.removed, columns)
@@ -87,10 +86,6 @@ def run_deduplication(
                     report_largest(
                         job, summary, proofs, ids, limited, decided, targets.report, notes, clock
                     )
-                if not targets.folders:
-                    write_outputs(job, targets, kept, summary.known)
-            if targets.folders:  # one after the other: there may be very many
-                write_outputs(job, targets, kept, summary.known)
         return Deduplicated(summary, len(proofs), limited)
 
 

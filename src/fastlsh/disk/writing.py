@@ -1,7 +1,8 @@
 """Write: the kept rows, read a last time from the inputs, file by file."""
 
 import json
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,23 @@ from fastlsh.io import (
 
 JOURNAL = "written.txt"
 """A line for each output that is complete."""
+
+
+@contextmanager
+def writing_outputs(
+    job: Job, targets: Targets, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+) -> Iterator[None]:
+    """Write the kept rows; the caller writes the tables inside.
+
+    One output appears together with them. Those of a directory come behind, one after the other:
+    there may be very many. The parameters and errors are those of `write_outputs`.
+    """
+    with replacing_together():
+        yield
+        if not targets.folders:
+            write_outputs(job, targets, kept, known, drop_empty)
+    if targets.folders:
+        write_outputs(job, targets, kept, known, drop_empty)
 
 
 def write_outputs(
