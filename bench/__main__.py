@@ -31,8 +31,8 @@ BENCHMARKS = {
 OTHERS = {
     "compat_lsh": "peers", "conformance": "peers", "containment": "pipelines", "disk": "pipelines",
     "fineweb": "peers", "index_forms": "pipelines", "instructions": "kernels",
-    "integrations": "pipelines", "lines": "pipelines", "paired": "pipelines", "report": "report",
-    "spark": "pipelines",
+    "integrations": "pipelines", "keys": "pipelines", "lines": "pipelines", "paired": "pipelines",
+    "report": "report", "spark": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS
