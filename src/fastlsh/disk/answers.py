@@ -9,7 +9,7 @@ from fastlsh.disk.deciding import Proof, answer_rows, answers
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import Linked
 from fastlsh.disk.signing import Summary
-from fastlsh.disk.workdir import new_array
+from fastlsh.disk.workdir import new_array, save_array
 
 ANSWER = "answer.npy"
 KEPT = "kept.npy"
@@ -30,8 +30,7 @@ def whole_answer(job: Job, linked: Linked) -> NDArray[Any]:
         rows = answer_rows(job, linked)
         with job.work.whole(ANSWER) as temporary:
             if not rows:  # which cannot be mapped
-                with temporary.open("wb") as stream:
-                    np.save(stream, np.empty(0, Proof))
+                save_array(temporary, np.empty(0, Proof))
             else:
                 array = new_array(temporary, Proof, (rows,))
                 done = 0

@@ -59,7 +59,7 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
         It holds a run of something else; the message says of what.
     """
     work.clean()
-    if work.has(MANIFEST) and (restart or work.read(MANIFEST) == OVER):
+    if work.has(OVER) or (restart and work.has(MANIFEST)):
         work.empty()
     if not work.has(MANIFEST):
         work.write(MANIFEST, description)

@@ -1,7 +1,5 @@
 """The engine on disk: the stages of a run, one after the other, each done once."""
 
-import errno
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -123,20 +121,10 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
 def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
     """Hold the work directory of a run."""
     with job.work.locked():
-        try:
-            begin(job.work, described(kind, job.params, job.sources, more), restart=machine.restart)
-            yield
-            if not machine.keep_work:
-                job.work.empty()
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise OSError(
-                error.errno,
-                f"{error.strerror}: the finished work is kept in {job.work.path}; free some space"
-                " and run the same command again",
-                error.filename or os.fspath(job.work.path),
-            ) from error
+        begin(job.work, described(kind, job.params, job.sources, more), restart=machine.restart)
+        yield
+        if not machine.keep_work:
+            job.work.empty()
 
 
 def _check_room(job: Job, summary: Summary, linked: Linked) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.disk.job import Job
 from fastlsh.disk.runs import Run
-from fastlsh.disk.workdir import new_array
+from fastlsh.disk.workdir import new_array, save_array
 from fastlsh.errors import InputError
 from fastlsh.io import Place, in_order
 
@@ -98,9 +98,9 @@ class RunWriter:
             keys.flush()
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
-            np.save(folder / "identities.npy", identities)
+            save_array(folder / "identities.npy", identities)
             if parts[0].pieces is not None:
-                np.save(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
+                save_array(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
             known = {
                 "first": self._first,
                 "documents": self._documents,

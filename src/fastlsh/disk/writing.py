@@ -1,6 +1,7 @@
 """Write: the kept rows, read a last time from the inputs, file by file."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -122,8 +123,11 @@ def _write(
 
 
 def _written(job: Job) -> set[str]:
+    """Return which outputs are complete; a line that was cut off is removed from the journal."""
     path = job.work / JOURNAL
     if not path.exists():
         return set()
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return {json.loads(line) for line in lines if line.endswith("\n")}
+    lines = path.read_bytes().splitlines(keepends=True)
+    whole = [line for line in lines if line.endswith(b"\n")]
+    os.truncate(path, sum(map(len, whole)))
+    return {json.loads(line) for line in whole}
