@@ -114,7 +114,10 @@ def _write(
     writer = None
     with ExitStack() as stack:
         blocks = blocks_again(job, records)
-        for head, piece, record in in_order(blocks, rows, threads):
+        pieces = in_order(
+            blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].place)
+        )
+        for head, piece, record in pieces:
             if writer is None:
                 writer = stack.enter_context(output_writer(temporary, output, source, head))
                 soon = stack.enter_context(behind(threads if len(records) > 1 else 1))
