@@ -33,6 +33,7 @@ OTHERS = {
     "fineweb": "peers", "hostile": "pipelines", "index_forms": "pipelines",
     "instructions": "kernels", "integrations": "pipelines", "keys": "pipelines",
     "lines": "pipelines", "paired": "pipelines", "report": "report", "spark": "pipelines",
+    "tools": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS
