@@ -15,6 +15,7 @@ from fastlsh.disk.job import Job
 from fastlsh.disk.largest import report_largest
 from fastlsh.disk.linking import Linked, link_inputs
 from fastlsh.disk.manifest import begin, check_unchanged, described
+from fastlsh.disk.mending import accept_mended
 from fastlsh.disk.plan import Machine, Targets
 from fastlsh.disk.signing import Summary, sign_inputs
 from fastlsh.disk.writing import writing_outputs
@@ -121,7 +122,9 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
 def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
     """Hold the work directory of a run."""
     with job.work.locked():
-        begin(job.work, described(kind, job.params, job.sources, more), restart=machine.restart)
+        description = described(kind, job.params, job.sources, more)
+        accept_mended(job, description)
+        begin(job.work, description, restart=machine.restart)
         yield
         if not machine.keep_work:
             job.work.empty()

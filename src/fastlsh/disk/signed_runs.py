@@ -76,8 +76,11 @@ class RunWriter:
         self._documents += n
         self._bytes += _size(signed.record)
 
-    def close(self) -> None:
-        """Write the run."""
+    def close(self, before: int | None = None) -> None:
+        """Write the run; of the files before one only, if that is given."""
+        if before is not None:
+            self._parts = [part for part in self._parts if part.record.source < before]
+            self._documents = sum(part.record.documents for part in self._parts)
         if not self._parts:
             return
         job, parts = self._job, self._parts

@@ -9,6 +9,7 @@ import numpy as np
 from fastlsh.disk.budget import PER_ROW, least_memory
 from fastlsh.disk.identities import are_integers, identity_hashes
 from fastlsh.disk.job import Job
+from fastlsh.disk.mending import BROKEN, remember_broken
 from fastlsh.disk.runs import packed, repetitions
 from fastlsh.disk.signed_runs import (
     BlockRecord,
@@ -56,7 +57,8 @@ def sign_inputs(job: Job) -> Summary:
     Raises
     ------
     InputError
-        A file that cannot be read, or a bad row unless these are skipped.
+        A file that cannot be read, or a bad row unless these are skipped. The files before it are
+        not signed again when it has been mended.
     """
     if not job.work.has(DONE):
         tell = job.teller("signing")
@@ -70,12 +72,17 @@ def sign_inputs(job: Job) -> Summary:
             blocks, lambda item: _sign(job, *item), job.options.threads,
             alone=lambda item: job.is_large(item[0], item[1].place),
         )  # fmt: skip
-        for signed in found:
-            writer.add(signed)
-            tell(job.sources[signed.record.source], signed.record.place)
+        try:
+            for signed in found:
+                writer.add(signed)
+                tell(job.sources[signed.record.source], signed.record.place)
+        except InputError as error:
+            writer.close(remember_broken(job, error))
+            raise
         writer.close()
         tell.end()
         job.work.write(DONE, _summary(job)._asdict())
+        job.work.drop(BROKEN)
     return Summary(**job.work.read(DONE))
 
 
