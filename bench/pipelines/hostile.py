@@ -3,8 +3,8 @@
 Each is made twice, the second one twice as large, and goes through the whole command:
 
 * identical: the same document of 1,000 characters
-* chain: each document is like the next one (J = 0.81) and unlike the one after it (0.66), so that
-  all of them are one family
+* chain: each document is like the next one (J = 0.89) and not like the one after it (0.78), so
+  that all of them are one family
 * half: a chain of documents of 1,000 characters that is half of the collection, the other half
   made documents; the family is many times larger than --memory
 * template: documents that share most of their text (J = 0.74), each a candidate of all others and
@@ -29,7 +29,7 @@ from bench.common.corpus import LETTERS, Writer
 from bench.pipelines.disk import dedup
 
 LONG = 1_000
-LINKED = 10
+LINKED = 6
 """Percent of a text that the next one of a chain has not."""
 PIECE = 10_000
 """Documents that are made at a time."""
@@ -42,7 +42,7 @@ def identical(count: int) -> Iterator[str]:
 
 
 def chain(count: int) -> Iterator[str]:
-    """Yield texts that are each a window of one long text, a tenth further on each time."""
+    """Yield texts that are each a window of one long text, a little further on each time."""
     writer = Writer(2)
     step = LONG * LINKED // 100
     text = writer.text(LONG)
