@@ -275,6 +275,15 @@ def test_lines_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
     assert written(folder / "k") == written(tmp_path / "m")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_log_on_a_full_disk(tmp_path, capfd):
+    inputs = write_shards(tmp_path, rows_of(1, 100), 2)
+    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "-q", "--log", "/dev/full"]
+    line = "fastlsh: /dev/full: No space left on device: the log cannot be written"
+    assert refused(capfd, command) == line
+    assert not (tmp_path / "k.jsonl").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["k.jsonl", "k/"])
 def test_a_disk_of_every_size(tmp_path, small_disk, output):
