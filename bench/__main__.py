@@ -30,9 +30,10 @@ BENCHMARKS = {
 """What a full run consists of, and the room where each is."""
 OTHERS = {
     "compat_lsh": "peers", "conformance": "peers", "containment": "pipelines", "disk": "pipelines",
-    "fineweb": "peers", "index_forms": "pipelines", "instructions": "kernels",
-    "integrations": "pipelines", "lines": "pipelines", "paired": "pipelines", "report": "report",
-    "spark": "pipelines",
+    "fineweb": "peers", "hostile": "pipelines", "index_forms": "pipelines",
+    "instructions": "kernels", "integrations": "pipelines", "keys": "pipelines",
+    "lines": "pipelines", "paired": "pipelines", "report": "report", "spark": "pipelines",
+    "tools": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS

@@ -4,6 +4,9 @@ Growth: the command on 0.5, 1, 2, 4 and 8 million made documents of about 1,000 
 ten a near-duplicate; each size is the first shards of the next one. Measured are processor and wall
 time of the whole command, the most anonymous memory that its process held and the largest size of
 its work directory, both sampled. The slope is that of log(processor time) over log(documents).
+With --repeats the sizes below 4 million are measured so often, in turns, and the median counts.
+Limits: the same with --memory 4G, 1G and 300M on 2 million documents, the most anonymous memory of
+each stage.
 Same answer: the kept rows and the proofs of --same documents, by both engines, compared byte by
 byte.
 """
@@ -22,6 +25,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from statistics import median
 from time import perf_counter, sleep
 from typing import Any
 
@@ -29,11 +33,16 @@ import numpy as np
 
 from bench import common
 from bench.common import corpus
+from fastlsh.disk.budget import parse_memory
 
 LENGTH = 1_000
 SIZES = [500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000]
 SAME = 2_000_000
 SHARD = 250_000
+OFTEN = 2_000_000
+"""Documents: larger sizes are measured once."""
+LIMITS = ("4G", "1G", "300M")
+LIMITED = 2_000_000
 SAMPLED = 0.2
 """Seconds between two looks at memory and disk."""
 
@@ -55,13 +64,20 @@ def write_shards(folder: Path, documents: int, size: int) -> list[Path]:
         return list(pool.map(partial(write_shard, folder, size), range(documents // size)))
 
 
-def dedup(shards: Sequence[Path], output: Path, *more: str) -> dict[str, float]:
-    """Run the command; return what it took, and the most memory and disk that was seen."""
+def dedup(
+    shards: Sequence[Path], output: Path, *more: str, stages: dict[str, float] | None = None
+) -> dict[str, float]:
+    """Run the command; return what it took, and the most memory and disk that was seen.
+
+    `stages` is given the most anonymous memory of each stage, in MB.
+    """
     work = output.with_suffix(".work")
     removed = output.with_suffix(".removed.tsv")
+    log = output.with_suffix(".log")
+    log.unlink(missing_ok=True)
     command = [
         sys.executable, "-m", "fastlsh", "dedup", *map(str, shards), "-o", str(output),
-        "--removed", str(removed), "-q", *more,
+        "--removed", str(removed), "--log", str(log), "-q", *more,
     ]  # fmt: skip
     if "disk" in more:
         command += ["--work", str(work)]
@@ -72,7 +88,10 @@ def dedup(shards: Sequence[Path], output: Path, *more: str) -> dict[str, float]:
         ended, status, used = os.wait4(process.pid, os.WNOHANG)
         if ended:
             break
-        anonymous = max(anonymous, anonymous_memory(process.pid))
+        held = anonymous_memory(process.pid)
+        anonymous = max(anonymous, held)
+        if stages is not None and (stage := stage_of(log)):
+            stages[stage] = max(stages.get(stage, 0), round(held / 1e6))
         files = max(files, sum(sizes(work)))
         sleep(SAMPLED)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -84,6 +103,16 @@ def dedup(shards: Sequence[Path], output: Path, *more: str) -> dict[str, float]:
         "anonymous MB": round(anonymous / 1e6),
         "work MB": round(files / 1e6),
     }
+
+
+def stage_of(log: Path) -> str | None:
+    """Return the stage that the log of a run has told of last."""
+    try:
+        lines = log.read_text(encoding="utf-8").splitlines()
+        stages = [json.loads(line).get("stage") for line in lines]
+    except (OSError, ValueError):
+        return None
+    return next((stage for stage in reversed(stages) if stage), None)
 
 
 def anonymous_memory(process: int) -> int:
@@ -104,20 +133,42 @@ def sizes(folder: Path) -> Iterator[int]:
 
 
 def growth(
-    folder: Path, shards: Sequence[Path], counts: Sequence[int], size: int, memory: str
+    folder: Path, shards: Sequence[Path], counts: Sequence[int], size: int, memory: str, rounds: int
 ) -> dict[str, Any]:
-    """Measure each size once."""
-    found: dict[str, Any] = {}
-    for count in counts:
+    """Measure each size once, small ones in turns as often as there are rounds."""
+    runs: dict[int, list[dict[str, float]]] = {count: [] for count in counts}
+    for number, name in enumerate(common.alternating(map(str, counts), rounds)):
+        count = int(name)
+        if number >= len(counts) and count > OFTEN:
+            continue
         output = folder / "out.jsonl"
-        taken = dedup(shards[: count // size], output, "--engine", "disk", "--memory", memory)
+        part = shards[: count // size]
+        runs[count].append(dedup(part, output, "--engine", "disk", "--memory", memory))
         output.unlink()
-        taken["work bytes / document"] = round(1e6 * taken["work MB"] / count)
-        found[f"{count:,}"] = taken
-        print(f"{count:,}: {taken}", file=sys.stderr, flush=True)
+        print(f"{count:,}: {runs[count][-1]}", file=sys.stderr, flush=True)
+    found: dict[str, Any] = {}
+    for count, taken in runs.items():
+        found[f"{count:,}"] = each = {key: median(run[key] for run in taken) for key in taken[0]}
+        each["work bytes / document"] = round(1e6 * each["work MB"] / count)
+        each["processor \u00b5s / document"] = round(1e6 * each["processor s"] / count, 1)
+        each["runs"] = len(taken)
     times = [math.log(each["processor s"]) for each in found.values()]
     if len(counts) > 1:
         found["slope"] = round(float(np.polyfit(np.log(counts), times, 1)[0]), 3)
+    return found
+
+
+def limits(folder: Path, shards: Sequence[Path]) -> dict[str, Any]:
+    """Measure the most memory of each stage under several limits, on the same documents."""
+    found: dict[str, Any] = {}
+    for memory in LIMITS:
+        stages: dict[str, float] = {}
+        output = folder / "out.jsonl"
+        taken = dedup(shards, output, "--engine", "disk", "--memory", memory, stages=stages)
+        output.unlink()
+        within = taken["anonymous MB"] * 1e6 <= parse_memory(memory)
+        found[memory] = {**taken, "within the limit": within, "anonymous MB by stage": stages}
+        print(f"{memory}: {found[memory]}", file=sys.stderr, flush=True)
     return found
 
 
@@ -140,23 +191,29 @@ def main(arguments: Sequence[str]) -> None:
     parser = common.parser(__doc__)
     parser.add_argument("--sizes", type=int, nargs="*", help=f"default {SIZES}")
     parser.add_argument("--same", type=int, help=f"documents (default {SAME:,}; 0: none)")
+    parser.add_argument("--limited", type=int, help=f"documents (default {LIMITED:,}; 0: none)")
     parser.add_argument("--memory", default="1G", help="limit of the engine (default 1G)")
     parser.add_argument("--folder", type=Path, help="of the shards, which then stay")
     options: argparse.Namespace = parser.parse_args(arguments)
     size = 1_000 if options.quick else SHARD
     counts = options.sizes if options.sizes is not None else SIZES
     alike = SAME if options.same is None else options.same
+    limited = LIMITED if options.limited is None else options.limited
     if options.quick:
-        counts, alike = [2_000, 4_000], 4_000
-    if any(count % size for count in [*counts, alike]):
+        counts, alike, limited = [2_000, 4_000], 4_000, 4_000
+    if any(count % size for count in [*counts, alike, limited]):
         raise SystemExit(f"sizes are multiples of {size:,}")
     made = options.folder or Path(tempfile.mkdtemp())
     made.mkdir(parents=True, exist_ok=True)
     working = Path(tempfile.mkdtemp(dir=made))
     results: dict[str, Any] = {"threads": common.cores(), "memory": options.memory}
     try:
-        shards = write_shards(made, max([*counts, alike]), size)
-        results["growth"] = growth(working, shards, counts, size, options.memory)
+        shards = write_shards(made, max([*counts, alike, limited]), size)
+        if counts:
+            rounds = common.rounds(options, usual=1, quick=1)
+            results["growth"] = growth(working, shards, counts, size, options.memory, rounds)
+        if limited:
+            results[f"limits, {limited:,}"] = limits(working, shards[: limited // size])
         if alike:
             results[f"same answer, {alike:,}"] = same(
                 working, shards[: alike // size], options.memory

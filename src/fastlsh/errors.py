@@ -54,6 +54,15 @@ class InputError(ValueError):
         return one_line(f"{self.path}: {where}{self.reason}")
 
 
+class LongRowError(InputError):
+    """A row has more bytes than the caller can take; its `size` says how many."""
+
+    def __init__(self, path: str | os.PathLike[str], size: int, row: int | None = None) -> None:
+        super().__init__(path, f"the row has {size:,} bytes", row)
+        self.args = (path, size, row)
+        self.size = size
+
+
 class TooManyPairsError(ValueError):
     """There are more pairs than `max_pairs` allows: use `deduplicate`, or raise the limit."""
 

@@ -20,7 +20,16 @@ NEEDED = {
 }
 # They start many processes each; .ci/run and the job "benchmarks" run them, too.
 LONG = {"candidates", "disk", "files", "kernels", "peers", "scale"}
-MORE = {"compat_lsh", "containment", "disk", "index_forms", "integrations", "lines", "spark"}
+MORE = {
+    "compat_lsh",
+    "containment",
+    "disk",
+    "index_forms",
+    "integrations",
+    "keys",
+    "lines",
+    "spark",
+}
 ALL = sorted({*BENCHMARKS, *MORE})
 
 

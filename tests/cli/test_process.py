@@ -88,7 +88,7 @@ def test_a_closed_standard_output(three, arguments):
     found = shell(">&-", *arguments, three, *ids)
     assert (found.returncode, found.stdout) == (1, "")
     lines = [line for line in found.stderr.splitlines() if "warning" not in line]
-    assert lines == ["fastlsh: standard output: [Errno 9] Bad file descriptor"]
+    assert lines == ["fastlsh: standard output: Bad file descriptor"]
 
 
 @posix
@@ -124,7 +124,7 @@ def test_a_full_standard_output(three, arguments):
         pytest.skip("no /dev/full")
     found = shell(">/dev/full", *arguments)
     assert found.returncode == 1
-    assert found.stderr == "fastlsh: standard output: [Errno 28] No space left on device\n"
+    assert found.stderr == "fastlsh: standard output: No space left on device\n"
 
 
 # ---- too little of what the system has

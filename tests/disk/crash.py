@@ -1,4 +1,7 @@
-"""A run that is killed at a certain event: python crash.py EVENT KEYWORDS_AS_JSON."""
+"""A run that is killed at a certain event: python crash.py EVENT KEYWORDS_AS_JSON.
+
+Or a command in a process of its own, with small budgets: `small`.
+"""
 
 import json
 import os
@@ -8,6 +11,7 @@ import sys
 import numpy as np
 
 from fastlsh import deduplicate_files, deduplicate_line_files
+from fastlsh.cli import main
 from fastlsh.disk import workdir
 from shards import small_budget
 
@@ -41,6 +45,14 @@ def count_events(last):
         setattr(os, name, counted(getattr(os, name)))
     np.save = counted(np.save)
     return lambda: seen
+
+
+def small():
+    """Run a command with small budgets, and a disk that is waited for."""
+    synchronise = workdir.synchronise
+    small_budget(Patches())
+    workdir.synchronise = synchronise
+    sys.exit(main(sys.argv[1:]))
 
 
 if __name__ == "__main__":

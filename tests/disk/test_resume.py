@@ -76,6 +76,20 @@ def test_a_kill_in_every_stage_changes_nothing(tmp_path):
     finish(tmp_path, keywords, expected)
 
 
+@pytest.mark.parametrize("place", [".tmp", ""])
+def test_a_kill_while_the_manifest_is_written(tmp_path, monkeypatch, place):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "lock").touch()
+    (tmp_path / "work" / f"manifest.json{place}").write_text("{" if place else "{}")
+    if not place:  # a manifest appears whole
+        with pytest.raises(InputError, match="work directory was None, and is 1"):
+            deduplicate_files(**keywords)
+    deduplicate_files(**keywords, restart=not place)
+    assert written(tmp_path) == expected
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_kill_at_each_event(tmp_path):

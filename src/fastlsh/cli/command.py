@@ -40,9 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0 if all is well; 1 if the system failed (a full disk, too little memory); 2 if an input or
-        a parameter is wrong, which one line on the standard error tells; 130 if interrupted; 141
-        if the reader of the standard output went away. A signal that ends the process does so once
-        temporary files are removed. Anything else that is raised is an error of fastlsh.
+        a parameter is wrong, or a run on disk has to wait for room, which one line on the standard
+        error tells; 130 if interrupted; 141 if the reader of the standard output went away. A
+        signal that ends the process does so once temporary files are removed. Anything else that
+        is raised is an error of fastlsh.
     """
     open_standard_streams()
     try:
@@ -74,7 +75,8 @@ def _run(argv: Sequence[str] | None) -> int:
         discard(sys.stdout)
         return BROKEN_PIPE
     except OSError as error:
-        say(f"standard output: {error}" if discard(sys.stdout) else _of_file(error))
+        standard = f"standard output: {error.strerror or error}"
+        say(standard if discard(sys.stdout) else _of_file(error))
         return FAILED
     except MemoryError as error:
         say(f"out of memory: {error}" if str(error) else "out of memory")

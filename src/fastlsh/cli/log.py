@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import Any
 
@@ -30,6 +31,7 @@ class Log:
     """
 
     def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
         try:
             self._file = open(path, "a", encoding="utf-8")  # noqa: SIM115
         except OSError as error:
@@ -42,8 +44,11 @@ class Log:
         """Write a line."""
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         line = {"time": now, "event": event, **more}
-        self._file.write(json.dumps(line, default=os.fspath) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(line, default=os.fspath) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise InputError(self._path, f"{error.strerror}: the log cannot be written") from error
 
     def progress(self, stage: str, done: int, total: int) -> None:
         """Write how far a stage is, if it is time for it; called as a `ProgressOption` is."""
@@ -57,5 +62,6 @@ class Log:
             self.event("progress", stage=stage, done=done, total=total, seconds=seconds)
 
     def close(self) -> None:
-        """End the log."""
-        self._file.close()
+        """End the log; what could not be written has been told."""
+        with suppress(OSError):
+            self._file.close()

@@ -13,6 +13,12 @@ BASE = 160 << 20
 LEAST = 256 << 20
 """With less, nothing would be left to work with."""
 
+PER_ROW = 6
+"""Bytes for each one of a long row: it is read, parsed, and a character may take four."""
+
+PER_COMPARED = 18
+"""Bytes for each one of two long texts that are compared exactly: hashes and their numbers."""
+
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -28,6 +34,11 @@ def parse_memory(text: str) -> int:
         raise ValueError(
             f"{text!r} is not an amount of memory: write 4G, 300M or a number of bytes"
         ) from None
+
+
+def least_memory(size: int, each: int) -> str:
+    """Return the ``--memory`` with which there are `each` bytes for each one of `size`."""
+    return f"{-(-(BASE + size * each) >> 20) + 1}M"
 
 
 def free_memory() -> int:
@@ -85,6 +96,10 @@ class Budget:
     """Documents that are searched together, if their families are no larger."""
     pending: int
     """Bytes of texts that wait to be written to their parts."""
+    row: int = 1 << 62
+    """Bytes of a row at most."""
+    compared: int = 1 << 62
+    """Bytes of two texts that are compared exactly, together at most."""
 
     @classmethod
     def of(cls, memory: int, params: SearchParams, threads: int) -> "Budget":
@@ -111,4 +126,6 @@ class Budget:
             rows=max(room // 3 // (40 * threads), 1 << 16),
             part=max(room // 2 // document, 1 << 10),
             pending=room // 6,
+            row=room // PER_ROW,
+            compared=room // PER_COMPARED,
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.disk.gathering import FOLDER, Gathered, Row, mapped, part_name
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import Linked
+from fastlsh.disk.long_texts import check_comparable
 from fastlsh.disk.signing import Summary
 from fastlsh.errors import TooManyPairsError
 from fastlsh.io import pyarrow
@@ -158,6 +159,7 @@ def _each_part(
         name = part_name(number)
         rows, data = part_texts(job, number)
         if not job.work.has(f"answer-{name}.npy"):
+            check_comparable(job, rows, data)
             texts = _texts(rows, data, gathered.strict)
             large = len(rows) > 2 * job.budget.part
             if large:

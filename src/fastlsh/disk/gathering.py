@@ -53,7 +53,10 @@ def gather_inputs(job: Job, linked: Linked) -> Gathered:
         parts = job.work.load(PARTS)
         done = files.done
         blocks = _blocks(job, parts, done)
-        found = in_order(blocks, lambda item: _pieces(job, parts, *item), job.options.threads)
+        found = in_order(
+            blocks, lambda item: _pieces(job, parts, *item), job.options.threads,
+            alone=lambda item: job.is_large(item[2].source, item[2].place),
+        )  # fmt: skip
         for item, record, pieces in found:
             files.add(item, pieces)
             tell(job.sources[record.source], record.place)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fastlsh.disk.budget import Budget
 from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.workdir import WorkDirectory
-from fastlsh.io import Source, Teller
+from fastlsh.io import COLUMNAR, Place, Source, Teller
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 
@@ -31,6 +31,12 @@ class Job:
     """Is called with what the run has to say."""
     cutting: Cutting | None = None
     """How documents are cut into pieces, which are then what is numbered; None: they are not."""
+
+    def is_large(self, source: int, place: Place) -> bool:
+        """Whether a block, for it has a long row, is one that no other is to be held beside."""
+        if self.sources[source].format in COLUMNAR:
+            return False
+        return place.stop - place.start > 4 * self.budget.block
 
     def teller(self, stage: str) -> Teller:
         """Return what tells how many bytes of the files a stage has done."""

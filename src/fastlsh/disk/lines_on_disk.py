@@ -16,8 +16,8 @@ from fastlsh.disk.on_disk import begun, prepared
 from fastlsh.disk.plan import Machine, Targets
 from fastlsh.disk.signed_runs import count_runs, run_name
 from fastlsh.disk.signing import Summary
-from fastlsh.disk.writing import write_outputs
-from fastlsh.io import Lookup, replacing_together, span_columns, write_table
+from fastlsh.disk.writing import writing_outputs
+from fastlsh.io import Lookup, span_columns, write_table
 from fastlsh.parallel import Stopwatch
 
 
@@ -58,10 +58,10 @@ def run_on_disk(
         with clock("writing"):
             check_unchanged(job.work, job.sources)
             ids, counts = stored_ids(job, summary), piece_counts(job)
-            begin, end = _places(job).of(proofs["left"])
+            begin, end = _places(job, proofs["left"])
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked, summary.known)
-            with replacing_together():
+            with writing_outputs(job, targets, kept, summary.known, drop_empty):
                 if targets.removed is not None:
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
@@ -73,33 +73,18 @@ def run_on_disk(
                     told["max_candidates"] = max_candidates
                     run = line_run_on_disk(job, summary, proofs, ids, counts, told)
                     report_removal(run, summary.skipped, targets.report, notes, clock)
-                if not targets.folders:
-                    write_outputs(job, targets, kept, summary.known, drop_empty)
-            if targets.folders:  # one after the other: there may be very many
-                write_outputs(job, targets, kept, summary.known, drop_empty)
         return Found(
             summary, len(counts), summary.documents - summary.known, len(proofs), characters,
             *_changed(counts, kept), limited,
         )  # fmt: skip
 
 
-class _Places:
-    """Where the pieces in company begin and end."""
-
-    def __init__(self, numbers: NDArray[np.int64], places: NDArray[np.int64]) -> None:
-        self._numbers = numbers
-        self._places = places
-
-    def of(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return where some pieces begin, and where they end."""
-        found = self._places[np.searchsorted(self._numbers, numbers)]
-        return found[:, 0], found[:, 1]
-
-
-def _places(job: Job) -> _Places:
+def _places(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where some of the pieces in company begin, and where they end."""
     folder = job.work / FOLDER
     numbers, places = (mapped(folder / f"ids.{name}", np.int64) for name in ("numbers", "places"))
-    return _Places(numbers, places.reshape(-1, 2))
+    found = places.reshape(-1, 2)[np.searchsorted(numbers, pieces)]
+    return found[:, 0], found[:, 1]
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:

@@ -87,7 +87,8 @@ def _links(runs: list[Run], band: int, index: int, count: int, bits: int) -> Ite
 def _divided(roots: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], Linked]:
     """Divide the families into parts of about `most` documents, each family whole.
 
-    Families keep the order of their first documents, so that a part lies close together.
+    Families keep the order of their first documents, so that a part lies close together. The parts
+    take the place of `roots`, and of each family's size: 8 bytes per document, and 40 per family.
     """
     n = len(roots)
     sizes = np.zeros(n, np.int32)
@@ -95,12 +96,13 @@ def _divided(roots: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], Li
         np.add.at(sizes, roots[start:stop], 1)
     heads = np.flatnonzero(sizes > 1)
     members = sizes[heads].astype(np.int64)
-    before = np.cumsum(members) - members
-    part = before // most
-    _, part = np.unique(part, return_inverse=True)
-    of_head = np.full(n, -1, np.int32)
+    company, families, largest = int(members.sum()), len(heads), int(members.max(initial=0))
+    part = (np.cumsum(members) - members) // most
+    del members
+    part = np.cumsum(np.diff(part, prepend=part[:1]) > 0, dtype=np.int32)
+    of_head = sizes
+    of_head.fill(-1)
     of_head[heads] = part
-    linked = Linked(
-        int(members.sum()), len(heads), int(members.max(initial=0)), int(part.max(initial=-1)) + 1
-    )
-    return of_head[roots], linked
+    for start, stop in batches(n, BATCH):
+        roots[start:stop] = of_head[roots[start:stop]]
+    return roots, Linked(company, families, largest, int(part.max(initial=-1)) + 1)

@@ -1,5 +1,7 @@
 """What a run is: its parameters, and the files that it reads."""
 
+import errno
+import os
 from binascii import crc32
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -8,7 +10,7 @@ from typing import Any
 from fastlsh._version import __version__
 from fastlsh.disk.workdir import MANIFEST, OVER, WorkDirectory
 from fastlsh.errors import InputError
-from fastlsh.io import Source, identity, open_raw
+from fastlsh.io import Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
 FORMAT = 1
@@ -59,7 +61,7 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
         It holds a run of something else; the message says of what.
     """
     work.clean()
-    if work.has(MANIFEST) and (restart or work.read(MANIFEST) == OVER):
+    if work.has(OVER) or (restart and work.has(MANIFEST)):
         work.empty()
     if not work.has(MANIFEST):
         work.write(MANIFEST, description)
@@ -101,6 +103,8 @@ def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
 
 def _fingerprint(source: Source) -> dict[str, Any]:
     known = identity(source)
+    if known is None and not exists(source.path):
+        raise source.error(os.strerror(errno.ENOENT))
     if known is None:
         raise source.error("not a regular file, and a run on disk reads its inputs several times")
     try:

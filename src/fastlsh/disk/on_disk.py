@@ -1,7 +1,5 @@
 """The engine on disk: the stages of a run, one after the other, each done once."""
 
-import errno
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,15 +15,15 @@ from fastlsh.disk.job import Job
 from fastlsh.disk.largest import report_largest
 from fastlsh.disk.linking import Linked, link_inputs
 from fastlsh.disk.manifest import begin, check_unchanged, described
+from fastlsh.disk.mending import accept_mended
 from fastlsh.disk.plan import Machine, Targets
 from fastlsh.disk.signing import Summary, sign_inputs
-from fastlsh.disk.writing import write_outputs
+from fastlsh.disk.writing import writing_outputs
 from fastlsh.errors import InputError
 from fastlsh.io import (
     cluster_columns,
     pair_columns,
     proof_columns,
-    replacing_together,
     write_table,
 )
 from fastlsh.parallel import Stopwatch, amount
@@ -74,7 +72,7 @@ def run_deduplication(
         with clock("writing"):
             check_unchanged(job.work, job.sources)
             ids = stored_ids(job, summary)
-            with replacing_together():
+            with writing_outputs(job, targets, kept, summary.known):
                 if targets.removed is not None:
                     columns = proof_columns(ids, *_columns(proofs), job.params.measure)
                     write_table(targets.removed, columns)
@@ -87,10 +85,6 @@ def run_deduplication(
                     report_largest(
                         job, summary, proofs, ids, limited, decided, targets.report, notes, clock
                     )
-                if not targets.folders:
-                    write_outputs(job, targets, kept, summary.known)
-            if targets.folders:  # one after the other: there may be very many
-                write_outputs(job, targets, kept, summary.known)
         return Deduplicated(summary, len(proofs), limited)
 
 
@@ -128,20 +122,12 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
 def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
     """Hold the work directory of a run."""
     with job.work.locked():
-        try:
-            begin(job.work, described(kind, job.params, job.sources, more), restart=machine.restart)
-            yield
-            if not machine.keep_work:
-                job.work.empty()
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise OSError(
-                error.errno,
-                f"{error.strerror}: the finished work is kept in {job.work.path}; free some space"
-                " and run the same command again",
-                error.filename or os.fspath(job.work.path),
-            ) from error
+        description = described(kind, job.params, job.sources, more)
+        accept_mended(job, description)
+        begin(job.work, description, restart=machine.restart)
+        yield
+        if not machine.keep_work:
+            job.work.empty()
 
 
 def _check_room(job: Job, summary: Summary, linked: Linked) -> None:

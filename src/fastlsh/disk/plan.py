@@ -1,12 +1,14 @@
 """What a run on files reads, writes and takes, checked before any work."""
 
 import os
+import pathlib
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fastlsh.disk.budget import Budget, free_memory, parse_memory
-from fastlsh.disk.choice import choose
+from fastlsh.disk.choice import choose, estimate
 from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.job import Job
 from fastlsh.disk.reading import Reading
@@ -185,18 +187,32 @@ def chosen(
             "a run on disk needs a work directory (--work), because its output is not a local"
             f" file; the engine is {reason}"
         )
-    work = machine.work or f"{(output or '').rstrip('/')}.work"
+    work = WorkDirectory(machine.work or f"{(output or '').rstrip('/')}.work")
     budget = Budget.of(machine.memory, search.params, search.options.threads)
     job = Job(
-        WorkDirectory(work), sources, known, search.params, search.options, budget,
+        work, sources, known, search.params, search.options, budget,
         reading.on_error == "skip", uniform, tell, cutting,
     )  # fmt: skip
-    tell(f"engine: {reason}, with {amount(machine.memory)} of memory, in {work}")
+    tell(f"engine: {reason}, with {amount(machine.memory)} of memory, in {work.path}")
+    needed = estimate(sources, search.params, cutting).disk - work.size()
+    free = shutil.disk_usage(_that_exists(work.path)).free
+    if needed > free:
+        tell(
+            f"about {amount(needed)} may be needed in {work.path}, where {amount(free)} are free:"
+            " a full disk ends the run, which then goes on when there is room"
+        )
     return Chosen(reason, job)
 
 
+def _that_exists(path: pathlib.Path) -> pathlib.Path:
+    """Return a folder, or the first one above it that exists."""
+    return next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+
+
 def _has_a_place(output: str | None) -> bool:
-    return not (output is None or is_remote(output) or is_written_in_place(output))
+    if output is None or is_remote(output):
+        return False
+    return is_folder_output(output) or not is_written_in_place(output)
 
 
 def paths(given: Paths) -> list[str]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.disk.job import Job
 from fastlsh.disk.runs import Run
-from fastlsh.disk.workdir import new_array
+from fastlsh.disk.workdir import new_array, save_array
 from fastlsh.errors import InputError
 from fastlsh.io import Place, in_order
 
@@ -76,8 +76,11 @@ class RunWriter:
         self._documents += n
         self._bytes += _size(signed.record)
 
-    def close(self) -> None:
-        """Write the run."""
+    def close(self, before: int | None = None) -> None:
+        """Write the run; of the files before one only, if that is given."""
+        if before is not None:
+            self._parts = [part for part in self._parts if part.record.source < before]
+            self._documents = sum(part.record.documents for part in self._parts)
         if not self._parts:
             return
         job, parts = self._job, self._parts
@@ -98,9 +101,9 @@ class RunWriter:
             keys.flush()
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
-            np.save(folder / "identities.npy", identities)
+            save_array(folder / "identities.npy", identities)
             if parts[0].pieces is not None:
-                np.save(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
+                save_array(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
             counts = [(part.record.source, part.pieces) for part in parts]
             known = {
                 "first": self._first,

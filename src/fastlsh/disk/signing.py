@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastlsh.disk.budget import PER_ROW, least_memory
 from fastlsh.disk.identities import are_integers, identity_hashes
 from fastlsh.disk.job import Job
+from fastlsh.disk.mending import BROKEN, remember_broken
 from fastlsh.disk.runs import packed, repetitions
 from fastlsh.disk.signed_runs import (
     BlockRecord,
@@ -17,7 +19,9 @@ from fastlsh.disk.signed_runs import (
     finished_runs,
     run_name,
 )
-from fastlsh.io import Block, cut, in_order
+from fastlsh.errors import InputError, LongRowError
+from fastlsh.io import Block, Place, cut, in_order
+from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
 from fastlsh.texts import as_texts
@@ -53,7 +57,8 @@ def sign_inputs(job: Job) -> Summary:
     Raises
     ------
     InputError
-        A file that cannot be read, or a bad row unless these are skipped.
+        A file that cannot be read, or a bad row unless these are skipped. The files before it are
+        not signed again when it has been mended.
     """
     if not job.work.has(DONE):
         tell = job.teller("signing")
@@ -63,12 +68,21 @@ def sign_inputs(job: Job) -> Summary:
         blocks = _blocks(job, after)
         if after is None and job.cutting is None:
             blocks = _warned(job, blocks)
-        for signed in in_order(blocks, lambda item: _sign(job, *item), job.options.threads):
-            writer.add(signed)
-            tell(job.sources[signed.record.source], signed.record.place)
+        found = in_order(
+            blocks, lambda item: _sign(job, *item), job.options.threads,
+            alone=lambda item: job.is_large(item[0], item[1].place),
+        )  # fmt: skip
+        try:
+            for signed in found:
+                writer.add(signed)
+                tell(job.sources[signed.record.source], signed.record.place)
+        except InputError as error:
+            writer.close(remember_broken(job, error))
+            raise
         writer.close()
         tell.end()
         job.work.write(DONE, _summary(job)._asdict())
+        job.work.drop(BROKEN)
     return Summary(**job.work.read(DONE))
 
 
@@ -81,7 +95,7 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     for number in range(first, len(job.sources)):
         place = after.place if after is not None and number == after.source else None
         found = None
-        for block in cut(job.sources[number], job.budget.block, after=place):
+        for block in _cut(job, number, place):
             found = block.head.layout
             yield number, block
         if job.uniform and number >= job.known:
@@ -89,6 +103,21 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
             if found is not None and found != columns:
                 other = job.sources[job.known].path
                 raise job.sources[number].error(f"its columns differ from those of {other}")
+
+
+def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:
+    """Cut a file; say how much memory a row needs that is too long."""
+    try:
+        yield from cut(job.sources[number], job.budget.block, after=after, most=job.budget.row)
+    except LongRowError as error:
+        budget = job.budget
+        raise InputError(
+            error.path,
+            f"the row has {amount(error.size)}, and with {amount(budget.memory)} of memory a row"
+            f" may have {amount(budget.row)}: give at least --memory"
+            f" {least_memory(error.size, PER_ROW)}",
+            error.row,
+        ) from error
 
 
 def _sign(job: Job, source: int, block: Block) -> SignedBlock:

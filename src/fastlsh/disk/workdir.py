@@ -1,24 +1,33 @@
 """The work directory: what a run has done so far, safe from kills and power cuts."""
 
+import errno
 import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
-from fastlsh.io import try_lock
+from fastlsh.io import STANDARD, try_lock
 
 LOCK = "lock"
 MANIFEST = "manifest.json"
 TEMPORARY = ".tmp"
-OVER: dict[str, Any] = {}
-"""The manifest of a run of which nothing is needed any more."""
+OVER = "over.json"
+"""What the manifest is called when nothing of the run is needed any more."""
+_FULL = "free some space"
+_REFUSED = "make it writable"
+_REMEDIES = {
+    errno.ENOSPC: _FULL, errno.EDQUOT: _FULL,
+    errno.EROFS: _REFUSED, errno.EACCES: _REFUSED, errno.EPERM: _REFUSED,
+}  # fmt: skip
+"""What to do about errors of the system that end a run, and that somebody can mend."""
 
 
 class WorkDirectory:
@@ -48,8 +57,9 @@ class WorkDirectory:
         """
         try:
             os.makedirs(self.path, exist_ok=True)
-            strangers = sorted(set(os.listdir(self.path)) - {LOCK})
-            if strangers and not (self / MANIFEST).exists():
+            names = set(os.listdir(self.path))
+            strangers = sorted(names - {LOCK, MANIFEST + TEMPORARY})
+            if strangers and not names & {MANIFEST, OVER}:
                 raise InputError(
                     self.path,
                     f"not a work directory of fastlsh, because it contains {strangers[0]!r}: "
@@ -58,19 +68,36 @@ class WorkDirectory:
             number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise InputError(
-                self.path, f"cannot be used as a work directory: {error.strerror}"
+                self.path,
+                f"cannot be used as a work directory: {error.strerror}: give another one with"
+                " --work",
             ) from error
         try:
             if not try_lock(number):
                 raise InputError(
                     self.path, "another run is using this directory: wait until it has finished"
                 )
-            yield
+            with self._resumable():
+                yield
             if set(os.listdir(self.path)) == {LOCK}:
                 self.drop(LOCK)
                 os.rmdir(self.path)
         finally:
             os.close(number)
+
+    @contextmanager
+    def _resumable(self) -> Iterator[None]:
+        """Say how a run goes on that the system has ended: InputError instead of OSError."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in _REMEDIES or error.filename == STANDARD:
+                raise
+            raise InputError(
+                self.path if error.filename is None else error.filename,
+                f"{error.strerror}: {_REMEDIES[error.errno]} and run the same command again, which"
+                f" goes on with the finished work in {self.path}",
+            ) from error
 
     def has(self, name: str) -> bool:
         """Whether this has been written."""
@@ -88,8 +115,8 @@ class WorkDirectory:
 
     def save(self, name: str, array: NDArray[Any]) -> None:
         """Write an array."""
-        with self.whole(name) as temporary, open(temporary, "wb") as file:
-            np.save(file, array, allow_pickle=False)
+        with self.whole(name) as temporary:
+            save_array(temporary, array)
 
     def load(self, name: str) -> NDArray[Any]:
         """Return an array that `save` has written, mapped: it takes no memory of its own."""
@@ -113,11 +140,16 @@ class WorkDirectory:
     def whole(self, name: str) -> Iterator[Path]:
         """Give the path of a file or directory that gets its name when all of it is on the disk."""
         temporary = self / (name + TEMPORARY)
-        yield temporary
-        for path in (temporary, *temporary.rglob("*")) if temporary.is_dir() else (temporary,):
-            synchronise(path)
-        os.replace(temporary, self / name)
-        synchronise(temporary.parent)
+        try:
+            yield temporary
+            for path in (temporary, *temporary.rglob("*")) if temporary.is_dir() else (temporary,):
+                synchronise(path)
+            os.replace(temporary, self / name)
+            synchronise(temporary.parent)
+        except OSError as error:
+            if str(error.filename or temporary).startswith(os.fspath(temporary)):
+                error.filename, error.filename2 = os.fspath(self / name), None
+            raise
 
     def clean(self) -> None:
         """Remove what an interrupted run has not finished."""
@@ -132,15 +164,28 @@ class WorkDirectory:
     def empty(self) -> None:
         """Remove everything but the lock.
 
-        First of all the manifest says so: what a kill leaves is then thrown away, too.
+        First of all the manifest gets another name, which takes no room on a full disk: what a kill
+        leaves is then thrown away, too.
         """
-        self.write(MANIFEST, OVER)
-        self.drop(*(set(os.listdir(self.path)) - {LOCK, MANIFEST}))
-        self.drop(MANIFEST)
+        if self.has(MANIFEST):
+            os.replace(self / MANIFEST, self / OVER)
+            synchronise(self.path)
+        self.drop(*(set(os.listdir(self.path)) - {LOCK, OVER}))
+        self.drop(OVER)
 
     def size(self) -> int:
         """Return how many bytes it takes on the disk."""
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array; OSError if the disk is full.
+
+    Into a file itself, numpy would write without the system's number of that error.
+    """
+    with open(path, "wb") as file:
+        stream: Any = SimpleNamespace(write=file.write)
+        np.save(stream, array, allow_pickle=False)
 
 
 def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> "np.memmap[Any, Any]":

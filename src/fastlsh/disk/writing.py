@@ -1,7 +1,9 @@
 """Write: the kept rows, read a last time from the inputs, file by file."""
 
 import json
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,23 @@ from fastlsh.io import (
 
 JOURNAL = "written.txt"
 """A line for each output that is complete."""
+
+
+@contextmanager
+def writing_outputs(
+    job: Job, targets: Targets, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+) -> Iterator[None]:
+    """Write the kept rows; the caller writes the tables inside.
+
+    One output appears together with them. Those of a directory come behind, one after the other:
+    there may be very many. The parameters and errors are those of `write_outputs`.
+    """
+    with replacing_together():
+        yield
+        if not targets.folders:
+            write_outputs(job, targets, kept, known, drop_empty)
+    if targets.folders:
+        write_outputs(job, targets, kept, known, drop_empty)
 
 
 def write_outputs(
@@ -95,7 +114,10 @@ def _write(
     writer = None
     with ExitStack() as stack:
         blocks = blocks_again(job, records)
-        for head, piece, record in in_order(blocks, rows, threads):
+        pieces = in_order(
+            blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].place)
+        )
+        for head, piece, record in pieces:
             if writer is None:
                 writer = stack.enter_context(output_writer(temporary, output, source, head))
                 soon = stack.enter_context(behind(threads if len(records) > 1 else 1))
@@ -104,8 +126,11 @@ def _write(
 
 
 def _written(job: Job) -> set[str]:
+    """Return which outputs are complete; a line that was cut off is removed from the journal."""
     path = job.work / JOURNAL
     if not path.exists():
         return set()
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return {json.loads(line) for line in lines if line.endswith("\n")}
+    lines = path.read_bytes().splitlines(keepends=True)
+    whole = [line for line in lines if line.endswith(b"\n")]
+    os.truncate(path, sum(map(len, whole)))
+    return {json.loads(line) for line in whole}

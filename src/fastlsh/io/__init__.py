@@ -10,6 +10,7 @@ from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
+from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.journal import recover_outputs
 from fastlsh.io.locks import try_lock
 from fastlsh.io.outputs import open_output, write_text
@@ -32,6 +33,7 @@ from fastlsh.io.targets import Inputs, check_target, check_targets
 from fastlsh.io.telling import Teller
 
 __all__ = [
+    "COLUMNAR",
     "STANDARD",
     "Block",
     "Collection",

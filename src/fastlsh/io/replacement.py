@@ -88,7 +88,7 @@ class Replacements:
             return
         in_place = is_written_in_place(name)
         file = None if in_place else _Local(os.path.realpath(name), last)
-        with _told(name, None if file is None else file.temporary):
+        with told(name, None if file is None else file.temporary):
             if file is None:
                 yield name
                 return
@@ -135,7 +135,7 @@ class Replacements:
 
     def _rename(self) -> None:
         for file in self._files:
-            with _told(file.target, file.temporary):
+            with told(file.target, file.temporary):
                 os.replace(file.temporary, file.target)
             self._appeared = True
         for path in self._absent:
@@ -193,7 +193,7 @@ _OUTER: ContextVar[Replacements | None] = ContextVar("fastlsh_outputs", default=
 
 
 @contextmanager
-def _told(path: str, temporary: str | None) -> Iterator[None]:
+def told(path: str, temporary: str | None) -> Iterator[None]:
     """Let an error of the system name an output, which it has only by a temporary name."""
     try:
         yield

@@ -16,7 +16,8 @@ from fastlsh.errors import InputError
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
-from fastlsh.io.replacement import replacing
+from fastlsh.io.places import STANDARD
+from fastlsh.io.replacement import replacing, told
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.table_columns import Lookup, StoredValues, Values
 
@@ -74,7 +75,7 @@ def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any])
         If the suffix is unknown.
     """
     if path is None:
-        with _standard_output() as stream:
+        with told(STANDARD, None), _standard_output() as stream:
             stream.writelines(_encoded("tsv", columns))
         return
     kind, compression = table_format(path)

@@ -1,5 +1,6 @@
 """The hash functions of the signature: which scheme, and its coefficients from a seed."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +49,16 @@ def draw_scheme(scheme: str, num_perm: int, seed: int, key: Key | None = None) -
     functions = num_perm + (ROUNDS if scheme == "fss" else 0)
     if key is not None:
         return Scheme(SCHEMES[scheme], *key.functions(functions, seed))
+    return Scheme(SCHEMES[scheme], *_drawn(functions, seed))
+
+
+@lru_cache(16)
+def _drawn(functions: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return a and b, which cannot be written to: all hashers with this seed share them."""
     # The stream of RandomState is frozen by numpy's policy (NEP 19).
     draw = np.random.RandomState(seed)
     half = draw.randint(0, 2**31, functions, np.uint32)
-    b = draw.randint(0, 2**32, functions, np.uint32)
-    return Scheme(SCHEMES[scheme], half * np.uint32(2) + np.uint32(1), b)
+    a, b = half * np.uint32(2) + np.uint32(1), draw.randint(0, 2**32, functions, np.uint32)
+    for array in (a, b):
+        array.flags.writeable = False
+    return a, b

@@ -5,9 +5,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fastlsh.errors import LongRowError
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import Head, Place
-from fastlsh.io.blocks.lines import Indices, Lines
+from fastlsh.io.blocks.lines import LF, Indices, Lines
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import Stream, changed, open_utf8
 
@@ -33,7 +34,7 @@ class Format(Protocol):
         """Make a block; `bad` is None as long as nobody has parsed it."""
 
 
-def cut_rows(kind: Format, size: int, after: Place | None) -> Iterator[Any]:
+def cut_rows(kind: Format, size: int, after: Place | None, most: int | None) -> Iterator[Any]:
     """Cut a file into blocks of about `size` bytes; see `cut`."""
     with open_utf8(kind.source) as stream:
         _learn(kind, stream)
@@ -42,7 +43,9 @@ def cut_rows(kind: Format, size: int, after: Place | None) -> Iterator[Any]:
             _complete(kind)
             _, lines = _found(kind, stream, after)
             start, row, index = after.stop, after.row + lines.count, after.index + 1
-        for data, lines, ended in _pieces(stream, kind, size):
+        for data, lines, ended in _pieces(stream, kind, size, most):
+            if most is not None:
+                _check_length(kind.source, stream, data, lines, row, most)
             first = 0 if kind.begun else kind.begin(data, lines, row)
             rows = lines.from_row(first)
             whole = ended and stream.error is None
@@ -103,10 +106,32 @@ def _found(kind: Format, stream: Stream, place: Place) -> tuple[Bytes, Lines]:
     return data, kind.split(data, True)
 
 
-def _pieces(stream: Stream, kind: Format, size: int) -> Iterator[tuple[Bytes, Lines, bool]]:
+def _check_length(
+    source: Source, stream: Stream, data: Bytes, lines: Lines, row: int, most: int
+) -> None:
+    """Raise LongRowError if a row has more than `most` bytes; the last one may go on."""
+    size = np.diff(lines.bounds, append=len(data))
+    if int(size.max()) <= most:
+        return
+    place = int(np.argmax(size > most))
+    long = int(size[place])
+    if place == len(lines):  # no line feed yet
+        buffer = np.empty(1 << 20, np.uint8)
+        while count := stream.fill(buffer.data):
+            ends = np.flatnonzero(buffer[:count] == LF)
+            long += int(ends[0]) if len(ends) else count
+            if len(ends):
+                break
+    raise LongRowError(source.path, long, row + lines.line(place))
+
+
+def _pieces(
+    stream: Stream, kind: Format, size: int, most: int | None = None
+) -> Iterator[tuple[Bytes, Lines, bool]]:
     """Yield bytes that begin with whole rows, those rows, and whether no more bytes come.
 
-    The last ones come always, were it without a row; so do those before an error.
+    The last ones come always, were it without a row; so do those before an error, and more than
+    `most` bytes without the end of a row.
     """
     left = np.empty(0, np.uint8)
     while True:
@@ -116,7 +141,7 @@ def _pieces(stream: Stream, kind: Format, size: int) -> Iterator[tuple[Bytes, Li
         ended = count < len(buffer) - len(left)
         data = buffer[: len(left) + count]
         lines = kind.split(data, ended and stream.error is None)
-        if ended or len(lines):
+        if ended or len(lines) or (most is not None and len(data) > most):
             yield data, lines, ended
         if ended:
             return

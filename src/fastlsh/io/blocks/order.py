@@ -27,7 +27,12 @@ def thread_count(threads: int | None) -> int:
     return os.cpu_count() or 1
 
 
-def in_order(blocks: Iterable[B], work: Callable[[B], T], threads: int) -> Generator[T, None, None]:
+def in_order(
+    blocks: Iterable[B],
+    work: Callable[[B], T],
+    threads: int,
+    alone: Callable[[B], bool] = lambda _: False,
+) -> Generator[T, None, None]:
     """Yield ``work(block)`` for each block.
 
     Blocks are cut in the calling thread, which works on them too while it waits. So a few are held
@@ -41,6 +46,8 @@ def in_order(blocks: Iterable[B], work: Callable[[B], T], threads: int) -> Gener
         Of one block.
     threads : int
         How many, with the calling one.
+    alone : callable
+        Whether no other block is to be held beside this one.
     """
     if threads == 1:
         yield from map(work, blocks)
@@ -85,6 +92,11 @@ def in_order(blocks: Iterable[B], work: Callable[[B], T], threads: int) -> Gener
             except Exception as error:
                 failure = error
                 break
+            if alone(block):
+                while waiting:
+                    yield first()
+                yield work(block)
+                continue
             waiting.append((block, pool.submit(work, block)))
             while waiting and (waiting[0][1].done() or len(waiting) > _AHEAD * threads):
                 yield first()

@@ -31,6 +31,7 @@ def cut(
     *,
     after: Place | None = None,
     known: Identity | None = None,
+    most: int | None = None,
 ) -> Iterator[Block]:
     """Cut a file into blocks of whole rows, one after the other and without parsing them.
 
@@ -45,6 +46,8 @@ def cut(
         Go on behind this block.
     known : Identity, optional
         What the file is known by; by default what `identity` says now.
+    most : int, optional
+        Bytes that a row of JSON lines, CSV, TSV or split text may have.
 
     Yields
     ------
@@ -53,13 +56,15 @@ def cut(
 
     Raises
     ------
+    LongRowError
+        A row has more.
     InputError
         What is wrong with the file as a whole, after the blocks before it.
     """
     with _unchanged(source, known or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
-            yield from cut_rows(kind, size, after)
+            yield from cut_rows(kind, size, after, most)
         elif source.format == "parquet":
             yield from cut_parquet(source, size, after)
         elif source.format == "arrow":
