@@ -27,3 +27,24 @@ def run(event, keywords, kill_after=None):
 
 def written(folder):
     return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+
+
+def finish(folder, keywords, expected):
+    """Run to the end; compare what there is then."""
+    assert run(0, keywords) is not None
+    assert written(folder) == expected
+    assert not (folder / "work").exists()
+
+
+def ended_again_and_again(folder, keywords, expected, fewest, times):
+    """Kill one run so often, further on each time; what is written is whole, and so is the end."""
+    events = run(0, keywords)[0]
+    assert events > fewest
+    for path in (folder / "out").iterdir():
+        path.unlink()
+    for event in range(10, events, events // times):
+        if run(event, keywords) is not None:  # the rest was shorter than that
+            break
+        whole = {k: v for k, v in written(folder).items() if not k.startswith(".")}
+        assert whole.items() <= expected.items()
+    finish(folder, keywords, expected)
