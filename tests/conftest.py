@@ -64,6 +64,13 @@ def pytest_cmdline_main(config):
     options.maxprocesses = options.maxprocesses or MOST_PROCESSES
 
 
+def pytest_collection_modifyitems(items):
+    """Mark the tests that try each instruction set anyway, whichever FASTLSH_ISA forces."""
+    for item in items:
+        if "isa" in item.fixturenames:
+            item.add_marker("every_isa")
+
+
 def pytest_terminal_summary(terminalreporter):
     """Tell what lets the tests run that were skipped."""
     reports = terminalreporter.stats.get("skipped", ())
