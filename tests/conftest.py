@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 import fastlsh
 from fastlsh import _kernels
 from fastlsh.cli import main
+from fastlsh.index.sqlite import connection
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for oracle, strategies and files
@@ -43,6 +44,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if sys.dont_write_bytecode and not list(Path(fastlsh.__file__).parent.glob("__pycache__/*.pyc")):
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / "build" / "bytecode"))
+
+# A test ends processes, never the machine: nothing has to wait until the disk has it. That was most
+# of the time of the tests with files in SQLite. Processes that tests start do wait.
+SYNCHRONOUS = connection.SYNCHRONOUS
+connection.SYNCHRONOUS = "OFF"
+os.fsync = lambda number: os.fstat(number) and None
 
 MOST_PROCESSES = 8
 
@@ -126,6 +133,12 @@ def corpus(request, data):
         rows = [line.rstrip("\n").split("\t") for line in lines]
     truth = {frozenset((a, b)): float(similarity) for a, b, similarity in rows}
     return [d["id"] for d in documents], [d["text"] for d in documents], truth
+
+
+@pytest.fixture
+def durable(monkeypatch):
+    """SQLite waits for the disk, as it does outside of the tests."""
+    monkeypatch.setattr(connection, "SYNCHRONOUS", SYNCHRONOUS)
 
 
 @pytest.fixture(scope="session")
