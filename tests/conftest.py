@@ -135,6 +135,13 @@ def corpus(request, data):
     return [d["id"] for d in documents], [d["text"] for d in documents], truth
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_waits_at_the_end():
+    yield
+    if "warm" in sys.modules:
+        sys.modules["warm"].stop()
+
+
 @pytest.fixture
 def durable(monkeypatch):
     """SQLite waits for the disk, as it does outside of the tests."""

@@ -10,6 +10,7 @@ import threading
 
 import pytest
 
+import warm
 from files import get, put, put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -25,6 +26,8 @@ def three(here):
 
 def shell(line, *arguments):
     """Run ``fastlsh ARGUMENTS`` with the shell's redirections in `line`."""
+    if not line:
+        return warm.run("-m", "fastlsh", *arguments, text=True)
     command = ["sh", "-c", f'exec "$@" {line}', "sh", *COMMAND, *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": ""}
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)

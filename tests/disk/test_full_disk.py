@@ -2,11 +2,11 @@
 
 import os
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+import warm
 from fastlsh.disk.workdir import new_array
 from shards import rows_of, write_shards
 
@@ -42,15 +42,15 @@ def test_an_array_for_which_there_is_no_room(small_disk):
 def test_a_run_goes_on_when_there_is_room(tmp_path, small_disk, size):
     inputs = write_shards(tmp_path, rows_of(1, 300), 2)
     folder = small_disk(size)
-    command = [sys.executable, "-m", "fastlsh", "dedup", *inputs, "-o", folder / "k.jsonl",
+    command = ["-m", "fastlsh", "dedup", *inputs, "-o", folder / "k.jsonl",
                "--removed", folder / "r.tsv", "--engine", "disk", "-q"]  # fmt: skip
-    full = subprocess.run(command, capture_output=True, text=True)
+    full = warm.run(*command, text=True)
     assert (full.returncode in (1, 2), full.stderr.count("\n")) == (True, 1), full.stderr
     assert ".tmp" not in full.stderr
     assert set(os.listdir(folder)) <= {"k.jsonl.work"}
     small_disk(10_000, "remount")
-    assert subprocess.run(command, capture_output=True, text=True).stderr == ""
+    assert warm.run(*command, text=True).stderr == ""
     assert sorted(os.listdir(folder)) == ["k.jsonl", "r.tsv"]
     memory = tmp_path / "m.jsonl"
-    subprocess.run([*command[:4], *inputs, "-o", memory, "-q"], check=True)
+    assert warm.run(*command[:3], *inputs, "-o", memory, "-q").returncode == 0
     assert memory.read_bytes() == (folder / "k.jsonl").read_bytes()
