@@ -101,7 +101,7 @@ def _builds():
     ]
 
 
-@pytest.fixture(scope="session", params=_builds())
+@pytest.fixture(scope="module", params=_builds())
 def isa(request):
     """The kernel module of each instruction set that this machine has."""
     return importlib.import_module(f"fastlsh._kernels.api._{request.param}")

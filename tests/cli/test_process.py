@@ -135,7 +135,8 @@ def test_a_full_standard_output(three, arguments):
 
 def test_too_little_memory(here):
     gzip = pytest.importorskip("gzip")
-    put("a.jsonl.gz", gzip.compress(b'{"text": "' + b"x" * 300_000_000 + b'"}\n', 1))
+    ten = gzip.compress(b"x" * 10_000_000, 1)
+    put("a.jsonl.gz", gzip.compress(b'{"text": "') + 30 * ten + gzip.compress(b'"}\n'))
     found = limited("leave(200)", "pairs", "a.jsonl.gz")
     assert (found.returncode, found.stdout) == (1, "")
     assert found.stderr.startswith("fastlsh: out of memory")
