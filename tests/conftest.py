@@ -1,5 +1,6 @@
 """What the tests share: processes, instruction sets, test data, hypothesis without chance."""
 
+import gc
 import gzip
 import importlib
 import importlib.util
@@ -76,6 +77,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "isa" in item.fixturenames:
             item.add_marker("every_isa")
+
+
+def pytest_collection_finish():
+    """Let the garbage collector not look again and again at thousands of tests, which stay."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -224,7 +224,7 @@ def test_rows_are_converted(tmp_path, monkeypatch):
 
 
 def test_an_estimate_counts_lines(tmp_path, monkeypatch):
-    rows = [{"text": "a\n" * 5000} for _ in range(200)]
+    rows = [{"text": "a\n" * 5000} for _ in range(100)]
     inputs = write_shards(tmp_path, rows, 1)
     monkeypatch.setattr(choice, "BASE", 0)
     how = {"work": tmp_path / "work", "memory": "256M"}
