@@ -204,6 +204,7 @@ def translated() -> list[Extension]:
             "initializedcheck": debug,
             "cdivision": True,
             "embedsignature": True,
+            "emit_code_comments": debug,  # which the compiler would read three times
             "freethreading_compatible": True,
         },
     )

@@ -1,5 +1,6 @@
 """What the tests share: processes, instruction sets, test data, hypothesis without chance."""
 
+import gc
 import gzip
 import importlib
 import importlib.util
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, settings
 import fastlsh
 from fastlsh import _kernels
 from fastlsh.cli import main
+from fastlsh.index.sqlite import connection
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for oracle, strategies and files
@@ -44,6 +46,12 @@ if sys.dont_write_bytecode and not list(Path(fastlsh.__file__).parent.glob("__py
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / "build" / "bytecode"))
 
+# A test ends processes, never the machine: nothing has to wait until the disk has it. That was most
+# of the time of the tests with files in SQLite. Processes that tests start do wait.
+SYNCHRONOUS = connection.SYNCHRONOUS
+connection.SYNCHRONOUS = "OFF"
+os.fsync = lambda number: os.fstat(number) and None
+
 MOST_PROCESSES = 8
 
 
@@ -62,6 +70,19 @@ def pytest_cmdline_main(config):
     options.numprocesses = "auto"
     options.dist = "worksteal" if options.dist == "no" else options.dist
     options.maxprocesses = options.maxprocesses or MOST_PROCESSES
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that try each instruction set anyway, whichever FASTLSH_ISA forces."""
+    for item in items:
+        if "isa" in item.fixturenames:
+            item.add_marker("every_isa")
+
+
+def pytest_collection_finish():
+    """Let the garbage collector not look again and again at thousands of tests, which stay."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -87,7 +108,7 @@ def _builds():
     ]
 
 
-@pytest.fixture(scope="session", params=_builds())
+@pytest.fixture(scope="module", params=_builds())
 def isa(request):
     """The kernel module of each instruction set that this machine has."""
     return importlib.import_module(f"fastlsh._kernels.api._{request.param}")
@@ -119,6 +140,19 @@ def corpus(request, data):
         rows = [line.rstrip("\n").split("\t") for line in lines]
     truth = {frozenset((a, b)): float(similarity) for a, b, similarity in rows}
     return [d["id"] for d in documents], [d["text"] for d in documents], truth
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_waits_at_the_end():
+    yield
+    if "warm" in sys.modules:
+        sys.modules["warm"].stop()
+
+
+@pytest.fixture
+def durable(monkeypatch):
+    """SQLite waits for the disk, as it does outside of the tests."""
+    monkeypatch.setattr(connection, "SYNCHRONOUS", SYNCHRONOUS)
 
 
 @pytest.fixture(scope="session")

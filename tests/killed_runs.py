@@ -7,23 +7,55 @@ import sys
 import time
 from pathlib import Path
 
+import warm
+
 HERE = Path(__file__).resolve().parent
 
 
 def run(event, keywords, kill_after=None):
     """Run in a process of its own; return what it printed, None if it was killed."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}
-    command = [sys.executable, str(HERE / "disk" / "crash.py"), str(event), json.dumps(keywords)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
-        if kill_after is not None:
-            time.sleep(kill_after)
-            process.kill()
-        out, _ = process.communicate()
-    if process.returncode == 0:
-        return json.loads(out)
-    assert process.returncode == -9
+    arguments = [HERE / "disk" / "crash.py", event, json.dumps(keywords)]
+    if kill_after is None:
+        done = warm.run(*arguments)
+    else:
+        done = killed_after(kill_after, [sys.executable, *map(str, arguments)])
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    assert done.returncode == -9, done.stderr
     return None
+
+
+def killed_after(seconds, command):
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+    ) as process:  # fmt: skip
+        time.sleep(seconds)
+        process.kill()
+        out, err = process.communicate()
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def written(folder):
     return {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+
+
+def finish(folder, keywords, expected):
+    """Run to the end; compare what there is then."""
+    assert run(0, keywords) is not None
+    assert written(folder) == expected
+    assert not (folder / "work").exists()
+
+
+def ended_again_and_again(folder, keywords, expected, fewest, times):
+    """Kill one run so often, further on each time; what is written is whole, and so is the end."""
+    events = run(0, keywords)[0]
+    assert events > fewest
+    for path in (folder / "out").iterdir():
+        path.unlink()
+    for event in range(10, events, events // times):
+        if run(event, keywords) is not None:  # the rest was shorter than that
+            break
+        whole = {k: v for k, v in written(folder).items() if not k.startswith(".")}
+        assert whole.items() <= expected.items()
+    finish(folder, keywords, expected)

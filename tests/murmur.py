@@ -1,5 +1,7 @@
 """MurmurHash3 and its minima in slow and obvious Python."""
 
+from functools import lru_cache
+
 import numpy as np
 
 M32 = 2**32 - 1
@@ -10,6 +12,7 @@ def rotated(x, r, bits):
     return (x << r | x >> (bits - r)) & (1 << bits) - 1
 
 
+@lru_cache(1 << 15)
 def x86_32(key, seed):
     def mixed(block):
         word = int.from_bytes(block, "little") * 0xCC9E2D51 & M32
@@ -25,6 +28,7 @@ def x86_32(key, seed):
     return h ^ h >> 16
 
 
+@lru_cache(1 << 15)
 def x64_128(key, seed):
     c1, c2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
 

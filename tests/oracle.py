@@ -113,6 +113,11 @@ def affine32(num_perm, seed):
 
 
 def signature(hashes, num_perm=128, seed=1, scheme="affine32"):
+    return list(_signature(frozenset(hashes), num_perm, seed, scheme))
+
+
+@lru_cache(2048)  # documents are alike, and each is asked for with every instruction set
+def _signature(hashes, num_perm, seed, scheme):
     xs = {fold(h) for h in hashes}
     if scheme == "fss":
         return fss(xs, affine32(num_perm + ROUNDS, seed))

@@ -54,6 +54,7 @@ class Keyed:
         self.middle = [0, *summands[256:511]]
         self.top = [0, *summands[511:]]
         self.window_hash = cache(self.window_hash)
+        self.characters_hash = cache(self.characters_hash)
 
     def numbers(self, purpose, count, message=b""):
         stream = b""

@@ -94,10 +94,8 @@ def composed(text):
     out, starter = [], None
     for character in text:
         if starter is not None:
-            between = out[starter + 1 :]
-            blocked = between and (
-                combining(between[-1]) == 0 or combining(between[-1]) >= combining(character)
-            )
+            last = combining(out[-1])  # of what stands between, if anything does
+            blocked = starter < len(out) - 1 and (last == 0 or last >= combining(character))
             one = None if blocked else composite(out[starter], character)
             if one:
                 out[starter] = one
@@ -114,6 +112,11 @@ def unicode_form(text, form):
     return composed(text) if form.endswith("C") else text
 
 
+@functools.lru_cache(1 << 16)
+def lower_of(character):
+    return chr((ord(character) + look_up("lowercase", character)) % 2**32)
+
+
 def lowercase(text):
     def cased(characters):
         for character in characters:
@@ -126,7 +129,7 @@ def lowercase(text):
             return "i\u0307"
         if text[i] == "\u03a3":
             return "\u03c2" if cased(text[:i][::-1]) and not cased(text[i + 1 :]) else "\u03c3"
-        return chr((ord(text[i]) + look_up("lowercase", text[i])) % 2**32)
+        return lower_of(text[i])
 
     return "".join(map(lower, range(len(text))))
 

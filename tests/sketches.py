@@ -1,5 +1,6 @@
 """datasketch's sketches in slow and obvious Python."""
 
+import functools
 import hashlib
 
 import oracle
@@ -28,8 +29,11 @@ def value(scheme, a, b, h):
 
 def minima(scheme, permutations, hashes):
     """Return the hash values of a set of element hashes."""
+    functions = tuple(zip(*(map(int, row) for row in permutations), strict=True))
+    return list(_minima(scheme, functions, tuple(map(int, hashes))))
+
+
+@functools.lru_cache(2048)  # each is asked for with every instruction set
+def _minima(scheme, functions, hashes):
     empty = 2**64 - 1 if scheme in ("affine64", "prime61") else 2**32 - 1
-    return [
-        min((value(scheme, int(a), int(b), int(h)) for h in hashes), default=empty)
-        for a, b in zip(*permutations, strict=True)
-    ]
+    return [min((value(scheme, a, b, h) for h in hashes), default=empty) for a, b in functions]

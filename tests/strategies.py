@@ -1,5 +1,6 @@
-"""Collections in which much is alike, for hypothesis."""
+"""Texts of every width, and collections in which much is alike, for hypothesis."""
 
+import random
 import re
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +20,21 @@ def by_text(parameter):
 def share(divisor):
     """Take fewer examples: for tests that have many parameters, each with examples of its own."""
     return settings(max_examples=max(settings().max_examples // divisor, 1))
+
+
+ALPHABETS = {
+    "ascii": "abcdefgh \n",
+    "latin-1": "aé\xa0ÿ\x85 \0",
+    "ucs-2": "aя中\u2028\ud800\udfff \0",
+    "ucs-4": "a😀中\U0010ffff \0",
+}
+
+
+def text_of(length, alphabet, seed=0):
+    """Return a text of this length that has the width of its alphabet."""
+    draw = random.Random(f"{length} {alphabet!a} {seed}")
+    text = "".join(draw.choices(alphabet, k=length))
+    return text[:-1] + alphabet[1] if length else text
 
 
 # One letter of each internal width, what splits words, and what breaks careless code.

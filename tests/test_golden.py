@@ -1,77 +1,25 @@
 """Numbers that never change: whoever stored a signature or a key must find it again.
 
-golden.json was written by the oracle. Hashes and keys, 64 bits wide, are in hexadecimal.
+golden.json was written by the oracle.
 """
 
-import json
-from pathlib import Path
-
-import numpy as np
 import pytest
 
-import oracle
-from fastlsh import LSHParams, MinHasher, Shingler, band_keys
-from fastlsh._kernels import CHARACTERS, WORDS, spans_of_list
-from fastlsh.signatures import draw_scheme
-
-CASES = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="ascii"))
+from golden_cases import by_oracle, case_id, cases, check_kernels, check_library
 
 
-def case_id(case):
-    names = [case["unit"], case["size"], len(case["text"]), case["num_perm"], case["seed"]]
-    return "-".join(map(str, [scheme_of(case), *names]))
-
-
-def scheme_of(case):
-    return case.get("scheme", "affine32")
-
-
-@pytest.fixture(params=CASES, ids=case_id)
+@pytest.fixture(params=cases("golden.json"), ids=case_id)
 def case(request):
     return request.param
 
 
-def in_hex(values):
-    return [f"{value:016x}" for value in values]
-
-
 def test_the_library(case):
-    shingler = Shingler(case["unit"], case["size"])
-    hasher = MinHasher(
-        case["num_perm"], seed=case["seed"], shingler=shingler, scheme=scheme_of(case)
-    )
-    signatures = hasher.signatures([case["text"]])
-    keys = band_keys(signatures, LSHParams(case["bands"], case["rows"]))
-    assert in_hex(shingler.hashes(case["text"]).tolist()) == case["hashes"]
-    assert signatures[0].tolist() == case["signature"]
-    assert in_hex(keys[:, 0].tolist()) == case["keys"]
+    check_library(case)
 
 
 def test_every_instruction_set(isa, case):
-    functions = draw_scheme(scheme_of(case), case["num_perm"], case["seed"])
-    out = np.empty((1, case["num_perm"]), np.uint32)
-    unit = WORDS if case["unit"] == "word" else CHARACTERS
-    spans = spans_of_list([case["text"]], 0, case["unit"] == "byte")
-    isa.signatures(spans, unit, case["size"], *functions, out)
-    assert out[0].tolist() == case["signature"]
-    keys = np.empty((case["bands"], 1), np.uint64)
-    isa.band_keys(out, 0, case["rows"], keys)
-    assert in_hex(keys[:, 0].tolist()) == case["keys"]
+    check_kernels(isa, case)
 
 
 def test_the_oracle(case):
     assert by_oracle(case) == case
-
-
-def by_oracle(case):
-    """Return the case with the numbers that the oracle computes."""
-    windows = oracle.windows(oracle.units_of(case["text"], case["unit"]), case["size"])
-    hashes = sorted(set(map(oracle.window_hash, windows)))
-    signature = oracle.signature(hashes, case["num_perm"], case["seed"], scheme_of(case))
-    keys = oracle.band_keys([signature], case["bands"], case["rows"])
-    return {
-        **case,
-        "hashes": in_hex(hashes),
-        "signature": signature,
-        "keys": in_hex(key for (key,) in keys),
-    }

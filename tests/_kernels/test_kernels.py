@@ -7,23 +7,11 @@ import pytest
 
 import oracle
 from fastlsh._kernels import AFFINE32, CHARACTERS, FSS, WORDS, spans_of_list
+from strategies import ALPHABETS, text_of
 
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 2047, 2049]
 NUM_PERMS = [1, 2, 15, 16, 17, 63, 64, 65, 100, 128, 129]
 SIZES = [1, 2, 5, 9, 50]
-ALPHABETS = {
-    "ascii": "abcdefgh \n",
-    "latin-1": "aé\xa0ÿ\x85 \0",
-    "ucs-2": "aя中\u2028\ud800\udfff \0",
-    "ucs-4": "a😀中\U0010ffff \0",
-}
-
-
-def text_of(length, alphabet, seed=0):
-    """Return a text of this length that has the width of its alphabet."""
-    draw = random.Random(f"{length} {alphabet!a} {seed}")
-    text = "".join(draw.choices(alphabet, k=length))
-    return text[:-1] + alphabet[1] if length else text
 
 
 @pytest.fixture(params=["affine32", "fss"])

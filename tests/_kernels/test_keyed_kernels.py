@@ -1,6 +1,5 @@
 """The kernels with a key against the oracle, on every instruction set."""
 
-import random
 from itertools import pairwise
 
 import numpy as np
@@ -21,25 +20,12 @@ from fastlsh._kernels import (
     spans_of_list,
 )
 from oracle_keyed import Keyed
-from strategies import any_text, share
+from strategies import ALPHABETS, any_text, share, text_of
 
 SECRET = bytes(range(32))
 KEY = Key(SECRET)
 KEYED = Keyed(SECRET)
 SHINGLES = [0, 1, 7, 8, 9, 15, 16, 17, 511, 512, 513, 2049]
-ALPHABETS = {
-    "ascii": "abcdefgh \n",
-    "latin-1": "aé\xa0ÿ\x85 \0",
-    "ucs-2": "aя中\u2028\ud800\udfff \0",
-    "ucs-4": "a😀中\U0010ffff \0",
-}
-
-
-def text_of(length, alphabet, seed=0):
-    """Return a text of this length that has the width of its alphabet."""
-    draw = random.Random(f"{length} {alphabet!a} {seed}")
-    text = "".join(draw.choices(alphabet, k=length))
-    return text[:-1] + alphabet[1] if length else text
 
 
 def window_hashes(isa, spans, unit, size, unique=False):

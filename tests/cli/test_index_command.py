@@ -4,13 +4,12 @@ import csv
 import json
 import os
 import random
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 
 import pytest
 
+import warm
 from fastlsh import Index, deduplicate
 from fastlsh.index import publishing
 
@@ -243,7 +242,7 @@ def test_a_kill_between_output_and_index(run, write, place, where, done):
     write("b.jsonl", jsonl(rows_of(2)))
     write("k.jsonl", "as it was")
     code = KILLED.format(where=where)
-    assert subprocess.run([sys.executable, "-c", code, place], check=False).returncode == 9
+    assert warm.run("-c", code, place).returncode == 9
     if "redis" in place:  # the lock of a process that was killed lasts for a minute
         import redis
 

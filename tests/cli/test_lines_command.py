@@ -2,12 +2,11 @@
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import warm
 from report_page import Page, words
 
 ROWS = [
@@ -47,13 +46,11 @@ def test_what_repeats_goes_and_rows_stay(run, notices, tmp_path):
 
 def test_a_pipe_of_paragraphs_alike(notices):
     near = notices.read_bytes().replace(b"Share this page", b"Share this  page", 1)
-    result = subprocess.run(
-        [
-            sys.executable, "-m", "fastlsh", "dedup", "-", "-o", "-", "--by", "paragraph",
-            "--threshold", "0.7", "--size", "3", "--drop-empty", "--min-length", "8", "-q",
-        ],
-        input=near, capture_output=True, check=True,
+    result = warm.run(
+        "-m", "fastlsh", "dedup", "-", "-o", "-", "--by", "paragraph", "--threshold", "0.7",
+        "--size", "3", "--drop-empty", "--min-length", "8", "-q", data=near,
     )  # fmt: skip
+    assert result.returncode == 0
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert [row["n"] for row in rows] == [1, 2, 3]
     assert rows[1]["text"] == "Menu\nThe second story."

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import warm
 from files import put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -23,10 +24,8 @@ LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell and signals")
 
 
-def piped(data, *arguments, **more):
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], input=data, capture_output=True, timeout=120, **more
-    )
+def piped(data, *arguments):
+    return warm.run("-m", "fastlsh", *arguments, data=data)
 
 
 # ---- standard input and output
@@ -152,10 +151,7 @@ sys.exit(status)
 
 def ended(last, number, arguments=FOUR):
     """Run a command that is ended before its event `last`; return its status and messages."""
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(last), str(int(number)), *arguments],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = warm.run("-c", KILLED, last, int(number), *arguments, text=True)
     return done.returncode, done.stderr
 
 

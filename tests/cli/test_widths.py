@@ -1,12 +1,10 @@
 """Screens of 80 columns: nothing that the commands say is wider, unless a file or a text is."""
 
 import argparse
-import os
-import subprocess
-import sys
 
 import pytest
 
+import warm
 from fastlsh.cli.command import parser
 from fastlsh.parallel.display import told
 from pages import ROOT
@@ -46,11 +44,11 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(map(str, command[:1])))
-def test_screens_fit(command, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "fastlsh", *map(str, command)], cwd=tmp_path, check=True,
-        capture_output=True, text=True, env={**os.environ, "COLUMNS": str(WIDE)},
-    )  # fmt: skip
+def test_screens_fit(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", str(WIDE))
+    done = warm.run("-m", "fastlsh", *command, text=True)
+    assert done.returncode == 0
     assert (done.stdout + done.stderr).strip()
     assert too_wide(done.stdout) + too_wide(done.stderr) == []
 

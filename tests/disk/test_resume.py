@@ -10,7 +10,7 @@ import pytest
 
 from fastlsh import InputError, deduplicate_files
 from fastlsh.disk import deciding, gathering, linking, signing
-from killed_runs import run, written
+from killed_runs import ended_again_and_again, finish, run, written
 from shards import rows_of, small_budget, write_shards
 
 
@@ -54,26 +54,10 @@ def test_a_damaged_file_is_named(tmp_path, ending, code):
     assert str(error.value).startswith(str(work))
 
 
-def finish(folder, keywords, expected):
-    assert run(0, keywords) is not None
-    assert written(folder) == expected
-    assert not (folder / "work").exists()
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_kill_in_every_stage_changes_nothing(tmp_path):
     keywords, expected = prepared(tmp_path)
-    events = run(0, keywords)[0]
-    assert events > 100
-    for path in (tmp_path / "out").iterdir():
-        path.unlink()
-    # One run, ended again and again, further on each time.
-    for event in range(10, events, events // 6):
-        if run(event, keywords) is not None:  # the rest was shorter than that
-            break
-        whole = {k: v for k, v in written(tmp_path).items() if not k.startswith(".")}
-        assert whole.items() <= expected.items()
-    finish(tmp_path, keywords, expected)
+    ended_again_and_again(tmp_path, keywords, expected, fewest=100, times=6)
 
 
 @pytest.mark.parametrize("place", [".tmp", ""])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fastlsh import Index, Shingler
-from fastlsh.index.sqlite import store
+from fastlsh.index.sqlite import connection, store
 from fastlsh.index.sqlite.runs import read_pages
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
@@ -63,6 +63,14 @@ def database(path, *statements):
         connection.execute(statement)
     connection.commit()
     connection.close()
+
+
+def test_a_change_is_on_the_disk_when_its_call_returns(path, durable):
+    Index.open(path).close()
+    opened = connection.Connection(str(path), read_only=False, wait=1)
+    (mode,) = opened.get().execute("PRAGMA synchronous").fetchone()
+    opened.close()
+    assert mode == 2  # full
 
 
 def test_files_that_are_something_else(path):

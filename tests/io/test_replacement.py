@@ -1,5 +1,6 @@
 """Several files that appear together."""
 
+import json
 import os
 import signal
 import stat
@@ -7,7 +8,7 @@ import threading
 
 import pytest
 
-from fastlsh.io import replacing_together
+from fastlsh.io import journal, replacing_together
 from fastlsh.io.journal import recover
 from files import get, put
 
@@ -98,6 +99,33 @@ def test_the_next_run_completes_what_a_rename_that_failed_has_left(here, monkeyp
     with pytest.warns(UserWarning, match="completed the outputs of a run that was killed"):
         recover([os.getcwd()])
     assert sorted(os.listdir()) == ["a", "b", "c"]
+
+
+def test_a_journal_whose_last_line_is_cut(here):
+    put("a.tmp", "whole or not")
+    lines = json.dumps({"temporary": os.path.abspath("a.tmp")}) + '\n{"files": [["a.t'
+    put(".fastlsh-1-00.journal", lines)
+    with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 1"):
+        recover([os.getcwd()])
+    assert os.listdir() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="what is open cannot be removed there")
+def test_a_journal_that_another_run_took_for_abandoned_is_made_anew(here, monkeypatch):
+    try_lock, taken = journal.try_lock, []
+
+    def late(number):
+        if not taken:
+            taken.extend(os.listdir())
+            os.unlink(taken[0])
+        return try_lock(number)
+
+    monkeypatch.setattr(journal, "try_lock", late)
+    with replacing_together() as together:
+        write(together, "a")
+        (name,) = (name for name in os.listdir() if name.endswith(".journal"))
+        assert name not in taken
+    assert (len(taken), os.listdir()) == (1, ["a"])
 
 
 def test_a_first_rename_that_fails_leaves_nothing(here, monkeypatch):

@@ -328,7 +328,7 @@ def test_below_five_megabytes_whatever_the_texts(tmp_path):
         for _ in range(MEMBERS + 2):
             own = base.copy()
             own[draw.randint(0, 400, 20)] = draw.choice(codes, 20)
-            texts.append("".join(map(chr, own)))
+            texts.append(own.astype("<u4").tobytes().decode("utf-32-le"))
     texts += ["\x01" * n for n in range(1, 9)] * 20 + [""] * 200
     ids = ["\u202e" * 10_000] * len(texts)
     result = deduplicate(texts, 0.5, max_candidates=1, ids=ids)

@@ -133,8 +133,13 @@ FSS_TRIALS = 8000
 MOST = {20: 0.80, 100: 0.80, 1000: 1.03, 10_000: 1.03}
 
 
-@pytest.mark.parametrize("similarity", SIMILARITIES)
-@pytest.mark.parametrize(("universe", "n"), CELLS)
+# Sets of 10,000 take most of the time: two similarities of them, and the other two are slow.
+SLOW = [(*cell, similarity) for cell in CELLS if cell[1] == 10_000 for similarity in (0.2, 0.8)]
+FSS_CELLS = [(*cell, similarity) for cell in CELLS for similarity in SIMILARITIES]
+FSS_CELLS = [pytest.param(*c, marks=[pytest.mark.slow] * (c in SLOW)) for c in FSS_CELLS]
+
+
+@pytest.mark.parametrize(("universe", "n", "similarity"), FSS_CELLS)
 def test_estimates_by_fss(universe, n, similarity):
     seed = CELLS.index((universe, n)) * len(SIMILARITIES) + SIMILARITIES.index(similarity)
     found = estimates(universe, n, similarity, FSS_TRIALS, seed, "fss")

@@ -64,8 +64,7 @@ cdef class Keeper:
             raise ValueError(f"limit must be at least 1, got {limit}")
         hold_input(self.held, root, signatures, document, fixed, role)
         s.n = n
-        s.signed = signatures.shape[0]
-        s.k = signatures.shape[1]
+        s.signed, s.k = signatures.shape[0], signatures.shape[1]
         s.threshold = threshold
         s.mode = mode
         s.candidates.limit = limit
@@ -94,7 +93,8 @@ cdef class Keeper:
         s.signatures = &signatures[0, 0]
         s.document = &document[0]
         s.fixed = &fixed[0]
-        s.role = NULL if role is None else &role[0, 0]
+        if role is not None:  # NULL until then
+            s.role = &role[0, 0]
         s.position = &position[0]
         s.candidates.found = &scratch[0, 0]
         s.candidates.shared = &scratch[1, 0]

@@ -11,6 +11,9 @@ APPLICATION = 0x66736C68
 """ "fslh" """
 VERSION = 1
 
+SYNCHRONOUS = "FULL"
+"""A change is on the disk when its call returns, whatever happens to the machine."""
+
 _forked: list[sqlite3.Connection] = []
 """Of the parent process: to close them here would take its locks away."""
 
@@ -53,7 +56,7 @@ class Connection:
                 uri=True, isolation_level=None, timeout=self.wait, check_same_thread=False,
             )  # fmt: skip
             try:
-                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
                 connection.execute("PRAGMA cache_size = -65536")
                 connection.execute("PRAGMA temp_store = MEMORY")
             except BaseException as error:

@@ -1,0 +1,145 @@
+"""Processes that begin where Python has imported fastlsh: for tests of what a command does.
+
+A process that waits has everything imported. Each command is a fork of it, with streams, working
+directory and environment of its own, and ends as Python ends: with its status, or by a signal.
+Tests of how Python starts, and what a shell gives it, start Python.
+"""
+
+import json
+import os
+import runpy
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+
+_waiting = []
+"""The process that waits, and the connection to it."""
+
+
+def run(*arguments, data=b"", text=False, timeout=120):
+    """Run Python with these arguments: ``-c CODE ...``, ``-m MODULE ...`` or ``FILE ...``.
+
+    Returns what `subprocess.run` does, with both outputs captured.
+    """
+    arguments = list(map(str, arguments))
+    if sys.platform != "linux":
+        return subprocess.run(
+            [sys.executable, *arguments], input=data.decode() if text else data,
+            capture_output=True, text=text, timeout=timeout, check=False,
+        )  # fmt: skip
+    pipes = [os.pipe() for _ in range(4)]  # input, output, messages, and the status at the end
+    theirs = [pipes[0][0], *(end for _, end in pipes[1:])]
+    request = json.dumps([arguments, os.getcwd(), dict(os.environ)]).encode()
+    connection = _connection()
+    socket.send_fds(connection, [len(request).to_bytes(8, "little")], theirs)
+    connection.sendall(request)
+    for number in theirs:
+        os.close(number)
+    found = {}
+
+    def write():
+        with suppress(BrokenPipeError), open(pipes[0][1], "wb") as file:
+            file.write(data)
+
+    def read(which):
+        with open(pipes[which][0], "rb") as file:
+            found[which] = file.read()
+
+    threads = [threading.Thread(target=write, daemon=True)]
+    threads += [threading.Thread(target=read, args=[which], daemon=True) for which in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout)
+        if thread.is_alive():
+            raise subprocess.TimeoutExpired(arguments, timeout)
+    out, err = ((found[which].decode() if text else found[which]) for which in (1, 2))
+    return subprocess.CompletedProcess(arguments, int(found[3]), out, err)
+
+
+def _connection():
+    if not _waiting:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, __file__, str(theirs.fileno())]
+            _waiting.append(subprocess.Popen(command, pass_fds=[theirs.fileno()]))
+        _waiting.append(ours)
+    return _waiting[1]
+
+
+def stop():
+    """End the process that waits."""
+    if _waiting:
+        process, connection = _waiting
+        connection.close()
+        process.wait()
+        _waiting.clear()
+
+
+def wait_for_requests(connection):
+    """Fork for each request; return in the fork, with what it is to run."""
+    while True:
+        header, streams, *_ = socket.recv_fds(connection, 8, 4)
+        if not header:  # no more will be asked for
+            sys.exit()
+        size = int.from_bytes(header, "little")
+        with connection.makefile("rb", buffering=0) as file:
+            request = b""
+            while len(request) < size:
+                request += file.read(size - len(request))
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if os.fork() == 0:  # it waits for the one that runs, and tells how that ended
+            connection.close()
+            child = os.fork()
+            if child == 0:
+                os.close(streams.pop())
+                return json.loads(request), streams
+            for number in streams[:3]:
+                os.close(number)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            os.write(streams[3], str(code).encode())
+            os._exit(0)
+        for number in streams:
+            os.close(number)
+
+
+def _stream(number, mode, **more):
+    return open(number, mode, encoding="utf-8", **more)
+
+
+def become(arguments, folder, environment, streams):
+    """Be the process that was asked for."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin = sys.__stdin__ = _stream(0, "r")
+    sys.stdout = sys.__stdout__ = _stream(1, "w")
+    sys.stderr = sys.__stderr__ = _stream(2, "w", errors="backslashreplace", buffering=1)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    first, *rest = arguments
+    if first == "-c":
+        sys.argv = ["-c", *rest[1:]]
+        exec(compile(rest[0], "<string>", "exec"), sys.modules["__main__"].__dict__)
+    elif first == "-m":
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = arguments
+        sys.path.insert(0, os.path.dirname(first))
+        runpy.run_path(first, run_name="__main__")
+
+
+if __name__ == "__main__":
+    import fastlsh.cli  # noqa: F401
+
+    with suppress(ImportError):
+        import pyarrow.feather
+        import pyarrow.parquet  # noqa: F401
+    asked, given = wait_for_requests(socket.socket(fileno=int(sys.argv[1])))
+    become(*asked, given)
