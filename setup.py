@@ -4,7 +4,7 @@ Switches, read from the environment:
 
 FASTLSH_DEBUG=1                     bounds checks, assertions, no optimisation
 FASTLSH_SANITIZE=address,undefined  AddressSanitizer and UBSan (gcc, clang); with fuzzer-no-link,
-                                    and clang, counters for .ci/fuzz
+                                    and clang, counters for .ci/fuzz; or thread: ThreadSanitizer
 FASTLSH_BUILD=all                   for every processor, as wheels are. By default only up to the
                                     newest instruction set of this machine; or up to a named one
 """
@@ -62,6 +62,8 @@ macos = sys.platform == "darwin"
 build_base = "build/sanitize" if sanitize else "build/debug" if debug else "build"
 if "fuzzer" in sanitize:
     build_base = "build/fuzz"
+if "thread" in sanitize:
+    build_base = "build/threads"
 CHOSEN = f"{build_base}/instruction-sets"
 """A file that changes if other instruction sets are to be built: then all is recompiled."""
 
@@ -179,7 +181,7 @@ def translated() -> list[Extension]:
     sources = sorted(
         path for kind in ("pyx", "pxd", "pxi") for path in Path("src").rglob(f"*.{kind}")
     )
-    seen = sha256(f"{Cython.__version__} {sys.version_info[:2]}".encode())
+    seen = sha256(Cython.__version__.encode())
     for path in [Path("setup.py"), *sources]:
         seen.update(path.as_posix().encode() + path.read_bytes())
     write_if_new(Path(CHOSEN), newest)

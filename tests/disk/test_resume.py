@@ -159,6 +159,19 @@ def test_other_parameters_are_refused(stopped, tmp_path, change, told):
     assert written(tmp_path) == expected
 
 
+def test_the_other_byte_order_is_refused(stopped, tmp_path):
+    keywords, expected = stopped
+    path = tmp_path / "work" / "manifest.json"
+    manifest = path.read_text()
+    other = {"little": "big", "big": "little"}[sys.byteorder]
+    path.write_text(json.dumps({**json.loads(manifest), "byte order": other}))
+    with pytest.raises(InputError, match=f"byte order was {other}, and is {sys.byteorder}"):
+        deduplicate_files(**keywords)
+    path.write_text(manifest)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
 def test_changed_inputs_are_refused_until_restart(stopped, tmp_path):
     keywords, _ = stopped
     path = Path(keywords["inputs"][1])

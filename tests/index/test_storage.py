@@ -17,7 +17,7 @@ from fastlsh import Index, Shingler
 from fastlsh.index import loading, storage
 
 pytestmark = pytest.mark.skipif(
-    sys.byteorder != "little", reason="index files are little-endian, this machine is not"
+    sys.byteorder != "little", reason="index files are little-endian: not mapped"
 )
 
 KINDS = {

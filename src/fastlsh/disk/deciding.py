@@ -19,7 +19,7 @@ from fastlsh.parallel import RunOptions, mapped_in
 from fastlsh.stages import are_equal_wanted, decide_part, find_pairs_of_part, first_equal
 from fastlsh.texts import as_texts
 
-Proof = np.dtype([("left", "<i8"), ("right", "<i8"), ("similarity", "<f8")])
+Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
 """(removed document, kept one, similarity), or a pair and its similarity."""
 
 WINDOW = 1 << 18

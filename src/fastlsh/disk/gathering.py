@@ -26,7 +26,7 @@ FOLDER = "parts"
 EVERY = 60.0
 """Seconds: so long a kill may set the gathering back."""
 
-Row = np.dtype([("number", "<i8"), ("size", "<i8"), ("priority", "<i8")])
+Row = np.dtype([("number", np.int64), ("size", np.int64), ("priority", np.int64)])
 """What is known of a text of a part; the bits of the priority, a float64 or an int64."""
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 from binascii import crc32
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -47,7 +48,8 @@ def described(
         "verify": params.verify, "rule": params.rule, "containment": params.containment,
     }  # fmt: skip
     return {
-        "work directory": FORMAT, "fastlsh": __version__, "job": job, **search, **shingler, **more,
+        "work directory": FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
+        **search, **shingler, **more,
         "inputs": [_fingerprint(source) for source in sources],
     }  # fmt: skip
 

@@ -50,6 +50,11 @@ class Entry(NamedTuple):
     size: int
     """In bytes."""
 
+    @property
+    def width(self) -> int:
+        """Bytes of a number."""
+        return int(self.dtype[2:])
+
 
 def parameters_of(settings: Settings) -> dict[str, Any]:
     """Return what an index was made with, as JSON has it."""

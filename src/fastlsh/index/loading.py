@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.index import byte_order
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import (
     ALIGNED,
@@ -28,7 +29,6 @@ from fastlsh.index.storage import (
     PIECE,
     START,
     VERSION,
-    check_machine,
     checksum_of,
     pieces_of,
 )
@@ -49,8 +49,15 @@ def map_index(
     Raises
     ------
     ValueError
-        It is no index, truncated or altered, or not what is expected.
+        It is no index, truncated or altered, or not what is expected; or the machine has numbers
+        the other way round.
     """
+    if byte_order.SWAPPED:
+        _refuse(
+            path,
+            "index files are little-endian, and this machine is not, so they cannot be mapped: "
+            "load the index without mmap=True",
+        )
     with FileIO(path) as file:
         header = _read_header(path, file, expected, threads)
         data = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_READ)
@@ -80,6 +87,7 @@ def read_index(
         header = _read_header(path, file, expected, threads)
         sizes = header.sizes
         ours: dict[str, NDArray[Any]] = {}
+        swap = byte_order.Swap(stored=True)
 
         def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
             room = np.empty(PIECE, np.uint8)
@@ -96,12 +104,13 @@ def read_index(
 
         def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
             for entry, checksum in zip(header.entries, header.checksums, strict=True):
+                native = swap(entry.name, entry.width, pieces(entry, checksum))
                 if not entry.name.startswith("id_"):
-                    yield PARTS.get(entry.name, entry.name), pieces(entry, checksum)
+                    yield PARTS.get(entry.name, entry.name), native
                     continue
-                ours[entry.name] = array = np.empty(entry.shape, entry.dtype)
+                ours[entry.name] = array = np.empty(entry.shape, entry.dtype.lstrip("<"))
                 code, place = array.view(np.uint8), 0
-                for piece in pieces(entry, checksum):
+                for piece in native:
                     code[place : place + len(piece)] = piece
                     place += len(piece)
 
@@ -126,7 +135,6 @@ def _read_header(
     threads: int | None,
 ) -> _Header:
     """Read the header; nothing it says is believed before it is compared with the file's size."""
-    check_machine()
     size = os.fstat(file.fileno()).st_size
     version, length, checksum = _check_start(path, file.read(START.size), size)
     code = np.empty(length, np.uint8)
@@ -185,7 +193,7 @@ def _checked(saved: Mapping[str, Any], entry: Entry) -> int:
 def _array(data: mapping.mmap, first: int, entry: Entry) -> NDArray[Any]:
     if entry.size == 0:
         return np.empty(entry.shape, entry.dtype)
-    count = entry.size // int(entry.dtype[2:])
+    count = entry.size // entry.width
     array = np.frombuffer(data, entry.dtype, count, first + entry.offset)
     return array.reshape(entry.shape)
 

@@ -3,7 +3,6 @@
 import json
 import os
 import struct
-import sys
 from binascii import crc32  # zlib, whose numbers these are, is not in every Python
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
+from fastlsh.index.byte_order import Swap
 from fastlsh.index.layout import (
     ALIGNED,
     CONTENTS,
+    Entry,
     Sizes,
     entries_of,
     parameters_of,
@@ -43,7 +44,6 @@ def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) ->
     """Write an index without removed documents beside `path`, and then rename it."""
     from fastlsh.io import open_output, replacing  # a third of the time of `import fastlsh`
 
-    check_machine()
     texts = tables.settings.keeps == TEXTS
     sizes = Sizes(
         documents=tables.n,
@@ -58,14 +58,16 @@ def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) ->
     if not texts:
         del described["text_words"]
     entries = entries_of(tables.settings, sizes)
+    swap = Swap(stored=False)
+
+    def saved(entry: Entry) -> Iterator[NDArray[np.uint8]]:
+        return swap(entry.name, entry.width, _saved(tables, ids, entry.name))
+
     header = {
         "fastlsh": __version__,
         "parameters": parameters_of(tables.settings),
         "sizes": described,
-        "arrays": [
-            {**entry._asdict(), "crc32": checksum_of(_saved(tables, ids, entry.name))}
-            for entry in entries
-        ],
+        "arrays": [{**entry._asdict(), "crc32": checksum_of(saved(entry))} for entry in entries],
     }
     code = json.dumps(header, allow_nan=False).encode()
     code += b" " * (-(START.size + len(code)) % ALIGNED)
@@ -73,7 +75,7 @@ def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) ->
         file.write(START.pack(MAGIC, VERSION if texts else 1, crc32(code), len(code)))
         file.write(code)
         for entry in entries:
-            for piece in _saved(tables, ids, entry.name):
+            for piece in saved(entry):
                 file.write(piece.data)
             file.write(bytes(-entry.size % ALIGNED))
 
@@ -99,9 +101,3 @@ def checksum_of(pieces: Iterable[NDArray[np.uint8]]) -> int:
     for piece in pieces:
         checksum = crc32(piece.data, checksum)
     return checksum
-
-
-def check_machine() -> None:
-    """Raise ValueError where numbers in memory are not as in the file."""
-    if sys.byteorder != "little":
-        raise ValueError("index files are little-endian, this machine is not")

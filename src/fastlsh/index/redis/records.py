@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.memory import Documents
 from fastlsh.sets import offsets_of
 
@@ -38,13 +39,14 @@ def decoded(code: bytes) -> Any:
     return value.decode() if kind == b"s" else value
 
 
-def record_of(name: Any, documents: Documents, place: int) -> bytes:
+def record_of(name: Any, documents: Documents, place: int, keeps: str) -> bytes:
     """Return what is stored of a document: length of the id, id, signature, content."""
     code = encoded(name)
     content = b""
     if documents.contents is not None and documents.offsets is not None:
-        first, last = documents.offsets[place : place + 2].tolist()
-        content = documents.contents[first:last].astype("<u8", copy=False).tobytes()
+        bounds = documents.offsets[place : place + 2]
+        words = documents.contents[bounds[0] : bounds[1]]
+        content = swapped_contents(words, bounds - bounds[0], keeps, stored=False).tobytes()
     signature = documents.signatures[place].astype("<u4", copy=False).tobytes()
     return b"".join((len(code).to_bytes(4, "little"), code, signature, content))
 
@@ -55,13 +57,13 @@ def parts_of(record: bytes, width: int) -> tuple[bytes, bytes, bytes]:
     return record[4:start], record[start : start + width], record[start + width :]
 
 
-def documents_of(records: list[bytes], width: int, with_contents: bool) -> Documents:
+def documents_of(records: list[bytes], width: int, keeps: str) -> Documents:
     """Return the documents of some records."""
     parts = [parts_of(record, width) for record in records]
-    signatures = np.frombuffer(b"".join(part[1] for part in parts), "<u4").reshape(-1, width // 4)
-    if not with_contents:
+    numbers = np.frombuffer(b"".join(part[1] for part in parts), "<u4")
+    signatures = numbers.astype(np.uint32, copy=False).reshape(-1, width // 4)
+    if not keeps:
         return Documents(signatures)
-    contents = np.frombuffer(b"".join(part[2] for part in parts), "<u8")
-    return Documents(
-        signatures, contents, offsets_of(np.array([len(part[2]) >> 3 for part in parts], np.int64))
-    )
+    words = np.frombuffer(b"".join(part[2] for part in parts), np.uint64)
+    offsets = offsets_of(np.array([len(part[2]) >> 3 for part in parts], np.int64))
+    return Documents(signatures, swapped_contents(words, offsets, keeps, stored=True), offsets)

@@ -164,7 +164,7 @@ class Session:
                 yield room.tobytes()
 
     def _documents(self, records: list[bytes]) -> Documents:
-        return documents_of(records, self._width, bool(self.settings.keeps))
+        return documents_of(records, self._width, self.settings.keeps)
 
     def _link(self, numbers: list[int]) -> None:
         if numbers:

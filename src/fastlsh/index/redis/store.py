@@ -124,7 +124,7 @@ class RedisStore(Session):
         numbers = list(range(first, first + len(names)))
         some = [plain(name) for name in names]
         for place, (number, name) in enumerate(zip(numbers, some, strict=True)):
-            self._added[number] = name, record_of(name, documents, place)
+            self._added[number] = name, record_of(name, documents, place, self.settings.keeps)
             self._numbers[name] = number
         self._tables.insert(numbers, Documents(documents.signatures), {})
         self._next += len(names)

@@ -25,11 +25,17 @@ def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:
     found = list(values)
     if any(type(value) is not bytes or len(value) != 4 * width for value in found):
         refuse("a signature has another size")
-    return np.frombuffer(b"".join(found), "<u4").reshape(-1, width)
+    numbers = np.frombuffer(b"".join(found), "<u4").astype(np.uint32, copy=False)
+    return numbers.reshape(-1, width)
 
 
 def words_of(value: Any) -> NDArray[np.uint64]:
-    """Return what bytes hold, uint64."""
+    """Return the numbers that bytes hold, uint64."""
+    return bytes_of(value).view("<u8").astype(np.uint64, copy=False)
+
+
+def bytes_of(value: Any) -> NDArray[np.uint8]:
+    """Return the bytes of whole words."""
     if type(value) is not bytes or len(value) % 8:
         refuse("an array has another size")
-    return np.frombuffer(value, "<u8")
+    return np.frombuffer(value, np.uint8)

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
+from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, check_id
 from fastlsh.index.sqlite.connection import named_errors
-from fastlsh.index.sqlite.damage import refuse, words_of
+from fastlsh.index.sqlite.damage import bytes_of, refuse
 from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.sqlite.session import Session
 from fastlsh.sets import offsets_of
@@ -104,10 +105,11 @@ class SqliteStore(Session):
             refuse("it lacks documents")
         if not self.settings.keeps:
             return Documents(signatures)
-        contents = [words_of(content) for _, content in rows]
-        size = np.array([len(content) for content in contents], np.int64)
+        contents = [bytes_of(content).view(np.uint64) for _, content in rows]
+        offsets = offsets_of(np.array([len(content) for content in contents], np.int64))
         whole = np.concatenate([np.empty(0, np.uint64), *contents])
-        return Documents(signatures, whole, offsets_of(size))
+        whole = swapped_contents(whole, offsets, self.settings.keeps, stored=True)
+        return Documents(signatures, whole, offsets)
 
     # ---- changes
 
@@ -130,9 +132,12 @@ class SqliteStore(Session):
         rows = (values[at : at + width] for at in range(0, n * width, width))
         contents: Any = [b""] * n
         if documents.contents is not None and documents.offsets is not None:
-            words = documents.contents.astype("<u8", copy=False).view(np.uint8).data
+            words = swapped_contents(
+                documents.contents, documents.offsets, self.settings.keeps, stored=False
+            )
+            code = words.view(np.uint8).data
             ends = (8 * documents.offsets).tolist()
-            contents = (words[ends[i] : ends[i + 1]] for i in range(n))
+            contents = (code[ends[i] : ends[i + 1]] for i in range(n))
         try:
             self._sql.executemany(
                 "INSERT INTO documents VALUES (?, ?, ?, ?)",
