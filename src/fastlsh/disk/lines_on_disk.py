@@ -14,7 +14,7 @@ from fastlsh.disk.line_pages import line_run_on_disk, report_removal
 from fastlsh.disk.manifest import check_unchanged
 from fastlsh.disk.on_disk import begun, prepared
 from fastlsh.disk.plan import Machine, Targets
-from fastlsh.disk.signed_runs import count_runs, run_name
+from fastlsh.disk.signed_runs import run_name, runs_of_inputs
 from fastlsh.disk.signing import Summary
 from fastlsh.disk.writing import writing_outputs
 from fastlsh.io import Lookup, span_columns, write_table
@@ -89,11 +89,9 @@ def _places(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
 
 def piece_counts(job: Job) -> NDArray[np.int32]:
     """Return how many pieces each document has, int32 (documents,), without those of `against`."""
-    runs = [run_name(number) for number in range(count_runs(job))]
-    parts: list[Any] = [np.load(job.work / f"{run}/pieces.npy") for run in runs]  # one may be empty
-    rows = [each for run in runs for each in job.work.read(f"{run}/blocks.json")["rows"]]
-    known = sum(n for source, n in rows if source < job.known)
-    return np.concatenate([np.empty(0, np.int32), *parts])[known:]
+    names = [f"{run_name(number)}/pieces.npy" for number in runs_of_inputs(job)]
+    parts: list[Any] = [np.load(job.work / name) for name in names]  # one may be empty
+    return np.concatenate([np.empty(0, np.int32), *parts])
 
 
 def _changed(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:

@@ -66,9 +66,10 @@ class RunWriter:
         self._bytes = 0
 
     def add(self, signed: SignedBlock) -> None:
-        """Take a block; a run that would become too long is written before."""
-        n = signed.record.documents
-        if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN:
+        """Take a block; a run that would be too long, or has left `against`, is written before."""
+        n, known = signed.record.documents, self._job.known
+        behind = bool(self._parts) and self._parts[0].record.source < known <= signed.record.source
+        if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN or behind:
             self.close()
         if self._first + self._documents + n > MAX_DOCUMENTS:
             raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be processed")
@@ -104,7 +105,6 @@ class RunWriter:
             save_array(folder / "identities.npy", identities)
             if parts[0].pieces is not None:
                 save_array(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
-            counts = [(part.record.source, part.pieces) for part in parts]
             known = {
                 "first": self._first,
                 "documents": self._documents,
@@ -113,7 +113,6 @@ class RunWriter:
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
                 "whole": all(part.whole for part in parts),
                 "integers": all(part.integers for part in parts),
-                "rows": [(source, len(each)) for source, each in counts if each is not None],
             }
             (folder / "blocks.json").write_text(json.dumps(known), encoding="utf-8")
         self._number += 1
@@ -146,6 +145,12 @@ def keys_of(job: Job) -> list[Run]:
         Run(run.first, job.work.load(f"{run_name(number)}/keys.npy"))
         for number, run in enumerate(finished_runs(job))
     ]
+
+
+def runs_of_inputs(job: Job) -> list[int]:
+    """Return the numbers of the runs behind those of `against`."""
+    runs = enumerate(finished_runs(job))
+    return [number for number, run in runs if run.blocks[0].source >= job.known]
 
 
 def drop_keys(job: Job) -> None:

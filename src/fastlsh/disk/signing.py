@@ -18,6 +18,7 @@ from fastlsh.disk.signed_runs import (
     count_runs,
     finished_runs,
     run_name,
+    runs_of_inputs,
 )
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.io import Block, Place, cut, in_order
@@ -153,14 +154,19 @@ def _summary(job: Job) -> Summary:
     blocks = [(source, n) for run in runs for source, _, n, _ in run["blocks"]]
     bad = sum(len(rows) for run in runs for *_, rows in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
+    first = len(runs) - len(runs_of_inputs(job))
     identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
+    # Each collection by itself, as in memory.
+    repeated = [
+        repetitions(part, job.budget.rows) for part in (identities[:first], identities[first:])
+    ]
     return Summary(
         documents=sum(n for _, n in blocks),
         known=sum(n for source, n in blocks if source < job.known),
         empty=sum(n for run in runs for source, n in run["empty"] if source >= job.known),
         skipped=bad,
         reasons=reasons[:REASONS],
-        repeated=repetitions(identities, job.budget.rows),
+        repeated=sum(repeated),
         runs=len(runs),
         whole=all(run["whole"] for run in runs),
         integers=all(run["integers"] for run in runs),
