@@ -76,6 +76,18 @@ def test_insert_unique_is_deduplicate(tmp_path_factory, data):
         assert list(index) == expected.selected.tolist()
 
 
+def test_a_bucket_with_more_than_it_offers_is_counted(backend):
+    rows = np.random.default_rng(0).integers(0, 2**32, (82, 8), np.uint32)
+    rows[:, 0] = 5  # the band in which all of them meet, and they are alike in nothing else
+    for make in (Index, backend):
+        for known, limited in ((64, 0), (65, 1), (80, 1)):
+            index = make(0.9, num_perm=8, bands=1, rows=1, verify="signature")
+            index.insert_many(range(known), signatures=rows[:known])
+            index.compact()
+            assert index.insert_unique([99], signatures=rows[81:]).all()
+            assert index.limited == limited
+
+
 def test_an_error_changes_nothing(backend):
     texts = texts_alike(30)
     index = backend(0.6, **SMALL)
