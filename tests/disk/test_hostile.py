@@ -50,6 +50,15 @@ def test_a_family_that_is_larger_than_a_part(tmp_path, monkeypatch, short, kind)
     assert low - 1 <= found["disk"].kept <= high + 2
     large = [message for message in told if "a family that does not fit" in message]
     assert len(large) == (kind != "files")
+    assert all("which takes longer. Longer shingles" in message for message in large)
+
+
+def test_a_family_that_needs_more_than_the_memory_says_so(tmp_path, monkeypatch, short):
+    small_budget(monkeypatch, part=50)
+    inputs = hostile.write(tmp_path, "identical", 300)
+    told = []
+    deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", memory="2M", tell=told.append)
+    assert "takes longer and about 231 MB of memory, more than the 2.1 MB given. L" in told[-1]
 
 
 def test_a_chain_is_one_family_of_unlike_documents():

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.disk.budget import BASE
 from fastlsh.disk.gathering import FOLDER, Gathered, Row, mapped, part_name
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import Linked
@@ -15,12 +16,16 @@ from fastlsh.disk.long_texts import check_comparable
 from fastlsh.disk.signing import Summary
 from fastlsh.errors import TooManyPairsError
 from fastlsh.io import pyarrow
-from fastlsh.parallel import RunOptions, mapped_in
+from fastlsh.parallel import RunOptions, amount, mapped_in
 from fastlsh.stages import are_equal_wanted, decide_part, find_pairs_of_part, first_equal
 from fastlsh.texts import as_texts
 
 Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
 """(removed document, kept one, similarity), or a pair and its similarity."""
+
+LARGE = BASE + (60 << 20)
+PER_LARGE = 150
+"""Bytes of memory that a part in mapped files takes, and for each of its documents: measured."""
 
 WINDOW = 1 << 18
 """Rows of the answer that are brought in order at a time."""
@@ -166,13 +171,21 @@ def _each_part(
                 job.tell(
                     f"part {number} has {len(rows):,} documents, among them a family that does not"
                     " fit into the memory: it is processed in memory-mapped files, which takes"
-                    " longer. Longer shingles (--size), a higher --threshold or a larger --num-perm"
-                    " would divide it"
+                    f" longer{_needed(job, len(rows))}. Longer shingles (--size), a higher"
+                    " --threshold or a larger --num-perm would divide it"
                 )
             answer, limited = work(Part(rows, texts, job.work.path if large else None))
             job.work.save(f"limited-{name}.npy", limited)
             job.work.save(f"answer-{name}.npy", answer)
         advance(len(rows))
+
+
+def _needed(job: Job, documents: int) -> str:
+    """Return what to say of the memory that a part takes in spite of its files, if it is much."""
+    size = LARGE + documents * PER_LARGE
+    if size <= job.budget.memory:
+        return ""
+    return f" and about {amount(size)} of memory, more than the {amount(job.budget.memory)} given"
 
 
 def part_texts(job: Job, number: int) -> tuple[NDArray[Any], Any]:
