@@ -20,11 +20,12 @@ NEEDED = {
 }
 # They start many processes each; .ci/run and the job "benchmarks" run them, too.
 LONG = {
-    "candidates", "disk", "files", "index", "index_forms", "integrations", "kernels", "peers",
-    "scale", "ways",
+    "candidates", "disk", "files", "hostile", "index", "index_forms", "integrations", "kernels",
+    "peers", "scale", "ways",
 }  # fmt: skip
 MORE = {
-    "compat_lsh", "containment", "disk", "index_forms", "integrations", "keys", "lines", "spark",
+    "compat_lsh", "containment", "disk", "hostile", "index_forms", "integrations", "keys", "lines",
+    "spark", "tools",
 }  # fmt: skip
 ALL = sorted({*BENCHMARKS, *MORE})
 MORE_OPTIONS = {"exact": [f"--truth={ROOT / 'examples' / 'notices.truth.tsv'}", "--size=9"]}
