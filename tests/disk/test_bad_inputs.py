@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,7 @@ def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
     original = getattr(room, name)
 
     def work(*arguments, **keywords):
-        if inputs[6].exists():
+        with suppress(FileNotFoundError):  # several threads come here
             inputs[6].rename(before)
         return original(*arguments, **keywords)
 
