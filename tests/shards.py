@@ -55,3 +55,12 @@ def small_budget(monkeypatch, **sizes):
     monkeypatch.setattr(Budget, "of", classmethod(of))
     # Nothing is killed here; the disk would take most of the time.
     monkeypatch.setattr(workdir, "synchronise", lambda path: None)
+
+
+def contents(folder):
+    """Return the bytes of each file below a folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

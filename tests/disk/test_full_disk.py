@@ -15,7 +15,7 @@ from fastlsh.cli import main
 from fastlsh.disk import answers, deciding, gathering, linking, on_disk, signed_runs, workdir
 from fastlsh.disk import writing as disk_writing
 from fastlsh.disk.workdir import WorkDirectory, new_array, save_array
-from shards import rows_of, small_budget, write_shards
+from shards import contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
 
@@ -70,14 +70,6 @@ def filling(monkeypatch, folder, room, name, left=0, call=1):
     return calls
 
 
-def written(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
 def refused(capfd, command):
     """Run a command that must end with status 2, and return its only line."""
     assert main(command) == 2
@@ -118,7 +110,7 @@ def collection(tmp_path_factory):
         place = folder / f"expected {output[:-1]}"
         place.mkdir()
         assert main(command_of(inputs, place, output, "memory")) == 0
-        expected[output] = written(place)
+        expected[output] = contents(place)
     return inputs, expected
 
 
@@ -160,7 +152,7 @@ def test_a_disk_that_is_full_in_a_stage(
     (folder / "filler").unlink()
     assert main(command) == 0
     assert capfd.readouterr().err == ""
-    assert written(folder) == expected[output]
+    assert contents(folder) == expected[output]
 
 
 def test_a_full_disk_when_all_is_done(tmp_path, small_disk, monkeypatch, capfd):
@@ -189,11 +181,11 @@ def test_outputs_on_another_full_disk(tmp_path, small_disk, monkeypatch, capfd, 
     monkeypatch.setattr(deciding, "decide_part", None)  # all of this is done
     assert main(command) == 0
     assert not (tmp_path / "work").exists()
-    assert "filler" not in written(folder)
+    assert "filler" not in contents(folder)
     memory = tmp_path / "memory"
     memory.mkdir()
     main(["dedup", *inputs, "-o", f"{memory}/{output}", "-q"])
-    assert written(folder) == written(memory)
+    assert contents(folder) == contents(memory)
 
 
 def test_a_work_directory_that_is_read_only(tmp_path, small_disk, monkeypatch, capfd):
@@ -272,7 +264,7 @@ def test_lines_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
     assert main(command) == 0
     assert os.listdir(folder) == ["k"]
     main(["dedup", *inputs, "--by", "line", "-o", f"{tmp_path}/m/", "-q"])
-    assert written(folder / "k") == written(tmp_path / "m")
+    assert contents(folder / "k") == contents(tmp_path / "m")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
@@ -317,7 +309,7 @@ def test_a_disk_of_every_size(tmp_path, small_disk, output):
         small_disk(4_000, "remount")
         more = subprocess.run(command, capture_output=True, text=True, env=environment)
         assert (more.returncode, more.stderr) == (0, "")
-        assert written(folder) == written(memory)
+        assert contents(folder) == contents(memory)
         for path in folder.rglob("*"):
             if path.is_file():
                 path.unlink()

@@ -15,7 +15,7 @@ from fastlsh import InputError, Shingler, deduplicate_line_files
 from fastlsh.disk import choice, deciding
 from killed_runs import ended_again_and_again
 from report_page import Page, words
-from shards import WORDS, small_budget, write_shards
+from shards import WORDS, contents, small_budget, write_shards
 
 SIZES = [
     {},
@@ -42,14 +42,6 @@ def rows_of(seed, n):
         text = draw.choice(["\n", "\n", "\r\n"]).join(lines)
         rows.append({"id": f"d{number}", "n": number, "text": text if number % 11 else None})
     return rows
-
-
-def contents(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def both(folder, inputs, output="kept.jsonl", by="line", **keywords):

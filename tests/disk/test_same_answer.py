@@ -8,21 +8,13 @@ import pytest
 
 import fastlsh
 from fastlsh import Shingler, deduplicate_files, near_duplicate_files
-from shards import rows_of, small_budget, write_shards
+from shards import contents, rows_of, small_budget, write_shards
 
 SIZES = [
     {},
     {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
     {"block": 1 << 20, "run": 1 << 20, "rows": 1 << 20, "part": 1 << 20, "pending": 1 << 20},
 ]
-
-
-def contents(folder):
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def both(folder, inputs, output="kept.jsonl", **keywords):

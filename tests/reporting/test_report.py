@@ -27,16 +27,6 @@ TEXTS = [
 ]
 
 
-@pytest.fixture
-def page(tmp_path):
-    def make(result, texts, **options):
-        path = tmp_path / "report.html"
-        report(result, texts, path, **options)
-        return Page(path.read_text(encoding="utf-8"))
-
-    return make
-
-
 def number(text):
     return int(re.sub("[^0-9]", "", text))
 

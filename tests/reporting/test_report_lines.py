@@ -2,23 +2,13 @@
 
 import pytest
 
-from fastlsh import LineDeduplication, Shingler, deduplicate_lines, report
+from fastlsh import LineDeduplication, Shingler, deduplicate_lines
 from fastlsh.reporting.repeated import SHOWN, VARIANTS
-from report_page import NASTY, Page, family, words
+from report_page import NASTY, family, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
 
 TEXTS = ["Menu\nThe first story.\n\nShare this", "Menu\nThe second story.\n\nMenu", "Menu", None]
-
-
-@pytest.fixture
-def page(tmp_path):
-    def make(result, texts, **options):
-        path = tmp_path / "report.html"
-        report(result, texts, path, **options)
-        return Page(path.read_text(encoding="utf-8"))
-
-    return make
 
 
 def test_what_was_removed_most_often_comes_first(page):
