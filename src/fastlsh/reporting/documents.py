@@ -76,3 +76,24 @@ class Documents:
             else:
                 units[start:stop] = self.shingler.gather(self.own, start, stop).lengths()
         return np.flatnonzero(units == 0), np.flatnonzero((units > 0) & (units < size))
+
+
+def check_collections(texts: int, documents: int, others: int, outside: NDArray[np.int64]) -> None:
+    """Raise ValueError unless the collections have the documents that a result is about.
+
+    Parameters
+    ----------
+    texts, others
+        How many documents `texts` and `against` have.
+    documents
+        How many the result has.
+    outside
+        int64: the numbers of those of `against` that it refers to; -1: none.
+    """
+    if texts != documents:
+        raise ValueError(f"texts has {texts:,} documents, but the result has {documents:,}")
+    needed = int(outside.max(initial=-1)) + 1
+    if others < needed:
+        raise ValueError(
+            f"against has {others:,} documents, but the result refers to at least {needed:,}"
+        )

@@ -13,9 +13,10 @@ from fastlsh.explanation import steps
 from fastlsh.html import described
 from fastlsh.reporting import sections
 from fastlsh.reporting.charts import bars
+from fastlsh.reporting.documents import check_collections
 from fastlsh.reporting.frame import write_page
 from fastlsh.reporting.repeated import Passage, Removals, removals, shown
-from fastlsh.results import Deduplication, LineDeduplication
+from fastlsh.results import LineDeduplication
 from fastlsh.texts import pieces_of, plain_strings
 
 LOST = ("nothing", "up to 25 %", "up to 50 %", "up to 75 %", "up to 100 %", "everything")
@@ -57,15 +58,7 @@ def line_run(
         The texts, or ids, are not those of the result.
     """
     own, known = plain_strings(texts), [] if against is None else plain_strings(against)
-    if len(own) != result.documents:
-        raise ValueError(
-            f"texts has {len(own):,} documents, but the result has {result.documents:,}"
-        )
-    needed = int(result.against_document.max(initial=-1)) + 1
-    if len(known) < needed:
-        raise ValueError(
-            f"against has {len(known):,} documents, but the result refers to at least {needed:,}"
-        )
+    check_collections(len(own), result.documents, len(known), result.against_document)
     names = check_ids(result.ids if ids is None else ids, len(own))
     given = result.against_ids if against_ids is None else against_ids
     known_names = check_ids(given, len(known), "against_ids")
@@ -170,12 +163,9 @@ def _parameters(run: LineRun) -> str:
     least = options["min_length"]
     shorter = [("minimum length", f"{least:,} characters; shorter {run.by}s stay")] if least else []
     if run.params is not None:
-        none = np.empty(0, np.int64)
-        decided = Deduplication(
-            none, none, np.empty(0), threshold=run.threshold, params=run.params,
-            options={**options, "keep": "first"},
-        )  # fmt: skip
-        return described(shorter) + sections.parameters(decided, run.by)
+        kept = sections.PRIORITY["first"]
+        told = sections.searched(run.params, run.threshold, options, run.by, kept)
+        return described(shorter) + told
     normal = ", ".join(steps(options["shingler"])) or "none: every character counts"
     return (
         f"<p>A {run.by} was removed if it equals an earlier one. Both were compared in full.</p>"

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import REMEMBERED
-from fastlsh.banding import probability_text
+from fastlsh.banding import LSHParams, probability_text
 from fastlsh.explanation import UNIT, shingles_text
 from fastlsh.html import described
 from fastlsh.reporting.charts import bars, curve
@@ -57,12 +58,26 @@ def tiles(counted: Sequence[tuple[str, str]]) -> str:
     return f'<div class="tiles">{inner}</div>'
 
 
-def parameters(result: Deduplication, what: str = "document") -> str:
-    """Show the parameters of the run and the recall that they promise; `what` was compared."""
-    params, threshold, options = result.params, result.threshold, result.options
+def parameters(result: Deduplication) -> str:
+    """Show the parameters of the run and the recall that they promise."""
+    keep = result.options.get("keep")
+    kept = PRIORITY[keep] if isinstance(keep, str) else "by the given priorities"
+    return searched(
+        result.params, result.threshold, result.options, "document", kept, _rule(result)
+    )
+
+
+def searched(
+    params: LSHParams | None,
+    threshold: float,
+    options: Mapping[str, Any],
+    what: str,
+    kept: str,
+    rule: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Show the parameters of a search, which compared each `what` and kept the one named."""
     rows = [("threshold", f"{threshold:g}")]
     if options:
-        keep = options["keep"]
         rows += [
             ("shingles", shingles_text(options["shingler"])),
             (
@@ -70,11 +85,8 @@ def parameters(result: Deduplication, what: str = "document") -> str:
                 f"{options['num_perm']:,} values ({options['scheme']}, seed {options['seed']})",
             ),
             ("verification", VERIFIED[options["verify"]]),
-            *_rule(result),
-            (
-                f"kept {what}",
-                PRIORITY[keep] if isinstance(keep, str) else "by the given priorities",
-            ),
+            *rule,
+            (f"kept {what}", kept),
             ("comparison limit", f"{options['max_candidates']:,} per {what}"),
         ]
     if params is None:

@@ -7,7 +7,7 @@ from typing import Any
 from fastlsh.io import InputError, check_target
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import Clusters, largest
-from fastlsh.reporting.documents import Documents
+from fastlsh.reporting.documents import Documents, check_collections
 from fastlsh.reporting.frame import write_page
 from fastlsh.reporting.lines import line_run, report_lines
 from fastlsh.results import Deduplication, LineDeduplication
@@ -99,13 +99,7 @@ def _check(
     against_ids: Sequence[Any] | None,
 ) -> None:
     n, others = len(documents), documents.others
-    if n != result.documents:
-        raise ValueError(f"texts has {n:,} documents, but the result has {result.documents:,}")
-    needed = int(result.against_index.max(initial=-1)) + 1
-    if others < needed:
-        raise ValueError(
-            f"against has {others:,} documents, but the result refers to at least {needed:,}"
-        )
+    check_collections(n, result.documents, others, result.against_index)
     for name, given, count in (("ids", ids, n), ("against_ids", against_ids, others)):
         if given is not None and len(given) < count:
             raise ValueError(f"{name} has {len(given):,} elements for {count:,} documents")
