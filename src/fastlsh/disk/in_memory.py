@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh._version import __version__
 from fastlsh.disk.plan import Targets
@@ -101,12 +102,31 @@ def notes(inputs: Sequence[str], against: Sequence[str], targets: Targets) -> di
     return told
 
 
+def left_out(skipped: int) -> dict[str, str]:
+    """Return what a page tells of bad rows."""
+    return {"rows left out": f"{skipped:,}"} if skipped else {}
+
+
+def with_known(
+    collection: Collection,
+    known: Collection,
+    kept: NDArray[np.int64],
+    outside: NDArray[np.int64],
+) -> tuple[Sequence[Any], NDArray[np.int64]]:
+    """Return the ids of both, and places in them of the kept documents.
+
+    The ids of `known`, the documents of `against`, come behind those of the inputs; `outside` has
+    the number of one of these where it is the kept one, else -1.
+    """
+    ids = [*collection.ids, *known.ids] if len(known) else collection.ids
+    return ids, np.where(outside < 0, kept, len(collection) + outside)
+
+
 def _proofs(result: Deduplication, collection: Collection, against: Collection) -> dict[str, Any]:
     gone = result.filtered
-    # Where a document of `against` is the reason, its id comes behind those of the inputs.
-    outside = result.against_index[gone]
-    reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
-    ids = [*collection.ids, *against.ids] if len(against) else collection.ids
+    ids, reason = with_known(
+        collection, against, result.kept_index[gone], result.against_index[gone]
+    )
     measure = "containment" if result.rule == "contained" else "jaccard"
     return proof_columns(ids, gone, reason, result.similarity[gone], measure)
 
@@ -126,8 +146,7 @@ def _report(
     told: Mapping[str, str],
     seconds: Mapping[str, float],
 ) -> None:
-    skipped = collection.skipped + against.skipped
-    left_out = {"rows left out": f"{skipped:,}"} if skipped else {}
+    bad = left_out(collection.skipped + against.skipped)
     before = {name: told[name] for name in ("input", "reference collection") if name in told}
     write_report(
         result,
@@ -137,6 +156,6 @@ def _report(
         ids=collection.ids,
         against_ids=against.ids,
         title=f"Deduplication of {len(collection):,} documents",
-        notes={**before, **left_out, **told},
+        notes={**before, **bad, **told},
         seconds=seconds,
     )

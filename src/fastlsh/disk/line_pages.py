@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.disk.identities import StoredIds
+from fastlsh.disk.in_memory import left_out
 from fastlsh.disk.job import Job
 from fastlsh.disk.largest import texts_in_company
 from fastlsh.disk.signing import Summary
@@ -74,6 +75,5 @@ def report_removal(
     seconds: Mapping[str, float],
 ) -> None:
     """Write the page; `skipped` rows were left out."""
-    left_out = {"rows left out": f"{skipped:,}"} if skipped else {}
     title = f"Repeated {run.by}s of {len(run.pieces):,} documents"
-    report_lines(run, path, title, {**notes, **left_out}, seconds)
+    report_lines(run, path, title, {**notes, **left_out(skipped)}, seconds)

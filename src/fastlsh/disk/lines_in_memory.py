@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fastlsh.disk.cutting import Cutting
+from fastlsh.disk.in_memory import with_known
 from fastlsh.disk.line_pages import report_removal
 from fastlsh.disk.plan import Targets
 from fastlsh.disk.reading import Reading
@@ -73,10 +74,7 @@ def run_in_memory(
 
 
 def _spans(result: LineDeduplication, collection: Collection, known: Collection) -> dict[str, Any]:
-    # Where a document of `against` has the kept one, its id comes behind those of the inputs.
-    outside = result.against_document
-    kept = np.where(outside < 0, result.kept_document, len(collection) + outside)
-    ids = [*collection.ids, *known.ids] if len(known) else collection.ids
+    ids, kept = with_known(collection, known, result.kept_document, result.against_document)
     return span_columns(
         Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept),
         result.similarity,

@@ -18,7 +18,6 @@ from fastlsh.disk.signed_runs import (
     count_runs,
     finished_runs,
     run_name,
-    runs_of_inputs,
 )
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.io import Block, Place, cut, in_order
@@ -154,7 +153,7 @@ def _summary(job: Job) -> Summary:
     blocks = [(source, n) for run in runs for source, _, n, _ in run["blocks"]]
     bad = sum(len(rows) for run in runs for *_, rows in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
-    first = len(runs) - len(runs_of_inputs(job))
+    first = sum(run["blocks"][0][0] < job.known for run in runs)  # of `against`
     identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
     # Each collection by itself, as in memory.
     repeated = [
