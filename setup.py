@@ -40,8 +40,9 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "common._cpu", "text._texts", "text._keyed", "text._normal", "candidates._candidates",
-    "sets._exact_join", "sets._numbers", "index._ids", "compat._datasketch",
+    "common._cpu", "common._locks", "text._texts", "text._keyed", "text._normal",
+    "candidates._candidates", "sets._exact_join", "sets._numbers", "index._ids",
+    "compat._datasketch",
 ]  # fmt: skip
 
 # What Cython needs for memoryviews, compiled once and not in each module. Python knows it by its

@@ -5,6 +5,8 @@ instruction set and returns what is called and its arguments by name. Names of a
 begin with an underscore are arrays that an object holds: whoever spoils them writes into them.
 """
 
+import threading
+
 import numpy as np
 
 from fastlsh import _kernels
@@ -501,6 +503,7 @@ CASES = {
         "out": np.zeros(3, UINT32),
     }),
     "invert": lambda isa: (_kernels.invert, inverted()),
+    "Hold": lambda isa: (_kernels.Hold, {"lock": threading.RLock()}),
     "SetJoin": lambda isa: (_kernels.SetJoin, joined()), "SetJoin.pairs": pairs,
     "link_ids": lambda isa: (_kernels.link_ids, ids(isa)), "find_id": find_id,
     "answer_lists": lambda isa: (_kernels.answer_lists, {

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from contextlib import suppress
 
 _waiting = []
@@ -80,6 +81,8 @@ def stop():
 
 def wait_for_requests(connection):
     """Fork for each request; return in the fork, with what it is to run."""
+    # Python 3.12 and later warn of the threads that numpy keeps for linear algebra.
+    warnings.filterwarnings("ignore", ".*fork", DeprecationWarning, module="__main__")
     while True:
         header, streams, *_ = socket.recv_fds(connection, 8, 4)
         if not header:  # no more will be asked for

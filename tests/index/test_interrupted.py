@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fastlsh import Index
+from fastlsh._kernels import Hold
 from fastlsh.index import guard
 from running import threads as running_threads
 
@@ -214,6 +215,29 @@ def test_a_child_of_a_parent_that_changes_the_index():
     finally:
         stop.set()
         thread.join()
+
+
+def test_an_interrupt_before_the_block_leaves_no_lock():
+    """Where CPython 3.14 looks for signals: ``__exit__`` is never called then."""
+    index = small()
+    hold = index._guard.change()
+    assert hold.__enter__() is False
+    assert index._guard.held()
+    with index._guard.hold() as nested:
+        assert nested
+    with pytest.raises(RuntimeError, match="in the middle of another"):
+        index.insert("e", signature=ROWS[0])
+    with pytest.raises(RuntimeError, match="a Hold is for one block"):
+        hold.__enter__()
+    del hold
+    assert not index._guard.held()
+    index.insert("e", signature=ROWS[0])
+
+
+@pytest.mark.parametrize("lock", [None, threading.Lock(), "lock"])
+def test_only_locks_that_know_their_owner_are_held(lock):
+    with pytest.raises(TypeError, match=r"lock must|Argument 'lock'"):
+        Hold(lock)
 
 
 def test_guards_are_forgotten():

@@ -48,6 +48,7 @@ class Log:
             self._file.write(json.dumps(line, default=os.fspath) + "\n")
             self._file.flush()
         except OSError as error:
+            self.close()
             raise InputError(self._path, f"{error.strerror}: the log cannot be written") from error
 
     def progress(self, stage: str, done: int, total: int) -> None:

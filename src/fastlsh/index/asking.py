@@ -54,19 +54,16 @@ class Asking:
         )
 
     def __len__(self) -> int:
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             return len(self._settled(nested))
 
     def __contains__(self, id: Hashable) -> bool:  # noqa: A002
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             return self._settled(nested).find(id) >= 0
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the ids that are in the index now, in the order of insertion."""
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             backend = self._settled(nested)
             names = backend.names()
         return names if isinstance(backend, Memory) else self._under_lock(names)
@@ -74,7 +71,7 @@ class Asking:
     def _under_lock(self, names: Iterator[Any]) -> Iterator[Any]:
         """Read some ids at a time, as other threads use the same connection."""
         while True:
-            with self._guard.lock:
+            with self._guard.hold():
                 some = list(islice(names, 1 << 14))
             if not some:
                 return
@@ -111,8 +108,7 @@ class Asking:
 
         For an index in a database, all bytes that it takes there.
         """
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             return self._settled(nested).nbytes
 
     @property
@@ -122,8 +118,7 @@ class Asking:
         This happens if a bucket holds more than 64 documents or `max_candidates` is reached. The
         count begins when the index is created, copied or loaded.
         """
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             return self._settled(nested).limited
 
     def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
@@ -134,8 +129,7 @@ class Asking:
         KeyError
             No document has this id.
         """
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             backend = self._settled(nested)
             number = backend.find(id)
             if number < 0:
@@ -216,8 +210,7 @@ class Asking:
             write_index(path, tables, ids if isinstance(ids, StoredIds) else StoredIds.of(ids))
 
     def _answer(self, documents: Documents, limit: int) -> list[list[tuple[Any, float]]]:
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             backend = self._settled(nested)
             names, found, counts = backend.answer(documents, limit)
             if not nested:
@@ -237,8 +230,7 @@ class Asking:
 
 def known_documents(index: Asking, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
     """Return the ids and documents that may have to be compared with these signatures."""
-    nested = index._guard.held()
-    with index._guard.lock:
+    with index._guard.hold() as nested:
         return index._settled(nested).candidates(signatures)
 
 

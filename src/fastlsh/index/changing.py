@@ -131,9 +131,7 @@ class Changing(Asking):
 
     def discard(self, id: Hashable) -> bool:  # noqa: A002
         """Remove a document if it exists, and return whether it did. See also `remove`."""
-        guard = self._guard
-        nested = guard.held()
-        with guard.lock:
+        with self._guard.hold() as nested:
             backend = self._changeable(nested)
             if nested:
                 found = backend.find(id) >= 0
@@ -167,8 +165,7 @@ class Changing(Asking):
                 f"the other index keeps {has or 'neither texts nor sets'}, this one {keeps}, which "
                 'verify="exact" compares'
             )
-        nested = other._guard.held()
-        with other._guard.lock:  # never both locks at once
+        with other._guard.hold() as nested:  # never both locks at once
             blocks = list(other._settled(nested).blocks())
         names = [name for some, _ in blocks for name in some]
         documents = joined_documents([some for _, some in blocks])

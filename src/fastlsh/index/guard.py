@@ -5,7 +5,10 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
+
+from fastlsh._kernels import Hold
 
 
 class Changeable(Protocol):
@@ -40,18 +43,20 @@ class Guard:
 
     def renew(self) -> None:
         """Begin with a lock that nobody holds."""
-        self.lock: Any = threading.RLock()
-        self.held: Callable[[], bool] = self.lock._is_owned  # type: ignore[attr-defined]
+        lock = threading.RLock()
+        self.hold: Callable[[], Hold] = partial(Hold, lock)
+        """Makes what holds the lock for a block, and tells it what `held` would have said."""
+        self.held: Callable[[], bool] = lock._is_owned  # type: ignore[attr-defined]
         """Whether the calling thread is in the middle of another call already."""
 
-    def change(self) -> Any:
-        """Return the lock for a change; RuntimeError in the middle of another call."""
+    def change(self) -> Hold:
+        """Return what holds the lock for a change; RuntimeError in the middle of another call."""
         if self.held():
             raise RuntimeError(
                 "an index cannot be changed in the middle of another of its calls: a __del__ "
                 "method or a handler of signals can only query, remove and discard"
             )
-        return self.lock
+        return self.hold()
 
 
 def _all() -> list[Guard]:

@@ -81,8 +81,7 @@ class Index(Changing):
 
     def copy(self) -> "Index":
         """Return an independent copy in memory, which can be changed even if this index cannot."""
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             return type(self)._over(in_memory(self._settled(nested)))
 
     __copy__ = copy
@@ -92,8 +91,7 @@ class Index(Changing):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             return pickled(type(self), self._settled(nested))
 
     def compact(self) -> None:
@@ -233,8 +231,7 @@ class Index(Changing):
         """
         from fastlsh.index.opening import copy_to
 
-        nested = self._guard.held()
-        with self._guard.lock:
+        with self._guard.hold() as nested:
             copy_to(self._settled(nested), os.fspath(location))
 
     def close(self) -> None:

@@ -45,11 +45,14 @@ class Connection:
         """Whether the next call opens it."""
         return self._connection is None or self._process != os.getpid()
 
+    def __del__(self) -> None:
+        """Close it without a ResourceWarning: an index need not be closed."""
+        self.close()
+
     def get(self) -> sqlite3.Connection:
         """Return the connection of this process."""
         if self.fresh:
-            if self._connection is not None:
-                _forked.append(self._connection)
+            self.close()
             mode = "ro" if self.read_only else "rw"
             connection = sqlite3.connect(
                 f"{Path(self.location).as_uri()}?mode={mode}",
@@ -71,9 +74,13 @@ class Connection:
 
     def close(self) -> None:
         """Close it, if it is open."""
-        if self._connection is not None and self._process == os.getpid():
-            self._connection.close()
-        self._connection = None
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if self._process == os.getpid():
+            connection.close()
+        else:
+            _forked.append(connection)
 
     def end(self, statement: str) -> None:
         """Roll back, whatever state it is in."""

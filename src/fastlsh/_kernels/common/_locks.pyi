@@ -1,0 +1,12 @@
+from threading import RLock
+from types import TracebackType
+
+class Hold:
+    def __new__(cls, lock: RLock) -> Hold: ...
+    def __enter__(self) -> bool: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
