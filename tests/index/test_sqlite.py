@@ -147,6 +147,16 @@ def test_a_schema_that_is_no_text(path):
         Index.open(path)
 
 
+def test_documents_without_a_number(path):
+    with Index.open(path, 0.7) as index:
+        index.insert("a", TEXTS[0])
+    database(path, "DROP TABLE documents")
+    database(path, "CREATE TABLE documents (number, id, signature, content)")
+    database(path, "INSERT INTO documents VALUES (NULL, 'a', x'', x'')")
+    with pytest.raises(ValueError, match="the index is damaged: malformed: a document has no num"):
+        Index.open(path).remove("a")
+
+
 def test_folders_that_do_not_do(path):
     with pytest.raises(FileNotFoundError, match="no such folder"):
         Index.open(path / "deeper" / "index")

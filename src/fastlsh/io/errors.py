@@ -85,4 +85,5 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _errors() -> tuple[type[Exception], ...]:
     foreign = [getattr(sys.modules[m], name) for m, name in _FOREIGN if m in sys.modules]
-    return (OSError, ValueError, OverflowError, *foreign)
+    # RuntimeError: what the C++ of Parquet throws, and pyarrow has no error of its own for.
+    return (OSError, ValueError, OverflowError, RuntimeError, *foreign)

@@ -20,6 +20,13 @@ def state_of(row: Sequence[Any] | None) -> Sequence[int]:
     return row
 
 
+def numbered(names: dict[Any, Any]) -> dict[Any, int]:
+    """Return the numbers of documents by their ids, which are numbers."""
+    if any(type(number) is not int for number in names.values()):
+        refuse("a document has no number")
+    return names
+
+
 def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:
     """Return signatures of so many numbers."""
     found = list(values)

@@ -1,6 +1,7 @@
 """Parquet, by row groups; large ones in parts."""
 
 import binascii
+import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -54,6 +55,7 @@ class ParquetSource:
         self.ends = np.cumsum([0, *(rows for rows, _ in self.sizes)], dtype=np.int64)
         self.check = self._footer()
         if self.sizes:
+            self._check_columns()
             columns = map(self.metadata.row_group(0).column, range(self.metadata.num_columns))
             self.head.codecs = {each.path_in_schema: each.compression for each in columns}
 
@@ -72,6 +74,26 @@ class ParquetSource:
             length = int.from_bytes(file.read(4), "little")
             file.seek(-8 - length, 2)
             return binascii.crc32(file.read(length))
+
+    def _check_columns(self) -> None:
+        """Raise if what the footer says of the first row group's columns contradicts itself.
+
+        pyarrow ends the process where it is asked for such a column. To read them all raises, and
+        it looks at each before it reads any byte.
+        """
+        parquet = pyarrow(self.source.path, "pyarrow.parquet")
+        unread = _Unread()
+        with parquet.ParquetFile(
+            pyarrow("").PythonFile(unread, "r"),
+            metadata=self.metadata,
+            pre_buffer=False,
+            buffer_size=1 << 16,
+        ) as file:
+            try:
+                next(file.iter_batches(1, [0], use_threads=False), None)
+            except Exception:
+                if not unread.asked:
+                    raise
 
     def group_at(self, row: int) -> int:
         """Return the last row group that begins at a row or before."""
@@ -98,6 +120,28 @@ class ParquetSource:
         # Page by page: a row group may be larger than memory.
         with self.open(self.metadata, pre_buffer=False, buffer_size=1 << 20) as file:
             yield from file.iter_batches(rows, [group], columns, use_threads=False)
+
+
+class _Unread(io.RawIOBase):
+    """A file of any size that says whether it was read, and cannot be."""
+
+    asked = False
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = 0) -> int:
+        return place + (1 << 62 if whence == 2 else 0)
+
+    def tell(self) -> int:
+        return 1 << 62
+
+    def read(self, size: int = -1) -> bytes:
+        self.asked = True
+        raise OSError("nothing is to be read")
 
 
 def cut_parquet(source: Source, size: int, after: Place | None) -> Iterator[ParquetPart]:

@@ -1,0 +1,9 @@
+"""JSON lines, of texts and of token ids."""
+
+from chosen import Chosen
+from rows import read_twice
+
+
+def one_input(data):
+    given = Chosen(data)
+    read_twice("jsonl", given, {"tokens": given.number(4) == 3})
