@@ -147,6 +147,16 @@ def test_a_schema_that_is_no_text(path):
         Index.open(path)
 
 
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM parameters", "INSERT INTO parameters SELECT * FROM parameters"]
+)
+def test_parameters_that_are_no_single_row(path, damage):
+    Index.open(path, 0.7).close()
+    database(path, damage)
+    with pytest.raises(ValueError, match="the index is damaged: malformed: its parameters"):
+        Index.open(path)
+
+
 def test_documents_without_a_number(path):
     with Index.open(path, 0.7) as index:
         index.insert("a", TEXTS[0])

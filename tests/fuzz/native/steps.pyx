@@ -1,7 +1,7 @@
 """Normalisation: of any width, traced or not, done twice; in memory of the size that is reckoned.
 
-What is right the tests of the package say; here, that the quick ways give what the slow ones do. To
-trace where code points come from takes them one by one, and so do texts that are wider than need be.
+What is right the tests of the package say; here, that the quick ways give what the slow ones do:
+tracing takes code points one by one, and wider texts than need be take another way, too.
 """
 
 include "fuzz/native/drive.pxi"

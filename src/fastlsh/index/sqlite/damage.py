@@ -20,11 +20,12 @@ def state_of(row: Sequence[Any] | None) -> Sequence[int]:
     return row
 
 
-def numbered(names: dict[Any, Any]) -> dict[Any, int]:
-    """Return the numbers of documents by their ids, which are numbers."""
-    if any(type(number) is not int for number in names.values()):
+def numbers_of(values: Iterable[Any]) -> list[int]:
+    """Return the numbers of documents, which are all numbers and not negative."""
+    found = list(values)
+    if any(type(number) is not int or number < 0 for number in found):
         refuse("a document has no number")
-    return names
+    return found
 
 
 def signatures_of(values: Iterable[Any], width: int) -> NDArray[np.uint32]:

@@ -13,6 +13,7 @@ from typing import Any
 from fastlsh.index.layout import parameters_of, settings_of
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import APPLICATION, VERSION, Connection, named_errors
+from fastlsh.index.sqlite.damage import refuse
 from fastlsh.index.sqlite.store import SqliteStore
 
 START = b"SQLite format 3\0"
@@ -90,11 +91,13 @@ def open_existing(
     with contextlib.ExitStack() as stack:
         stack.callback(connection.close)
         with named_errors(path, wait):
-            ((code,),) = connection.get().execute("SELECT json FROM parameters").fetchall()
+            codes = connection.get().execute("SELECT json FROM parameters").fetchall()
+            if len(codes) != 1:
+                refuse("its parameters are no single row")
             if not read_only:
                 connection.get().execute("BEGIN IMMEDIATE").execute("ROLLBACK")
         try:
-            saved = json.loads(code)
+            saved = json.loads(codes[0][0])
             settings = settings_of(saved, expected, threads, saved["keeps"])
         except (TypeError, KeyError) as error:
             raise ValueError(f"{path}: the index is damaged: {error}") from error

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
 from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.damage import numbers_of
 from fastlsh.index.sqlite.lookups import find_in_runs
 from fastlsh.index.sqlite.runs import (
     Run,
@@ -42,7 +43,7 @@ class Levels:
         """Read what another process has changed."""
         rows = sql.execute("SELECT first, last, page, pages, least FROM runs ORDER BY first")
         self.runs = [read_run(row, self.bands) for row in rows]
-        self.removed = {number for (number,) in sql.execute("SELECT number FROM removed")}
+        self.removed = set(numbers_of(n for (n,) in sql.execute("SELECT number FROM removed")))
         self.version, self.removals = version, removals
         self._gone = None
 

@@ -12,7 +12,7 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import Connection, named_errors
-from fastlsh.index.sqlite.damage import signatures_of, state_of
+from fastlsh.index.sqlite.damage import numbers_of, signatures_of, state_of
 from fastlsh.index.sqlite.levels import Levels
 
 
@@ -141,7 +141,7 @@ class Session:
             rows = self._sql.execute(
                 "SELECT number, signature FROM documents WHERE number >= ?", (self._linked,)
             ).fetchall()
-            numbers = [number for number, _ in rows]
+            numbers = numbers_of(number for number, _ in rows)
             self._link(numbers, self._rows(signature for _, signature in rows))
             self._linked = after
 

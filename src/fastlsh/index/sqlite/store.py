@@ -14,7 +14,7 @@ from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, check_id
 from fastlsh.index.sqlite.connection import named_errors
-from fastlsh.index.sqlite.damage import bytes_of, numbered, refuse
+from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse
 from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.sqlite.session import Session
 from fastlsh.sets import offsets_of
@@ -53,7 +53,8 @@ class SqliteStore(Session):
                 f"SELECT id, number FROM documents WHERE id IN ({','.join('?' * len(some))})", some
             )
             found.update(rows)
-        return numbered(found)
+        numbers_of(found.values())
+        return found
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
@@ -86,7 +87,7 @@ class SqliteStore(Session):
             "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?",
             (number, count),
         )
-        return np.array([found for (found,) in rows], np.int64)
+        return np.array(numbers_of(found for (found,) in rows), np.int64)
 
     def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
         """Return who shares a bucket with one of these, ascending."""
