@@ -30,7 +30,7 @@ cdef inline uint8_t byte(Given* given) noexcept nogil:
         return 0
     given.left -= 1
     given.data += 1
-    return given.data[-1]
+    return (given.data - 1)[0]
 
 
 cdef inline Py_ssize_t number(Given* given, Py_ssize_t bound) noexcept nogil:
@@ -40,7 +40,7 @@ cdef inline Py_ssize_t number(Given* given, Py_ssize_t bound) noexcept nogil:
 
 cdef inline void* room(Py_ssize_t size) noexcept nogil:
     # Of exactly this size: AddressSanitizer sees each byte before and behind it.
-    return malloc(<size_t> max(size, <Py_ssize_t> 1)) if size else malloc(1)
+    return malloc(<size_t> size)
 
 
 cdef inline void must(bint sound, const char* what) noexcept nogil:
