@@ -65,6 +65,17 @@ def test_word_shingles(isa, alphabet, size):
     assert found == [in_order(text, "word", size) for text in texts]
 
 
+@pytest.mark.parametrize("unit", [CHARACTERS, WORDS])
+def test_code_points_of_every_plane(isa, unit):
+    edges = [edge + step for edge in range(0, 0x110000, 0x10000) for step in (-1, 0, 0x8765)]
+    text = "".join(map(chr, edges[1:])) + chr(0x10FFFF)
+    texts = [text, " ".join(text), text[:4]]
+    found = window_hashes(isa, spans_of_list(texts), unit, 2)
+    name = "word" if unit == WORDS else "char"
+    for text, hashes in zip(texts, found, strict=True):
+        assert sorted(hashes) == sorted(in_order(text, name, 2))
+
+
 @pytest.mark.parametrize("size", [1, 3, 9])
 def test_byte_shingles(isa, size):
     texts = [text_of(n, alphabet) for n in (0, 1, 3, 40, 600) for alphabet in ALPHABETS.values()]
