@@ -56,7 +56,7 @@ def test_character_shingles(isa, alphabet, size):
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
-@pytest.mark.parametrize("size", [1, 2, 8, 9, 20])
+@pytest.mark.parametrize("size", [1, 2, 8, 9, 16, 17, 32, 33, 70])
 def test_word_shingles(isa, alphabet, size):
     texts = [text_of(4 * n, alphabet) for n in SHINGLES[:-1]] + [" ", "\n a", "a ", " \t "]
     texts += [" ".join(text_of(3, "abc", i) for i in range(n + size - 1)) for n in SHINGLES]

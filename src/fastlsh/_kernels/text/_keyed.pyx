@@ -114,12 +114,15 @@ cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) no
             key.leaving[i][c] = times(power, key.point[i][c], modulus)
     for i in range(SHORT - 1, -1, -1):
         key.cleared[i] = key.cleared[i + 1] ^ key.placed[i][0]
-    if unit == CHARACTERS or size <= 16:
+    if unit == CHARACTERS:
         return
     power = times_x(power, modulus)
-    for j in range(8):
+    for j in range(6 if size <= 16 else 4 if size <= 32 else 0, 8):
         for c in range(256):
-            key.beyond[j][c] = times(power, <uint64_t> c << (8 * j), modulus)
+            h = <uint64_t> c << (8 * j)
+            key.beyond[j][c] = times(power, h, modulus)
+            if size <= 32:
+                key.beyond[j][c] ^= h << size
 
 
 cdef void fill_ids(const Keyed* key, const Mixer* mixer, uint64_t* ids) noexcept nogil:

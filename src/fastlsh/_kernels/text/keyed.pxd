@@ -22,7 +22,8 @@ cdef struct Keyed:
     uint64_t reduced[256]               # [t]: t times x^64
     uint64_t placed[SHORT][256]         # [j][c]: the Latin-1 code point c, times x^j
     uint64_t cleared[SHORT + 1]         # [m]: what the others of SHORT bytes add that are cleared
-    uint64_t beyond[8][256]             # [j][t]: t in byte j, times x^size; if size > 16
+    # [j][t]: t in byte j, times x^size; if size <= 32, only what becomes x^64 or more of it
+    uint64_t beyond[8][256]
     const uint64_t* ids                 # of the unit TOKEN_IDS
     const uint64_t* entered             # what each code point < KNOWN_POINTS adds
     const uint64_t* left                # the same times x^(size - 1), of the unit CHARACTERS
