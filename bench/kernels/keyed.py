@@ -21,6 +21,8 @@ SHINGLES: dict[str, dict[str, Any]] = {
     "1 word": {"unit": "word", "size": 1},
     "5 words": {"unit": "word", "size": 5},
     "13 words": {"unit": "word", "size": 13},
+    "20 words": {"unit": "word", "size": 20},
+    "50 words": {"unit": "word", "size": 50},
 }
 Jobs = dict[str, Callable[[fastlsh.Key | None], Callable[[], Any]]]
 
@@ -103,11 +105,12 @@ def paired(jobs: Jobs, count: int) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> None:
     """Measure and write results/keyed.json."""
     options = common.parser(__doc__).parse_args(arguments)
-    count = common.rounds(options)
+    count = common.rounds(options, usual=31)
     plain = Writer(7).texts(40 if options.quick else 1_000, LENGTH)
     corpora = {
         "ASCII": plain,
         "Cyrillic": [text.translate(CYRILLIC) for text in plain],
+        "Cyrillic and emoji": [text.translate(CYRILLIC)[:-1] + "\U0001f600" for text in plain],
         "Chinese": [chinese(text) for text in plain],
     }
     results = {

@@ -56,13 +56,24 @@ def test_character_shingles(isa, alphabet, size):
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
-@pytest.mark.parametrize("size", [1, 2, 8, 9, 20])
+@pytest.mark.parametrize("size", [1, 2, 8, 9, 16, 17, 32, 33, 70])
 def test_word_shingles(isa, alphabet, size):
     texts = [text_of(4 * n, alphabet) for n in SHINGLES[:-1]] + [" ", "\n a", "a ", " \t "]
     texts += [" ".join(text_of(3, "abc", i) for i in range(n + size - 1)) for n in SHINGLES]
     texts += [" ".join(text_of(n, "abé") for n in range(50))]
     found = window_hashes(isa, spans_of_list(texts), WORDS, size)
     assert found == [in_order(text, "word", size) for text in texts]
+
+
+@pytest.mark.parametrize("unit", [CHARACTERS, WORDS])
+def test_code_points_of_every_plane(isa, unit):
+    edges = [edge + step for edge in range(0, 0x110000, 0x10000) for step in (-1, 0, 0x8765)]
+    text = "".join(map(chr, edges[1:])) + chr(0x10FFFF)
+    texts = [text, " ".join(text), text[:4]]
+    found = window_hashes(isa, spans_of_list(texts), unit, 2)
+    name = "word" if unit == WORDS else "char"
+    for text, hashes in zip(texts, found, strict=True):
+        assert sorted(hashes) == sorted(in_order(text, name, 2))
 
 
 @pytest.mark.parametrize("size", [1, 3, 9])

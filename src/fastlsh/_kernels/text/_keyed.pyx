@@ -7,7 +7,7 @@ from libc.string cimport memset
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.mixing cimport Mixer
 from fastlsh._kernels.text.keyed cimport (
-    KNOWN_IDS, PLANE, SECRET, SHORT, Keyed, keyed_id, times_x,
+    KNOWN_IDS, KNOWN_POINTS, SECRET, SHORT, Keyed, keyed_id, times_x,
 )
 from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
 
@@ -33,9 +33,9 @@ cdef class KeyedPlan:
             raise ValueError(f"size must be at least 1, got {size}")
         if not secret[0] & secret[2] & secret[3] & 1:
             raise ValueError("the modulus and the factors of a secret must be odd")
-        cdef Py_ssize_t planes = 2 if unit == CHARACTERS else 1
-        self.plane = <uint64_t*> PyMem_Malloc(planes * PLANE * sizeof(uint64_t))
-        if self.plane == NULL:
+        cdef Py_ssize_t tables = 2 if unit == CHARACTERS else 1
+        self.points = <uint64_t*> PyMem_Malloc(tables * KNOWN_POINTS * sizeof(uint64_t))
+        if self.points == NULL:
             raise MemoryError()
         if unit == TOKEN_IDS:
             self.ids = <uint64_t*> PyMem_Malloc(KNOWN_IDS * sizeof(uint64_t))
@@ -47,17 +47,22 @@ cdef class KeyedPlan:
         self.plan.mixer.first = secret[2]
         self.plan.mixer.second = secret[3]
         fill(&self.keyed, &secret[0], unit, size)
-        fill_plane(self.keyed.point[0], self.keyed.point[1], self.plane)
-        self.keyed.entered = self.plane
+        fill_points(
+            self.keyed.point[0], self.keyed.point[1], self.keyed.point[2][1], self.points
+        )
+        self.keyed.entered = self.points
         if unit == CHARACTERS:
-            fill_plane(self.keyed.leaving[0], self.keyed.leaving[1], self.plane + PLANE)
-            self.keyed.left = self.plane + PLANE
+            self.keyed.left = self.points + KNOWN_POINTS
+            fill_points(
+                self.keyed.leaving[0], self.keyed.leaving[1], self.keyed.leaving[2][1],
+                self.points + KNOWN_POINTS,
+            )
         if unit == TOKEN_IDS:
             fill_ids(&self.keyed, &self.plan.mixer, self.ids)
             self.keyed.ids = self.ids
 
     def __dealloc__(self):
-        PyMem_Free(self.plane)
+        PyMem_Free(self.points)
         PyMem_Free(self.ids)
 
 
@@ -109,12 +114,15 @@ cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) no
             key.leaving[i][c] = times(power, key.point[i][c], modulus)
     for i in range(SHORT - 1, -1, -1):
         key.cleared[i] = key.cleared[i + 1] ^ key.placed[i][0]
-    if unit == CHARACTERS or size <= 16:
+    if unit == CHARACTERS:
         return
     power = times_x(power, modulus)
-    for j in range(8):
+    for j in range(6 if size <= 16 else 4 if size <= 32 else 0, 8):
         for c in range(256):
-            key.beyond[j][c] = times(power, <uint64_t> c << (8 * j), modulus)
+            h = <uint64_t> c << (8 * j)
+            key.beyond[j][c] = times(power, h, modulus)
+            if size <= 32:
+                key.beyond[j][c] ^= h << size
 
 
 cdef void fill_ids(const Keyed* key, const Mixer* mixer, uint64_t* ids) noexcept nogil:
@@ -123,9 +131,10 @@ cdef void fill_ids(const Keyed* key, const Mixer* mixer, uint64_t* ids) noexcept
         ids[number] = keyed_id(key, mixer, number)
 
 
-cdef void fill_plane(
-    const uint64_t* low, const uint64_t* middle, uint64_t* plane
+cdef void fill_points(
+    const uint64_t* low, const uint64_t* middle, uint64_t of_plane_1, uint64_t* points
 ) noexcept nogil:
     cdef Py_ssize_t c
-    for c in range(PLANE):
-        plane[c] = low[c & 0xFF] ^ middle[c >> 8]
+    for c in range(1 << 16):
+        points[c] = low[c & 0xFF] ^ middle[c >> 8]
+        points[1 << 16 | c] = points[c] ^ of_plane_1

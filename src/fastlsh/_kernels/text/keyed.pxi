@@ -7,7 +7,7 @@ from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport UNITS
 from fastlsh._kernels.text._texts cimport code_unit
 from fastlsh._kernels.text.keyed cimport (
-    SHORT, Keyed, keyed_points, of_leaving, of_point, times_few, times_x,
+    SHORT, Keyed, carried, keyed_points, of_leaving, of_point, times_few, times_x,
 )
 from fastlsh._kernels.text.source cimport Plan, Source
 
@@ -104,16 +104,38 @@ cdef noinline_void hash_words_keyed(
 
 cdef inline uint64_t beyond_size(const Keyed* key, Py_ssize_t size, uint64_t h) noexcept nogil:
     # h * x^size
-    if size <= 8:
-        return times_few(key, h, size)
     if size <= 16:
-        return times_few(key, times_few(key, h, 8), size - 8)
+        return h << size ^ key.beyond[7][h >> 56] ^ key.beyond[6][(h >> 48) & 0xFF]
+    if size <= 32:
+        return (
+            h << size ^ key.beyond[7][h >> 56] ^ key.beyond[6][(h >> 48) & 0xFF]
+            ^ key.beyond[5][(h >> 40) & 0xFF] ^ key.beyond[4][(h >> 32) & 0xFF]
+        )
     return (
         key.beyond[0][h & 0xFF] ^ key.beyond[1][(h >> 8) & 0xFF]
         ^ key.beyond[2][(h >> 16) & 0xFF] ^ key.beyond[3][(h >> 24) & 0xFF]
         ^ key.beyond[4][(h >> 32) & 0xFF] ^ key.beyond[5][(h >> 40) & 0xFF]
         ^ key.beyond[6][(h >> 48) & 0xFF] ^ key.beyond[7][h >> 56]
     )
+
+
+cdef noinline_void roll_on_keyed(
+    const Keyed* key, Py_ssize_t size, const uint64_t* word, Py_ssize_t n, uint64_t* state,
+    uint64_t* block,
+) noexcept nogil:
+    # n > 0 words more. What each changes is looked up a step ahead: within one step, compilers
+    # make all these terms part of the chain that leads from a shingle to the next.
+    cdef uint64_t modulus = key.modulus
+    cdef uint64_t h = state[0]
+    cdef uint64_t change = word[0] ^ beyond_size(key, size, word[-size])
+    cdef Py_ssize_t i
+    for i in range(n - 1):
+        h = (h << 1 ^ change) ^ carried(h, modulus)
+        block[i] = h
+        change = word[i + 1] ^ beyond_size(key, size, word[i + 1 - size])
+    h = (h << 1 ^ change) ^ carried(h, modulus)
+    block[n - 1] = h
+    state[0] = h
 
 
 cdef Py_ssize_t roll_words_keyed(
@@ -132,11 +154,9 @@ cdef Py_ssize_t roll_words_keyed(
     if 0 < missing <= n:
         block[0] = h
         made = 1
-    while i < n:
-        h = times_x(h, key.modulus) ^ (word[i] ^ beyond_size(key, size, word[i - size]))
-        block[made] = h
-        made += 1
-        i += 1
-    s.words = min(s.words + n, size)
     s.state[0] = h
+    if i < n:
+        roll_on_keyed(key, size, word + i, n - i, &s.state[0], block + made)
+        made += n - i
+    s.words = min(s.words + n, size)
     return made
