@@ -4,6 +4,7 @@ import copy
 import gc
 import os
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -100,6 +101,37 @@ def test_finalizers_may_remove_what_they_stand_for(backend):
         gc.set_threshold(*before)
     gc.collect()
     assert len(index) == 0
+
+
+@pytest.mark.parametrize("change", ["insert", "remove", "batch"])
+def test_calls_before_every_line_of_a_change(backend, change):
+    """As a finalizer or a handler of signals may: where transactions begin and end, too."""
+    index = backend(0.8, threads=1, verify="signature")
+    index.insert_many(list("abc"), signatures=ROWS[:3])
+    answers = set()
+
+    def ask(frame, event, _):
+        if "/fastlsh/index/" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            answers.add(("a" in index, "z" in index, index.discard("z")))
+        return ask
+
+    sys.settrace(ask)
+    try:
+        if change == "insert":
+            index.insert("d", signature=ROWS[3])
+        elif change == "remove":
+            index.remove("b")
+        else:
+            with index.batch():
+                index.insert("d", signature=ROWS[3])
+                index.remove("b")
+    finally:
+        sys.settrace(None)
+    assert answers == {(True, False, False)}
+    expected = {"insert": "abcd", "remove": "ac", "batch": "acd"}[change]
+    assert sorted(index) == list(expected)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no setitimer")

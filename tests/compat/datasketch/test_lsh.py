@@ -284,7 +284,7 @@ class TestEveryEngine:
     def test_subset_counts(self, options):
         index, _, _ = filled(**options)
         chosen = ["key 1", "key 2", "key 7"]
-        stored = [pickle.dumps(key) if index.prepickle else key for key in chosen]
+        stored = [pickle.dumps(key, 4) if index.prepickle else key for key in chosen]
         expected = [defaultdict(int) for _ in range(4)]
         for key in stored:
             for band, bucket in enumerate(index.keys[key]):

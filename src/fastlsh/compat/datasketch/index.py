@@ -12,6 +12,9 @@ from fastlsh.compat.datasketch.params import Sketch, check_length, check_scheme
 from fastlsh.compat.datasketch.storage import DictListStorage
 from fastlsh.compat.datasketch.tables import KNOWN, OTHER_KIND, band_key
 
+PROTOCOL = 4
+"""Of pickled keys: the default of Python 3.8 to 3.13, kept, so that 3.14 finds the same keys."""
+
 
 class Index:
     """The state of a MinHashLSH, and the steps that its methods and sessions share."""
@@ -63,7 +66,7 @@ class Index:
                 "automatic serialization."
             )
         if self.prepickle:
-            key = pickle.dumps(key)
+            key = pickle.dumps(key, PROTOCOL)
         engine = self._engine
         insert = engine.insert_buffered if buffer else engine.insert
         answer = insert(key, minhash.hashvalues, check_duplication)
@@ -122,7 +125,7 @@ class Index:
         return check_scheme(self._minhash_scheme, minhash)
 
     def _stored(self, key: Hashable) -> Hashable:
-        return pickle.dumps(key) if self.prepickle else key
+        return pickle.dumps(key, PROTOCOL) if self.prepickle else key
 
     def _loaded(self, keys: Collection[Any]) -> list[Any]:
         if self.prepickle:

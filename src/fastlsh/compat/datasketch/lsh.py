@@ -41,7 +41,7 @@ class MinHashLSH(Index):
         "redis": {"host": ..., "port": ...}}``: in Redis, with datasketch's layout, under the
         prefix `basename` (random if absent); two indexes with one prefix are one.
     prepickle
-        Store ``pickle.dumps(key)`` instead of the key; by default in Redis only, which holds
+        Store ``pickle.dumps(key, 4)`` instead of the key; by default in Redis only, which holds
         bytes alone.
     hashfunc
         From the bytes of a band to a shorter key. In memory it saves nothing: bands are compact.

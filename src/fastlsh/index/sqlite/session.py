@@ -50,9 +50,14 @@ class Session:
         if self._depth:
             with self._inside():
                 yield
-            return
-        with self._transaction("BEGIN", "COMMIT", "ROLLBACK"):
-            yield
+        elif self._sql.in_transaction and not self._connection.fresh:
+            # A call in the middle of one that has just begun, or is about to end.
+            with named_errors(self._connection.path, self._connection.wait):
+                self._refresh()
+                yield
+        else:
+            with self._transaction("BEGIN", "COMMIT", "ROLLBACK"):
+                yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -101,6 +106,8 @@ class Session:
                 with self._inside():
                     if begin != "BEGIN":
                         self._save()
+                    if not depth:  # or a call right after the end would miss the transaction
+                        self._depth = 0
                     self._sql.execute(end)
             except BaseException:
                 self._undo(depth, undo)
