@@ -11,6 +11,7 @@ import threading
 import pytest
 
 import warm
+from combinations import covering
 from files import get, put, put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -294,7 +295,7 @@ def test_a_new_output_has_the_mode_of_the_umask(three):
     assert mode("b.tsv") == 0o640
 
 
-INPUTS = ["a.jsonl", "a.parquet", "a.arrow"]
+INPUTS = ["a.jsonl", "a.arrow", "a.parquet"]
 
 
 @pytest.fixture(params=INPUTS)
@@ -316,8 +317,7 @@ def rows_of(request, here):
 @posix
 @pytest.mark.parametrize(
     ("rows_of", "line"),
-    [("a.jsonl", "> {}"), ("a.jsonl", ">> {}"), ("a.jsonl", "| cat > {}"), ("a.arrow", "> {}"),
-     ("a.arrow", "| cat > {}"), ("a.parquet", ">> {}")],
+    covering(INPUTS, ["> {}", ">> {}", "| cat > {}"]),
     indirect=["rows_of"],
 )  # fmt: skip
 def test_rows_to_the_standard_output(rows_of, line):

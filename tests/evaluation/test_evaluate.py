@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
@@ -153,7 +153,6 @@ def test_every_figure(scheme, verify, threshold, bands, rows):
     assert (result.scheme, result.verify, result.num_perm) == (scheme, verify, 16)
 
 
-@settings(max_examples=60)
 @given(
     collections(wide),
     st.sampled_from([0.3, 0.55, 0.8, 1.0]),

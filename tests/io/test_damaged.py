@@ -17,7 +17,7 @@ pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
 
 CORRUPTION = Path(__file__).parents[1] / "corruption.py"
-FILES = int(os.environ.get("FASTLSH_DAMAGED", "500"))
+FILES = int(os.environ.get("FASTLSH_DAMAGED", "200"))
 TEXTS = ["one text and more", "one text and more", None, "", "something else"]
 
 

@@ -128,7 +128,7 @@ def poisoned(words):
     return texts, len(payload) / (2 * words + len(payload))
 
 
-@pytest.mark.parametrize("words", [500, 2000])
+@pytest.mark.parametrize("words", [500, pytest.param(2000, marks=pytest.mark.exhaustive)])
 def test_a_payload_merges_strangers_only_without_a_key(words):
     texts, truth = poisoned(words)
     shingler = Shingler("word", 1)

@@ -9,6 +9,7 @@ import os
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh.io import InputError, expand, read, write_rows
 from fastlsh.io.blocks import again, cut, identity, in_order
 from fastlsh.io.sources import Options
@@ -211,8 +212,7 @@ def test_a_change_between_two_blocks_is_noticed(here):
         list(blocks)
 
 
-@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
-@pytest.mark.parametrize("size", [1000, 1 << 22])
+@pytest.mark.parametrize(("suffix", "size"), covering(["gz", "bz2", "xz", "zst"], [1000, 1 << 22]))
 def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
     count = 20_000 if suffix == "bz2" else 8_000  # blocks of 900 KB
     rows = "".join(f'{{"text": "{os.urandom(50).hex()}"}}\n' for _ in range(count)).encode()
