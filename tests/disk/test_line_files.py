@@ -316,9 +316,10 @@ def prepared(folder, **more):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_a_kill_in_every_stage_changes_nothing(tmp_path):
+@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
     expected, keywords = prepared(tmp_path)
-    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=5)
+    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
 
 def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):

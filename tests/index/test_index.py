@@ -301,7 +301,9 @@ def test_any_sequence_of_calls_of_stored_documents(backend):
     run_state_machine_as_test(
         Stored,
         settings=settings(
-            max_examples=12, stateful_step_count=25, phases=[Phase.explicit, Phase.generate]
+            max_examples=max(settings().max_examples // 6, 1),
+            stateful_step_count=25,
+            phases=[Phase.explicit, Phase.generate],
         ),
     )
 

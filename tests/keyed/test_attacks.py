@@ -94,6 +94,7 @@ def searched(shingler):
     return len(np.unique(np.concatenate(found)))
 
 
+@pytest.mark.exhaustive
 def test_a_search_for_collisions():
     shingler = Shingler("char", BLOCK * BLOCKS)
     assert searched(shingler) < 2**BLOCKS

@@ -303,8 +303,24 @@ def test_a_text_of_several_pieces(steps):
 def test_a_text_that_turns_wide_in_a_later_piece():
     # Of two bytes a code point, until there is one that becomes one of four.
     words = "Wörter 漢 " * (PIECE // 8)
-    (found,) = after([f"{words}\ufacf."], strip_accents=True)
+    # What it needs room for is not what the last text does.
+    found, last = after([f"{words}\ufacf.", "漢"], strip_accents=True)
     assert found == f"{words.replace('ö', 'o')}\U0002284a."
+    assert last == "漢"
+
+
+def test_what_becomes_narrower_is_stored_so():
+    """Equal texts are stored in equal width, else they would not be found to be equal."""
+    texts = ["abc", "\xff", "\u0100", "\u0fff", "\u1000", "\uffff", "中文", "\U00010000"]
+    shingler = Shingler(punctuation="remove", punctuation_characters="\U0001f600")
+    numbers = np.arange(len(texts))
+    narrow, wide = (
+        shingler.take_texts(as_texts([text + end for text in texts]), numbers)
+        for end in ("", "\U0001f600")
+    )
+    equal = np.zeros(len(texts), np.uint8)
+    wide.equal(narrow, equal)
+    assert equal.all()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to oneself there")
