@@ -192,6 +192,16 @@ def test_words(text, cut, size, steps):
     assert shingler.hashes(text).tolist() == sorted(set(map(oracle.words_hash, windows)))
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_empty_words_wherever_a_block_of_words_begins(size):
+    # Before they are finished, shingles of them alone are 0: as if there had been none.
+    shingler = Shingler("word", size, words="alphanumeric", empty_words=True)
+    windows = oracle.windows((*["a"] * size, *[""] * size, "b"), size)
+    expected = sorted(set(map(oracle.words_hash, windows)))
+    for n in range(size, 1100):
+        assert shingler.hashes("a," * n + "," * size + "b").tolist() == expected
+
+
 @given(st.lists(tricky, max_size=6), st.sampled_from(CUTS), st.sampled_from(["affine32", "fss"]))
 def test_words_on_every_instruction_set(isa, texts, cut, scheme):
     # Long ones, too: what is found in one part of a text goes on in the next.
