@@ -177,6 +177,9 @@ def test_edges():
     assert edges_of_bins(0.62, 0.83) == pytest.approx(
         [0, 0.62, 0.65, 0.7, 0.75, 0.8, 0.83, 0.85, 0.9, 0.95, 1]
     )
+    # What a rounding has moved a little is not another edge.
+    near = edges_of_bins(np.nextafter(0.6, 0), np.nextafter(0.8, 0))
+    assert near == pytest.approx(edges_of_bins(0.6, 0.8))
     assert edges_of_bins(1.0, 1.0).tolist() == [0, 1]
     assert edges_of_bins(0.75, 1.0)[1:].tolist() == pytest.approx([0.75, 0.8, 0.85, 0.9, 0.95, 1])
 

@@ -350,6 +350,16 @@ def test_removal_is_not_paid_for_again_and_again():
     assert index.query(signature=same_row, limit=1) == [(2900, 1.0)]
 
 
+def test_what_replaced_documents_were_called_is_forgotten():
+    index = Index(0.8, verify="signature")
+    rows = np.arange(4 * 128, dtype=np.uint32).reshape(4, 128)
+    index.insert_many(["a", "b", "c"], signatures=rows[:3])
+    index.insert_many(["x", "a"], signatures=rows[2:], on_known="replace")
+    ids = index._backend.ids
+    assert (ids._names, ids._before) == ([None, "b", "c", "x", "a"], {})
+    assert list(index) == ["b", "c", "x", "a"]
+
+
 def test_many_bands():
     index = Index(0.5, num_perm=65_535, bands=65_535, rows=1, verify="signature")
     rows = np.random.default_rng(0).integers(0, 2**32, (40, 65_535), np.uint32)

@@ -222,10 +222,19 @@ def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
     blocks = []
     with pytest.raises(InputError, match=r"[Tt]runcated|Compressed file ended"):
         blocks.extend(cut(source, size))
-    texts = [text for block in blocks for text in block.documents().texts]
+    documents = [block.documents() for block in blocks]
+    assert not any(each.bad for each in documents)  # a row that was cut is none
+    texts = [text for each in documents for text in each.texts]
     assert len(texts) > 2_000
     put("a.jsonl", rows)
     assert read("a.jsonl").texts[: len(texts)] == texts
+
+
+def test_a_file_without_rows_is_one_block(here):
+    put("a.jsonl", b"")
+    (block,) = cut(expand("a.jsonl")[0], 1000)
+    assert listed(block.documents().texts) == []
+    assert [each.place for each in again(expand("a.jsonl")[0], [block.place])] == [block.place]
 
 
 def test_places_ascend(here):
