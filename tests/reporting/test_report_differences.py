@@ -59,7 +59,6 @@ def truly_own(text, other, shingler):
 @given(a_text, a_text)
 def test_a_place_is_marked_if_no_common_shingle_covers_it(shingler, a, b):
     text, places = own(a, b, 0, shingler)
-    assert all(i < j for i, j in places)
     assert (text, {p for i, j in places for p in range(i, j)}) == truly_own(a, b, shingler)
     found = differences(a, b, shingler)
     assert found.whole
@@ -116,7 +115,7 @@ def test_both_change_and_are_cut():
 
 def test_many_differences_close_together_are_cut():
     text = " ".join(f"word{i}" for i in range(900))
-    found = differences(text, re.sub("(word..5) ", r"\1 changed ", text), Shingler(size=3))
+    found = differences(text, re.sub(r"(word\d*[05]) ", r"\1 changed ", text), Shingler(size=3))
     # Up to the first difference that is so far behind the first one of all.
     assert SHOWN <= len(plain(found.here)) < SHOWN + LONGEST + 2 * AROUND + 2 * len(plain(GAP))
 
