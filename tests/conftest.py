@@ -23,14 +23,14 @@ from fastlsh.index.sqlite import connection
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for oracle, strategies and files
 
-# The same examples in every run; a failure is never a matter of luck. FASTLSH_EXAMPLES=5000 digs
-# deeper.
+# The same examples in every run; a failure is never a matter of luck. .ci/run tries more of them,
+# and FASTLSH_EXAMPLES=5000 digs deeper.
 settings.register_profile(
     "fastlsh",
     deadline=None,
     derandomize=True,
     database=None,
-    max_examples=int(os.environ.get("FASTLSH_EXAMPLES", "75")),
+    max_examples=int(os.environ.get("FASTLSH_EXAMPLES", "40")),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fastlsh")
@@ -64,8 +64,8 @@ def pytest_cmdline_main(config):
     options = config.option
     whole = config.args_source != pytest.Config.ArgsSource.ARGS
     given = getattr(options, "numprocesses", 0) is not None or hasattr(config, "workerinput")
-    part = not whole or options.markexpr != "not slow" or options.keyword or options.capture == "no"
-    if given or part:
+    slow = "not slow" not in options.markexpr
+    if given or not whole or slow or options.keyword or options.capture == "no":
         return
     options.numprocesses = "auto"
     options.dist = "worksteal" if options.dist == "no" else options.dist
@@ -73,10 +73,15 @@ def pytest_cmdline_main(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests that try each instruction set anyway, whichever FASTLSH_ISA forces."""
+    """Mark the tests that try each instruction set anyway, whichever FASTLSH_ISA forces.
+
+    And those of large collections, which take long and seldom find what small ones do not.
+    """
     for item in items:
         if "isa" in item.fixturenames:
             item.add_marker("every_isa")
+        if "corpus" in item.fixturenames:
+            item.add_marker("exhaustive")
 
 
 def pytest_collection_finish():

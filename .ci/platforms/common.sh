@@ -109,7 +109,8 @@ inside() {
         exec chroot "$root" /usr/bin/env --ignore-environment --chdir=/fastlsh HOME=/root ${QEMU_CPU:+QEMU_CPU=$QEMU_CPU} \
             PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 \
             DEBIAN_FRONTEND=noninteractive PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
-            PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 "$@"
+            PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
+            ${PYTEST_ADDOPTS:+"PYTEST_ADDOPTS=$PYTEST_ADDOPTS"} "$@"
     ' inside "$root" "$@"
 }
 
@@ -160,7 +161,7 @@ done
 suite() {
     local log=$folder/suite.log began=$SECONDS
     step "tests"
-    "$@" -q -ra -p no:cacheprovider 2>&1 | tee "$log"
+    PYTEST_ADDOPTS="-m 'not slow'" "$@" -q -ra -p no:cacheprovider 2>&1 | tee "$log"
     if grep '^SKIPPED' "$log" | grep -vE "$skips"; then
         echo "$name: these tests were skipped, and the script does not say why" >&2
         exit 1

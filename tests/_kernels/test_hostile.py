@@ -12,6 +12,7 @@ import types
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from fastlsh import _kernels
 from kernel_cases import CASES, TEXTS
@@ -29,7 +30,7 @@ EDGES = [0, 1, 2, 3, 4, 7, 31, 2**31 - 1, 2**31, 2**32 - 1, 2**60, 2**61, 2**62 
 EDGES += [2**63 - 1, 2**63, 2**64 - 1, -1, -2, -5, -(2**31), -(2**62), -(2**63)]
 DTYPES = [np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float64, np.float32, object]
 JUNK = [None, "x", b"xy", 2.5, object(), [], [1, 2], (), np.zeros(0), np.zeros(3)]
-TRIES = int(os.environ.get("FASTLSH_EXAMPLES", "200"))
+TRIES = settings().max_examples * 5
 
 
 class Draw(random.Random):

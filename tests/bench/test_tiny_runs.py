@@ -18,11 +18,8 @@ NEEDED = {
     "spark": "pyspark",
     "integrations": "pyarrow",
 }
-# They start many processes each; .ci/run and the job "benchmarks" run them, too.
-LONG = {
-    "candidates", "disk", "files", "hostile", "index", "index_forms", "integrations", "kernels",
-    "peers", "scale", "ways",
-}  # fmt: skip
+# All are tried by .ci/run and the job "benchmarks"; the default run tries these.
+QUICK = {"accuracy", "end_to_end", "throughput"}
 MORE = {
     "compat_lsh", "containment", "disk", "hostile", "index_forms", "integrations", "keys", "lines",
     "spark", "tools",
@@ -38,7 +35,7 @@ def run(name, *arguments):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in ALL]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in ALL]
 )
 def test_it_runs_small(name, tmp_path):
     library = NEEDED.get(name)
@@ -57,7 +54,7 @@ def test_it_runs_small(name, tmp_path):
         list(block(records))
 
 
-@pytest.mark.parametrize("name", ["end_to_end", "peers"])
+@pytest.mark.parametrize("name", ["end_to_end", pytest.param("peers", marks=pytest.mark.slow)])
 def test_it_runs_on_the_texts_of_a_file(name, tmp_path):
     texts = ROOT / "examples" / "notices.jsonl"
     more = ["--documents=200"] if name == "peers" else []
@@ -66,6 +63,7 @@ def test_it_runs_on_the_texts_of_a_file(name, tmp_path):
     assert list(load(tmp_path, quick=True)) == [f"{name}-file"]
 
 
+@pytest.mark.slow
 def test_forms_of_an_index_one_after_the_other(tmp_path):
     """What was measured before is not measured again."""
     seen = []

@@ -28,7 +28,7 @@ def jsonl(rows):
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-@pytest.fixture(params=["file", "redis"])
+@pytest.fixture(params=["file", pytest.param("redis", marks=pytest.mark.exhaustive)])
 def place(request):
     """Where an index can be."""
     if request.param == "file":

@@ -267,7 +267,7 @@ def test_what_another_process_is_writing_is_let_alone(here):
         "import os, time\n"
         "from fastlsh.io import replacing\n"
         "with replacing('other') as name:\n"
-        "    open(name, 'w').close(); print('here', flush=True); time.sleep(60)\n"
+        "    open(name, 'w').close(); print('here', flush=True); time.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", stalled], stdout=subprocess.PIPE) as process:
         process.stdout.readline()

@@ -11,6 +11,7 @@ import threading
 import pytest
 
 import warm
+from combinations import covering, every
 from files import get, put, put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -85,7 +86,7 @@ def test_the_largest_numbers(run, three):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["pairs"], ["explain"], ["evaluate"]])
+@pytest.mark.parametrize("arguments", every(3, [["pairs"], ["explain"], ["evaluate"]]))
 def test_a_closed_standard_output(three, arguments):
     ids = ["0", "1"] if arguments == ["explain"] else []
     found = shell(">&-", *arguments, three, *ids)
@@ -95,7 +96,7 @@ def test_a_closed_standard_output(three, arguments):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+@pytest.mark.parametrize("arguments", every(2, [["--help"], ["--version"]]))
 def test_help_where_the_standard_output_is_closed(here, arguments):
     found = shell(">&-", *arguments)
     assert found.returncode in (0, 1)  # Python before 3.11 writes the help elsewhere
@@ -104,14 +105,14 @@ def test_help_where_the_standard_output_is_closed(here, arguments):
 
 
 @posix
-def test_a_closed_standard_output_that_is_not_needed(three):
-    for line in (">&-", "<&- >&-", "<&- >&- 2>&-"):
-        assert shell(line, "dedup", three, "-o", "b.jsonl").returncode == 0
-        assert len(get("b.jsonl").splitlines()) == 2
+@pytest.mark.parametrize("line", every(3, ["<&- >&- 2>&-", ">&-", "<&- >&-"]))
+def test_a_closed_standard_output_that_is_not_needed(three, line):
+    assert shell(line, "dedup", three, "-o", "b.jsonl").returncode == 0
+    assert len(get("b.jsonl").splitlines()) == 2
 
 
 @posix
-@pytest.mark.parametrize("line", ["2>&-", "<&- 2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("line", every(2, ["2>/dev/full", "2>&-", "<&- 2>&-"]))
 def test_messages_that_nobody_can_read(three, line):
     put_rows("a.jsonl", {"id": 1, "text": ONE}, {"id": 1, "text": ONE})  # a warning, too
     found = shell(line, "pairs", "a.jsonl")
@@ -121,7 +122,9 @@ def test_messages_that_nobody_can_read(three, line):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["pairs", "a.jsonl", "-q"], ["tune", "--threshold", "0.8"]])
+@pytest.mark.parametrize(
+    "arguments", every(2, [["pairs", "a.jsonl", "-q"], ["tune", "--threshold", "0.8"]])
+)
 def test_a_full_standard_output(three, arguments):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full")
@@ -196,7 +199,7 @@ def delivered(name):
 
 
 @posix
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("name", every(2, ["SIGTERM", "SIGHUP", "SIGINT"]))
 def test_a_signal_leaves_no_temporary_file(three, name):
     if signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
         pytest.skip(f"{name} is ignored here, and what is ignored stays so")
@@ -238,7 +241,7 @@ def test_a_signal_that_is_ignored_stays_so(here):
 
 
 @posix
-@pytest.mark.parametrize("start", [COMMAND, "script"])
+@pytest.mark.parametrize("start", every(2, [COMMAND, "script"]))
 def test_ctrl_c_while_the_command_is_imported(here, start):
     # What it imports first says so, and waits.
     put("numpy.py", WAITS)
@@ -294,10 +297,10 @@ def test_a_new_output_has_the_mode_of_the_umask(three):
     assert mode("b.tsv") == 0o640
 
 
-INPUTS = ["a.jsonl", "a.parquet", "a.arrow"]
+INPUTS = ["a.jsonl", "a.arrow", "a.parquet"]
 
 
-@pytest.fixture(params=INPUTS)
+@pytest.fixture(params=every(2, INPUTS, 1))
 def rows_of(request, here):
     """An input of three rows, of which the second is the first again."""
     texts, name = [ONE, ONE, "other"], request.param
@@ -316,8 +319,7 @@ def rows_of(request, here):
 @posix
 @pytest.mark.parametrize(
     ("rows_of", "line"),
-    [("a.jsonl", "> {}"), ("a.jsonl", ">> {}"), ("a.jsonl", "| cat > {}"), ("a.arrow", "> {}"),
-     ("a.arrow", "| cat > {}"), ("a.parquet", ">> {}")],
+    covering(INPUTS, ["> {}", ">> {}", "| cat > {}"]),
     indirect=["rows_of"],
 )  # fmt: skip
 def test_rows_to_the_standard_output(rows_of, line):

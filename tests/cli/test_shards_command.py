@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from combinations import covering
 from files import put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -122,25 +123,26 @@ def test_a_bad_row_in_a_later_shard_leaves_nothing(run, shards):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_nothing_or_everything(here, number):
+@pytest.mark.parametrize(
+    ("delay", "number"), covering([0.0, 0.05, 0.1], [signal.SIGINT, signal.SIGTERM])
+)
+def test_a_signal_leaves_nothing_or_everything(here, number, delay):
     os.mkdir("in")
     for i in range(300):
         put_rows(f"in/{i}.jsonl", {"text": f"{i} {ONE}"})
     command = [sys.executable, "-m", "fastlsh", "dedup", "in", "-o", "out/", "-q"]
-    for delay in (0.0, 0.05, 0.1):
-        process = subprocess.Popen(command, stderr=subprocess.PIPE)
-        while process.poll() is None and not os.path.isdir("out"):
-            time.sleep(0.001)
-        time.sleep(delay)
-        process.send_signal(number)
-        process.communicate()
-        names = os.listdir("out") if os.path.isdir("out") else []
-        if names:
-            assert sorted(names) == sorted(os.listdir("in"))
-            for name in names:
-                os.unlink(f"out/{name}")
-            os.rmdir("out")
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    while process.poll() is None and not os.path.isdir("out"):
+        time.sleep(0.001)
+    time.sleep(delay)
+    process.send_signal(number)
+    process.communicate()
+    names = os.listdir("out") if os.path.isdir("out") else []
+    if names:
+        assert sorted(names) == sorted(os.listdir("in"))
+        for name in names:
+            os.unlink(f"out/{name}")
+        os.rmdir("out")
 
 
 def test_texts_of_a_directory(run):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh.cli import main
 from fastlsh.disk import answers, deciding, gathering, linking, on_disk, signed_runs, workdir
 from fastlsh.disk import writing as disk_writing
@@ -119,9 +120,8 @@ def command_of(inputs, folder, output, engine="disk"):
             "--clusters", f"{folder}/c.jsonl", "--engine", engine, "-q"]  # fmt: skip
 
 
-@pytest.mark.parametrize("left", [0, 2])
-@pytest.mark.parametrize("output", ["k.jsonl", "k/"])
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("left", [0, pytest.param(2, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(("stage", "output"), covering(STAGES, ["k/", "k.jsonl"]))
 def test_a_disk_that_is_full_in_a_stage(
     collection, small_disk, monkeypatch, capfd, stage, output, left
 ):

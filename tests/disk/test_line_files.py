@@ -11,6 +11,7 @@ import pytest
 
 import fastlsh
 import oracle_lines
+from combinations import covering
 from fastlsh import InputError, Shingler, deduplicate_line_files
 from fastlsh.disk import choice, deciding
 from killed_runs import ended_again_and_again
@@ -64,10 +65,11 @@ def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
     return result, found[1][1]
 
 
-@pytest.mark.parametrize("by", ["line", "paragraph"])
-@pytest.mark.parametrize("sizes", SIZES, ids=["small", "one by one", "at once"])
-@pytest.mark.parametrize(("shards", "threads"), [(1, 1), (3, 2), (7, 2)])
-def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, shards, threads):
+@pytest.mark.parametrize(
+    ("sizes", "cut", "by"), covering(SIZES, [(7, 2), (3, 2), (1, 1)], ["line", "paragraph"])
+)
+def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
+    shards, threads = cut
     small_budget(monkeypatch, **sizes)
     rows = rows_of(1, 100)
     inputs = write_shards(tmp_path, rows, shards)
@@ -90,8 +92,7 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, shards, thr
     assert result.characters == sum(end - begin for _, begin, end, *_ in removed)
 
 
-@pytest.mark.parametrize("by", ["line", "paragraph"])
-@pytest.mark.parametrize("sizes", SIZES, ids=["small", "one by one", "at once"])
+@pytest.mark.parametrize(("sizes", "by"), covering(SIZES, ["line", "paragraph"]))
 def test_lines_of_a_reference_collection_go_too(tmp_path, monkeypatch, by, sizes):
     small_budget(monkeypatch, **sizes)
     known, rows = rows_of(7, 40), rows_of(1, 100)
@@ -315,9 +316,10 @@ def prepared(folder, **more):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_a_kill_in_every_stage_changes_nothing(tmp_path):
+@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
     expected, keywords = prepared(tmp_path)
-    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=5)
+    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
 
 def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):

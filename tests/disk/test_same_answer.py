@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import fastlsh
+from combinations import covering
 from fastlsh import Shingler, deduplicate_files, near_duplicate_files
 from shards import contents, rows_of, small_budget, write_shards
 
@@ -40,9 +41,9 @@ def both(folder, inputs, output="kept.jsonl", **keywords):
     return disk, written
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=["small", "one by one", "at once"])
-@pytest.mark.parametrize(("shards", "threads"), [(1, 1), (2, 1), (2, 2), (7, 2)])
-def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, shards, threads):
+@pytest.mark.parametrize(("cut", "sizes"), covering([(1, 1), (2, 1), (2, 2), (7, 2)], SIZES))
+def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
+    shards, threads = cut
     small_budget(monkeypatch, **sizes)
     inputs = write_shards(tmp_path, rows_of(shards, 120), shards)
     result, _ = both(tmp_path, inputs, threads=threads)
@@ -175,6 +176,7 @@ def test_too_many_pairs(tmp_path, monkeypatch):
     assert not (tmp_path / "p.tsv").exists()
 
 
+@pytest.mark.exhaustive
 def test_the_real_corpus(data, tmp_path):
     pytest.importorskip("pyarrow")
     inputs = [str(data / "descriptions.jsonl.zst")]

@@ -151,6 +151,7 @@ def test_the_commands_of_the_readme_run(tmp_path, examples):
     assert written >= {"pairs.tsv", "clean.parquet", "report.html"}
 
 
+@pytest.mark.exhaustive
 def test_the_truth_of_the_examples_is_what_their_page_computes(examples, monkeypatch, capsys):
     text = (examples / "README.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
@@ -246,6 +247,7 @@ def test_every_option_of_the_commands_is_on_their_page():
                 assert f"`{option}" in pages[name], (name, option)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not importlib.util.find_spec("matplotlib"), reason="no matplotlib")
 def test_figures_are_made_by_the_script(tmp_path):
     script = DOCS / "make_figures.py"

@@ -11,6 +11,15 @@ from fastlsh.index import stored
 from fastlsh.index.sqlite import levels, store
 
 KINDS = ["memory", "sqlite", "sqlite, many runs", "redis"]
+ON_SERVERS = ("test_backends.py", "test_errors.py")
+
+
+def pytest_collection_modifyitems(items):
+    """In the default run, a server does what the tests of backends want, and its own tests."""
+    for item in items:
+        given = getattr(item, "callspec", None)
+        if given and given.params.get("backend") == "redis" and item.path.name not in ON_SERVERS:
+            item.add_marker("exhaustive")
 
 
 class Backend:

@@ -371,7 +371,7 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("kills", [5, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_at_any_time(path, kills, monkeypatch):
     """What was acknowledged is there, what was not is there in full or not at all."""
     draw = random.Random(1)

@@ -13,6 +13,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
+from combinations import every
 from fastlsh import Index, Shingler
 from fastlsh.index import loading, storage
 
@@ -272,7 +273,8 @@ def test_another_version_is_refused(file):
 LIES = [0, -1, 1, 2**31, 2**32, 2**62, 2**63, 2**70, 10**30, 1e300, 0.5, None, "x", [], {}, True]
 
 
-def test_headers_that_lie(file):
+@pytest.mark.parametrize("third", every(3, range(3)))
+def test_headers_that_lie(file, third):
     data = file.read_bytes()
     header, body = parts_of(data)
     assert put_together(header, body) == data
@@ -284,10 +286,10 @@ def test_headers_that_lie(file):
             for key in keys:
                 yield from places(value[key], (*path, key))
 
-    for path in places(header):
+    for number, path in enumerate(places(header), third):  # each third has other lies of a place
         if path in {("fastlsh",), ("parameters", "threshold"), ("parameters", "seed")}:
             continue
-        for lie in [*LIES, "gone"]:
+        for lie in [*LIES, "gone"][number % 3 :: 3]:
             bad = json.loads(json.dumps(header))
             inner = bad
             for key in path[:-1]:

@@ -13,6 +13,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh import Index, MinHasher, Shingler
 from fastlsh.index import memory
 from fastlsh.index.in_memory import Memory
@@ -168,8 +169,7 @@ class Case:
                 index.compact()
 
 
-@pytest.mark.parametrize("verify", ["signature", "exact"])
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize(("name", "verify"), covering(CHANGES, ["signature", "exact"]))
 def test_undisturbed(backend, name, verify):
     case = Case(name, verify, backend if backend.stored else Index)
     index = case.again()

@@ -11,6 +11,7 @@ import os
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh.io import InputError, check_rows_output, read, write_rows
 from files import get, put
 
@@ -65,8 +66,8 @@ def test_types_are_those_of_the_whole_file(here):
 
 
 @pytest.mark.parametrize(
-    ("values", "reason"),
-    [
+    ("case", "far"),
+    covering([
         ([1, "a"], "row 2: the value of 'v' does not fit: string, but int64 in rows before"),
         ([None, True, 2], "row 3: the value of 'v' does not fit: int64, but bool in rows before"),
         ([{"a": {"b": 1}}, {"a": {"b": "x"}}], "row 2: the value of 'v.a.b' does not fit: string"),
@@ -78,10 +79,10 @@ def test_types_are_those_of_the_whole_file(here):
         ([0.5, 2**60 + 1], "row 2: the value of 'v' does not fit: Integer value"),
         (["a", "\ud800"], "row 2: the value of 'v' does not fit: "),
         ([{}, {}], "all objects of 'v' are empty, which Parquet does not have"),
-    ],
-)
-@pytest.mark.parametrize("far", [0, 9_000_000])
-def test_types_that_do_not_agree(here, values, reason, far):
+    ], [0, 9_000_000]),
+)  # fmt: skip
+def test_types_that_do_not_agree(here, case, far):
+    values, reason = case
     pytest.importorskip("pyarrow")
     rows = [{"text": "x" * far, "v": value} for value in values]
     put("a.jsonl", lines(*rows))

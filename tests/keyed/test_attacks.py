@@ -94,6 +94,7 @@ def searched(shingler):
     return len(np.unique(np.concatenate(found)))
 
 
+@pytest.mark.exhaustive
 def test_a_search_for_collisions():
     shingler = Shingler("char", BLOCK * BLOCKS)
     assert searched(shingler) < 2**BLOCKS
@@ -128,7 +129,7 @@ def poisoned(words):
     return texts, len(payload) / (2 * words + len(payload))
 
 
-@pytest.mark.parametrize("words", [500, 2000])
+@pytest.mark.parametrize("words", [500, pytest.param(2000, marks=pytest.mark.exhaustive)])
 def test_a_payload_merges_strangers_only_without_a_key(words):
     texts, truth = poisoned(words)
     shingler = Shingler("word", 1)

@@ -7,6 +7,7 @@ hashed with a key: consecutive numbers as tokens. Each cell has another key.
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh import Key, LSHParams, MinHasher, Shingler, TokenIds, band_keys, estimate_jaccard
 
 NUM_PERM = 128
@@ -44,9 +45,9 @@ def estimates(n, similarity, trials, seed, scheme="affine32"):
     return np.concatenate(found)
 
 
-@pytest.mark.parametrize("similarity", SIMILARITIES)
-@pytest.mark.parametrize("n", [20, 100, 1000])
-@pytest.mark.parametrize("scheme", ["affine32", "fss"])
+@pytest.mark.parametrize(
+    ("similarity", "n", "scheme"), covering(SIMILARITIES, [20, 100, 1000], ["affine32", "fss"])
+)
 def test_estimates(n, similarity, scheme):
     trials = 4000
     seed = SIMILARITIES.index(similarity) + n % 7

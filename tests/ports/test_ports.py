@@ -183,6 +183,7 @@ def needs_no_tables(steps):
     return own and set(steps) <= WITHOUT_TABLES
 
 
+@pytest.mark.exhaustive
 def test_every_choice_of_steps_on_all_of_ascii(port):
     everything = "".join(map(chr, range(128)))
     numbers = " A rose, 1,234.56; 7. ,8 9.,1 10.x_1\t\n1.2.3 \x1f\x1c -- End "
@@ -193,6 +194,7 @@ def test_every_choice_of_steps_on_all_of_ascii(port):
     compare(port, cases)
 
 
+@pytest.mark.exhaustive
 def test_random_texts_of_ascii(port):
     draw = random.Random(16)
     cases = []
@@ -287,6 +289,7 @@ def changed(draw, text, times):
     return "".join(letters)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
 def test_decisions(javascript):
     lines, results = [], []

@@ -12,7 +12,10 @@ from fastlsh import Shingler, deduplicate, deduplicate_lines, explain, report
 from report_page import NASTY, family
 from required import missing
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
+pytestmark = [
+    pytest.mark.exhaustive,
+    pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning"),  # of low thresholds
+]
 
 SCREENS = [(360, 640), (390, 844), (1280, 900)]  # small phone, phone, desk
 

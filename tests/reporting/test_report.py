@@ -308,6 +308,7 @@ def test_bytes_that_are_not_utf_8(page):
     assert "\\xff\\xfe binary" in page(result, texts).sections["The largest clusters"]
 
 
+@pytest.mark.exhaustive
 def test_below_five_megabytes_whatever_the_texts(tmp_path):
     """Everything that is text is cut; here each character of it takes 36 bytes."""
     draw = np.random.RandomState(0)

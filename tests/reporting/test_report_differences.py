@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from fastlsh import Shingler, deduplicate, report
 from fastlsh.explanation.units import units_of
 from fastlsh.reporting import differences as module
-from fastlsh.reporting.differences import COMPARED, KNOWN, SHOWN, beginning, differences, own
+from fastlsh.reporting.differences import (
+    AROUND,
+    COMPARED,
+    GAP,
+    KNOWN,
+    LONGEST,
+    SHOWN,
+    beginning,
+    differences,
+    own,
+)
 from strategies import by_text
 
 SHINGLERS = [
@@ -101,6 +111,13 @@ def test_both_change_and_are_cut():
     assert marks(found.here)[0].startswith("xxx")
     assert marks(found.there)[0].startswith("word0 word1")
     assert len(plain(found.here)) < SHOWN
+
+
+def test_many_differences_close_together_are_cut():
+    text = " ".join(f"word{i}" for i in range(900))
+    found = differences(text, re.sub(r"(word\d*[05]) ", r"\1 changed ", text), Shingler(size=3))
+    # Up to the first difference that is so far behind the first one of all.
+    assert SHOWN <= len(plain(found.here)) < SHOWN + LONGEST + 2 * AROUND + 2 * len(plain(GAP))
 
 
 @pytest.mark.parametrize("unit", ["char", "word", "byte"])

@@ -293,7 +293,7 @@ def until_answered(call, kernel, monkeypatch):
 # One thread or two, and for three of them both: a case for each value, not for each pair of values.
 WITH_BOTH = ("candidate_pairs", "deduplicate", "signatures")
 ANSWERED = [
-    (name, threads)
+    pytest.param(name, threads, marks=[pytest.mark.exhaustive] * (threads != 1 + place % 2))
     for place, name in enumerate(CALLS)
     for threads in ((1, 2) if name in WITH_BOTH else (1 + place % 2,))
 ]

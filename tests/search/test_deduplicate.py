@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from fastlsh import LSHParams, Shingler, deduplicate
+from fastlsh import LSHParams, MinHasher, Shingler, deduplicate
 from strategies import (
     bandings,
     collections,
@@ -128,6 +128,24 @@ def test_threads_blocks_and_room_are_irrelevant(texts, threads, room, most):
         found = deduplicate(texts, 0.6, **options, threads=threads)
     assert outcome(found) == outcome(expected)
     assert found.limited == expected.limited
+
+
+def test_a_bucket_remembers_the_first_64():
+    """In one bucket with 65 kept documents, copies of the first are found, of the last are not."""
+    hasher = MinHasher(1)
+    words = [f"word{number}" for number in range(66 * 20)]
+    least = int(hasher.from_tokens([[word] for word in words]).argmin())
+    words[0], words[least] = words[least], words[0]  # the one that all documents have
+    texts = [" ".join([words[0], *words[20 * d + 1 : 20 * d + 20]]) for d in range(65)]
+    for new in ("near", "nearer"):  # not the same text, which would be found before
+        texts += [f"{texts[0]} {new}", f"{texts[64]} {new}"]
+    assert hasher.from_tokens([["near"], ["nearer"], words[:1]]).argmin() == 2
+    result = deduplicate(
+        texts, 0.8, shingler=Shingler("word", 1), num_perm=1, bands=1, rows=1, verify="exact"
+    )
+    assert np.flatnonzero(~result.kept).tolist() == [65, 67]
+    assert result.kept_index[[65, 67]].tolist() == [0, 0]
+    assert result.limited
 
 
 @pytest.mark.parametrize("most", [1, 3, 20, 1000])

@@ -8,6 +8,7 @@ many trials that 5 % are more than 4 standard errors. Band matches: within 5 % o
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh import LSHParams, MinHasher, band_keys, estimate_jaccard
 
 NUM_PERM = 128
@@ -71,9 +72,9 @@ CELLS = [("random", n) for n in (20, 100, 1000, 10_000)]
 CELLS += [(universe, n) for universe in ("consecutive", "ascii") for n in (20, 100, 1000)]
 
 
-@pytest.mark.parametrize("similarity", SIMILARITIES)
-@pytest.mark.parametrize(("universe", "n"), CELLS)
-def test_estimates(universe, n, similarity):
+@pytest.mark.parametrize(("cell", "similarity"), covering(CELLS, SIMILARITIES))
+def test_estimates(cell, similarity):
+    universe, n = cell
     assert (similarity * n) % 1 == 0
     seed = CELLS.index((universe, n)) * len(SIMILARITIES) + SIMILARITIES.index(similarity)
     trials = TRIALS if n < 10_000 else 2500
@@ -99,9 +100,9 @@ def band_match_rate(universe, n, similarity, rows, seed, scheme="affine32"):
     return matches / (trials * params.bands)
 
 
-@pytest.mark.parametrize(("similarity", "rows"), BANDS)
-@pytest.mark.parametrize("universe", UNIVERSES)
-def test_band_matches(universe, similarity, rows):
+@pytest.mark.parametrize(("band", "universe"), covering(BANDS, UNIVERSES))
+def test_band_matches(band, universe):
+    similarity, rows = band
     seed = list(UNIVERSES).index(universe) * len(BANDS) + BANDS.index((similarity, rows))
     found = band_match_rate(universe, 100, similarity, rows, seed)
     assert found == pytest.approx(similarity**rows, rel=0.05)
@@ -135,8 +136,12 @@ MOST = {20: 0.80, 100: 0.80, 1000: 1.03, 10_000: 1.03}
 
 # Sets of 10,000 take most of the time: two similarities of them, and the other two are slow.
 SLOW = [(*cell, similarity) for cell in CELLS if cell[1] == 10_000 for similarity in (0.2, 0.8)]
-FSS_CELLS = [(*cell, similarity) for cell in CELLS for similarity in SIMILARITIES]
-FSS_CELLS = [pytest.param(*c, marks=[pytest.mark.slow] * (c in SLOW)) for c in FSS_CELLS]
+FSS_CELLS = [
+    pytest.param(*cell, similarity, marks=[*case.marks, *[pytest.mark.slow] * slow])
+    for case in covering(CELLS, SIMILARITIES)
+    for cell, similarity in [case.values]
+    for slow in [(*cell, similarity) in SLOW]
+]
 
 
 @pytest.mark.parametrize(("universe", "n", "similarity"), FSS_CELLS)
@@ -149,9 +154,11 @@ def test_estimates_by_fss(universe, n, similarity):
     assert rmse <= MOST[n] * ideal
 
 
-@pytest.mark.parametrize(("bands", "rows"), [(17, 7), (30, 3), (9, 13), (6, 21)])
-@pytest.mark.parametrize("n", [20, 100, 1000])
-def test_candidates_by_fss(n, bands, rows):
+@pytest.mark.parametrize(
+    ("params", "n"), covering([(17, 7), (30, 3), (9, 13), (6, 21)], [20, 100, 1000])
+)
+def test_candidates_by_fss(params, n):
+    bands, rows = params
     params = LSHParams(bands, rows)
     for similarity in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9):
         ((left, right),) = signatures_of_pairs("random", n, similarity, 4000, n + bands, "fss")

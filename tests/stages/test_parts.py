@@ -90,7 +90,7 @@ def options_of(search, banding, removal=False):
     return {**search, "shingler": shingler, "num_perm": 16, "bands": bands, "rows": rows}
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples * 4 // 3)
 @given(
     collections(narrow | wide), thresholds, bandings, searches, priorities,
     st.sampled_from([1, 2, 1000]), st.lists(st.booleans(), min_size=24, max_size=24),
@@ -112,7 +112,7 @@ def test_decisions(
     assert_same(found, result, fixed)
 
 
-@settings(max_examples=100)
+@settings(max_examples=settings().max_examples * 4 // 3)
 @given(
     collections(narrow | wide), thresholds, bandings, searches, st.sampled_from([1, 2, 7]),
     st.integers(0, 99), st.booleans(), st.booleans(),

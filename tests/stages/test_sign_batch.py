@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_text
@@ -23,7 +23,6 @@ normalising = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
 @given(
     collections(wide), shinglers, normalising, st.sampled_from(["affine32", "fss"]),
     st.booleans(), st.booleans(), st.sampled_from([1, 3, 1000]),

@@ -192,6 +192,16 @@ def test_words(text, cut, size, steps):
     assert shingler.hashes(text).tolist() == sorted(set(map(oracle.words_hash, windows)))
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_empty_words_wherever_a_block_of_words_begins(size):
+    # Before they are finished, shingles of them alone are 0: as if there had been none.
+    shingler = Shingler("word", size, words="alphanumeric", empty_words=True)
+    windows = oracle.windows((*["a"] * size, *[""] * size, "b"), size)
+    expected = sorted(set(map(oracle.words_hash, windows)))
+    for n in range(size, 1100):
+        assert shingler.hashes("a," * n + "," * size + "b").tolist() == expected
+
+
 @given(st.lists(tricky, max_size=6), st.sampled_from(CUTS), st.sampled_from(["affine32", "fss"]))
 def test_words_on_every_instruction_set(isa, texts, cut, scheme):
     # Long ones, too: what is found in one part of a text goes on in the next.
@@ -303,8 +313,24 @@ def test_a_text_of_several_pieces(steps):
 def test_a_text_that_turns_wide_in_a_later_piece():
     # Of two bytes a code point, until there is one that becomes one of four.
     words = "Wörter 漢 " * (PIECE // 8)
-    (found,) = after([f"{words}\ufacf."], strip_accents=True)
+    # What it needs room for is not what the last text does.
+    found, last = after([f"{words}\ufacf.", "漢"], strip_accents=True)
     assert found == f"{words.replace('ö', 'o')}\U0002284a."
+    assert last == "漢"
+
+
+def test_what_becomes_narrower_is_stored_so():
+    """Equal texts are stored in equal width, else they would not be found to be equal."""
+    texts = ["abc", "\xff", "\u0100", "\u0fff", "\u1000", "\uffff", "中文", "\U00010000"]
+    shingler = Shingler(punctuation="remove", punctuation_characters="\U0001f600")
+    numbers = np.arange(len(texts))
+    narrow, wide = (
+        shingler.take_texts(as_texts([text + end for text in texts]), numbers)
+        for end in ("", "\U0001f600")
+    )
+    equal = np.zeros(len(texts), np.uint8)
+    wide.equal(narrow, equal)
+    assert equal.all()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to oneself there")

@@ -28,6 +28,7 @@ def test_the_median_counts_not_the_range():
     assert paired.complaints({"a": noisy}, 1.03) == []
 
 
+@pytest.mark.slow
 def test_every_measurement_runs_and_answers_the_same_again(tmp_path):
     paired.write_texts(tmp_path, None, quick=True)
     for name, (function, first) in paired.MEASUREMENTS.items():
@@ -37,6 +38,7 @@ def test_every_measurement_runs_and_answers_the_same_again(tmp_path):
         assert once["value"] >= 0
 
 
+@pytest.mark.slow
 def test_a_version_agrees_with_itself(tmp_path, capsys):
     out = tmp_path / "paired.json"
     chosen = ["band_keys"]
@@ -123,6 +125,7 @@ def test_different_answers_have_different_digests():
     assert digests[5] == paired_jobs.digest(fastlsh.near_duplicates(texts, 0.8))
 
 
+@pytest.mark.slow
 def test_an_import_is_measured_with_bytecode(tmp_path):
     found = paired_jobs.importing(str(tmp_path), 1, 0.01)
     assert found["value"] > 0

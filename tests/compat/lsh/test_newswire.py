@@ -42,6 +42,7 @@ def test_curves(newswire):
     assert newswire.probability(0.5, 50) > 0.99 > 0.01 > newswire.probability(0.5, 5)
 
 
+@pytest.mark.exhaustive
 def test_stories(newswire, stories):
     articles, planted = stories
     counts = {bands: newswire.candidates(articles, bands) for bands in (5, 20)}

@@ -9,6 +9,7 @@ import os
 import numpy as np
 import pytest
 
+from combinations import covering
 from fastlsh.io import InputError, expand, read, write_rows
 from fastlsh.io.blocks import again, cut, identity, in_order
 from fastlsh.io.sources import Options
@@ -211,8 +212,7 @@ def test_a_change_between_two_blocks_is_noticed(here):
         list(blocks)
 
 
-@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
-@pytest.mark.parametrize("size", [1000, 1 << 22])
+@pytest.mark.parametrize(("suffix", "size"), covering(["gz", "bz2", "xz", "zst"], [1000, 1 << 22]))
 def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
     count = 20_000 if suffix == "bz2" else 8_000  # blocks of 900 KB
     rows = "".join(f'{{"text": "{os.urandom(50).hex()}"}}\n' for _ in range(count)).encode()
@@ -222,10 +222,19 @@ def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
     blocks = []
     with pytest.raises(InputError, match=r"[Tt]runcated|Compressed file ended"):
         blocks.extend(cut(source, size))
-    texts = [text for block in blocks for text in block.documents().texts]
+    documents = [block.documents() for block in blocks]
+    assert not any(each.bad for each in documents)  # a row that was cut is none
+    texts = [text for each in documents for text in each.texts]
     assert len(texts) > 2_000
     put("a.jsonl", rows)
     assert read("a.jsonl").texts[: len(texts)] == texts
+
+
+def test_a_file_without_rows_is_one_block(here):
+    put("a.jsonl", b"")
+    (block,) = cut(expand("a.jsonl")[0], 1000)
+    assert listed(block.documents().texts) == []
+    assert [each.place for each in again(expand("a.jsonl")[0], [block.place])] == [block.place]
 
 
 def test_places_ascend(here):

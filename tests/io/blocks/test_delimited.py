@@ -48,7 +48,7 @@ def expected(data, quotes, delimiter):
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 20])
 @pytest.mark.parametrize(("quotes", "delimiter"), [(True, ","), (False, ","), (True, "\xe9")])
-@share(3)
+@share(2)
 @given(data=FILES)
 @example(data=b'a,b\n"c\n"d"e\nf,g\n')
 @example(data=b'5" x,b\n6" y,c\n"z",d\n')
