@@ -1,7 +1,7 @@
 """Families: what shared buckets connect."""
 
 from collections.abc import Callable
-from threading import Lock
+from threading import RLock
 from typing import NamedTuple
 
 import numpy as np
@@ -66,11 +66,11 @@ def families_of(
     family = np.arange(n, dtype=np.int32)
     none = np.empty(0, np.int32)
     links: list[Links] = [(none, none)] * bands
-    uniting = Lock()
+    uniting = RLock()
 
     def use(band: int, found: Links) -> None:
         later, earlier = links[band] = _copied(found[0], empty), _copied(found[1], empty)
-        with uniting:
+        with _kernels.Hold(uniting):
             _kernels.unite(family, earlier, later)
 
     without = link(use)

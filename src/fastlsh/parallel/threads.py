@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from threading import Lock, Thread
+from threading import RLock, Thread
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Hold
 from fastlsh.arguments import check_integer
 
 Batch = tuple[int, int]
@@ -106,19 +107,19 @@ class _Run:
         self.error: BaseException | None = None
         self._work = work
         self._parts = parts
-        self._lock = Lock()
+        self._lock = RLock()  # always by Hold: a Ctrl-C that left it locked would stop the others
         self._done = 0
 
     def work_on_next(self) -> bool:
         """Work on the next batch; return whether there was one, and it was done."""
-        with self._lock:
+        with Hold(self._lock):
             part = None if self.stop else next(self._parts, None)
         if part is None:
             return False
         for _ in self._work(*part) or ():
             if self.stop:
                 return False
-        with self._lock:
+        with Hold(self._lock):
             self._done += part[1] - part[0]
         return True
 
@@ -133,6 +134,6 @@ class _Run:
 
     def newly_done(self) -> int:
         """Return how many documents were done since it was asked last."""
-        with self._lock:
+        with Hold(self._lock):
             done, self._done = self._done, 0
         return done

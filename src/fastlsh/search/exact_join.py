@@ -1,13 +1,13 @@
 """All pairs that reach a threshold, none missed: the truth that LSH is measured against."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import SetJoin
+from fastlsh._kernels import Hold, SetJoin
 from fastlsh.arguments import check_ids, check_integer, check_threshold
 from fastlsh.candidates import CodedPairs, join_blocks, pair_codes, split_codes
 from fastlsh.errors import TooManyPairsError
@@ -125,14 +125,14 @@ def _join(
     room = max(n, ROOM)
     found: list[CodedPairs] = []
     total = 0
-    lock = Lock()
+    lock = RLock()
 
     def add(
         left: NDArray[np.int32], right: NDArray[np.int32], similarity: NDArray[np.float64]
     ) -> None:
         nonlocal total
         code = pair_codes(documents[left], documents[right])
-        with lock:
+        with Hold(lock):
             found.append((code, similarity.copy()))
             total += len(code)
             if total > max_pairs:

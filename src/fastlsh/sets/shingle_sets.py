@@ -1,7 +1,7 @@
 """The shingle sets of documents that are to be compared, within bounded memory."""
 
 from collections.abc import Iterator
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class ShingleSets:
         self._numbered = -1  # the large group whose numbers these are
         self._numbers = _kernels.Numbers()
         self._spare: list[_kernels.Numbers] = []  # for small groups, one for each thread
-        self._appending = Lock()
+        self._appending = RLock()
         self._end = 0
         self.words = np.empty(0, np.uint64)
         self.start, self.count = (empty(len(documents), np.int64) for _ in range(2))
@@ -139,7 +139,7 @@ class ShingleSets:
         place = np.empty(len(places), np.int64)
         size = np.empty(len(places), np.int64)
         packed = _kernels.pack_numbers(lists, start, count, sets, place, size)
-        with self._appending:
+        with _kernels.Hold(self._appending):
             place += self._append(sets[:packed])
             self.start[places] = place
             self.count[places] = size
