@@ -14,6 +14,7 @@ def inputs(tmp_path):
 
 
 def test_both_engines_by_option(run, inputs):
+    pytest.importorskip("pyarrow")
     for engine in ("memory", "disk"):
         status, _, err = run(
             "dedup", *inputs, "-o", f"{engine}.jsonl", "--engine", engine, "--memory", "1G",
@@ -51,6 +52,7 @@ def test_a_row_without_a_priority_is_a_bad_row(run, tmp_path, score):
 
 
 def test_the_log_tells_stages_and_result(run, inputs):
+    pytest.importorskip("pyarrow")
     run("dedup", *inputs, "-o", "k.jsonl", "--engine", "disk", "--log", "run.log", "-q")
     events = [json.loads(line) for line in Path("run.log").read_text().splitlines()]
     assert events[0]["event"] == "started"

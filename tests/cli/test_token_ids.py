@@ -61,6 +61,8 @@ def test_the_same_pairs_as_by_the_api(run, pa, kind, engine):
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_dedup_writes_the_rows_as_they_came(run, engine):
+    if engine == "disk":
+        pytest.importorskip("pyarrow")
     kept = fastlsh.deduplicate(documents(), 0.6, shingler=SHINGLER).selected
     put("a.jsonl", *({"x": 1, "text": ids} for ids in documents()))
     status, _, err = run(

@@ -18,6 +18,8 @@ from killed_runs import ended_again_and_again
 from report_page import Page, words
 from shards import WORDS, contents, small_budget, write_shards
 
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
 SIZES = [
     {},
     {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
@@ -281,7 +283,6 @@ def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
 
 
 def test_rows_are_converted(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(3, 40), 2)
     result, _ = both(tmp_path, inputs, output="kept.csv.gz", convert_to="csv.gz")

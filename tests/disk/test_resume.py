@@ -13,6 +13,8 @@ from fastlsh.disk import deciding, gathering, linking, signing
 from killed_runs import ended_again_and_again, finish, run, written
 from shards import rows_of, small_budget, write_shards
 
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
 
 def prepared(folder, seed=1, n=150):
     """Write a collection; return the keywords of a run, and what it must write."""

@@ -11,6 +11,8 @@ from combinations import covering
 from fastlsh import Shingler, deduplicate_files, near_duplicate_files
 from shards import contents, rows_of, small_budget, write_shards
 
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
 SIZES = [
     {},
     {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
@@ -147,8 +149,6 @@ def test_bad_rows_are_skipped_alike(tmp_path, monkeypatch):
      ("tsv", "none"), ("parquet", "signature")],
 )  # fmt: skip
 def test_same_pairs(tmp_path, monkeypatch, verify, suffix):
-    if suffix == "parquet":
-        pytest.importorskip("pyarrow")
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(11, 150), 3)
     results = [
@@ -178,7 +178,6 @@ def test_too_many_pairs(tmp_path, monkeypatch):
 
 @pytest.mark.exhaustive
 def test_the_real_corpus(data, tmp_path):
-    pytest.importorskip("pyarrow")
     inputs = [str(data / "descriptions.jsonl.zst")]
     result, _ = both(tmp_path, inputs, threads=2, output="kept.jsonl.zst")
     assert result.documents == 16410

@@ -42,6 +42,7 @@ NESTED = [
 
 
 def test_nested_json_stays_nested(here):
+    pytest.importorskip("pyarrow")
     put("a.jsonl", lines(*NESTED))
     convert("a.jsonl", "a.parquet", "parquet")
     table = parquet("a.parquet")
@@ -93,6 +94,7 @@ def test_types_that_do_not_agree(here, case, far):
 
 
 def test_csv_becomes_columns_of_strings(here):
+    pytest.importorskip("pyarrow")
     put("a.csv", 'id,text,n\n1,"a\nb",\n2,"""q""",07\n')
     convert("a.csv", "a.parquet", "parquet", [0, 1])
     table = parquet("a.parquet")
@@ -156,6 +158,7 @@ def test_columns_become_json(here):
 
 
 def test_texts_become_rows(here):
+    pytest.importorskip("pyarrow")
     os.mkdir("d")
     put("d/a.txt", "x\ny")
     put("d/b.txt", "")

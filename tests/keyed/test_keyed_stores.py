@@ -177,6 +177,8 @@ def rows(texts):
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_engines_agree(here, engine):
+    if engine == "disk":
+        pytest.importorskip("pyarrow")
     put("in.jsonl", *rows(TEXTS))
     result = fastlsh.deduplicate(TEXTS, 0.7, key=KEY)
     found = fastlsh.deduplicate_files(
@@ -192,6 +194,7 @@ def test_engines_agree(here, engine):
 
 
 def test_a_work_directory_belongs_to_one_key(here):
+    pytest.importorskip("pyarrow")
     put("in.jsonl", *rows(TEXTS))
 
     class StopError(Exception):
