@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fastlsh.io import InputError, read
+from files import put
+
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
 NAMES = sorted(path.stem for path in HERE.glob("targets/[a-z]*.py"))
@@ -60,3 +63,13 @@ def test_values_are_those_of_the_bytes(monkeypatch):
     ]
     assert chosen.rest() == b""
     assert sys.modules["chosen"].Chosen(b"").one("ab") == "a"
+
+
+def test_a_column_that_contradicts_itself(here):
+    """pyarrow ends the process if it is asked for such a column before it is told to read it."""
+    pytest.importorskip("pyarrow")
+    code = CORPUS.joinpath("tables", "histogram").read_bytes()
+    put("a.parquet", code[code.index(b"PAR1") :])
+    for how in ({}, {"on_error": "skip"}):
+        with pytest.raises(InputError, match=r"^a.parquet: .*histogram size mismatch"):
+            read("a.parquet", tokens=True, **how)

@@ -17,7 +17,6 @@ pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
 
 CORRUPTION = Path(__file__).parents[1] / "corruption.py"
-CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
 FILES = int(os.environ.get("FASTLSH_DAMAGED", "200"))
 TEXTS = ["one text and more", "one text and more", None, "", "something else"]
 
@@ -120,15 +119,6 @@ def test_ids_that_are_not_utf8(here):
         read("a.arrow")
     found = read("a.arrow", on_error="skip")
     assert (found.ids, found.skipped) == (["a", "c"], 1)
-
-
-def test_a_column_that_contradicts_itself(here):
-    """pyarrow ends the process if it is asked for such a column before it is told to read it."""
-    code = CORPUS.joinpath("tables", "histogram").read_bytes()
-    put("a.parquet", code[code.index(b"PAR1") :])
-    for how in ({}, {"on_error": "skip"}):
-        with pytest.raises(InputError, match=r"^a.parquet: .*histogram size mismatch"):
-            read("a.parquet", tokens=True, **how)
 
 
 def test_times_that_python_does_not_have(here):
