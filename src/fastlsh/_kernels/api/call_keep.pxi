@@ -186,9 +186,6 @@ cdef class Keeper:
         check_offsets(offsets, last - first, candidates.shape[0], "offsets")
         if hit.shape[0] != last - first or similarity.shape[0] != last - first:
             raise ValueError("hit and similarity need one element per document")
-        for i in range(offsets[0], offsets[last - first]):
-            if not 0 <= candidates[i] < self.s.n:
-                raise ValueError("candidates point outside the documents")
         parts[0] = memory_of(hit, "hit")
         parts[1] = memory_of(similarity, "similarity")
         parts[2] = memory_of(candidates, "candidates")
@@ -199,6 +196,9 @@ cdef class Keeper:
         check_apart(parts, 7, 2, "hit, similarity and what is read")
         self.check_held(parts[0], "hit")
         self.check_held(parts[1], "similarity")
+        for i in range(offsets[0], offsets[last - first]):
+            if not 0 <= candidates[i] < self.s.n:
+                raise ValueError("candidates point outside the documents")
         cdef Sets sets = self.sets(words, start, count)
         if first == last:
             return
