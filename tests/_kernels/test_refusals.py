@@ -155,3 +155,20 @@ def test_ids_that_are_too_few_for_the_message(isa, ids, wrong):
         isa.token_hashes([["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
     with pytest.raises((TypeError, ValueError), match=f"document {2**63} "):
         _kernels.spans_of_list(["a", wrong], 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "message"),
+    [
+        ("out", lambda out: np.vstack([out, out[:1]]), "out has shape"),
+        ("a", lambda a: a[:-1].copy(), "functions, got a of"),
+        ("b", lambda b: b[:-1].copy(), "functions, got a of"),
+        ("b", lambda b: np.append(b, b[:1]), "functions, got a of"),
+        ("keys", lambda keys: keys[:, :-1], "columns, expected"),
+        ("keys", lambda keys: np.hstack([keys, keys]), "columns, expected"),
+    ],
+)
+def test_signers_want_as_much_as_they_fill(isa, name, changed, message):
+    _, arguments = CASES["signatures"](isa)
+    with pytest.raises(ValueError, match=message):
+        called(isa, "signatures", **{name: changed(arguments[name])})
