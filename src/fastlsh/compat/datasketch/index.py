@@ -65,8 +65,7 @@ class Index:
                 f"{type(key).__name__}. Either pass bytes keys or use prepickle=True for "
                 "automatic serialization."
             )
-        if self.prepickle:
-            key = pickle.dumps(key, PROTOCOL)
+        key = self._stored(key)
         engine = self._engine
         insert = engine.insert_buffered if buffer else engine.insert
         answer = insert(key, minhash.hashvalues, check_duplication)
