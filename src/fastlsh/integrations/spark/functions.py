@@ -6,6 +6,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
 from fastlsh.integrations.spark.engine import company, work
+from fastlsh.keyed import Key
 from fastlsh.parameters import SearchParams, check_params
 from fastlsh.texts import Shingler
 
@@ -20,6 +21,7 @@ def deduplicate(
     against: Any | None = None,
     max_candidates: int = 1000,
     shingler: Shingler | None = None,
+    key: Key | None = None,
     num_perm: int = 128,
     seed: int = 1,
     recall: float = 0.98,
@@ -35,7 +37,8 @@ def deduplicate(
     """Return the rows of a DataFrame without near-duplicates.
 
     The answer is that of `fastlsh.deduplicate` for the same documents in the order of their ids,
-    to the bit. It does not depend on the partitioning or the order of the rows.
+    to the bit. It does not depend on the partitioning or the order of the rows. docs/spark.md
+    describes what is shuffled, and how much memory a task needs.
 
     Parameters
     ----------
@@ -51,6 +54,9 @@ def deduplicate(
     threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify, rule, containment
         As in `fastlsh.deduplicate`, and presets can be used in the same way. Functions in a
         shingler are sent to the executors by cloudpickle.
+    key
+        As in `fastlsh.deduplicate`. It is not sent with the job: executors read it from the file
+        that their environment variable ``FASTLSH_KEY_FILE`` names, and fail without it.
     keep
         "first" (the smallest id), "last", "longest", or the name of a column that contains a
         number for each document, where the highest is kept; ties go to the smaller id.
@@ -77,15 +83,11 @@ def deduplicate(
     TypeError, ValueError
         An argument or a column is unsuitable, ids are null or not unique, texts are not UTF-8, or
         priorities are null or NaN; the message names the column and the id.
-
-    Notes
-    -----
-    docs/spark.md describes what is shuffled, and how much memory a task needs.
     """
     removed = proofs(
         df, text, id, threshold, keep=keep, against=against, max_candidates=max_candidates,
-        shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands, rows=rows,
-        scheme=scheme, verify=verify, rule=rule, containment=containment,
+        shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
+        rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment,
         partitions=partitions, families=families,
     )  # fmt: skip
     removed = removed.select(removed["id"].alias("_fastlsh_removed"))
@@ -197,6 +199,7 @@ def near_duplicates(
     threshold: float = 0.8,
     *,
     shingler: Shingler | None = None,
+    key: Key | None = None,
     num_perm: int = 128,
     seed: int = 1,
     recall: float = 0.98,
@@ -212,7 +215,7 @@ def near_duplicates(
 
     Parameters
     ----------
-    df, text, id, threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify,
+    df, text, id, threshold, shingler, key, num_perm, seed, recall, bands, rows, scheme, verify,
     partitions, families
         As in `deduplicate`.
     max_pairs
@@ -232,8 +235,8 @@ def near_duplicates(
         As in `deduplicate`.
     """
     params = SearchParams.of(
-        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify,
+        threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
+        bands=bands, rows=rows, scheme=scheme, verify=verify,
     )  # fmt: skip
     max_pairs = check_integer(max_pairs, "max_pairs")
     columns = Columns(text, id)
