@@ -90,6 +90,21 @@ def test_big_endian_with_mark(write):
     assert read(write("a.csv", data), encoding="utf-16").texts == ["é"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_what_is_no_text_is_bad_in_its_row_alone(write, encoding):
+    codec = "utf-16-be" if encoding == "utf-16-be" else f"{encoding}-le"
+    lines = ['{"text": "a"}\n', '{"text": "\ud800"}\n', '{"text": "b"}\n']
+    name = write("a.jsonl", "".join(lines).encode(encoding, "surrogatepass"))
+    first = "0xd8" if encoding == "utf-16-be" else "0x00"
+    reason = f"not {codec}: byte {first} at character 11"
+    assert f"row 2: {reason}" in refusal(name, encoding=encoding)
+    assert read(name, encoding=encoding, on_error="skip").texts == ["a", "b"]
+    half = write("b.jsonl", '{"text": "a"}\n'.encode(encoding) + b"x")
+    reason = f"row 2: not {codec}: byte 0x78 at character 1"
+    assert reason in refusal(half, encoding=encoding)
+    assert read(half, encoding=encoding, on_error="skip").texts == ["a"]
+
+
 def test_a_mark_is_no_text(write):
     assert read(write("a.jsonl", b'\xef\xbb\xbf{"text": "a"}\n')).texts == ["a"]
     assert read(write("a.csv", b"\xef\xbb\xbftext\na\n")).texts == ["a"]

@@ -16,6 +16,17 @@ from fastlsh.io.sources import Source
 BOM = "\ufeff"
 _MARK = BOM.encode()
 _PIECE = 1 << 17
+_NO_TEXT = "fastlsh.no_text"
+
+
+def _lone_surrogates(error: UnicodeError) -> tuple[str, int]:
+    """Turn each byte that is no text into a surrogate; "surrogateescape" refuses those of ASCII."""
+    assert isinstance(error, UnicodeDecodeError)
+    bad = error.object[error.start : error.end]
+    return "".join(chr(0xDC00 + byte) for byte in bad), error.end
+
+
+codecs.register_error(_NO_TEXT, _lone_surrogates)
 
 
 def identity(source: Source) -> Identity | None:
@@ -38,7 +49,7 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
     """
     with reading(source.path), ExitStack() as stack:
         raw: Any = stack.enter_context(places.open_raw(source.path))
-        # gzip alone takes a file of no bytes for a whole one.
+        # gzip and zstd take a file of no bytes for a whole one.
         if source.compression and places.is_regular(source.path) and not raw.peek(1):
             raise source.error(f"truncated: an empty file is not a .{source.compression} file")
         if source.compression == "zst":
@@ -125,7 +136,7 @@ class Stream:
         self._ready = b""
         self._decoder: codecs.IncrementalDecoder | None = None
         if self.codec != "utf-8":
-            self._decoder = codecs.getincrementaldecoder(self.codec)("surrogateescape")
+            self._decoder = codecs.getincrementaldecoder(self.codec)(_NO_TEXT)
         # What a decompressor has given is lost if it fails in the same call.
         self._step = _PIECE if source.compression else sys.maxsize
         head = bytearray(3)
