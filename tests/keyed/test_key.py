@@ -74,7 +74,9 @@ def test_a_key_is_a_key(given):
 
 def test_two_keys():
     shingler = Shingler(key=Key(SECRET))
-    with pytest.raises(ValueError, match=r"the shingler has the key \w+, .* give one of them"):
+    with pytest.raises(
+        ValueError, match=r"the shingler has another key than key=: .* give one of them"
+    ):
         MinHasher(shingler=shingler, key=Key(b"another key, of 26 letters"))
     assert MinHasher(shingler=shingler, key=Key(SECRET)).shingler is shingler
 

@@ -82,11 +82,14 @@ def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
 def _check_key(saved: str | None, key: Key | None) -> None:
     """Raise ValueError if an index was saved with another key, or with one and there is none."""
     if key is None and saved is not None:
-        raise ValueError(f"the index was saved with the key {saved}, which is needed: give key=")
+        raise ValueError(f"the index was saved with a key, whose fingerprint is {saved}: give key=")
     if key is not None and saved is None:
-        raise ValueError(f"the index was saved without a key, not with {key.fingerprint}")
+        raise ValueError("the index was saved without a key, and cannot be used with one")
     if key is not None and saved != key.fingerprint:
-        raise ValueError(f"the index was saved with the key {saved}, not with {key.fingerprint}")
+        raise ValueError(
+            f"the index was saved with another key: its fingerprint is {saved}, not"
+            f" {key.fingerprint}"
+        )
 
 
 def settings_of(

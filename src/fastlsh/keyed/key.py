@@ -148,8 +148,9 @@ class Key:
             self.unlock(read_secret(path))
         if self._root is None:
             raise LockedKeyError(
-                f"the key {self.fingerprint} is locked, because no pickle holds a secret: give it"
-                f" back with Key.unlock, or name its file in the environment variable {KEY_FILE}"
+                f"the key with the fingerprint {self.fingerprint} is locked, because no pickle"
+                " holds a secret: give it back with Key.unlock, or name its file in the"
+                f" environment variable {KEY_FILE}"
             )
         return self._root
 

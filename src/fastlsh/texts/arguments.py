@@ -22,7 +22,7 @@ def with_key(shingler: Shingler | None, key: Key | None) -> Shingler:
         return shingler
     if shingler.key is not None:
         raise ValueError(
-            f"the shingler has the key {shingler.key.fingerprint}, and key= is"
-            f" {key.fingerprint if key else None}: give one of them"
+            "the shingler has another key than key=: their fingerprints are"
+            f" {shingler.key.fingerprint} and {key.fingerprint if key else None}; give one of them"
         )
     return replace(shingler, key=key)
