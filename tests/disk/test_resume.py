@@ -195,6 +195,53 @@ def test_threads_and_memory_may_change(stopped, tmp_path, monkeypatch):
     assert written(tmp_path) == expected
 
 
+@pytest.mark.parametrize("links", [1, 20])
+@pytest.mark.parametrize(("before", "after"), [(16, 1000), (1000, 16), (40, 20)])
+def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, links, before, after):
+    monkeypatch.setattr(linking, "EVERY", 0)
+    keywords, expected = prepared(tmp_path)
+    with monkeypatch.context() as patch:
+        small_budget(patch, rows=before)
+        left = iter(range(links))
+        unite = linking.UnionFind.unite
+
+        def stop(*arguments):
+            if next(left, None) is None:
+                raise StoppedError
+            unite(*arguments)
+
+        patch.setattr(linking.UnionFind, "unite", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    assert (tmp_path / "work" / linking.STATE).exists()
+    small_budget(monkeypatch, rows=after)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.parametrize("stage", ["signing", "deciding"])
+def test_bad_rows_are_skipped_only_while_this_is_asked_for(tmp_path, monkeypatch, stage):
+    small_budget(monkeypatch)
+    keywords, _ = prepared(tmp_path)
+    path = Path(keywords["inputs"][0])
+    path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
+
+    def stop(*_, **__):
+        raise StoppedError
+
+    with monkeypatch.context() as patch:
+        if stage == "signing":
+            patch.setattr(signing, "_summary", stop)
+        else:
+            patch.setattr(deciding, "decide_part", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords, on_error="skip")
+    with pytest.raises(InputError, match=r"in0\.jsonl: row 2: an array, not an object"):
+        deduplicate_files(**keywords)
+    assert not list((tmp_path / "out").iterdir())
+    assert deduplicate_files(**keywords, on_error="skip").skipped == 1
+
+
 def test_an_input_that_changes_during_the_run(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     keywords, _ = prepared(tmp_path)

@@ -75,6 +75,19 @@ def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
     assert result.removed
 
 
+@pytest.mark.parametrize("fractions", [1, 3], ids=["by shard", "by row"])
+def test_priorities_are_integers_here_and_fractions_there(tmp_path, monkeypatch, fractions):
+    small_budget(monkeypatch)
+    rows = rows_of(15, 150)
+    for number, row in enumerate(rows):
+        if number >= 75 and number % fractions == 0:
+            row["score"] += 0.5
+        elif row["score"] == 0:
+            row["score"] = (-1) ** number * (10**17 + number)
+    result, _ = both(tmp_path, write_shards(tmp_path, rows, 2), priority="score")
+    assert result.removed
+
+
 @pytest.mark.parametrize("keep", ["first", "last", "longest"])
 def test_same_answer_against_another_collection(tmp_path, monkeypatch, keep):
     small_budget(monkeypatch)

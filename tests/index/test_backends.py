@@ -137,6 +137,18 @@ def test_batches(backend):
     assert_same(index, expected, texts)
 
 
+def test_what_a_batch_has_removed_is_in_nobodys_way(backend):
+    """However many of a bucket are gone, those that are left are found."""
+    index = backend(0.6, **SMALL)
+    text = "a text that all of these documents have in common"
+    index.insert_many(range(300), [text] * 300)
+    with index.batch():
+        for d in range(280):
+            index.remove(d)
+        assert index.insert_unique([300], [text]).tolist() == [False]
+        assert len(index.query(text)) == 20
+
+
 def test_a_change_that_fails_in_a_batch(backend):
     """What the batch has done before is still there, for questions as for changes."""
     texts = texts_alike(30)

@@ -44,7 +44,7 @@ class _Pieces(NamedTuple):
     strict: bool
 
 
-def gather_inputs(job: Job, linked: Linked) -> Gathered:
+def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
     """Read the documents in company again, and write them to the parts that hold their families."""
     if not job.work.has(DONE):
         (job.work / FOLDER).mkdir(exist_ok=True)
@@ -54,7 +54,7 @@ def gather_inputs(job: Job, linked: Linked) -> Gathered:
         done = files.done
         blocks = _blocks(job, parts, done)
         found = in_order(
-            blocks, lambda item: _pieces(job, parts, *item), job.options.threads,
+            blocks, lambda item: _pieces(job, summary, parts, *item), job.options.threads,
             alone=lambda item: job.is_large(item[2].source, item[2].place),
         )  # fmt: skip
         for item, record, pieces in found:
@@ -110,7 +110,13 @@ def _blocks(job: Job, parts: NDArray[np.int32], done: int) -> Iterator[tuple[int
 
 
 def _pieces(
-    job: Job, parts: NDArray[np.int32], item: int, first: int, record: BlockRecord, block: Block
+    job: Job,
+    summary: Summary,
+    parts: NDArray[np.int32],
+    item: int,
+    first: int,
+    record: BlockRecord,
+    block: Block,
 ) -> tuple[int, BlockRecord, _Pieces]:
     part = parts[first : first + record.documents]
     wanted = part >= 0
@@ -127,7 +133,9 @@ def _pieces(
     rows["number"] = numbers[order]
     rows["size"] = [len(text) for text in texts]
     if documents.priority is not None:
-        rows["priority"] = documents.priority[order].view(np.int64)
+        # Integers of this block may have fractions beside them elsewhere.
+        of_all = np.int64 if summary.whole else np.float64
+        rows["priority"] = documents.priority[order].astype(of_all, copy=False).view(np.int64)
     added = {"ids.numbers": numbers.tobytes(), "ids.sizes": sizes.tobytes()}
     added["ids.json"] = b"".join(ids)
     if places is not None:

@@ -55,7 +55,8 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
     bits = max(documents - 1, 1).bit_length()
     first, union = 0, UnionFind(documents)
     if job.work.has(STATE):
-        first = job.work.read(STATE)["ranges"]
+        done, of = job.work.read(STATE)["ranges"]
+        first = done * count // of  # with another memory, there are other ranges
         union = UnionFind(documents, roots=job.work.load(ROOTS))
     advance = job.options.progress.stage("linking", bands * count)
     advance(first)
@@ -71,7 +72,7 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
         advance(1)
         if time.monotonic() - saved > EVERY:
             job.work.save(ROOTS, union.roots())
-            job.work.write(STATE, {"ranges": item + 1})
+            job.work.write(STATE, {"ranges": (item + 1, count)})
             saved = time.monotonic()
     return union.roots()
 

@@ -115,7 +115,7 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
         linked = link_inputs(job, summary)
     with clock("gathering"):
         _check_room(job, summary, linked)
-        return summary, linked, gather_inputs(job, linked)
+        return summary, linked, gather_inputs(job, summary, linked)
 
 
 @contextmanager

@@ -83,7 +83,10 @@ def sign_inputs(job: Job) -> Summary:
         tell.end()
         job.work.write(DONE, _summary(job)._asdict())
         job.work.drop(BROKEN)
-    return Summary(**job.work.read(DONE))
+    summary = Summary(**job.work.read(DONE))
+    if summary.skipped and not job.skip:  # but it was when a run before this one read the row
+        raise InputError(*summary.reasons[0])
+    return summary
 
 
 def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:

@@ -99,7 +99,8 @@ class RedisStore(Session):
         half, band = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
         tags, bucket = np.unique(keys >> half | band << half).tolist(), self._server.key("b:")
         wanted = [bucket + tag.to_bytes(self._tag, "big") for tag in tags]
-        room = -1 if most is None else 8 * max(most, 256)
+        # What is deleted in this batch still takes room in the buckets.
+        room = -1 if most is None else 8 * (max(most, 256) + len(self._deleted))
         held = []
         for first in range(0, len(wanted), TOGETHER):
             some = self._client.mget(wanted[first : first + TOGETHER])
