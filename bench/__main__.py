@@ -32,8 +32,8 @@ OTHERS = {
     "compat_lsh": "peers", "conformance": "peers", "containment": "pipelines", "disk": "pipelines",
     "fineweb": "peers", "hostile": "pipelines", "index_forms": "pipelines",
     "instructions": "kernels", "integrations": "pipelines", "keys": "pipelines",
-    "lines": "pipelines", "paired": "pipelines", "report": "report", "spark": "pipelines",
-    "tools": "pipelines",
+    "lines": "pipelines", "lost_updates": "peers", "paired": "pipelines", "report": "report",
+    "spark": "pipelines", "tools": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""
 ROOMS = BENCHMARKS | OTHERS

@@ -16,7 +16,7 @@ from bench.common.machine import versions
 from bench.peers.adapters import ADAPTERS, adapter, is_installed
 from fastlsh import conformance
 
-TRIALS = 400
+TRIALS = 1000  # as by default
 TIMEOUT = 300.0
 AGAIN = "same values again"
 

@@ -49,6 +49,29 @@ def facts(records: Records) -> Iterator[str]:
         yield ""
 
 
+def lost_updates(records: Records) -> Iterator[str]:
+    """Yield what becomes of sets in another order, in each build of FastSketchLSH."""
+    found = results(records, "lost_updates")
+    if not found:
+        return
+    rows = []
+    for build, by_size in found.items():
+        for size, counts in by_size.items():
+            of = counts["sets"]
+            rows.append(
+                [
+                    build,
+                    size,
+                    f"{counts['differ in another order']:,} of {of:,}",
+                    f"{counts['mean estimate']:.4f} ({counts['lowest estimate']:.4f})",
+                    f"{counts['differ from the installed one']:,} of {of:,}",
+                ]
+            )
+    head = ["build", "elements", "differ from themselves in another order",
+            "mean estimate (lowest)", "differ from the installed build"]  # fmt: skip
+    yield from table(head, rows)
+
+
 def checks(report: dict[str, Any], verdict: str) -> list[str]:
     """Return the names of the checks with this verdict."""
     return [f["check"] for f in report["findings"] if f["verdict"] == verdict]

@@ -109,6 +109,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "recall": answers.recall,
     "conformance": conformance.verdicts,
     "conformance facts": conformance.facts,
+    "lost updates": conformance.lost_updates,
     "migrating datasketch": partial(answers.beside, name="datasketch"),
     "migrating rensa": partial(answers.beside, name="rensa"),
     "migrating lsh": speed.fingerprints,

@@ -15,6 +15,7 @@ NEEDED = {
     "compat_datasketch": "datasketch",
     "datasketch_lsh": "datasketch",
     "compat_lsh": "lsh",
+    "lost_updates": "FastSketchLSH",
     "spark": "pyspark",
     "integrations": "pyarrow",
 }
@@ -22,7 +23,7 @@ NEEDED = {
 QUICK = {"accuracy", "end_to_end", "throughput"}
 MORE = {
     "compat_lsh", "containment", "disk", "hostile", "index_forms", "integrations", "keys", "lines",
-    "spark", "tools",
+    "lost_updates", "spark", "tools",
 }  # fmt: skip
 ALL = sorted({*BENCHMARKS, *MORE})
 MORE_OPTIONS = {"exact": [f"--truth={ROOT / 'examples' / 'notices.truth.tsv'}", "--size=9"]}

@@ -1,6 +1,7 @@
 """Adapters that raise, answer nonsense or hang get a verdict; those that are none, an error."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -74,8 +75,12 @@ def test_nothing_applicable_does_not_conform():
         (answering(lambda rows: rows[0]), "have the shape"),
         (answering(lambda rows: rows[:, :0]), "have the shape"),
         (answering(lambda rows: rows.astype(float)), "are float64, expected integers"),
-        (answering(lambda rows: None), "have the shape ()"),
-        (answering(lambda rows: [[1, 2], [3]]), "raises ValueError"),
+        (answering(lambda rows: None), "are of type NoneType, expected an array"),
+        (answering(lambda rows: (row for row in rows)), "are of type generator, expected an array"),
+        (answering(lambda rows: [[1, 2], [3]]), "are no array: "),
+        (answering(lambda rows: [[2.5] * 4] * len(rows)), "are float64, expected integers"),
+        (answering(lambda rows: [["a"] * 4] * len(rows)), "expected integers"),
+        (answering(lambda rows: [[2**64, 1]] * len(rows)), "values of more than 64 bits"),
     ],
 )
 def test_what_is_no_answer_is_a_verdict(adapter, said):
@@ -83,6 +88,57 @@ def test_what_is_no_answer_is_a_verdict(adapter, said):
     assert {finding.verdict for finding in report.findings} == {Verdict.ERROR}
     assert said in report["bias"].text
     assert "\n" not in str(report).splitlines()[2]
+
+
+class Wide(Words):
+    """Signatures of 64 bits, as lists of int: numpy alone would make floats of some of them."""
+
+    num_perm, offset = 128, 0
+
+    def signatures(self, documents):
+        minima = super().signatures(documents).astype(object) * 2**32
+        return [[value + self.offset for value in row] for row in minima.tolist()]
+
+
+@pytest.mark.parametrize("offset", [0, -(2**63)], ids=["unsigned", "signed"])
+def test_lists_of_wide_integers_are_signatures(offset):
+    adapter = Wide()
+    adapter.offset = offset
+    assert conformance.check(adapter, trials=100).conforms
+
+
+def test_values_of_one_byte_are_flipped_only_where_they_have_bits():
+    class Bytes(Fastlsh):
+        def signatures(self, documents):
+            return super().signatures(documents).astype(np.uint8)
+
+    checks = ["band key collisions", "band key avalanche"]
+    adapter = Bytes(SOUND)
+    adapter.band_keys = lambda rows: Fastlsh(SOUND).band_keys(rows.astype(np.uint32))
+    assert conformance.check(adapter, checks=checks).conforms
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_an_estimate_that_is_no_number_is_a_verdict(value):
+    class Strange(Estimating):
+        def estimates(self, left, right):
+            return np.full(len(left), value)
+
+    report = conformance.check(Strange(), checks=["short documents", "empty documents"])
+    assert {finding.verdict for finding in report.findings} == {Verdict.ERROR}
+    assert f"estimates contain {value}, expected finite" in report["short documents"].text
+
+
+def test_a_slow_library_has_time_for_all_calls_of_its_threads():
+    class Slow(Words):
+        lock = threading.Lock()
+
+        def signatures(self, documents):
+            with self.lock:
+                time.sleep(0.1)
+            return super().signatures(documents)
+
+    assert conformance.check(Slow(), checks=["threads"], timeout=0.5).conforms
 
 
 def test_a_width_by_turns_is_a_verdict():
@@ -117,6 +173,7 @@ def test_one_that_hangs_is_not_asked_again():
         (lambda signatures: (1 / 0 for _ in signatures), "raises ZeroDivisionError"),
         (lambda signatures: [["a"] * 16] * len(signatures), "band keys are str"),
         (lambda signatures: np.zeros((len(signatures), 16)), "band keys are float"),
+        (lambda signatures: [[2**64] * 16] * len(signatures), "integers of more than 64 bits"),
     ],
 )
 def test_keys_of_another_kind_are_a_verdict(keys, said):
@@ -155,6 +212,17 @@ def test_what_is_no_adapter_raises(attributes, said):
         conformance.check(type("Thing", (), attributes)())
 
 
+def test_a_class_is_no_adapter():
+    with pytest.raises(TypeError, match=r"got the class: pass Words\(\)"):
+        conformance.check(Words)
+
+
+def test_numbers_of_numpy_are_numbers():
+    adapter = Fastlsh(SOUND)
+    adapter.shingle_size, adapter.bands = np.int64(9), np.uint8(16)
+    assert conformance.check(adapter, trials=100).conforms
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -162,7 +230,9 @@ def test_what_is_no_adapter_raises(attributes, said):
         ({"checks": []}, "checks must be of bias,"),
         ({"trials": 99}, "trials must be at least 100"),
         ({"seed": -1}, "seed must be between 0"),
+        ({"checks": 3}, "checks must be names, got 3"),
         ({"timeout": 0}, "timeout must be a positive"),
+        ({"timeout": "5"}, "timeout must be a number"),
         ({"timeout": float("nan")}, "timeout must be a positive"),
         ({"recorded": 5}, "recorded must be a str"),
     ],

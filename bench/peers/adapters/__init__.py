@@ -1,11 +1,13 @@
 """Each library as an adapter of `fastlsh.conformance`, at k = 128 with 16 bands of 8 rows."""
 
 import importlib.util
+import os
 from collections.abc import Callable
 from functools import partial
+from typing import Any, cast
 
 from bench.peers.adapters.datasketch import Bloom, Datasketch
-from bench.peers.adapters.fastsketch import FastSketch
+from bench.peers.adapters.fastsketch import FOLDER, Avx512, FastSketch
 from bench.peers.adapters.gaoya import Gaoya
 from bench.peers.adapters.lsh import Lsh
 from bench.peers.adapters.minhashlib import Minhashlib
@@ -32,6 +34,7 @@ ADAPTERS: dict[str, Callable[[], Adapter]] = {
     "rensa, rho": Rho,
     "rensa, CMinHash": CMinHash,
     "FastSketchLSH": FastSketch,
+    "FastSketchLSH, AVX-512 emulated": Avx512,
     "gaoya": Gaoya,
     "lsh": partial(Lsh, 8),
     "lsh, 4 bytes": partial(Lsh, 4),
@@ -41,17 +44,21 @@ ADAPTERS: dict[str, Callable[[], Adapter]] = {
 
 MODULES = {"datasketch, MinHashLSHBloom": "pybloomfilter"}
 """What else has to be there."""
+FOLDERS = {"FastSketchLSH, AVX-512 emulated": FOLDER}
+"""The variable of the environment that has to name a folder."""
 
 
 def is_installed(name: str) -> bool:
     """Whether what an adapter needs is there."""
     library = name.partition(",")[0].partition(".")[0]
     needed = (library, MODULES.get(name, library))
+    if name in FOLDERS and not os.environ.get(FOLDERS[name]):
+        return False
     return all(importlib.util.find_spec(module) for module in needed)
 
 
 def adapter(name: str) -> Adapter:
     """Return an adapter with the name of the results."""
-    found = ADAPTERS[name]()
+    found: Any = ADAPTERS[name]()
     found.name = name
-    return found
+    return cast(Adapter, found)

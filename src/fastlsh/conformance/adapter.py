@@ -1,6 +1,7 @@
 """What the kit asks of a library, part by part: an adapter has those parts that its library has."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from numpy.typing import ArrayLike
@@ -15,18 +16,18 @@ class Adapter(Protocol):
     Every other part is optional; a check that needs a missing part is *not applicable*. The parts
     are the protocols `Signatures`, `Estimates`, `BandKeys`, `Candidates` and `Filter`. All of them
     must give the same answer to the same question every time.
-
-    Attributes
-    ----------
-    name : str
-        Of the library, for the report.
-    shingle_size : int or None
-        None: documents are lists of elements (str). A number: documents are texts, of which the
-        library itself makes shingles of so many characters.
     """
 
-    name: str
-    shingle_size: int | None
+    @property
+    def name(self) -> str:
+        """Of the library, for the report."""
+
+    @property
+    def shingle_size(self) -> int | None:
+        """None: documents are lists of elements (str). A number: they are texts.
+
+        Of texts the library itself makes shingles of so many characters.
+        """
 
 
 @runtime_checkable
@@ -34,7 +35,7 @@ class Signatures(Protocol):
     """The library shows its signatures."""
 
     def signatures(self, documents: Sequence[Any]) -> ArrayLike:
-        """Return integers (n, k), one row for each document."""
+        """Return integers (n, k) of at most 64 bits, one row for each document."""
 
 
 @runtime_checkable
@@ -95,10 +96,14 @@ def parts_of(adapter: Any) -> frozenset[str]:
 
     A part whose value is None is not there.
     """
+    if isinstance(adapter, type):
+        raise TypeError(f"an adapter is an object, got the class: pass {adapter.__name__}()")
     if not isinstance(getattr(adapter, "name", None), str):
-        raise TypeError("an adapter needs a name (str)")
+        raise TypeError(
+            f"an adapter needs a name (str), which this {type(adapter).__name__} does not have"
+        )
     size = getattr(adapter, "shingle_size", "missing")
-    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+    if size is not None and not _is_count(size):
         raise TypeError(
             f"adapter {adapter.name}: shingle_size must be None (documents are lists of elements) "
             f"or a number of characters, got {size!r}"
@@ -109,7 +114,7 @@ def parts_of(adapter: Any) -> frozenset[str]:
     for part in sorted(parts):
         for number in needs.get(part, ()):
             value = getattr(adapter, number, None)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            if not _is_count(value):
                 raise TypeError(
                     f"adapter {adapter.name}: {part} needs {number}, a positive integer, "
                     f"got {value!r}"
@@ -117,3 +122,7 @@ def parts_of(adapter: Any) -> frozenset[str]:
     if not parts & {"signatures", "estimates"}:
         raise TypeError(f"adapter {adapter.name} has neither signatures nor estimates")
     return frozenset(parts)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1

@@ -26,11 +26,11 @@ CHANGES = 512
 
 def key_collisions(lab: Lab) -> Outcome:
     """Check that exchanged values, or one more here and one less there, have other keys."""
-    if lab.adapter.rows < 2:
+    if lab.rows < 2:
         return True, "bands of one row: a key has nothing to mix", {}
     rows = list(_variants(lab))
     keys = [row[0] for row in lab.band_keys(np.array(rows))]
-    distinct = len({row[: lab.adapter.rows].tobytes() for row in rows})
+    distinct = len({row[: lab.rows].tobytes() for row in rows})
     lost = distinct - len(set(keys))
     said = f"{lost} of {distinct} different bands have the key of another one"
     return lost <= 0, said, {"lost": lost, "of": distinct}
@@ -39,7 +39,7 @@ def key_collisions(lab: Lab) -> Outcome:
 def _variants(lab: Lab) -> Iterator[NDArray[np.generic]]:
     """Yield signatures whose first bands differ as those of unlike documents may."""
     maker = lab.maker("collisions")
-    rows = lab.adapter.rows
+    rows = lab.rows
     for row in lab.signatures(maker.documents(SIZE, 32)):
         yield row
         for first, second in zip(range(rows - 1), range(1, rows), strict=True):
@@ -47,22 +47,20 @@ def _variants(lab: Lab) -> Iterator[NDArray[np.generic]]:
             exchanged[[first, second]] = exchanged[[second, first]]
             yield exchanged
             moved = row.copy()
-            moved[first] += 1
-            moved[second] -= 1
+            moved[first : first + 1] += 1  # as an array, which wraps around
+            moved[second : second + 1] -= 1
             yield moved
 
 
 def avalanche(lab: Lab) -> Outcome:
     """Check that one bit of a value flips half of its band's key, and no other key."""
-    bands, rows = lab.adapter.bands, lab.adapter.rows
+    bands, rows = lab.bands, lab.rows
     maker = lab.maker("avalanche")
     base = np.repeat(lab.signatures(maker.documents(SIZE, 16)), CHANGES // 16, axis=0)
     places = maker.rng.integers(0, bands * rows, CHANGES)
     changed = base.copy()
-    # Of the low bits, which values of every width have.
-    changed[np.arange(CHANGES), places] ^= (1 << maker.rng.integers(0, 16, CHANGES)).astype(
-        base.dtype
-    )
+    bits = maker.rng.integers(0, min(16, 8 * base.itemsize), CHANGES)
+    changed[np.arange(CHANGES), places] ^= (1 << bits).astype(base.dtype)
     before, after = lab.band_keys(base), lab.band_keys(changed)
     elsewhere = sum(
         b[i] != a[i]
@@ -79,8 +77,8 @@ def avalanche(lab: Lab) -> Outcome:
         return not same, f"{same} of {CHANGES} keys (bytes) outlast a change", {"same": same}
     width = 64 if max(map(max, before)) >> 32 else 32
     flips = np.array([b ^ a for b, a in mine], np.uint64)
-    bits = np.arange(width, dtype=np.uint64)
-    hits = (flips[:, None] >> bits & np.uint64(1)).sum(axis=0).astype(np.int64)
+    shifts = np.arange(width, dtype=np.uint64)
+    hits = (flips[:, None] >> shifts & np.uint64(1)).sum(axis=0).astype(np.int64)
     excess = count_excess(hits, CHANGES, 0.5)
     limit = count_limit(width)
     worst = int(excess.argmax())
@@ -94,7 +92,7 @@ def avalanche(lab: Lab) -> Outcome:
 
 def independent_bands(lab: Lab) -> Outcome:
     """Check that bands are equal as often, and as rarely together, as independent ones."""
-    bands, rows = lab.adapter.bands, lab.adapter.rows
+    bands, rows = lab.bands, lab.rows
     cell_of = 0.5 ** (1 / rows)
     left, right = _signatures_of_pairs(lab, cell_of)
     p = exact(SIZE, cell_of) ** rows
@@ -138,7 +136,7 @@ def _signatures_of_pairs(
 
 def s_curve(lab: Lab) -> Outcome:
     """Check that pairs become candidates as often as 1 - (1 - J^rows)^bands says."""
-    params = LSHParams(lab.adapter.bands, lab.adapter.rows)
+    params = LSHParams(lab.bands, lab.rows)
     worst, said = -1.0, ""
     limit = count_limit(len(FOUND) + 1)
     for found in (0.0, *FOUND):

@@ -39,7 +39,7 @@ def call(function: Callable[..., Any], *arguments: Any, timeout: float) -> Any:
 
     thread = threading.Thread(target=work, daemon=True, name="fastlsh conformance")
     thread.start()
-    thread.join(timeout)
+    thread.join(min(timeout, threading.TIMEOUT_MAX))
     if thread.is_alive():
         raise HangError(f"no answer within {timeout:g} s")
     if failure:

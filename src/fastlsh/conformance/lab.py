@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.conformance.adapter import parts_of
+from fastlsh.conformance.answers import as_estimates, as_flags, as_keys, as_signatures
 from fastlsh.conformance.documents import DocumentPairs, Maker, exact
 from fastlsh.conformance.guard import AdapterError, call
 
@@ -56,9 +57,22 @@ class Lab:
         self._width = 0
         self._measured: dict[Cell, Measured] = {}
 
+    # As int, whatever kind of integer the adapter has.
+
+    @property
+    def bands(self) -> int:
+        """Return how many bands the library has."""
+        return int(self.adapter.bands)
+
+    @property
+    def rows(self) -> int:
+        """Return how many values a band has."""
+        return int(self.adapter.rows)
+
     def maker(self, what: str) -> Maker:
         """Return a source of documents that depends on nothing but the seed and this name."""
-        return Maker(self.adapter.shingle_size, [self._seed, *what.encode()])
+        size = self.adapter.shingle_size
+        return Maker(size and int(size), [self._seed, *what.encode()])
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call something that calls the library."""
@@ -66,17 +80,12 @@ class Lab:
 
     def signatures(self, documents: Sequence[Any]) -> NDArray[Any]:
         """Return the signatures, integers (n, k), or raise AdapterError."""
-        found = self._ask(self.adapter.signatures, list(documents))
-        return self.checked_signatures(found, len(documents))
+        found: NDArray[Any] = self.run(self.unguarded_signatures, list(documents))
+        return found
 
-    def checked_signatures(self, found: NDArray[Any], n: int) -> NDArray[Any]:
-        """Return signatures that can be ones of so many documents, or raise AdapterError."""
-        if found.ndim != 2 or len(found) != n or not found.shape[1]:
-            raise AdapterError(
-                f"signatures of {n} documents have the shape {found.shape}, expected ({n}, k)"
-            )
-        if found.dtype.kind not in "iu":
-            raise AdapterError(f"signatures are {found.dtype}, expected integers")
+    def unguarded_signatures(self, documents: list[Any]) -> NDArray[Any]:
+        """Return the same, for threads that `run` watches."""
+        found = as_signatures(self.adapter.signatures(documents), len(documents))
         self._width = self._width or found.shape[1]
         if found.shape[1] != self._width:
             raise AdapterError(
@@ -84,41 +93,42 @@ class Lab:
             )
         return found
 
+    # What the library returns may raise, too: it becomes an array inside the guard.
+
     def estimates(self, left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.float64]:
         """Return the estimates of the library, or the share of equal values."""
         if "estimates" not in self.parts:
             share = (self.signatures(left) == self.signatures(right)).mean(axis=1)
             return np.asarray(share, np.float64)
-        found = self._ask(self.adapter.estimates, list(left), list(right))
-        return _column(found, "estimates", len(left), "iuf").astype(np.float64)
+        ask = self.adapter.estimates
+        found: NDArray[np.float64] = self.run(
+            lambda: as_estimates(ask(list(left), list(right)), len(left))
+        )
+        return found
 
     def candidates(self, left: Sequence[Any], right: Sequence[Any]) -> NDArray[np.bool_]:
         """Return which pairs become candidates."""
-        found = self._ask(self.adapter.candidates, list(left), list(right))
-        return _column(found, "candidates", len(left), "b")
+        ask = self.adapter.candidates
+        found: NDArray[np.bool_] = self.run(
+            lambda: as_flags(ask(list(left), list(right)), "candidates", len(left))
+        )
+        return found
 
     def filtered(
         self, left: Sequence[Any], right: Sequence[Any], minimum: float
     ) -> NDArray[np.bool_]:
         """Return which pairs are candidates that reach the minimum."""
-        found = self._ask(self.adapter.filtered, list(left), list(right), minimum)
-        return _column(found, "filtered", len(left), "b")
+        ask = self.adapter.filtered
+        found: NDArray[np.bool_] = self.run(
+            lambda: as_flags(ask(list(left), list(right), minimum), "filtered", len(left))
+        )
+        return found
 
     def band_keys(self, signatures: NDArray[Any]) -> list[list[Any]]:
         """Return the band keys, int or bytes, for each signature."""
-        keys = self.run(lambda: _rows(self.adapter.band_keys(signatures)))
-        bands = self.adapter.bands
-        if len(keys) != len(signatures) or any(len(row) != bands for row in keys):
-            raise AdapterError(
-                f"band_keys of {len(signatures)} signatures are not of shape "
-                f"({len(signatures)}, {bands})"
-            )
-        kinds = {type(key) for row in keys for key in row}
-        whole = all(issubclass(kind, int | np.integer) for kind in kinds)
-        if not whole and kinds != {bytes}:
-            names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise AdapterError(f"band keys are {names}, expected int or bytes")
-        return [[int(key) & (2**64 - 1) for key in row] for row in keys] if whole else keys
+        ask, bands = self.adapter.band_keys, self.bands
+        found: list[list[Any]] = self.run(lambda: as_keys(ask(signatures), len(signatures), bands))
+        return found
 
     def measured(self, size: int, similarity: float) -> tuple[Cell, Measured]:
         """Return what the library makes of `trials` pairs; measured once."""
@@ -134,27 +144,9 @@ class Lab:
             equal = self.signatures(pairs.left) == self.signatures(pairs.right)
         if "estimates" in self.parts:
             estimates = self.estimates(pairs.left, pairs.right)
-            return Measured(estimates, equal, self.adapter.num_perm)
+            return Measured(estimates, equal, int(self.adapter.num_perm))
         assert equal is not None
         return Measured(equal.mean(axis=1), equal, equal.shape[1])
-
-    def _ask(self, function: Callable[..., Any], *arguments: Any) -> NDArray[Any]:
-        # What the library returns may raise, too.
-        found: NDArray[Any] = self.run(lambda: np.asarray(function(*arguments)))
-        return found
-
-
-def _rows(answer: Any) -> list[list[Any]]:
-    return [list(row) for row in (answer.tolist() if isinstance(answer, np.ndarray) else answer)]
-
-
-def _column(found: NDArray[Any], what: str, n: int, kinds: str) -> NDArray[Any]:
-    if found.shape != (n,):
-        raise AdapterError(f"{what} of {n} pairs have the shape {found.shape}, expected ({n},)")
-    if found.dtype.kind not in kinds:
-        expected = "bool" if kinds == "b" else "numbers"
-        raise AdapterError(f"{what} are {found.dtype}, expected {expected}")
-    return found
 
 
 def _joined(parts: list[Measured]) -> Measured:

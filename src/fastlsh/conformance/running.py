@@ -5,7 +5,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from fastlsh.arguments import check_integer
+from fastlsh.arguments import check_integer, check_number
 from fastlsh.conformance import banding, estimates, sets
 from fastlsh.conformance.adapter import Adapter
 from fastlsh.conformance.data import Finding, Verdict
@@ -76,8 +76,9 @@ def check(
         The digest from the finding "same values again" of an earlier report, to check that the
         values are still the same.
     timeout
-        Seconds that one call may take. A library that hangs is not asked again. One that hangs
-        while it holds the GIL can only be checked in a process of its own.
+        Seconds that one call may take; the check "threads" allows more for all of its calls. A
+        library that hangs is not asked again. One that hangs while it holds the GIL can only be
+        checked in a process of its own.
 
     Returns
     -------
@@ -89,7 +90,8 @@ def check(
     Raises
     ------
     TypeError
-        The adapter has no name, no `shingle_size`, or neither signatures nor estimates.
+        The adapter has no name, no `shingle_size`, or neither signatures nor estimates, or it is
+        a class. Or an argument has another type.
     ValueError
         A check is unknown, or a number is out of range.
 
@@ -103,7 +105,7 @@ def check(
     names = _names(checks)
     trials = check_integer(trials, "trials")
     seed = check_integer(seed, "seed")
-    if not timeout > 0:
+    if not check_number(timeout, "timeout") > 0:
         raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
     if recorded is not None and not isinstance(recorded, str):
         raise TypeError(f"recorded must be a str, got {type(recorded).__name__}")
@@ -125,6 +127,8 @@ def check(
 def _names(checks: Iterable[str] | None) -> tuple[str, ...]:
     if checks is None:
         return CHECKS
+    if not isinstance(checks, Iterable):
+        raise TypeError(f"checks must be names, got {checks!r}")
     names = [checks] if isinstance(checks, str) else list(checks)
     unknown = [name for name in names if name not in _CHECKS]
     if unknown or not names:
