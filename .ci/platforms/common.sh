@@ -139,7 +139,9 @@ emulated_suite() {
         set -- tests/test_golden.py tests/keyed/test_keyed_golden.py tests/_kernels \
             tests/signatures/test_minhash.py tests/signatures/test_steps.py tests/keyed/test_key.py \
             tests/search/test_near_duplicates.py tests/search/test_deduplicate.py \
-            tests/index/test_storage.py tests/index/test_sqlite.py tests/disk/test_same_answer.py
+            tests/index/test_storage.py tests/index/test_sqlite.py tests/index/test_byte_order.py \
+            tests/index/test_pickling.py tests/test_pickles.py tests/texts/test_forms.py \
+            tests/keyed/test_keyed_stores.py tests/disk/test_same_answer.py
     elif [ "$1" = full ]; then
         shift
     fi
