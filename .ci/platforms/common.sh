@@ -145,7 +145,7 @@ emulated_suite() {
     elif [ "$1" = full ]; then
         shift
     fi
-    suite inside env PYTHONPATH=src:/opt/python FASTLSH_EXAMPLES="${FASTLSH_EXAMPLES:-5}" \
+    suite inside env PYTHONPATH=/fastlsh/src:/opt/python FASTLSH_EXAMPLES="${FASTLSH_EXAMPLES:-5}" \
         "$python" -m pytest -n 2 "$@"
 }
 
