@@ -172,3 +172,25 @@ def test_bad_texts(write, tmp_path):
     (tmp_path / "empty").mkdir()
     assert refusal("empty") == "empty: the directory has no file of a known format"
     assert refusal("empty", format="jsonl") == "empty: the directory has no .jsonl file"
+
+
+# --- threads
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its threads have small stacks with musl only")
+@pytest.mark.parametrize("parser", ["msgspec", "json"])
+def test_a_deep_row_fits_the_stack_of_each_thread(run_python, write, parser):
+    """With musl, threads have a stack of 128 KB, which a row of brackets would end."""
+    good = '{"text": "' + "x" * 2**20 + '"}\n'
+    deep = '{"text": "", "x": ' + "[" * 200_000 + "\n"
+    name = write("a.jsonl", (good + deep) * 4)
+    done = run_python(f"""
+import sys, threading
+if {parser!r} == "json":
+    sys.modules["msgspec"] = None
+from fastlsh.io import read
+threading.stack_size(128 << 10)
+found = read({name!r}, threads=4, on_error="skip")
+print(found.skipped, found.skipped_reasons[0], threading.stack_size() >> 10)
+""")
+    assert done.stdout == f"4 {name}: row 2: nested too deeply 128\n", done.stderr

@@ -142,7 +142,7 @@ def test_against_an_index():
         fastlsh.deduplicate(TEXTS[60:], 0.7, against=index)
 
 
-@pytest.mark.parametrize("kind", ["memory", "mapped", "sqlite"])
+@pytest.mark.parametrize("kind", ["memory", MAPPED, "sqlite"])
 def test_an_index_in_a_pickle_is_locked_until_it_is_unlocked(kind, tmp_path):
     index = filled(KEY)
     answers = index.query_many(TEXTS)

@@ -1,6 +1,8 @@
 """Blocks on threads, results in order."""
 
 import os
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,10 @@ B = TypeVar("B")
 _AHEAD = 2
 """Blocks for each thread that are cut before their turn."""
 
+_STACK = 8 << 20
+"""Bytes: what glibc usually gives to a thread. Musl gives 128 KB, of which a JSON parser needs more
+to go as deep as CPython 3.12 and 3.13 let it: one line of brackets would crash the process."""
+
 
 def thread_count(threads: int | None) -> int:
     """Return how many threads to use; None: the processors that this process may use."""
@@ -25,6 +31,20 @@ def thread_count(threads: int | None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def _deep_stacks() -> Iterator[None]:
+    """Give enough stack for any row to the threads that begin meanwhile."""
+    if sys.platform != "linux":
+        yield
+        return
+    before = threading.stack_size()  # of all threads to come: Python has no other way
+    threading.stack_size(max(before, _STACK))
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
 
 
 def in_order(
@@ -97,7 +117,9 @@ def in_order(
                     yield first()
                 yield work(block)
                 continue
-            waiting.append((block, pool.submit(work, block)))
+            with _deep_stacks():
+                future = pool.submit(work, block)
+            waiting.append((block, future))
             while waiting and (waiting[0][1].done() or len(waiting) > _AHEAD * threads):
                 yield first()
         while waiting:
@@ -120,7 +142,9 @@ class Soon:
         if self._pool is None:
             function(argument)
             return
-        self._waiting.append(self._pool.submit(function, argument))
+        with _deep_stacks():
+            future = self._pool.submit(function, argument)
+        self._waiting.append(future)
         if len(self._waiting) > _AHEAD:
             result_of(self._waiting.popleft())
 
