@@ -59,7 +59,7 @@ cdef void read_sets(Given* given, uint64_t (*sets)[2], Py_ssize_t n) noexcept no
         if how >= 128 and d:
             moving[0] = sets[from_ % d][0]
             moving[1] = sets[from_ % d][1]
-            for i in range((how & 127) >> 5):
+            for _ in range((how & 127) >> 5):
                 e = number(given, SPAN)
                 moving[e >> 6] ^= <uint64_t> 1 << (e & 63)
         else:
