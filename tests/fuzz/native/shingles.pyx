@@ -1,13 +1,8 @@
 """Shingle hashes of texts and token ids, with a key and without, against the obvious way."""
 
 include "fuzz/native/drive.pxi"
+include "fuzz/native/sources.pxi"
 include "fuzz/native/texts.pxi"
-include "text/characters.pxi"
-include "text/cuts.pxi"
-include "text/decimals.pxi"
-include "text/keyed.pxi"
-include "text/polynomials.pxi"
-include "text/words.pxi"
 
 from fastlsh._kernels.text._keyed cimport KeyedPlan
 from fastlsh._kernels.text.source cimport WORDS, make_plan, room_for_window

@@ -1,9 +1,9 @@
 """JSON lines, of texts and of token ids."""
 
 from chosen import Chosen
-from rows import read_twice
+from rows import read_rows
 
 
 def one_input(data):
     given = Chosen(data)
-    read_twice("jsonl", given, {"tokens": given.number(4) == 3})
+    read_rows("jsonl", given, {"tokens": given.number(4) == 3})
