@@ -219,6 +219,22 @@ def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, lin
     assert written(tmp_path) == expected
 
 
+def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_on(
+    tmp_path, monkeypatch
+):
+    small_budget(monkeypatch)
+    inputs = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    inputs[0].write_text("id,text\n1,one text that is long enough\n", "utf-8")
+    inputs[1].write_text("text,id\nanother text that is long enough,2\n", "utf-8")
+    work = tmp_path / "work"
+    keywords = {"inputs": list(map(str, inputs)), "work": work, "engine": "disk"}
+    deduplicate_files(output=f"{tmp_path}/kept/", keep_work=True, **keywords)
+    with pytest.raises(InputError, match="output was a directory, and is one file"):
+        deduplicate_files(output=tmp_path / "kept.csv", **keywords)
+    with pytest.raises(InputError, match=r"b\.csv: its columns differ from those of .*a\.csv"):
+        deduplicate_files(output=tmp_path / "kept.csv", restart=True, **keywords)
+
+
 @pytest.mark.parametrize("stage", ["signing", "deciding"])
 def test_bad_rows_are_skipped_only_while_this_is_asked_for(tmp_path, monkeypatch, stage):
     small_budget(monkeypatch)

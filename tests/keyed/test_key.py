@@ -192,11 +192,17 @@ def test_a_worker_process_reads_the_file_that_the_environment_names(tmp_path):
     assert told.stdout.strip() == str(hasher.signatures(["some text here"]).tolist())
 
 
-def test_the_file_of_a_key(tmp_path):
+@pytest.mark.parametrize(
+    "content",
+    [SECRET, SECRET + b"\n", b" \r\n" + SECRET, b"1" * (1 << 16)],
+    ids=["plain", "a line", "blanks", "the longest"],
+)
+def test_the_file_of_a_key(tmp_path, content):
+    """All of its bytes count, those at the ends, too."""
     path = tmp_path / "key"
-    path.write_bytes(SECRET)
+    path.write_bytes(content)
     path.chmod(0o600)
-    assert Key.from_file(path) == Key(SECRET)
+    assert Key.from_file(path) == Key(content)
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,8 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
 @contextmanager
 def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
     """Hold the work directory of a run."""
+    if kind != "pairs":  # whether the inputs need the same columns is known when they are signed
+        more = {**more, "output": "one file" if job.uniform else "a directory"}
     with job.work.locked():
         description = described(kind, job.params, job.sources, more)
         accept_mended(job, description)

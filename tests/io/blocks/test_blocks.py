@@ -147,6 +147,21 @@ def test_going_on_behind_a_block_and_single_blocks(here, name):
         assert texts == [listed(each.texts) for each in wanted]
 
 
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(("before", "after"), [(100, 370), (370, 100), (1, 1 << 22), (250, 1000)])
+def test_going_on_with_another_size(here, name, before, after):
+    """Every row comes once, and comes again."""
+    source = made(name)
+    documents = all_documents(cut(source, 1 << 30))
+    done = list(cut(source, before))
+    for count in sorted({1, len(done) // 3, len(done) // 2, len(done) - 1} - {0}):
+        blocks = done[:count] + list(cut(source, after, after=done[count - 1].place))
+        assert all_documents(blocks) == documents
+        places = [block.place for block in blocks]
+        assert [place.index for place in places] == list(range(len(places)))
+        assert all_documents(again(source, places)) == documents
+
+
 @pytest.mark.parametrize("encoding", ENCODED)
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
 def test_encodings(here, encoding, kind):

@@ -79,7 +79,8 @@ def cut_arrow(source: Source, size: int, after: Place | None) -> Iterator[ArrowP
             parts = max(1, min(len(table), table.nbytes // (2 * size)))
             edges = np.linspace(0, len(table), parts + 1).astype(np.int64).tolist()
             for low, high in pairwise(edges):
-                if start + low >= done and high > low:
+                low = max(low, done - start)  # if blocks had another size before
+                if high > low:
                     place = Place(index, start + low, start + high, start + low + 1, check)
                     yield ArrowPart(file, place, None, table.slice(low, high - low))
                     index += 1

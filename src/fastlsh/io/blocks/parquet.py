@@ -103,11 +103,16 @@ class ParquetSource:
         """Whether a place is some row groups."""
         return bool(np.isin((place.start, place.stop), self.ends).all())
 
-    def spans(self, size: int) -> Iterator[tuple[int, int, int]]:
-        """Yield rows and bytes of each row group, small ones together."""
-        start, stop, total = 0, 0, 0
-        for rows, more in self.sizes:
-            if total and total + more > size:
+    def spans(self, size: int, done: int) -> Iterator[tuple[int, int, int]]:
+        """Yield rows and bytes of each row group that is not done, small ones together.
+
+        One that is done in part comes first, by itself.
+        """
+        first = self.group_at(done) if done else 0
+        start = stop = int(self.ends[first])
+        total = 0
+        for rows, more in self.sizes[first:]:
+            if stop > start and (total + more > size or start < done):
                 yield start, stop, total
                 start, total = stop, 0
             stop, total = stop + rows, total + more
@@ -152,20 +157,19 @@ def cut_parquet(source: Source, size: int, after: Place | None) -> Iterator[Parq
         if not file.ends[-1] and after is None:
             empty = file.head.layout.empty_table()
             yield ParquetPart(file, Place(0, 0, 0, 1, file.check), None, empty)
-        for start, stop, total in file.spans(size):
-            if stop <= done:
-                continue
-            if total < _LARGE * size:
+        for start, stop, total in file.spans(size, done):
+            if total < _LARGE * size and start >= done:
                 place = Place(index, start, stop, start + 1, file.check)
                 yield ParquetPart(file, place, None)
                 index += 1
                 continue
-            rows = -(-(stop - start) * size // total)
+            rows = -(-(stop - start) * size // max(total, 1))
             for batch in file.parts(file.group_at(start), rows, False):
-                stop = start + len(batch)
-                if start >= done:
+                stop, start = start + len(batch), max(start, done)
+                if start < stop:  # of which a part is done, if blocks had another size before
                     place = Place(index, start, stop, start + 1, file.check)
                     table = pyarrow("").Table.from_batches([batch])
+                    table = table.slice(len(batch) - (stop - start))
                     yield ParquetPart(file, place, None, table)
                     index += 1
                 start = stop
