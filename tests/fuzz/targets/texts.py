@@ -97,8 +97,9 @@ def one_input(data):
             expected = expected or found
             for one, other in zip(expected, found, strict=True):
                 assert np.array_equal(one, other), (build.__name__, name)
-        for i, text in enumerate(texts):
-            hashes = shingler.hashes(text)
+        if texts:
+            i = len(data) % len(texts)  # all of them take several times as long
+            hashes = shingler.hashes(texts[i])
             again = hasher.from_hashes(hashes, [0, len(hashes)])[0]
             assert np.array_equal(again, expected[0][i]), (build.__name__, "from hashes")
-            assert np.array_equal(made(hasher, [text])[0][0], expected[0][i]), "alone"
+            assert np.array_equal(made(hasher, [texts[i]])[0][0], expected[0][i]), "alone"
