@@ -64,7 +64,7 @@ def _whole(answer: Any, found: NDArray[Any]) -> NDArray[Any]:
     """Return lists of int as one type of integers; numpy makes floats of some above 2^63."""
     if isinstance(answer, np.ndarray) and found.dtype.kind != "O":
         return found
-    if found.dtype.kind in "fO":
+    if found.dtype.kind in ("f", "O"):
         exact = np.asarray(answer, object)
         if not all(isinstance(value, int | np.integer) for value in exact.flat):
             return found
