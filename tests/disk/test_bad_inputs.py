@@ -107,7 +107,10 @@ def test_only_what_was_broken_may_be_mended(nine, tmp_path, capfd):
     assert written(tmp_path) == expected
 
 
-def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd):
+@pytest.mark.parametrize("size", [40, 10_000])
+def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd, size):
+    """They are in a run of their own, or in one with files before, and go in any case."""
+    small_budget(monkeypatch, run=size)
     inputs, command, expected = nine
     whole = inputs[6].read_bytes()
     text = gzip.decompress(whole)
@@ -115,7 +118,8 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
     line_of(capfd, command)
     found = (tmp_path / "k.work").glob("run-*/blocks.json")
     runs = [json.loads(path.read_text()) for path in found]
-    assert any(block[0] == 6 for run in runs for block in run["blocks"])
+    assert {0, 5} < {block[0] for run in runs for block in run["blocks"]}
+    assert any(block[0] == 6 for run in runs for block in run["blocks"]) == (size == 40)
     inputs[6].write_bytes(whole)
     assert main(command) == 0
     assert written(tmp_path) == expected

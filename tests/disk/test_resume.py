@@ -1,5 +1,6 @@
 """Kills: whatever ends a run, the same command goes on, to the same bytes, and leaves nothing."""
 
+import io
 import json
 import random
 import sys
@@ -250,6 +251,17 @@ def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
     assert 0 < state["done"] < added[-1][0] + 1
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
+
+
+def test_a_write_that_takes_a_part_of_the_bytes():
+    class Slow(io.RawIOBase):
+        def write(self, data, /):
+            taken.append(bytes(data[:3]))
+            return len(taken[-1])
+
+    taken = []
+    gathering._write_all(Slow(), b"0123456789")
+    assert taken == [b"012", b"345", b"678", b"9"]
 
 
 def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_on(
