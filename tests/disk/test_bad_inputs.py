@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -106,7 +107,10 @@ def test_only_what_was_broken_may_be_mended(nine, tmp_path, capfd):
     assert written(tmp_path) == expected
 
 
-def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd):
+@pytest.mark.parametrize("size", [40, 10_000])
+def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd, size):
+    """They are in a run of their own, or in one with files before, and go in any case."""
+    small_budget(monkeypatch, run=size)
     inputs, command, expected = nine
     whole = inputs[6].read_bytes()
     text = gzip.decompress(whole)
@@ -114,8 +118,28 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
     line_of(capfd, command)
     found = (tmp_path / "k.work").glob("run-*/blocks.json")
     runs = [json.loads(path.read_text()) for path in found]
-    assert any(block[0] == 6 for run in runs for block in run["blocks"])
+    assert {0, 5} < {block[0] for run in runs for block in run["blocks"]}
+    assert any(block[0] == 6 for run in runs for block in run["blocks"]) == (size == 40)
     inputs[6].write_bytes(whole)
+    assert main(command) == 0
+    assert written(tmp_path) == expected
+
+
+def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, monkeypatch, capfd):
+    inputs, command, expected = nine
+    whole = inputs[6].read_bytes()
+    text = gzip.decompress(whole)
+    inputs[6].write_bytes(gzip.compress(text.replace(b"river", b"brook") * 20 + b"{\n"))
+    line_of(capfd, command)
+    inputs[6].write_bytes(whole)
+
+    def killed(path):
+        (path / "blocks.json").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", killed)
+        assert main(command) == 130
     assert main(command) == 0
     assert written(tmp_path) == expected
 

@@ -1,5 +1,6 @@
 """Kills: whatever ends a run, the same command goes on, to the same bytes, and leaves nothing."""
 
+import io
 import json
 import random
 import sys
@@ -16,10 +17,10 @@ from shards import rows_of, small_budget, write_shards
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
 
 
-def prepared(folder, seed=1, n=150):
+def prepared(folder, seed=1, n=150, **more):
     """Write a collection; return the keywords of a run, and what it must write."""
     inputs = write_shards(folder, rows_of(seed, n), 3)
-    rows = {"inputs": inputs, "threshold": 0.7, "keep": "longest", "threads": 2}
+    rows = {"inputs": inputs, "threshold": 0.7, "keep": "longest", "threads": 2, **more}
     expected = folder / "expected"
     expected.mkdir()
     deduplicate_files(
@@ -195,11 +196,16 @@ def test_threads_and_memory_may_change(stopped, tmp_path, monkeypatch):
     assert written(tmp_path) == expected
 
 
-@pytest.mark.parametrize("links", [1, 20])
-@pytest.mark.parametrize(("before", "after"), [(16, 1000), (1000, 16), (40, 20)])
-def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, links, before, after):
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+@pytest.mark.parametrize(
+    ("before", "after", "links"),
+    [(16, 1000, 3), (16, 1000, 9), (16, 1000, 20), (16, 40, 12), (40, 16, 8), (40, 16, 15)],
+)
+def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, before, after, links):
+    """Each link is found once only, and none may be forgotten."""
     monkeypatch.setattr(linking, "EVERY", 0)
-    keywords, expected = prepared(tmp_path)
+    monkeypatch.setattr(linking, "BATCH", 7)
+    keywords, expected = prepared(tmp_path, bands=1, rows=2)
     with monkeypatch.context() as patch:
         small_budget(patch, rows=before)
         left = iter(range(links))
@@ -217,6 +223,45 @@ def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, lin
     small_budget(monkeypatch, rows=after)
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 7])
+def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
+    """What was written after the last saved state is written again, once."""
+    rows = rows_of(2, 150)
+    rows[0]["text"] = rows[3]["text"] = "the only text with \ud83d, in the first block"
+    monkeypatch.setattr(sys.modules[__name__], "rows_of", lambda *_: rows)
+    small_budget(monkeypatch, pending=0)
+    keywords, expected = prepared(tmp_path)
+    add = gathering._Files.add
+    with monkeypatch.context() as patch:
+        added = []
+
+        def stop(files, *arguments):
+            added.append(arguments)
+            patch.setattr(gathering, "EVERY", 0 if len(added) <= blocks else 1e9)
+            add(files, *arguments)
+            if len(added) > blocks:
+                raise StoppedError
+
+        patch.setattr(gathering._Files, "add", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    state = json.loads((tmp_path / "work" / gathering.STATE).read_text("utf-8"))
+    assert 0 < state["done"] < added[-1][0] + 1
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+def test_a_write_that_takes_a_part_of_the_bytes():
+    class Slow(io.RawIOBase):
+        def write(self, data, /):
+            taken.append(bytes(data[:3]))
+            return len(taken[-1])
+
+    taken = []
+    gathering._write_all(Slow(), b"0123456789")
+    assert taken == [b"012", b"345", b"678", b"9"]
 
 
 def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_on(

@@ -187,6 +187,13 @@ def test_too_many_pairs(tmp_path, monkeypatch):
         with pytest.raises(fastlsh.TooManyPairsError, match="max_pairs=20"):
             near_duplicate_files(inputs, tmp_path / "p.tsv", 0.7, engine=engine, max_pairs=20)
     assert not (tmp_path / "p.tsv").exists()
+    # Of all parts together, those that a run before has finished included.
+    pairs = near_duplicate_files(inputs, tmp_path / "all.tsv", 0.7).pairs
+    for _ in range(2):
+        with pytest.raises(fastlsh.TooManyPairsError, match=f"at least {pairs} pairs"):
+            near_duplicate_files(
+                inputs, tmp_path / "few.tsv", 0.7, engine="disk", max_pairs=pairs - 1
+            )
 
 
 @pytest.mark.exhaustive

@@ -24,6 +24,16 @@ TEXTS = ["the quick brown fox jumps", "the quick brown fox jumped", "something e
 @share(10)
 @given(st.binary(min_size=16, max_size=200))
 def test_what_is_derived(secret):
+    check_derived(secret)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_what_is_derived_in_every_case(number):
+    """Numbers that are made odd are so or are not, and the polynomial takes more or fewer draws."""
+    check_derived(bytes([number] * 16))
+
+
+def check_derived(secret):
     key, keyed = Key(secret), Keyed(secret)
     assert key.fingerprint == keyed.fingerprint
     assert Shingler(key=key).hashes("123456789").tolist() == [keyed.window_hash("123456789")]

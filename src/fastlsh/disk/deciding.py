@@ -119,10 +119,10 @@ def answer_rows(job: Job, linked: Linked) -> int:
     return sum(len(job.work.load(name)) for name in _answers(job, linked))
 
 
-def limited_documents(job: Job, linked: Linked, known: int) -> int:
+def limited_documents(job: Job, linked: Linked) -> int:
     """Return how many documents were kept without a comparison with every candidate."""
     names = [f"limited-{part_name(number)}.npy" for number in range(linked.parts)]
-    return sum(int((job.work.load(name) >= known).sum()) for name in names)
+    return sum(len(job.work.load(name)) for name in names)
 
 
 def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:

@@ -60,7 +60,7 @@ def run_on_disk(
             ids, counts = stored_ids(job, summary), piece_counts(job)
             begin, end = _places(job, proofs["left"])
             characters = int((end - begin).sum())
-            limited = limited_documents(job, linked, summary.known)
+            limited = limited_documents(job, linked)
             with writing_outputs(job, targets, kept, summary.known, drop_empty):
                 if targets.removed is not None:
                     columns = span_columns(

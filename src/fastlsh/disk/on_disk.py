@@ -79,7 +79,7 @@ def run_deduplication(
                 if targets.clusters is not None:
                     number, cluster = clusters_of(proofs, summary.known)
                     write_table(targets.clusters, cluster_columns(ids, number, cluster))
-                limited = limited_documents(job, linked, summary.known)
+                limited = limited_documents(job, linked)
                 if targets.report is not None:
                     decided = {"keep": keep or np.empty(0), "max_candidates": max_candidates}
                     report_largest(

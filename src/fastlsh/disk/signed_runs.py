@@ -93,7 +93,7 @@ class RunWriter:
 
             def sort(band: int) -> None:
                 row = np.concatenate([part.keys[band] for part in parts])
-                row[row != 0] |= places[row != 0]
+                row |= places  # those of empty documents stay below all keys
                 row.sort()
                 keys[band] = row
 

@@ -81,8 +81,8 @@ def sign_inputs(job: Job) -> Summary:
             raise
         writer.close()
         tell.end()
+        job.work.drop(BROKEN)  # from here on, no file may change
         job.work.write(DONE, _summary(job)._asdict())
-        job.work.drop(BROKEN)
     summary = Summary(**job.work.read(DONE))
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])

@@ -157,9 +157,14 @@ class WorkDirectory:
             _remove(path)
 
     def drop(self, *names: str) -> None:
-        """Remove what is of no further use."""
+        """Remove what is of no further use; a directory loses its name before what is in it."""
         for name in names:
-            _remove(self / name)
+            path = self / name
+            if path.is_dir():
+                path = self / (name + TEMPORARY)
+                _remove(path)
+                os.replace(self / name, path)
+            _remove(path)
 
     def empty(self) -> None:
         """Remove everything but the lock.

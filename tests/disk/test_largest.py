@@ -1,0 +1,57 @@
+"""The page of a run on disk: the largest clusters, as the page of a run in memory shows them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import deduplicate_files
+from fastlsh.disk import largest
+from fastlsh.disk.deciding import Proof
+from report_page import Page, words
+from shards import rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")
+
+
+def test_both_engines_show_the_same_clusters(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(3, 150), 2)
+    shown = []
+    for engine in ("memory", "disk"):
+        path = tmp_path / f"{engine}.html"
+        result = deduplicate_files(
+            inputs, tmp_path / f"{engine}.jsonl", 0.7, engine=engine, report=path
+        )
+        page = Page(path.read_text(encoding="utf-8"))
+        shown.append(words(page.sections["The largest clusters"]))
+        if engine == "disk":
+            assert f"removed in the whole run {result.removed} " in words(str(page.sections))
+    assert shown[0] == shown[1]
+
+
+@given(st.lists(st.integers(-1, 4), max_size=40), st.integers(0, 3), st.integers(2, 30))
+def test_as_many_of_the_largest_as_there_is_room_for(chosen, known, most):
+    """Document i is removed for one that is not, if one was drawn for it."""
+    chosen = [-1] * 5 + chosen
+    kept = {i for i, other in enumerate(chosen) if other < 0 or i < known}
+    pairs = [(i, other) for i, other in enumerate(chosen) if i not in kept and other in kept]
+    proofs = np.array([(i, other, i / 100) for i, other in pairs], Proof)
+    clusters = {}
+    for removed, head in pairs:
+        if head >= known:
+            clusters.setdefault(head, []).append(removed)
+    room, expected = most, []
+    for head in sorted(clusters, key=lambda head: (-len(clusters[head]), head)):
+        room -= len(clusters[head]) + 1
+        if room >= 0 or not expected:
+            expected.append(head)
+        if room < 0:
+            break
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(largest, "MOST", most)
+        numbers, heads, similarity = largest._largest(proofs, known)
+    found = list(zip(numbers.tolist(), heads.tolist(), similarity.tolist(), strict=True))
+    members = [(i, head, i / 100) for i, head in pairs if head in expected][:most]
+    shown = {head for _, head, _ in members}
+    assert found == sorted([*members, *((head, head, 1.0) for head in shown)])
