@@ -323,6 +323,17 @@ def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
 
+def test_a_damaged_file_is_named(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 2)
+    work = tmp_path / "work"
+    keywords = {"engine": "disk", "work": work, "keep_work": True}
+    deduplicate_line_files(inputs, tmp_path / "out.jsonl", **keywords)
+    (damaged,) = work.rglob("pieces.npy")
+    damaged.write_bytes(b"")
+    with pytest.raises(InputError, match=r"pieces\.npy: the file is damaged: start over with"):
+        deduplicate_line_files(inputs, tmp_path / "out.jsonl", **keywords)
+
+
 def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     _, keywords = prepared(tmp_path)

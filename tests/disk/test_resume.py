@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import random
 import sys
 import time
@@ -251,6 +252,34 @@ def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
     assert 0 < state["done"] < added[-1][0] + 1
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
+
+
+def test_what_tells_that_an_input_has_changed(tmp_path):
+    path, work = tmp_path / "in.jsonl", tmp_path / "work"
+    path.write_text(
+        "".join(json.dumps({"text": f"{n} " * 40}) + "\n" for n in range(3000)), "utf-8"
+    )
+    whole, times = path.read_bytes(), (1, path.stat().st_mtime_ns)
+    assert len(whole) > 3 << 16
+
+    def deduplicated():
+        os.utime(path, ns=times)
+        keywords = {"engine": "disk", "work": work, "keep_work": True}
+        return deduplicate_files([path], tmp_path / "out.jsonl", **keywords)
+
+    deduplicated()
+    for place in (12, len(whole) - 9):
+        path.write_bytes(whole[:place] + b"9" + whole[place + 1 :])
+        with pytest.raises(InputError, match="has changed since"):
+            deduplicated()
+    path.write_bytes(whole)
+    times = (1, times[1] + 1_000_000_000)
+    with pytest.raises(InputError, match="has changed since"):
+        deduplicated()
+    # A run that was killed while it threw its work away is no run.
+    os.replace(work / "manifest.json", work / "over.json")
+    path.write_bytes(whole[: whole.index(b"\n") + 1])
+    assert deduplicated().documents == 1
 
 
 def test_a_write_that_takes_a_part_of_the_bytes():

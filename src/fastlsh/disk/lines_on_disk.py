@@ -1,7 +1,7 @@
 """Lines or paragraphs on disk: the stages of a run, in which pieces of documents are numbered."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,8 +90,7 @@ def _places(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
 def piece_counts(job: Job) -> NDArray[np.int32]:
     """Return how many pieces each document has, int32 (documents,), without those of `against`."""
     names = [f"{run_name(number)}/pieces.npy" for number in runs_of_inputs(job)]
-    parts: list[Any] = [np.load(job.work / name) for name in names]  # one may be empty
-    return np.concatenate([np.empty(0, np.int32), *parts])
+    return np.concatenate([np.empty(0, np.int32), *map(job.work.load, names)])
 
 
 def _changed(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
