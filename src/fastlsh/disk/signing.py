@@ -83,7 +83,7 @@ def sign_inputs(job: Job) -> Summary:
         tell.end()
         job.work.write(DONE, _summary(job)._asdict())
         job.work.drop(BROKEN)
-    return Summary(**job.work.read(DONE))
+    return job.work.read_as(Summary, DONE)
 
 
 def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
