@@ -41,6 +41,8 @@ def prepared(folder, seed=1, n=150, **more):
     [
         ("manifest.json", b"{"),
         ("manifest.json", b"\xff"),
+        ("signed.json", b'{"other": 1}'),
+        ("linked.json", b"[]"),
         (".npy", b""),
         (".npy", b"\x93NUMPY\x01\x00\x76\x00{'descr': '<u4', 'fortran_order': (" + b" " * 200),
     ],

@@ -64,7 +64,7 @@ def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
         tell.end()
         job.work.write(DONE, Gathered(files.strict)._asdict())
     job.work.drop(STATE)
-    return Gathered(**job.work.read(DONE))
+    return job.work.read_as(Gathered, DONE)
 
 
 def blocks_again(job: Job, records: list[tuple[int, BlockRecord]]) -> Iterator[Any]:

@@ -45,7 +45,7 @@ def link_inputs(job: Job, summary: Summary) -> Linked:
         job.work.write(DONE, linked._asdict())
     job.work.drop(ROOTS, STATE)
     drop_keys(job)
-    return Linked(**job.work.read(DONE))
+    return job.work.read_as(Linked, DONE)
 
 
 def _families(job: Job, documents: int) -> NDArray[np.int32]:

@@ -83,7 +83,7 @@ def sign_inputs(job: Job) -> Summary:
         tell.end()
         job.work.drop(BROKEN)  # from here on, no file may change
         job.work.write(DONE, _summary(job)._asdict())
-    summary = Summary(**job.work.read(DONE))
+    summary = job.work.read_as(Summary, DONE)
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
     return summary

@@ -4,17 +4,19 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io import STANDARD, try_lock
+
+T = TypeVar("T")
 
 LOCK = "lock"
 MANIFEST = "manifest.json"
@@ -107,6 +109,11 @@ class WorkDirectory:
         """Return what `write` has written."""
         with self._parsing(name):
             return json.loads((self / name).read_text(encoding="utf-8"))
+
+    def read_as(self, kind: Callable[..., T], name: str) -> T:
+        """Return what `write` has written of a named tuple."""
+        with self._parsing(name):
+            return kind(**json.loads((self / name).read_text(encoding="utf-8")))
 
     def write(self, name: str, value: Any) -> None:
         """Write a JSON value."""
