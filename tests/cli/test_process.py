@@ -240,6 +240,12 @@ def test_a_signal_that_is_ignored_stays_so(here):
     assert process.returncode == 0
 
 
+def found_first(folder):
+    """Return the environment in which Python imports what is in a folder before anything else."""
+    others = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(folder), others]))}
+
+
 @posix
 @pytest.mark.parametrize("start", every(2, [COMMAND, "script"]))
 def test_ctrl_c_while_the_command_is_imported(here, start):
@@ -247,7 +253,7 @@ def test_ctrl_c_while_the_command_is_imported(here, start):
     put("numpy.py", WAITS)
     if start == "script":
         start = [sys.executable, put("fastlsh", "from fastlsh.cli import main\nmain()\n")]
-    environment = {**os.environ, "PYTHONPATH": str(here)}
+    environment = {**os.environ, **found_first(here)}
     with subprocess.Popen(
         [*start, "pairs", "a.jsonl"], env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -262,7 +268,7 @@ def test_ctrl_c_while_the_command_is_imported(here, start):
 def test_ctrl_c_while_others_import_the_package(here):
     put("numpy.py", WAITS)
     with subprocess.Popen(
-        [sys.executable, "-c", "import fastlsh"], env={**os.environ, "PYTHONPATH": str(here)},
+        [sys.executable, "-c", "import fastlsh"], env={**os.environ, **found_first(here)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         process.stdout.readline()
