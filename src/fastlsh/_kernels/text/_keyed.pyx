@@ -87,6 +87,17 @@ cdef uint64_t power_of_x(Py_ssize_t exponent, uint64_t modulus) noexcept nogil:
     return result
 
 
+cdef uint64_t quotient_of_x(Py_ssize_t exponent, uint64_t modulus) noexcept nogil:
+    # Of x^exponent, where exponent < 128: what is carried, step by step.
+    cdef uint64_t rest = 1
+    cdef uint64_t quotient = 0
+    cdef Py_ssize_t _
+    for _ in range(exponent):
+        quotient = quotient << 1 | rest >> 63
+        rest = times_x(rest, modulus)
+    return quotient
+
+
 cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) noexcept nogil:
     cdef uint64_t modulus = secret[0]
     cdef uint64_t power = power_of_x(size - 1, modulus)
@@ -116,6 +127,8 @@ cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) no
         key.cleared[i] = key.cleared[i + 1] ^ key.placed[i][0]
     if unit == CHARACTERS:
         return
+    if size < 64:
+        key.quotient = quotient_of_x(size + 64, modulus)
     power = times_x(power, modulus)
     for j in range(6 if size <= 16 else 4 if size <= 32 else 0, 8):
         for c in range(256):

@@ -24,6 +24,7 @@ cdef struct Keyed:
     uint64_t cleared[SHORT + 1]         # [m]: what the others of SHORT bytes add that are cleared
     # [j][t]: t in byte j, times x^size; if size <= 32, only what becomes x^64 or more of it
     uint64_t beyond[8][256]
+    uint64_t quotient                   # of x^(size + 64) by the whole modulus, if size < 64
     const uint64_t* ids                 # of the unit TOKEN_IDS
     const uint64_t* entered             # what each code point < KNOWN_POINTS adds
     const uint64_t* left                # the same times x^(size - 1), of the unit CHARACTERS

@@ -6,6 +6,7 @@ from libc.stdint cimport uint8_t, uint64_t
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport UNITS
 from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.carryless cimport CARRYLESS, two_changes
 from fastlsh._kernels.text.keyed cimport (
     SHORT, Keyed, carried, keyed_points, of_leaving, of_point, times_few, times_x,
 )
@@ -119,6 +120,25 @@ cdef inline uint64_t beyond_size(const Keyed* key, Py_ssize_t size, uint64_t h) 
     )
 
 
+cdef noinline_void roll_on_twos(
+    const Keyed* key, Py_ssize_t size, const uint64_t* word, Py_ssize_t n, uint64_t* state,
+    uint64_t* block,
+) noexcept nogil:
+    # As roll_on_keyed, for sizes below 64 and an even n.
+    cdef uint64_t modulus = key.modulus
+    cdef uint64_t quotient = key.quotient
+    cdef uint64_t change[2]
+    cdef uint64_t h = state[0]
+    cdef Py_ssize_t i
+    for i in range(0, n, 2):
+        two_changes(word + i - size, word + i, size, quotient, modulus, change)
+        h = (h << 1 ^ change[0]) ^ carried(h, modulus)
+        block[i] = h
+        h = (h << 1 ^ change[1]) ^ carried(h, modulus)
+        block[i + 1] = h
+    state[0] = h
+
+
 cdef noinline_void roll_on_keyed(
     const Keyed* key, Py_ssize_t size, const uint64_t* word, Py_ssize_t n, uint64_t* state,
     uint64_t* block,
@@ -148,6 +168,7 @@ cdef Py_ssize_t roll_words_keyed(
     cdef Py_ssize_t made = 0
     cdef Py_ssize_t missing = size - s.words        # for the first shingle
     cdef Py_ssize_t i = 0
+    cdef Py_ssize_t even
     while i < min(missing, n):
         h = times_x(h, key.modulus) ^ word[i]
         i += 1
@@ -155,6 +176,11 @@ cdef Py_ssize_t roll_words_keyed(
         block[0] = h
         made = 1
     s.state[0] = h
+    if CARRYLESS and i + 1 < n and size < 64:
+        even = (n - i) & ~<Py_ssize_t> 1
+        roll_on_twos(key, size, word + i, even, &s.state[0], block + made)
+        made += even
+        i += even
     if i < n:
         roll_on_keyed(key, size, word + i, n - i, &s.state[0], block + made)
         made += n - i
