@@ -1,7 +1,7 @@
 # What two words at once change in a rolling fingerprint, by carry-less multiplication.
 #
-# Of the product h * x^n, where n < 64, P = x^64 + M is what the uppermost bits count: its quotient
-# by P is the upper half of h * Q, exactly, where Q = floor(x^(n + 64) / P). So the remainder is
+# Let P = x^64 + M be the modulus, and Q the quotient of x^(n + 64) by P, where n < 64. Then the
+# quotient of h * x^n by P is the upper half of h * Q, exactly, and the remainder is
 # (h << n) ^ the lower half of quotient * M: two multiplications, however large n is.
 
 from libc.stdint cimport uint64_t
@@ -9,7 +9,8 @@ from libc.stdint cimport uint64_t
 cdef extern from *:
     """
     #ifndef FASTLSH_CARRYLESS
-    #if !defined(FASTLSH_PORTABLE) && (defined(__PCLMUL__) || (defined(_MSC_VER) && defined(__AVX2__)))
+    #if !defined(FASTLSH_PORTABLE) \\
+        && (defined(__PCLMUL__) || (defined(_MSC_VER) && defined(__AVX2__)))
     #include <immintrin.h>
     #define FASTLSH_CARRYLESS 1
     static CYTHON_INLINE void fastlsh_two_changes(
