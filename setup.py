@@ -29,10 +29,10 @@ SIMD = Path(KERNELS, "api/_simd.pyx")
 INSTRUCTION_SETS = {
     "x86_64": {
         "baseline": ("-msse4.2 -mpopcnt -mcx16", ""),
-        "avx2": ("-mavx2 -mfma -mbmi -mbmi2 -mlzcnt -mpopcnt", "/arch:AVX2"),
+        "avx2": ("-mavx2 -mfma -mpclmul -mbmi -mbmi2 -mlzcnt -mpopcnt", "/arch:AVX2"),
         "avx512": (
             "-mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl "
-            "-mfma -mbmi -mbmi2 -mlzcnt -mpopcnt -mprefer-vector-width=512",
+            "-mfma -mpclmul -mbmi -mbmi2 -mlzcnt -mpopcnt -mprefer-vector-width=512",
             "/arch:AVX512",
         ),
     },
@@ -51,7 +51,7 @@ SHARED = "fastlsh._kernels.common._fastlsh_views"
 
 # The names in Linux of what a processor needs for a set; one that has the next has these, too.
 NEEDED = {
-    "avx2": {"avx2", "fma", "bmi1", "bmi2", "abm"},
+    "avx2": {"avx2", "fma", "pclmulqdq", "bmi1", "bmi2", "abm"},
     "avx512": {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"},
 }
 

@@ -56,13 +56,24 @@ def test_character_shingles(isa, alphabet, size):
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=ALPHABETS.keys())
-@pytest.mark.parametrize("size", [1, 2, 8, 9, 16, 17, 32, 33, 70])
+@pytest.mark.parametrize("size", [1, 2, 8, 9, 16, 17, 32, 33, 63, 64, 70])
 def test_word_shingles(isa, alphabet, size):
     texts = [text_of(4 * n, alphabet) for n in SHINGLES[:-1]] + [" ", "\n a", "a ", " \t "]
     texts += [" ".join(text_of(3, "abc", i) for i in range(n + size - 1)) for n in SHINGLES]
     texts += [" ".join(text_of(n, "abé") for n in range(50))]
     found = window_hashes(isa, spans_of_list(texts), WORDS, size)
     assert found == [in_order(text, "word", size) for text in texts]
+
+
+@pytest.mark.parametrize("alphabet", ["жя", "я«a", "я😀a", "я\U0002000ba"])
+def test_words_of_all_lengths_wherever_the_text_begins(isa, alphabet):
+    text = " ".join(text_of(n, alphabet, n) for n in [*range(1, 25), *range(12, 0, -1)])
+    spans = spans_of_list([text])
+    for begin in range(30):
+        found = window_hashes(isa, spans.window(0, begin, len(text)), WORDS, 1)
+        assert found == [in_order(text[begin:], "word", 1)]
+        found = window_hashes(isa, spans_of_list([text[begin:]]), WORDS, 2)
+        assert found == [in_order(text[begin:], "word", 2)]
 
 
 @pytest.mark.parametrize("unit", [CHARACTERS, WORDS])

@@ -19,7 +19,7 @@ cdef extern from *:
         return ((unsigned long long) high << 32) | low;
     }
     #endif
-    /* 0: below x86-64-v2, 1: x86-64-v2, 2: AVX2 with FMA and BMI, 3: AVX-512 F CD BW DQ VL.
+    /* 0: below x86-64-v2, 1: x86-64-v2, 2: AVX2 with FMA, BMI and PCLMUL, 3: AVX-512 F CD BW DQ VL.
        Both the processor and the operating system (the saved registers) must agree. */
     static int fastlsh_level(void) {
         unsigned one[4], seven[4], extended[4];
@@ -30,6 +30,7 @@ cdef extern from *:
         fastlsh_cpuid(1, 0, one);
         if ((one[2] & v2) != v2) return 0;
         if (!(one[2] >> 27 & 1) || !(one[2] >> 28 & 1) || !(one[2] >> 12 & 1)) return 1;
+        if (!(one[2] >> 1 & 1)) return 1;
         saved = fastlsh_xcr0();
         fastlsh_cpuid(7, 0, seven);
         fastlsh_cpuid((int) 0x80000001, 0, extended);

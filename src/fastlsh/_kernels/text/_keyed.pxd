@@ -8,4 +8,5 @@ cdef class KeyedPlan:
     cdef Plan plan
     cdef Keyed keyed
     cdef uint64_t* points       # KNOWN_POINTS of them, entering; and leaving, of CHARACTERS
+    cdef uint64_t* basic        # SHORT tables of them, of words; or NULL
     cdef uint64_t* ids          # KNOWN_IDS of them, or NULL

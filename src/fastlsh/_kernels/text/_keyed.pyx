@@ -7,7 +7,7 @@ from libc.string cimport memset
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.mixing cimport Mixer
 from fastlsh._kernels.text.keyed cimport (
-    KNOWN_IDS, KNOWN_POINTS, SECRET, SHORT, Keyed, keyed_id, times_x,
+    BASIC_POINTS, BASIC_TABLE, KNOWN_IDS, KNOWN_POINTS, SECRET, SHORT, Keyed, keyed_id, times_x,
 )
 from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
 
@@ -57,12 +57,19 @@ cdef class KeyedPlan:
                 self.keyed.leaving[0], self.keyed.leaving[1], self.keyed.leaving[2][1],
                 self.points + KNOWN_POINTS,
             )
+        elif unit != TOKEN_IDS:
+            self.basic = <uint64_t*> PyMem_Malloc(SHORT * BASIC_TABLE * sizeof(uint64_t))
+            if self.basic == NULL:
+                raise MemoryError()
+            fill_basic(&self.keyed, self.basic)
+            self.keyed.basic = self.basic
         if unit == TOKEN_IDS:
             fill_ids(&self.keyed, &self.plan.mixer, self.ids)
             self.keyed.ids = self.ids
 
     def __dealloc__(self):
         PyMem_Free(self.points)
+        PyMem_Free(self.basic)
         PyMem_Free(self.ids)
 
 
@@ -85,6 +92,17 @@ cdef uint64_t power_of_x(Py_ssize_t exponent, uint64_t modulus) noexcept nogil:
         square = times(square, square, modulus)
         exponent >>= 1
     return result
+
+
+cdef uint64_t quotient_of_x(Py_ssize_t exponent, uint64_t modulus) noexcept nogil:
+    # Of x^exponent, where exponent < 128: what is carried, step by step.
+    cdef uint64_t rest = 1
+    cdef uint64_t quotient = 0
+    cdef Py_ssize_t _
+    for _ in range(exponent):
+        quotient = quotient << 1 | rest >> 63
+        rest = times_x(rest, modulus)
+    return quotient
 
 
 cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) noexcept nogil:
@@ -116,6 +134,8 @@ cdef void fill(Keyed* key, const uint64_t* secret, int unit, Py_ssize_t size) no
         key.cleared[i] = key.cleared[i + 1] ^ key.placed[i][0]
     if unit == CHARACTERS:
         return
+    if size < 64:
+        key.quotient = quotient_of_x(size + 64, modulus)
     power = times_x(power, modulus)
     for j in range(6 if size <= 16 else 4 if size <= 32 else 0, 8):
         for c in range(256):
@@ -138,3 +158,13 @@ cdef void fill_points(
     for c in range(1 << 16):
         points[c] = low[c & 0xFF] ^ middle[c >> 8]
         points[1 << 16 | c] = points[c] ^ of_plane_1
+
+
+cdef void fill_basic(const Keyed* key, uint64_t* basic) noexcept nogil:
+    cdef Py_ssize_t c, j
+    cdef uint64_t h
+    for c in range(BASIC_POINTS):
+        h = key.entered[c]
+        for j in range(SHORT):
+            basic[j * BASIC_TABLE + c] = h
+            h = times_x(h, key.modulus)

@@ -10,8 +10,10 @@ from fastlsh._kernels.common.mixing cimport UNITS, Mixer, mixed_by
 from fastlsh._kernels.text._texts cimport code_unit
 
 cdef enum:
-    SHORT = 10                  # bytes that are looked up at once: most words, and shingles of 9
+    SHORT = 10                  # code points looked up at once: most words, and shingles of 9
     KNOWN_IDS = 1 << 17         # token ids whose hashes are kept: nearly all of most vocabularies
+    BASIC_POINTS = 1 << 16      # code points of plane 0
+    BASIC_TABLE = BASIC_POINTS + 128    # so that tables in a row use different lines of a cache
     KNOWN_POINTS = 1 << 17      # code points: planes 0 and 1, nearly all text, emoji included
     SECRET = 4 + 256 + 255 + 16     # numbers that a key gives: modulus, mixer, summands
 
@@ -24,8 +26,10 @@ cdef struct Keyed:
     uint64_t cleared[SHORT + 1]         # [m]: what the others of SHORT bytes add that are cleared
     # [j][t]: t in byte j, times x^size; if size <= 32, only what becomes x^64 or more of it
     uint64_t beyond[8][256]
+    uint64_t quotient                   # of x^(size + 64) by the whole modulus, if size < 64
     const uint64_t* ids                 # of the unit TOKEN_IDS
     const uint64_t* entered             # what each code point < KNOWN_POINTS adds
+    const uint64_t* basic               # [j][c]: the same times x^j, for words: SHORT tables
     const uint64_t* left                # the same times x^(size - 1), of the unit CHARACTERS
 
 

@@ -1,15 +1,29 @@
 # The hot loops of hashing with a key: keyed.pxd says how. What is around them does not know.
 # With polynomials.pxi.
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport UNITS
 from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.carryless cimport CARRYLESS, two_changes
 from fastlsh._kernels.text.keyed cimport (
-    SHORT, Keyed, carried, keyed_points, of_leaving, of_point, times_few, times_x,
+    BASIC_POINTS, BASIC_TABLE, SHORT, Keyed, carried, keyed_points, of_leaving, of_point,
+    times_few, times_x,
 )
 from fastlsh._kernels.text.source cimport Plan, Source
+
+# Of SHORT masks in a row, the last of them at SHORT - 1 + m, the last m keep what they mask.
+cdef uint32_t kept_points[2 * SHORT]
+
+
+cdef void fill_masks() noexcept nogil:
+    cdef int i
+    for i in range(SHORT, 2 * SHORT):
+        kept_points[i] = BASIC_POINTS - 1
+
+
+fill_masks()
 
 
 cdef void roll_four_keyed(
@@ -69,14 +83,43 @@ cdef inline uint64_t keyed_short(
 
 cdef uint64_t keyed_long(const Keyed* key, const uint8_t* text, Py_ssize_t n) noexcept nogil:
     # More than SHORT bytes.
-    cdef uint64_t h = 0
-    while n > SHORT:
-        h = times_few(key, h, 8) ^ keyed_eight(key, load_bytes(text))
+    cdef uint64_t h = keyed_eight(key, load_bytes(text))
+    n -= 8
+    while n > 8:
         text += 8
         n -= 8
-    if n > 8:
-        h = times_few(key, h, n - 8)
-    return times_few(key, h, min(n, <Py_ssize_t> 8)) ^ keyed_short(key, text + n, n)
+        h = times_few(key, h, 8) ^ keyed_eight(key, load_bytes(text))
+    h = times_few(key, h, n) ^ keyed_eight(key, load_bytes(text + n) & keep[n].eight)
+    return h ^ key.cleared[n] ^ key.cleared[8]
+
+
+cdef inline uint64_t basic(
+    const Keyed* key, const code_unit* end, const uint32_t* mask, Py_ssize_t place
+) noexcept nogil:
+    return key.basic[place * BASIC_TABLE + <Py_ssize_t> (end[-1 - place] & mask[-place])]
+
+
+cdef inline uint64_t keyed_basic(
+    const Keyed* key, const code_unit* end, Py_ssize_t m
+) noexcept nogil:
+    # As keyed_short, of code points below BASIC_POINTS.
+    cdef const uint32_t* mask = &kept_points[SHORT - 1 + m]
+    return (
+        basic(key, end, mask, 0) ^ basic(key, end, mask, 1) ^ basic(key, end, mask, 2)
+        ^ basic(key, end, mask, 3) ^ basic(key, end, mask, 4) ^ basic(key, end, mask, 5)
+        ^ basic(key, end, mask, 6) ^ basic(key, end, mask, 7) ^ basic(key, end, mask, 8)
+        ^ basic(key, end, mask, 9) ^ key.cleared[m]
+    )
+
+
+cdef inline bint are_basic(const code_unit* end) noexcept nogil:
+    # Whether the SHORT code points before `end` are below BASIC_POINTS.
+    cdef uint32_t seen = 0
+    cdef Py_ssize_t i
+    if code_unit is uint32_t:
+        for i in range(1, SHORT + 1):
+            seen |= end[-i]
+    return seen < BASIC_POINTS
 
 
 cdef inline uint64_t keyed_polynomial(
@@ -88,6 +131,8 @@ cdef inline uint64_t keyed_polynomial(
             return keyed_long(key, text, n) + <uint64_t> n * UNITS
         if roomy:
             return keyed_short(key, text + n, n) + <uint64_t> n * UNITS
+    elif n <= SHORT and roomy and are_basic(text + n):
+        return keyed_basic(key, text + n, n) + <uint64_t> n * UNITS
     return keyed_points(key, text, n)
 
 
@@ -119,6 +164,25 @@ cdef inline uint64_t beyond_size(const Keyed* key, Py_ssize_t size, uint64_t h) 
     )
 
 
+cdef noinline_void roll_on_twos(
+    const Keyed* key, Py_ssize_t size, const uint64_t* word, Py_ssize_t n, uint64_t* state,
+    uint64_t* block,
+) noexcept nogil:
+    # As roll_on_keyed, for sizes below 64 and an even n.
+    cdef uint64_t modulus = key.modulus
+    cdef uint64_t quotient = key.quotient
+    cdef uint64_t change[2]
+    cdef uint64_t h = state[0]
+    cdef Py_ssize_t i
+    for i in range(0, n, 2):
+        two_changes(word + i - size, word + i, size, quotient, modulus, change)
+        h = (h << 1 ^ change[0]) ^ carried(h, modulus)
+        block[i] = h
+        h = (h << 1 ^ change[1]) ^ carried(h, modulus)
+        block[i + 1] = h
+    state[0] = h
+
+
 cdef noinline_void roll_on_keyed(
     const Keyed* key, Py_ssize_t size, const uint64_t* word, Py_ssize_t n, uint64_t* state,
     uint64_t* block,
@@ -148,6 +212,7 @@ cdef Py_ssize_t roll_words_keyed(
     cdef Py_ssize_t made = 0
     cdef Py_ssize_t missing = size - s.words        # for the first shingle
     cdef Py_ssize_t i = 0
+    cdef Py_ssize_t even
     while i < min(missing, n):
         h = times_x(h, key.modulus) ^ word[i]
         i += 1
@@ -155,6 +220,11 @@ cdef Py_ssize_t roll_words_keyed(
         block[0] = h
         made = 1
     s.state[0] = h
+    if CARRYLESS and i + 1 < n and size < 64:
+        even = (n - i) & ~<Py_ssize_t> 1
+        roll_on_twos(key, size, word + i, even, &s.state[0], block + made)
+        made += even
+        i += even
     if i < n:
         roll_on_keyed(key, size, word + i, n - i, &s.state[0], block + made)
         made += n - i

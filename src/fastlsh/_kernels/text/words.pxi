@@ -158,7 +158,7 @@ cdef void open_text(
     s.kind = span.kind
     s.window = window
     if plan.unit != CHARACTERS:
-        s.roomy = max(SHORT - span.before, 0)
+        s.roomy = max(SHORT - span.before // max(span.kind, 1), 0)
         s.next = next_words
     elif span.kind == 1:
         open_characters(s, <uint8_t*> NULL)
