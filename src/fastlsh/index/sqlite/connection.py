@@ -106,8 +106,10 @@ def named_errors(path: str, wait: float) -> Iterator[None]:
             raise PermissionError(
                 errno.EACCES, "the file or its folder is read-only", path
             ) from error
-        if any(part in said for part in ("not a database", "malformed", "not decode")):
-            raise ValueError(f"{path}: the index is damaged: {said}") from error
+        # Python 3.10 says nothing of a schema that is no text.
+        if not said or any(part in said for part in ("not a database", "malformed", "not decode")):
+            reason = said or "its schema is no text"
+            raise ValueError(f"{path}: the index is damaged: {reason}") from error
         if "unable to open" in said:
             raise OSError(errno.EACCES, "the index cannot be opened", path) from error
         raise OSError(errno.EIO, said, path) from error
