@@ -19,8 +19,8 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump (binutils)"),
 ]
 
-# AVX and AVX-512 (v..., k... on mask registers), PCLMUL, BMI, LZCNT. Not TZCNT: compilers write it for
-# BSF, which is the same to older processors.
+# AVX and AVX-512 (v..., k... on mask registers), PCLMUL, BMI, LZCNT. Not TZCNT: compilers write it
+# for BSF, which is the same to older processors.
 TOO_NEW = re.compile(
     r"v(?!err|erw)\w+|k(?:mov|and|andn|or|xor|xnor|not|test|ortest|add|shift[lr]|unpck)[bwdq]+"
     r"|pclmul\w+|andn|bextr|bls(?:i|r|msk)|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx|lzcnt"

@@ -45,7 +45,7 @@ class Key:
     needs it raises `LockedKeyError` until `unlock` gives it the secret again. In worker
     processes, the environment variable ``FASTLSH_KEY_FILE`` can name a file that contains it.
 
-    The first use takes a few milliseconds, and a key keeps up to 1 MB for each kind of shingle.
+    The first use takes a few milliseconds, and a key keeps up to 7 MB for each kind of shingle.
 
     Examples
     --------

@@ -49,7 +49,7 @@ cdef struct Source:
     Py_ssize_t position         # of the next chunk or token
     bint inside                 # the chunk before ended within a word
     Py_ssize_t begin            # of that word
-    Py_ssize_t roomy            # SHORT units before the end of words that end here or later may be read
+    Py_ssize_t roomy            # of words that end here or later, SHORT units before may be read
     Py_ssize_t words
     uint64_t latest             # shingle, before it was finished, once there was one
     bint begun
