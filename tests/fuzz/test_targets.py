@@ -73,3 +73,12 @@ def test_a_column_that_contradicts_itself(here):
     for how in ({}, {"on_error": "skip"}):
         with pytest.raises(InputError, match=r"^a.parquet: .*histogram size mismatch"):
             read("a.parquet", tokens=True, **how)
+
+
+def test_rows_of_which_there_are_no_values(here):
+    """Of 155,000,000,000 rows, as the footer says, pyarrow filled all memory with nulls."""
+    pytest.importorskip("pyarrow")
+    put("a.parquet", CORPUS.joinpath("tables", "rows").read_bytes()[3:])
+    for how in ({}, {"on_error": "skip"}):
+        with pytest.raises(InputError, match=r"row group 1 has \d{12} rows, but 3 values"):
+            read("a.parquet", **how)

@@ -54,8 +54,8 @@ class ParquetSource:
         self.sizes = [(group.num_rows, group.total_byte_size) for group in groups]
         self.ends = np.cumsum([0, *(rows for rows, _ in self.sizes)], dtype=np.int64)
         self.check = self._footer()
+        self._check_rows()
         if self.sizes:
-            self._check_columns()
             columns = map(self.metadata.row_group(0).column, range(self.metadata.num_columns))
             self.head.codecs = {each.path_in_schema: each.compression for each in columns}
 
@@ -75,8 +75,25 @@ class ParquetSource:
             file.seek(-8 - length, 2)
             return binascii.crc32(file.read(length))
 
-    def _check_columns(self) -> None:
-        """Raise if what the footer says of the first row group's columns contradicts itself.
+    def _check_rows(self) -> None:
+        """Raise if a row group has other rows than values: pyarrow takes memory for all it is told.
+
+        A column of lists has at least one value for each row, another one exactly one.
+        """
+        exact = self.metadata.schema.column(0).max_repetition_level == 0
+        for i, (rows, size) in enumerate(self.sizes):
+            if i and 0 <= rows <= size:
+                continue
+            self._check_columns(i)
+            values = self.metadata.row_group(i).column(0).num_values
+            if not 0 <= rows <= values or (exact and rows < values):
+                raise self.source.error(
+                    f"the footer contradicts itself: row group {i + 1} has {rows} rows, but"
+                    f" {values} values in a column"
+                )
+
+    def _check_columns(self, group: int) -> None:
+        """Raise if what the footer says of a row group's columns contradicts itself.
 
         pyarrow ends the process where it is asked for such a column. To read them all raises, and
         it looks at each before it reads any byte.
@@ -90,7 +107,7 @@ class ParquetSource:
             buffer_size=1 << 16,
         ) as file:
             try:
-                next(file.iter_batches(1, [0], use_threads=False), None)
+                next(file.iter_batches(1, [group], use_threads=False), None)
             except Exception:
                 if not unread.asked:
                     raise
