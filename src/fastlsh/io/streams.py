@@ -5,11 +5,13 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.io import places
 from fastlsh.io.errors import codec, pyarrow, reading
+from fastlsh.io.members import MemberReader
 from fastlsh.io.places import Identity
 from fastlsh.io.sources import Source
 
@@ -54,8 +56,15 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
             raise source.error(f"truncated: an empty file is not a .{source.compression} file")
         if source.compression == "zst":
             raw = pyarrow(source.path).CompressedInputStream(raw, "zstd")
-        elif source.compression:
-            raw = codec(source.path, source.compression).open(raw)
+        elif source.compression == "gz":
+            raw = codec(source.path, "gz").open(raw)
+        elif source.compression == "bz2":
+            decompressor = codec(source.path, "bz2").BZ2Decompressor
+            raw = MemberReader(raw, decompressor, padded=False)
+        elif source.compression == "xz":
+            lzma = codec(source.path, "xz")
+            decompressor = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
+            raw = MemberReader(raw, decompressor, padded=True)
         yield stack.enter_context(io.BufferedReader(raw, 1 << 17))
 
 
