@@ -1,12 +1,13 @@
 """The changes of an index: documents are inserted, replaced and removed."""
 
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Hashable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Transaction
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.index.asking import Asking
 from fastlsh.index.backend import Backend
@@ -174,8 +175,7 @@ class Changing(Asking):
         with self._guard.change():
             self._changeable().add(names, documents, on_known)
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self) -> AbstractContextManager[None]:
         """Combine many changes into one: ``with index.batch(): ...``.
 
         An index on disk or on a server writes all changes at the end, or none of them if there is
@@ -183,19 +183,7 @@ class Changing(Asking):
         What other threads do with this index meanwhile belongs to the batch, too. For an index in
         memory, `batch` has no effect.
         """
-        with ExitStack() as stack:  # begins and ends under the lock, but lets other calls in
-            with self._guard.change():
-                batch = self._changeable().batch()
-                batch.__enter__()
-            stack.push(self._ending(batch))
-            yield
-
-    def _ending(self, batch: AbstractContextManager[None]) -> Any:
-        def end(*error: Any) -> bool | None:
-            with self._guard.change():
-                return batch.__exit__(*error)
-
-        return end
+        return Transaction(_Batch(self))
 
     def _changeable(self, nested: bool = False) -> Backend:
         if self._backend.read_only:
@@ -205,6 +193,33 @@ class Changing(Asking):
                 else "the index was opened with read_only=True"
             )
         return self._settled(nested)
+
+
+class _Batch:
+    """Begins and ends a batch under the lock of the index, but lets other calls in."""
+
+    def __init__(self, index: Changing) -> None:
+        self._index = index
+        self._batch: AbstractContextManager[None] | None = None
+
+    def begin(self) -> None:
+        """Begin the batch."""
+        with self._index._guard.change():
+            batch = self._index._changeable().batch()
+            self._batch = batch
+            batch.__enter__()
+
+    def commit(self) -> None:
+        """Make all changes."""
+        assert self._batch is not None
+        with self._index._guard.change():
+            self._batch.__exit__(None, None, None)
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo all changes, unless that is done."""
+        if self._batch is not None:
+            with self._index._guard.hold():
+                self._batch.__exit__(type(error), error, None)
 
 
 def _check_on_known(on_known: str) -> None:

@@ -1,11 +1,11 @@
 """What a database must do for an index."""
 
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Transaction
 from fastlsh.index.memory import Documents
 from fastlsh.index.settings import Settings
 
@@ -24,17 +24,14 @@ class Store(Protocol):
     wait: float
     """Seconds to wait for another process that writes."""
 
-    def reading(self) -> AbstractContextManager[None]:
+    def reading(self) -> Transaction:
         """See one state of the database meanwhile; may raise `ChangedError` where it cannot."""
 
-    def writing(self) -> AbstractContextManager[None]:
+    def writing(self) -> Transaction:
         """Make one change; nothing remains of it if there is an error."""
 
-    def batch(self) -> AbstractContextManager[None]:
+    def batch(self) -> Transaction:
         """Make one change of all `writing` meanwhile."""
-
-    def settle(self, batched: bool) -> None:
-        """Undo what was interrupted so late that it could not be: all but the batch, if any."""
 
     def count(self) -> int:
         """Return how many documents there are."""

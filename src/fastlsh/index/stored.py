@@ -5,13 +5,12 @@ has to find these, and the same tables as in memory decide, with the same answer
 """
 
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import REMEMBERED
+from fastlsh._kernels import REMEMBERED, Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
@@ -33,7 +32,6 @@ class Stored:
         self.store = store
         self.settings = store.settings
         self.limited = 0
-        self._batched = False
 
     @property
     def read_only(self) -> bool:
@@ -163,7 +161,7 @@ class Stored:
         """Add, in order, the documents that are similar to none; return which ones."""
         self.store.check(names)
         fresh = np.zeros(documents.n, np.uint8)
-        with self.store.writing():
+        with Transaction(_Counting(self, self.store.writing())):
             check_new(self.store.find, names, UNIQUE_OTHERWISE)
             first, size = 0, ASKED
             while first < documents.n:
@@ -180,7 +178,7 @@ class Stored:
                 new = np.flatnonzero(fresh[first:last])
                 self.store.insert([names[first + place] for place in new], some.take(new))
                 first, size = last, min(2 * size, ASKED)
-        self.limited += int((fresh == 2).sum())
+            self.limited += int((fresh == 2).sum())
         return fresh.astype(np.bool_)
 
     def discard(self, name: Hashable) -> bool:
@@ -193,9 +191,7 @@ class Stored:
         return number >= 0
 
     def settle(self, nested: bool) -> None:
-        """Undo what an interrupted call could not undo."""
-        if not nested:
-            self.store.settle(self._batched)
+        """Do nothing: a transaction that is interrupted is undone at once."""
 
     def tidy(self) -> None:
         """Do nothing: the database does."""
@@ -204,24 +200,35 @@ class Stored:
         """Free unused space, and that of removed documents."""
         self.store.pack()
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self) -> Transaction:
         """Combine many changes into one."""
-        limited = self.limited
-        try:
-            with self.store.batch():
-                self._batched = True
-                try:
-                    yield
-                finally:
-                    self._batched = False
-        except BaseException:
-            self.limited = limited
-            raise
+        return Transaction(_Counting(self, self.store.batch()))
 
     def close(self) -> None:
         """Close files and connections."""
         self.store.close()
+
+
+class _Counting:
+    """A change during which `limited` is counted, or not at all."""
+
+    def __init__(self, index: Stored, change: Transaction) -> None:
+        self._index = index
+        self._limited = index.limited
+        self._change = change
+
+    def begin(self) -> None:
+        """Begin the change."""
+        self._change.__enter__()
+
+    def commit(self) -> None:
+        """Make the change."""
+        self._change.__exit__(None, None, None)
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo the change, unless it has undone itself, and what was counted."""
+        self._index.limited = self._limited
+        self._change.__exit__(type(error), error, None)
 
 
 T = TypeVar("T")
