@@ -41,9 +41,10 @@ class Levels:
 
     def read(self, sql: sqlite3.Connection, version: int, removals: int) -> None:
         """Read what another process has changed."""
-        rows = sql.execute("SELECT first, last, page, pages, least FROM runs ORDER BY first")
-        self.runs = [read_run(row, self.bands) for row in rows]
-        self.removed = set(numbers_of(n for (n,) in sql.execute("SELECT number FROM removed")))
+        runs = "SELECT first, last, page, pages, least FROM runs ORDER BY first"
+        self.runs = [read_run(row, self.bands) for row in sql.execute(runs).fetchall()]
+        removed = sql.execute("SELECT number FROM removed").fetchall()
+        self.removed = set(numbers_of(number for (number,) in removed))
         self.version, self.removals = version, removals
         self._gone = None
 

@@ -21,7 +21,9 @@ class Session:
     """A connection, and the state that its transaction sees.
 
     A transaction sees one state. What is in memory, the recent documents and the lists of pages,
-    belongs to a state, too, and is read anew where another process has changed it.
+    belongs to a state, too, and is read anew where another process has changed it. All rows of a
+    statement are fetched at once: if Ctrl-C came between two of them, the traceback would keep the
+    statement, and the statement the state that it sees.
     """
 
     def __init__(self, connection: Connection, settings: Settings) -> None:

@@ -40,7 +40,7 @@ class SqliteStore(Session):
         """Return how many bytes the file has."""
         ((size,),) = self._sql.execute(
             "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-        )
+        ).fetchall()
         return int(size)
 
     def find(self, names: list[Any]) -> dict[Any, int]:
@@ -51,7 +51,7 @@ class SqliteStore(Session):
             some = padded(wanted[start : start + TOGETHER])
             rows = self._sql.execute(
                 f"SELECT id, number FROM documents WHERE id IN ({','.join('?' * len(some))})", some
-            )
+            ).fetchall()
             found.update(rows)
         numbers_of(found.values())
         return found
@@ -79,14 +79,14 @@ class SqliteStore(Session):
                 f"SELECT {columns} FROM documents WHERE number IN ({','.join('?' * len(some))}) "
                 "ORDER BY number",
                 some,
-            )
+            ).fetchall()
 
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
         rows = self._sql.execute(
             "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?",
             (number, count),
-        )
+        ).fetchall()
         return np.array(numbers_of(found for (found,) in rows), np.int64)
 
     def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
@@ -165,7 +165,7 @@ class SqliteStore(Session):
 
     def moves(self) -> list[tuple[str, str]]:
         """Return the files that are to be renamed: what was written, and the target."""
-        return list(self._sql.execute("SELECT written, target FROM moves"))
+        return self._sql.execute("SELECT written, target FROM moves").fetchall()
 
     def note_moves(self, moves: list[tuple[str, str]]) -> None:
         """Note, besides others, which files are to be renamed."""
