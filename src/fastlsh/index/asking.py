@@ -228,10 +228,10 @@ class Asking:
         return backend
 
 
-def known_documents(index: Asking, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-    """Return the ids and documents that may have to be compared with these signatures."""
+def known_documents(index: Asking, documents: Documents) -> tuple[list[Any], Documents]:
+    """Return the ids and documents that decide which of the given documents are kept."""
     with index._guard.hold() as nested:
-        return index._settled(nested).candidates(signatures)
+        return index._settled(nested).candidates(documents)
 
 
 def _check_limit(limit: int | None) -> int:

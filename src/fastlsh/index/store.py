@@ -51,10 +51,14 @@ class Store(Protocol):
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
 
-    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
-        """Return who shares a bucket with one of these, ascending.
+    def gather(
+        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the documents that share a bucket with one of these, ascending.
 
-        At least the first `most` of each bucket, if that is given; perhaps a few others.
+        A bucket may be found by half of its key, its tag. If `most` is given, at least the first
+        `most` documents with each tag are returned, and whether any may be left out. If `band` is
+        given, the buckets of the other bands do not count. A few other documents may be added.
         """
 
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
@@ -83,3 +87,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64]:
+    """Return ``band << 32 | tag`` of the keys of all bands, or of one, ascending and distinct.
+
+    The tag is the upper half of a key. Documents with key 0 are empty, and in no bucket.
+    """
+    half, bands = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
+    tags = (keys >> half | bands << half)[:, keys[0] != 0]
+    return np.unique(tags if band is None else tags[band])

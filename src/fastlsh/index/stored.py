@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import REMEMBERED, Transaction
+from fastlsh._kernels import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
+from fastlsh.index.deciding import deciding_documents
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import Documents, joined_documents
 from fastlsh.index.store import ChangedError, Store
 from fastlsh.parallel import batches
 
@@ -83,15 +84,21 @@ class Stored:
                 yield self.store.take(numbers), self.store.fetch(numbers)
                 numbers = self.store.after(int(numbers[-1]), COMPARED)
 
-    def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-        """Return the ids and documents that may have to be compared with these signatures."""
+    def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+        """Return the ids and documents that decide on new ones: see `Backend`."""
+        return again(lambda: self._candidates(documents))
 
-        def ask() -> tuple[list[Any], Documents]:
-            with self.store.reading():
-                numbers = self.store.gather(signatures, REMEMBERED + 1)
-                return self.store.take(numbers), self.store.fetch(numbers)
-
-        return again(ask)
+    def _candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+        found = [np.empty(0, np.int64)]
+        with self.store.reading():
+            parts = [self.store.fetch(found[0])]
+            for first, last in batches(documents.n, ASKED):
+                part = deciding_documents(self.store, documents.part(first, last), COMPARED)
+                assert part is not None
+                found.append(part[0])
+                parts.append(part[1])
+            numbers, places = np.unique(np.concatenate(found), return_index=True)
+            return self.store.take(numbers), joined_documents(parts).take(places)
 
     def answer(
         self, documents: Documents, limit: int
@@ -116,11 +123,11 @@ class Stored:
     def _answer(
         self, documents: Documents, limit: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        numbers = self.store.gather(documents.signatures, None)
+        numbers, _ = self.store.gather(documents.signatures, None)
         found, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
         for first, last in batches(len(numbers), COMPARED):
             some = numbers[first:last]
-            part, counts = self._tables(some).query(documents, limit)
+            part, counts = self._tables(self.store.fetch(some)).query(documents, limit)
             if len(part):
                 part[:, 1] = some[part[:, 1].astype(np.int64)]
             found.append(part)
@@ -135,10 +142,10 @@ class Stored:
             counts = np.minimum(counts, limit)
         return everything, counts
 
-    def _tables(self, numbers: NDArray[np.int64]) -> Memory:
+    def _tables(self, documents: Documents) -> Memory:
         """Return some documents in memory; they have numbers from 0 on there."""
         tables = Memory(self.settings)
-        tables.insert(list(range(len(numbers))), self.store.fetch(numbers), {})
+        tables.insert(list(range(documents.n)), documents, {})
         return tables
 
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
@@ -167,12 +174,13 @@ class Stored:
             while first < documents.n:
                 last = min(first + size, documents.n)
                 some = documents.part(first, last)
-                numbers = self.store.gather(some.signatures, REMEMBERED + 1)
-                if len(numbers) > COMPARED and last - first > 1:
+                # A copy counts as any other document here: no texts, no copies.
+                asked = Documents(some.signatures)
+                deciding = deciding_documents(self.store, asked, COMPARED, COMPARED)
+                if deciding is None:
                     size = (last - first) // 2
                     continue
-                tables = self._tables(numbers)
-                fresh[first:last] = tables.insert_unique(
+                fresh[first:last] = self._tables(deciding[1]).insert_unique(
                     list(range(-1, first - last - 1, -1)), some, max_candidates
                 )
                 new = np.flatnonzero(fresh[first:last])

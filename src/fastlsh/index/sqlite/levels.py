@@ -56,10 +56,10 @@ class Levels:
         return self._gone
 
     def gather(
-        self, sql: sqlite3.Connection, keys: NDArray[np.uint64], most: int | None
-    ) -> NDArray[np.int64]:
-        """Return who has one of the keys, ascending."""
-        return find_in_runs(sql, self.runs, keys, self.gone, most)
+        self, sql: sqlite3.Connection, wanted: NDArray[np.uint64], most: int | None
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the documents with one of these tags, ascending, and whether there are more."""
+        return find_in_runs(sql, self.runs, wanted, self.gone, most)
 
     def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
         """Note that documents are gone, which may be in a run."""

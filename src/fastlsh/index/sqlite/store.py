@@ -17,6 +17,7 @@ from fastlsh.index.sqlite.connection import named_errors
 from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse
 from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.sqlite.session import Session
+from fastlsh.index.store import wanted_tags
 from fastlsh.sets import offsets_of
 
 RECENT = 1 << 13
@@ -89,14 +90,15 @@ class SqliteStore(Session):
         ).fetchall()
         return np.array(numbers_of(found for (found,) in rows), np.int64)
 
-    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
-        """Return who shares a bucket with one of these, ascending."""
+    def gather(
+        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the documents that share a bucket with one of these, and if there are more."""
         found, _ = self._recent.query(Documents(signatures), sys.maxsize)
         recent = self._recent.take(np.unique(found[:, 1].astype(np.int64)))
-        older = self._levels.gather(
-            self._sql, band_keys(signatures, self.settings.params, threads=1), most
-        )
-        return np.concatenate([older, np.array(recent, np.int64)])
+        wanted = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band)
+        older, more = self._levels.gather(self._sql, wanted, most)
+        return np.concatenate([older, np.array(recent, np.int64)]), more
 
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
         """Return documents that are there."""
