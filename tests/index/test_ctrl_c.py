@@ -154,7 +154,10 @@ def keyboard():
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize(
     "most",
-    [pytest.param(25, id="some places"), pytest.param(None, id="all", marks=pytest.mark.exhaustive)],
+    [
+        pytest.param(25, id="some places"),
+        pytest.param(None, id="all", marks=pytest.mark.exhaustive),
+    ],
 )
 def test_ctrl_c_wherever_signals_are_handled(kind, location, name, most):
     if kind == "memory" and "batch" in name:

@@ -11,6 +11,7 @@ from fastlsh._kernels import Transaction
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.index.asking import Asking
 from fastlsh.index.backend import Backend
+from fastlsh.index.identity import plain_id, plain_ids
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, joined_documents, read_documents
 
@@ -31,7 +32,8 @@ class Changing(Asking):
         Parameters
         ----------
         id
-            Any hashable value; only str, bytes and int can be saved.
+            Any hashable value; only str, bytes and int can be saved. An instance of a subclass of
+            these, such as a member of a str enumeration, counts as its value.
         text, signature
             As in `query`.
         on_known
@@ -41,7 +43,7 @@ class Changing(Asking):
         _check_on_known(on_known)
         documents = read_documents(self._settings, text, signature, one=True)
         with self._guard.change():
-            self._changeable().add([id], documents, on_known)
+            self._changeable().add([plain_id(id)], documents, on_known)
 
     def insert_many(
         self,
@@ -132,14 +134,15 @@ class Changing(Asking):
 
     def discard(self, id: Hashable) -> bool:  # noqa: A002
         """Remove a document if it exists, and return whether it did. See also `remove`."""
+        name = plain_id(id)
         with self._guard.hold() as nested:
             backend = self._changeable(nested)
             if nested:
-                found = backend.find(id) >= 0
+                found = backend.find(name) >= 0
                 if found:
-                    self._later.append(id)
+                    self._later.append(name)
                 return found
-            return backend.discard(id)
+            return backend.discard(name)
 
     def merge(self, other: "Changing", on_known: str = "raise") -> None:
         """Insert all documents of another index, all of them or, if there is an error, none.
@@ -230,4 +233,4 @@ def _check_on_known(on_known: str) -> None:
 def _names_of(ids: Any, documents: Documents) -> list[Any]:
     if ids is None or isinstance(ids, (str, bytes)):
         raise TypeError(f"ids must be a collection of ids, got {type(ids).__name__}")
-    return list(check_ids(ids, documents.n) or ())
+    return plain_ids(list(check_ids(ids, documents.n) or ()))

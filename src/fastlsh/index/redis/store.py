@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
-from fastlsh.index.memory import Documents, check_id
-from fastlsh.index.redis.records import decoded, encoded, parts_of, plain, record_of
+from fastlsh.index.identity import check_ids_for_database, ids_in_database
+from fastlsh.index.memory import Documents
+from fastlsh.index.redis.records import decoded, encoded, parts_of, record_of
 from fastlsh.index.redis.session import TOGETHER, Session
 from fastlsh.index.store import ChangedError, wanted_tags
 
@@ -32,7 +33,7 @@ class RedisStore(Session):
     def find(self, names: list[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
         found: dict[Any, int] = {}
-        asked = [name for name in map(plain, names) if name is not None]
+        asked = ids_in_database(names)
         for first in range(0, len(asked), TOGETHER):
             some = asked[first : first + TOGETHER]
             numbers = self._client.hmget(self._server.key("ids"), list(map(encoded, some)))
@@ -46,8 +47,7 @@ class RedisStore(Session):
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        for place, name in enumerate(names):
-            check_id(name, place)
+        check_ids_for_database(names)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -124,8 +124,7 @@ class RedisStore(Session):
             raise KeyError("an id is there already")
         first = self._next
         numbers = list(range(first, first + len(names)))
-        some = [plain(name) for name in names]
-        for place, (number, name) in enumerate(zip(numbers, some, strict=True)):
+        for place, (number, name) in enumerate(zip(numbers, names, strict=True)):
             self._added[number] = name, record_of(name, documents, place, self.settings.keeps)
             self._numbers[name] = number
         self._tables.insert(numbers, Documents(documents.signatures), {})

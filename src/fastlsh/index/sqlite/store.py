@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
 from fastlsh.index.byte_order import swapped_contents
+from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import Documents, check_id
+from fastlsh.index.memory import Documents
 from fastlsh.index.sqlite.connection import named_errors
 from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse
 from fastlsh.index.sqlite.runs import TOGETHER, padded
@@ -46,7 +47,7 @@ class SqliteStore(Session):
 
     def find(self, names: list[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
-        wanted = [name for name in map(_plain, names) if name is not None]
+        wanted = ids_in_database(names)
         found: dict[Any, int] = {}
         for start in range(0, len(wanted), TOGETHER):
             some = padded(wanted[start : start + TOGETHER])
@@ -59,9 +60,7 @@ class SqliteStore(Session):
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        if not _are_plain(names):
-            for place, name in enumerate(names):
-                check_id(name, place)
+        check_ids_for_database(names)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -144,7 +143,7 @@ class SqliteStore(Session):
         try:
             self._sql.executemany(
                 "INSERT INTO documents VALUES (?, ?, ?, ?)",
-                zip(numbers, _plain_ones(names), rows, contents, strict=False),
+                zip(numbers, names, rows, contents, strict=False),
             )
         except sqlite3.IntegrityError as error:
             raise KeyError(str(error)) from error
@@ -202,32 +201,3 @@ class SqliteStore(Session):
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-
-
-def _plain(name: Any) -> Any:
-    """Return what SQLite knows an id as; None if it cannot be one."""
-    if isinstance(name, (int, np.integer)):
-        return int(name) if -(2**63) <= int(name) < 2**63 else None
-    if isinstance(name, bytes):
-        return bytes(name)
-    return str(name) if isinstance(name, str) and _encodable(name) else None
-
-
-def _plain_ones(names: list[Any]) -> list[Any]:
-    return names if _are_plain(names) else list(map(_plain, names))
-
-
-def _are_plain(names: list[Any]) -> bool:
-    """Whether all are of one of the types that most ids have, and can be stored."""
-    kinds = set(map(type, names))
-    if kinds == {int}:
-        return bool(min(names) >= -(2**63) and max(names) < 2**63)
-    return kinds == {str} and _encodable("".join(names))
-
-
-def _encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
