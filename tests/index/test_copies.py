@@ -96,7 +96,7 @@ def test_all_kinds_of_index_give_one_answer(kinds, sizes, verify, data):
     known, new = texts_of(data.draw(st.integers(0, 10**6)), different, copies)
     most = data.draw(st.sampled_from([1, 5, 1000]))
     keep = data.draw(st.sampled_from(["first", "last", "longest"]))
-    gone = [n for n in range(0, len(known), 4)] if data.draw(st.booleans()) else []
+    gone = list(range(0, len(known), 4)) if data.draw(st.booleans()) else []
     left = [n for n in range(len(known)) if n not in set(gone)]
     given = {"max_candidates": most, "keep": keep, "verify": verify, **SMALL}
     plain = deduplicate(new, 0.6, against=[known[n] for n in left], against_ids=left, **given)

@@ -1,4 +1,4 @@
-"""Ctrl-C at every place where Python handles signals: a change is made or not, and nothing stays open."""
+"""Ctrl-C wherever Python handles signals: a change is made or not, and nothing stays open."""
 
 import _thread
 import dis
@@ -43,11 +43,10 @@ def pressed_at(place, change):
     def trace(frame, event, _):
         nonlocal left
         frame.f_trace_opcodes = True
-        if event == "opcode":
-            if frame.f_code.co_code[frame.f_lasti] in HANDLED:
-                left -= 1
-                if left == 0:
-                    del key[0]
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] in HANDLED:
+            left -= 1
+            if left == 0:
+                del key[0]
         return trace
 
     before = sys.gettrace()

@@ -1,4 +1,4 @@
-"""Ids: their plain form, in which equal ids are one id in every kind of index, and what is stored."""
+"""Ids: their plain form, in which equal ids are one id everywhere, and which can be stored."""
 
 from collections.abc import Hashable
 from numbers import Number
@@ -44,7 +44,7 @@ def stored_id(name: Hashable) -> str | bytes | int | None:
     if not isinstance(name, (Number, np.bool_)):
         return None
     try:
-        number = int(name)  # type: ignore[call-overload]
+        number = int(name)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):  # complex, NaN, infinite
         return None
     return number if number == name and number in INT64 else None

@@ -101,9 +101,8 @@ class Server:
         if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
             self.disconnect()
         said = self.library.exceptions
-        if isinstance(error, (said.AuthenticationError, said.AuthorizationError)) or isinstance(
-            error, said.NoPermissionError
-        ):
+        refused = said.AuthenticationError, said.AuthorizationError, said.NoPermissionError
+        if isinstance(error, refused):
             raise PermissionError(
                 errno.EACCES, f"the server asks for a password: {error}", self.address
             ) from error
