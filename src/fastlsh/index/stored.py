@@ -73,8 +73,7 @@ class Stored:
     def signature(self, number: int) -> NDArray[np.uint32]:
         """Return the signature of a document."""
         with self.store.reading():
-            signature: NDArray[np.uint32] = self.store.fetch(np.array([number])).signatures[0]
-        return signature.copy()
+            return self.store.fetch(np.array([number])).signatures.reshape(-1).copy()
 
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
         """Iterate over all documents of a single state, with their ids, in blocks."""
@@ -174,8 +173,7 @@ class Stored:
             while first < documents.n:
                 last = min(first + size, documents.n)
                 some = documents.part(first, last)
-                # A copy counts as any other document here: no texts, no copies.
-                asked = Documents(some.signatures)
+                asked = Documents(some.signatures)  # without texts: a copy counts like any other
                 deciding = deciding_documents(self.store, asked, COMPARED, COMPARED)
                 if deciding is None:
                     size = (last - first) // 2
