@@ -504,6 +504,7 @@ CASES = {
     }),
     "invert": lambda isa: (_kernels.invert, inverted()),
     "Hold": lambda isa: (_kernels.Hold, {"lock": threading.RLock()}),
+    "Transaction": lambda isa: (_kernels.Transaction, {"work": object()}),
     "SetJoin": lambda isa: (_kernels.SetJoin, joined()), "SetJoin.pairs": pairs,
     "link_ids": lambda isa: (_kernels.link_ids, ids(isa)), "find_id": find_id,
     "answer_lists": lambda isa: (_kernels.answer_lists, {

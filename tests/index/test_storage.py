@@ -1,5 +1,6 @@
 """Index files: what comes back, what is refused, and that nothing in a file can do harm."""
 
+import gc
 import json
 import os
 import random
@@ -516,3 +517,17 @@ def test_the_format_is_as_documented(tmp_path):
     table = arrays["id_table"]
     assert table[tag * len(table) >> 32] == tag << 32 | 1
     assert np.count_nonzero(table) == 1
+
+
+def test_a_mapped_index_that_only_the_collector_ends(tmp_path):
+    """Whose arrays are not freed, as they are not its own."""
+    index = Index(0.8, threads=1)
+    index.insert_many(["one", "two"], ["a text of some length", "and another text"])
+    index.save(tmp_path / "index")
+    for _ in range(3):
+        mapped = Index.load(tmp_path / "index", mmap=True)
+        cycle = [mapped, mapped._backend.kernel]
+        cycle.append(cycle)
+        assert mapped.query("a text of some length") == [("one", 1.0)]
+        del mapped, cycle
+        gc.collect()

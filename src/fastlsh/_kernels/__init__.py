@@ -18,7 +18,7 @@ from fastlsh._kernels.candidates._candidates import (
     unite,
 )
 from fastlsh._kernels.common._cpu import instruction_sets
-from fastlsh._kernels.common._locks import Hold
+from fastlsh._kernels.common._locks import Hold, Transaction
 from fastlsh._kernels.compat._datasketch import KeyBuckets, mt19937
 from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
@@ -130,6 +130,7 @@ __all__ = [
     "SetJoin",
     "Spans",
     "TextReader",
+    "Transaction",
     "agreement",
     "answer_lists",
     "arrow_stream",

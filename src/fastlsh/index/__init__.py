@@ -1,11 +1,12 @@
 """Buckets that fill while documents come."""
 
 from fastlsh.index.asking import known_documents
-from fastlsh.index.memory import PackedTexts, packed
+from fastlsh.index.memory import Documents, PackedTexts, packed
 from fastlsh.index.online import Index
 from fastlsh.index.publishing import exists, finish_moves, forget, published, shown
 
 __all__ = [
+    "Documents",
     "Index",
     "PackedTexts",
     "exists",

@@ -15,6 +15,7 @@ from fastlsh._kernels import NOT_VERIFIED, answer_lists
 from fastlsh.banding import LSHParams
 from fastlsh.index.backend import Backend
 from fastlsh.index.guard import Guard
+from fastlsh.index.identity import plain_id
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.memory import Documents, StoredIds, read_documents
 from fastlsh.index.settings import Settings
@@ -59,7 +60,7 @@ class Asking:
 
     def __contains__(self, id: Hashable) -> bool:  # noqa: A002
         with self._guard.hold() as nested:
-            return self._settled(nested).find(id) >= 0
+            return self._settled(nested).find(plain_id(id)) >= 0
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the ids that are in the index now, in the order of insertion."""
@@ -131,7 +132,7 @@ class Asking:
         """
         with self._guard.hold() as nested:
             backend = self._settled(nested)
-            number = backend.find(id)
+            number = backend.find(plain_id(id))
             if number < 0:
                 raise KeyError(id)
             return backend.signature(number)
@@ -228,10 +229,10 @@ class Asking:
         return backend
 
 
-def known_documents(index: Asking, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-    """Return the ids and documents that may have to be compared with these signatures."""
+def known_documents(index: Asking, documents: Documents) -> tuple[list[Any], Documents]:
+    """Return the ids and documents that decide which of the given documents are kept."""
     with index._guard.hold() as nested:
-        return index._settled(nested).candidates(signatures)
+        return index._settled(nested).candidates(documents)
 
 
 def _check_limit(limit: int | None) -> int:

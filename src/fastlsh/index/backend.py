@@ -51,10 +51,12 @@ class Backend(Protocol):
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
         """Iterate over all documents, with their ids, in blocks."""
 
-    def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-        """Return the ids and documents that may have to be compared with these signatures.
+    def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+        """Return the ids and documents that decide which of the given ones are kept.
 
-        They are in the order of insertion. In memory, these are all documents.
+        They are in the order of insertion. In memory, these are all documents. In a database, these
+        are the first of each bucket; if the given documents have texts, copies count once, and the
+        first copy of each given document is among them.
         """
 
     def answer(

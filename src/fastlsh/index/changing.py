@@ -1,15 +1,17 @@
 """The changes of an index: documents are inserted, replaced and removed."""
 
-from collections.abc import Hashable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Hashable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Transaction
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.index.asking import Asking
 from fastlsh.index.backend import Backend
+from fastlsh.index.identity import plain_id, plain_ids
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, joined_documents, read_documents
 
@@ -30,7 +32,8 @@ class Changing(Asking):
         Parameters
         ----------
         id
-            Any hashable value; only str, bytes and int can be saved.
+            Any hashable value; only str, bytes and int can be saved. An instance of a subclass of
+            these, such as a member of a str enumeration, counts as its value.
         text, signature
             As in `query`.
         on_known
@@ -40,7 +43,7 @@ class Changing(Asking):
         _check_on_known(on_known)
         documents = read_documents(self._settings, text, signature, one=True)
         with self._guard.change():
-            self._changeable().add([id], documents, on_known)
+            self._changeable().add([plain_id(id)], documents, on_known)
 
     def insert_many(
         self,
@@ -131,14 +134,15 @@ class Changing(Asking):
 
     def discard(self, id: Hashable) -> bool:  # noqa: A002
         """Remove a document if it exists, and return whether it did. See also `remove`."""
+        name = plain_id(id)
         with self._guard.hold() as nested:
             backend = self._changeable(nested)
             if nested:
-                found = backend.find(id) >= 0
+                found = backend.find(name) >= 0
                 if found:
-                    self._later.append(id)
+                    self._later.append(name)
                 return found
-            return backend.discard(id)
+            return backend.discard(name)
 
     def merge(self, other: "Changing", on_known: str = "raise") -> None:
         """Insert all documents of another index, all of them or, if there is an error, none.
@@ -174,8 +178,7 @@ class Changing(Asking):
         with self._guard.change():
             self._changeable().add(names, documents, on_known)
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self) -> AbstractContextManager[None]:
         """Combine many changes into one: ``with index.batch(): ...``.
 
         An index on disk or on a server writes all changes at the end, or none of them if there is
@@ -183,19 +186,7 @@ class Changing(Asking):
         What other threads do with this index meanwhile belongs to the batch, too. For an index in
         memory, `batch` has no effect.
         """
-        with ExitStack() as stack:  # begins and ends under the lock, but lets other calls in
-            with self._guard.change():
-                batch = self._changeable().batch()
-                batch.__enter__()
-            stack.push(self._ending(batch))
-            yield
-
-    def _ending(self, batch: AbstractContextManager[None]) -> Any:
-        def end(*error: Any) -> bool | None:
-            with self._guard.change():
-                return batch.__exit__(*error)
-
-        return end
+        return Transaction(_Batch(self))
 
     def _changeable(self, nested: bool = False) -> Backend:
         if self._backend.read_only:
@@ -207,6 +198,33 @@ class Changing(Asking):
         return self._settled(nested)
 
 
+class _Batch:
+    """Begins and ends a batch under the lock of the index, but lets other calls in."""
+
+    def __init__(self, index: Changing) -> None:
+        self._index = index
+        self._batch: AbstractContextManager[None] | None = None
+
+    def begin(self) -> None:
+        """Begin the batch."""
+        with self._index._guard.change():
+            batch = self._index._changeable().batch()
+            self._batch = batch
+            batch.__enter__()
+
+    def commit(self) -> None:
+        """Make all changes."""
+        assert self._batch is not None
+        with self._index._guard.change():
+            self._batch.__exit__(None, None, None)
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo all changes, unless that is done."""
+        if self._batch is not None:
+            with self._index._guard.hold():
+                self._batch.__exit__(type(error), error, None)
+
+
 def _check_on_known(on_known: str) -> None:
     if on_known not in ("raise", "replace"):
         raise ValueError(f'on_known must be "raise" or "replace", got {on_known!r}')
@@ -215,4 +233,4 @@ def _check_on_known(on_known: str) -> None:
 def _names_of(ids: Any, documents: Documents) -> list[Any]:
     if ids is None or isinstance(ids, (str, bytes)):
         raise TypeError(f"ids must be a collection of ids, got {type(ids).__name__}")
-    return list(check_ids(ids, documents.n) or ())
+    return plain_ids(list(check_ids(ids, documents.n) or ()))

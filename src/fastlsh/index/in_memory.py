@@ -34,7 +34,7 @@ class Memory(Tables):
         """Return a copy of all documents."""
         return iter([(list(self.names()), self.documents())])
 
-    def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
+    def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
         """Return all documents, and their ids."""
         return list(self.names()), self.documents()
 

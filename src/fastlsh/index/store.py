@@ -1,11 +1,11 @@
 """What a database must do for an index."""
 
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Transaction
 from fastlsh.index.memory import Documents
 from fastlsh.index.settings import Settings
 
@@ -24,17 +24,14 @@ class Store(Protocol):
     wait: float
     """Seconds to wait for another process that writes."""
 
-    def reading(self) -> AbstractContextManager[None]:
+    def reading(self) -> Transaction:
         """See one state of the database meanwhile; may raise `ChangedError` where it cannot."""
 
-    def writing(self) -> AbstractContextManager[None]:
+    def writing(self) -> Transaction:
         """Make one change; nothing remains of it if there is an error."""
 
-    def batch(self) -> AbstractContextManager[None]:
+    def batch(self) -> Transaction:
         """Make one change of all `writing` meanwhile."""
-
-    def settle(self, batched: bool) -> None:
-        """Undo what was interrupted so late that it could not be: all but the batch, if any."""
 
     def count(self) -> int:
         """Return how many documents there are."""
@@ -54,10 +51,14 @@ class Store(Protocol):
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
 
-    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
-        """Return who shares a bucket with one of these, ascending.
+    def gather(
+        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the documents that share a bucket with one of these, ascending.
 
-        At least the first `most` of each bucket, if that is given; perhaps a few others.
+        A bucket may be found by half of its key, its tag. If `most` is given, at least the first
+        `most` documents with each tag are returned, and whether any may be left out. If `band` is
+        given, the buckets of the other bands do not count. A few other documents may be added.
         """
 
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
@@ -86,3 +87,13 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64]:
+    """Return ``band << 32 | tag`` of the keys of all bands, or of one, ascending and distinct.
+
+    The tag is the upper half of a key. Documents with key 0 are empty, and in no bucket.
+    """
+    half, bands = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
+    tags = (keys >> half | bands << half)[:, keys[0] != 0]
+    return np.unique(tags if band is None else tags[band])

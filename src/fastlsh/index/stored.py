@@ -5,16 +5,16 @@ has to find these, and the same tables as in memory decide, with the same answer
 """
 
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import REMEMBERED
+from fastlsh._kernels import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
+from fastlsh.index.deciding import deciding_documents
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import Documents, joined_documents
 from fastlsh.index.store import ChangedError, Store
 from fastlsh.parallel import batches
 
@@ -33,7 +33,6 @@ class Stored:
         self.store = store
         self.settings = store.settings
         self.limited = 0
-        self._batched = False
 
     @property
     def read_only(self) -> bool:
@@ -74,8 +73,7 @@ class Stored:
     def signature(self, number: int) -> NDArray[np.uint32]:
         """Return the signature of a document."""
         with self.store.reading():
-            signature: NDArray[np.uint32] = self.store.fetch(np.array([number])).signatures[0]
-        return signature.copy()
+            return self.store.fetch(np.array([number])).signatures.reshape(-1).copy()
 
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
         """Iterate over all documents of a single state, with their ids, in blocks."""
@@ -85,15 +83,21 @@ class Stored:
                 yield self.store.take(numbers), self.store.fetch(numbers)
                 numbers = self.store.after(int(numbers[-1]), COMPARED)
 
-    def candidates(self, signatures: NDArray[np.uint32]) -> tuple[list[Any], Documents]:
-        """Return the ids and documents that may have to be compared with these signatures."""
+    def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+        """Return the ids and documents that decide on new ones: see `Backend`."""
+        return again(lambda: self._candidates(documents))
 
-        def ask() -> tuple[list[Any], Documents]:
-            with self.store.reading():
-                numbers = self.store.gather(signatures, REMEMBERED + 1)
-                return self.store.take(numbers), self.store.fetch(numbers)
-
-        return again(ask)
+    def _candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+        found = [np.empty(0, np.int64)]
+        with self.store.reading():
+            parts = [self.store.fetch(found[0])]
+            for first, last in batches(documents.n, ASKED):
+                part = deciding_documents(self.store, documents.part(first, last), COMPARED)
+                assert part is not None
+                found.append(part[0])
+                parts.append(part[1])
+            numbers, places = np.unique(np.concatenate(found), return_index=True)
+            return self.store.take(numbers), joined_documents(parts).take(places)
 
     def answer(
         self, documents: Documents, limit: int
@@ -118,11 +122,11 @@ class Stored:
     def _answer(
         self, documents: Documents, limit: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        numbers = self.store.gather(documents.signatures, None)
+        numbers, _ = self.store.gather(documents.signatures, None)
         found, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
         for first, last in batches(len(numbers), COMPARED):
             some = numbers[first:last]
-            part, counts = self._tables(some).query(documents, limit)
+            part, counts = self._tables(self.store.fetch(some)).query(documents, limit)
             if len(part):
                 part[:, 1] = some[part[:, 1].astype(np.int64)]
             found.append(part)
@@ -137,10 +141,10 @@ class Stored:
             counts = np.minimum(counts, limit)
         return everything, counts
 
-    def _tables(self, numbers: NDArray[np.int64]) -> Memory:
+    def _tables(self, documents: Documents) -> Memory:
         """Return some documents in memory; they have numbers from 0 on there."""
         tables = Memory(self.settings)
-        tables.insert(list(range(len(numbers))), self.store.fetch(numbers), {})
+        tables.insert(list(range(documents.n)), documents, {})
         return tables
 
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
@@ -163,24 +167,24 @@ class Stored:
         """Add, in order, the documents that are similar to none; return which ones."""
         self.store.check(names)
         fresh = np.zeros(documents.n, np.uint8)
-        with self.store.writing():
+        with Transaction(_Counting(self, self.store.writing())):
             check_new(self.store.find, names, UNIQUE_OTHERWISE)
             first, size = 0, ASKED
             while first < documents.n:
                 last = min(first + size, documents.n)
                 some = documents.part(first, last)
-                numbers = self.store.gather(some.signatures, REMEMBERED + 1)
-                if len(numbers) > COMPARED and last - first > 1:
+                asked = Documents(some.signatures)  # without texts: a copy counts like any other
+                deciding = deciding_documents(self.store, asked, COMPARED, COMPARED)
+                if deciding is None:
                     size = (last - first) // 2
                     continue
-                tables = self._tables(numbers)
-                fresh[first:last] = tables.insert_unique(
+                fresh[first:last] = self._tables(deciding[1]).insert_unique(
                     list(range(-1, first - last - 1, -1)), some, max_candidates
                 )
                 new = np.flatnonzero(fresh[first:last])
                 self.store.insert([names[first + place] for place in new], some.take(new))
                 first, size = last, min(2 * size, ASKED)
-        self.limited += int((fresh == 2).sum())
+            self.limited += int((fresh == 2).sum())
         return fresh.astype(np.bool_)
 
     def discard(self, name: Hashable) -> bool:
@@ -193,9 +197,7 @@ class Stored:
         return number >= 0
 
     def settle(self, nested: bool) -> None:
-        """Undo what an interrupted call could not undo."""
-        if not nested:
-            self.store.settle(self._batched)
+        """Do nothing: a transaction that is interrupted is undone at once."""
 
     def tidy(self) -> None:
         """Do nothing: the database does."""
@@ -204,24 +206,35 @@ class Stored:
         """Free unused space, and that of removed documents."""
         self.store.pack()
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self) -> Transaction:
         """Combine many changes into one."""
-        limited = self.limited
-        try:
-            with self.store.batch():
-                self._batched = True
-                try:
-                    yield
-                finally:
-                    self._batched = False
-        except BaseException:
-            self.limited = limited
-            raise
+        return Transaction(_Counting(self, self.store.batch()))
 
     def close(self) -> None:
         """Close files and connections."""
         self.store.close()
+
+
+class _Counting:
+    """A change during which `limited` is counted, or not at all."""
+
+    def __init__(self, index: Stored, change: Transaction) -> None:
+        self._index = index
+        self._limited = index.limited
+        self._change = change
+
+    def begin(self) -> None:
+        """Begin the change."""
+        self._change.__enter__()
+
+    def commit(self) -> None:
+        """Make the change."""
+        self._change.__exit__(None, None, None)
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo the change, unless it has undone itself, and what was counted."""
+        self._index.limited = self._limited
+        self._change.__exit__(type(error), error, None)
 
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import check_signatures
-from fastlsh.index import Index, PackedTexts, known_documents, packed
+from fastlsh.index import Documents, Index, PackedTexts, known_documents, packed
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Signed
 from fastlsh.texts import Shingler, Texts, as_texts
@@ -69,24 +69,26 @@ def from_index(
             raise ValueError(
                 f"the index given as against has {name}={other!r}, the search {mine!r}"
             )
-    ids, documents = known_documents(index, signatures)
     if params.verify != "exact":
+        ids, documents = known_documents(index, Documents(signatures))
         return Known(nameless(documents.n), documents.signatures, ids), texts, params.shingler
     if its.verify != "exact" or params.shingler.tokenizer is not None:
         raise ValueError(
             "the index given as against keeps no texts, which exact verification needs; only "
             'verify="signature" can compare'
         )
+    shingler = params.shingler
+    words, offsets = packed(texts, shingler, threads)
+    ids, documents = known_documents(index, Documents(signatures, words, offsets))
     assert documents.contents is not None
     assert documents.offsets is not None
-    shingler = params.shingler
     tokens = shingler.unit == "token"
     held = PackedTexts(documents.contents, documents.offsets, tokens)
     plain = Shingler(
         shingler.unit, shingler.size, words=shingler.words, empty_words=shingler.empty_words,
         key=shingler.key,
     )  # fmt: skip
-    new = PackedTexts(*packed(texts, shingler, threads), tokens)
+    new = PackedTexts(words, offsets, tokens)
     return Known(held, documents.signatures, ids), new, plain
 
 

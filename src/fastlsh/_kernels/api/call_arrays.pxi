@@ -4,6 +4,7 @@
 # instructions of Python all of it is always sound. Each call does all or nothing.
 # With memory.pxi and tables.pxi.
 
+from cython cimport no_gc_clear
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -20,6 +21,7 @@ cdef enum:
 cdef int64_t MOST_SLOTS = 0xFFFFFFFF    # more would not be reached
 
 
+@no_gc_clear                            # or the collector takes `owners` away before `release` asks
 cdef class TableMemory:
     """Signatures, sets and hash tables of numbered documents, in memory of their own.
 

@@ -1,5 +1,6 @@
 from threading import RLock
 from types import TracebackType
+from typing import Any, Protocol
 
 from typing_extensions import disjoint_base
 
@@ -13,3 +14,20 @@ class Hold:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+class Work(Protocol):
+    def begin(self) -> Any: ...
+    def commit(self) -> None: ...
+    def rollback(self, error: BaseException) -> None: ...
+
+@disjoint_base
+class Transaction:
+    def __new__(cls, work: Work) -> Transaction: ...
+    def __enter__(self) -> Any: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+    def __del__(self) -> None: ...

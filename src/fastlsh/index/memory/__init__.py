@@ -3,7 +3,7 @@
 from fastlsh.index.memory.documents import Documents, joined_documents, read_documents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.packed_texts import PackedTexts, packed
-from fastlsh.index.memory.stored_ids import KINDS, StoredIds, check_id
+from fastlsh.index.memory.stored_ids import KINDS, StoredIds
 from fastlsh.index.memory.tables import SPARE, USED_WHEN_COMPACT, Tables
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "PackedTexts",
     "StoredIds",
     "Tables",
-    "check_id",
     "joined_documents",
     "packed",
     "read_documents",

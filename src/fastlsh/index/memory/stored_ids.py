@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import find_id, link_ids
+from fastlsh.index.identity import kind_of, stored_id
 from fastlsh.index.memory.ids import Ids
 
-INT64 = range(-(2**63), 2**63)
 KINDS = ("str", "bytes", "int")
 
 
@@ -79,14 +79,13 @@ class StoredIds:
     def find(self, name: Hashable, _is_live: Callable[[int], bool] | None = None) -> int:
         """Return the number of an id, -1 if it is not there."""
         hash(name)  # a TypeError, as from Ids
-        if self.kind == "int":
-            if not isinstance(name, (int, np.integer)) or int(name) not in INT64:
-                return -1
-            code = int(name).to_bytes(8, "little", signed=True)
-        elif not isinstance(name, str if self.kind == "str" else bytes):
+        stored = stored_id(name)
+        if type(stored).__name__ != self.kind:
             return -1
+        if isinstance(stored, int):
+            code = stored.to_bytes(8, "little", signed=True)
         else:
-            code = _encoded(name)
+            code = _encoded(stored)
         return find_id(self.data, self.offsets, self.n, self.table, code)
 
     def copy(self) -> Ids:
@@ -113,26 +112,3 @@ class StoredIds:
 
 def _encoded(name: Any) -> bytes:
     return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else bytes(name)
-
-
-def check_id(name: Any, place: int) -> None:
-    """Raise TypeError if an id cannot be stored in a database."""
-    if kind_of(name, place) == "str":
-        try:
-            name.encode()
-        except UnicodeEncodeError as error:
-            raise TypeError(
-                f"ids must be Unicode to be saved: number {place} is {name!r}, with a surrogate"
-            ) from error
-
-
-def kind_of(name: Any, place: int) -> str:
-    """Return "str", "bytes" or "int"; TypeError, with its place, for any other id."""
-    if isinstance(name, (str, bytes)):
-        return "str" if isinstance(name, str) else "bytes"
-    if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and int(name) in INT64:
-        return "int"
-    raise TypeError(
-        f"ids must be str, bytes or int of 64 bits to be saved: number {place} is {name!r} "
-        f"of type {type(name).__name__}"
-    )

@@ -9,21 +9,6 @@ from fastlsh.index.memory import Documents
 from fastlsh.sets import offsets_of
 
 
-def plain(name: Any) -> Any:
-    """Return an id as one of the types that can be stored; None if it cannot be one."""
-    if isinstance(name, (int, np.integer)):
-        return int(name) if -(2**63) <= int(name) < 2**63 else None
-    if isinstance(name, bytes):
-        return bytes(name)
-    if not isinstance(name, str):
-        return None
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return None
-    return str(name)
-
-
 def encoded(name: Any) -> bytes:
     """Return an id as bytes, with its type before them."""
     if isinstance(name, int):

@@ -34,6 +34,11 @@ for i = 1, #entries, tag + 8 do
 end
 """
 
+# ARGV: the value of the lock of the one who gives it up.
+UNLOCK = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+"""
+
 
 def is_address(location: str) -> bool:
     """Whether this is the URL of a Redis server, and no file."""
@@ -71,7 +76,8 @@ class Server:
         self.address = address_of(location)
         self.wait = wait
         self.library: Any = redis
-        self._token: bytes | None = None
+        self.token: bytes | None = None
+        """The value of the lock, while this is the one who has it or tries to get it."""
         self.client: Any = redis.Redis.from_url(
             url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0)
         )
@@ -83,34 +89,42 @@ class Server:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Raise what the library says as an error that names the address."""
-        said = self.library.exceptions
+        """Raise the errors of the library as errors that name the address."""
         try:
             yield
-        except (said.AuthenticationError, said.AuthorizationError, said.NoPermissionError) as error:
+        except BaseException as error:
+            self.failed(error)
+            raise
+
+    def failed(self, error: BaseException) -> None:
+        """Raise the error that names the address, if this one is the library's."""
+        if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
+            self.disconnect()
+        said = self.library.exceptions
+        refused = said.AuthenticationError, said.AuthorizationError, said.NoPermissionError
+        if isinstance(error, refused):
             raise PermissionError(
                 errno.EACCES, f"the server asks for a password: {error}", self.address
             ) from error
-        except said.WatchError as error:
+        if isinstance(error, said.WatchError):
             raise TimeoutError(
                 errno.EAGAIN, "another process has changed the index; try again", self.address
             ) from error
-        except (said.ConnectionError, said.TimeoutError) as error:
+        if isinstance(error, (said.ConnectionError, said.TimeoutError)):
             raise ConnectionError(
                 errno.ECONNREFUSED, f"the server does not answer: {error}", self.address
             ) from error
-        except said.RedisError as error:
+        if isinstance(error, said.RedisError):
             code = errno.ENOSPC if "OOM" in str(error) else errno.EIO
             raise OSError(code, str(error), self.address) from error
-        except BaseException as error:
-            if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
-                self.client.connection_pool.disconnect()
-            raise
 
-    @contextmanager
-    def locked(self) -> Iterator[bytes]:
-        """Be the only writer; gives what the lock holds, which `release` compares."""
-        self._token = token = secrets.token_bytes(16)
+    def disconnect(self) -> None:
+        """Close the connections; the next command opens another one."""
+        self.client.connection_pool.disconnect()
+
+    def lock(self) -> None:
+        """Become the only writer."""
+        self.token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait
         while not self.client.set(self.key("lock"), token, nx=True, px=LOCKED):
             if time.monotonic() > until:
@@ -120,19 +134,10 @@ class Server:
                     self.address,
                 )
             time.sleep(0.005)
-        try:
-            yield token
-        except BaseException as error:
-            if not isinstance(error, Exception):
-                self.client.connection_pool.disconnect()
-            self.release()
-            raise
-        self._token = None  # what was sent has released it
 
-    def release(self) -> None:
-        """Give up the lock, if this is the one who has it."""
-        if self._token is not None:
+    def unlock(self) -> None:
+        """Give up the lock, if this is the one who has it; perhaps again."""
+        if self.token is not None:
             with suppress(self.library.exceptions.RedisError):
-                if self.client.get(self.key("lock")) == self._token:
-                    self.client.delete(self.key("lock"))
-            self._token = None
+                self.client.eval(UNLOCK, 1, self.key("lock"), self.token)
+            self.token = None

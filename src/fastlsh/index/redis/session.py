@@ -1,12 +1,12 @@
 """Transactions of an index on a Redis server."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fastlsh._kernels import Transaction
 from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
@@ -46,17 +46,19 @@ class Session:
 
     # ---- transactions
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> Transaction:
         """See one state: no document that comes meanwhile."""
-        with self._server.errors():
-            if self._depth:
-                yield
-                return
-            self._look()
-            yield
-            if int(self._client.hget(self._server.key("state"), "changes") or 0) != self._changes:
-                raise ChangedError
+        return Transaction(_Inside(self) if self._depth else _Reading(self))
+
+    def writing(self) -> Transaction:
+        """Make one change; nothing remains of it if there is an error."""
+        return Transaction(_Change(self)) if self._depth else self.batch()
+
+    def batch(self) -> Transaction:
+        """Make one change of all `writing` meanwhile."""
+        if self._depth:
+            raise RuntimeError("a batch of this index is under way already")
+        return Transaction(_Batch(self))
 
     def _look(self) -> None:
         after, count, changes = self._client.hmget(
@@ -65,50 +67,8 @@ class Session:
         self._next, self._count = int(after or 0), int(count or 0)
         self._changes = int(changes or 0)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Make one change; nothing remains of it if there is an error."""
-        if not self._depth:
-            with self.batch():
-                yield
-            return
-        held = (
-            {**self._added}, {**self._numbers}, {**self._deleted}, self._next, self._count,
-        )  # fmt: skip
-        try:
-            yield
-        except BaseException:
-            self._added, self._numbers, self._deleted, self._next, self._count = held
-            self._tables = Memory(self._plain)
-            self._link(list(self._added))
-            raise
-
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Make one change of all `writing` meanwhile."""
-        if self._depth:
-            raise RuntimeError("a batch of this index is under way already")
-        with self._server.errors(), self._server.locked() as token:
-            self._look()
-            self._clear()
-            self._depth = 1
-            try:
-                yield
-                self._commit(token)
-            finally:
-                self._depth = 0
-                self._clear()
-
-    def settle(self, batched: bool) -> None:
-        """Forget what was interrupted before it was sent, except for a batch."""
-        if not batched:
-            self._server.release()
-            if self._depth:
-                self._depth = 0
-                self._clear()
-
-    def _commit(self, token: bytes) -> None:
-        key = self._server.key
+    def _commit(self) -> None:
+        key, token = self._server.key, self._server.token
         with self._client.pipeline(transaction=True) as pipe:
             pipe.watch(key("lock"))
             if pipe.get(key("lock")) != token:
@@ -170,3 +130,89 @@ class Session:
         if numbers:
             records = [self._added[number][1] for number in numbers]
             self._tables.insert(numbers, Documents(self._documents(records).signatures), {})
+
+
+class _Inside:
+    """A question within a batch; what the other blocks have in common."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def begin(self) -> None:
+        """Do nothing."""
+
+    def commit(self) -> None:
+        """Do nothing."""
+
+    def rollback(self, error: BaseException) -> None:
+        """Name the address in the error."""
+        self._session._server.failed(error)
+
+
+class _Reading(_Inside):
+    """A question that sees one state."""
+
+    def begin(self) -> None:
+        """Learn how many documents there are."""
+        self._session._look()
+
+    def commit(self) -> None:
+        """Raise ChangedError if a document was removed meanwhile."""
+        session = self._session
+        changes = session._client.hget(session._server.key("state"), "changes")
+        if int(changes or 0) != session._changes:
+            raise ChangedError
+
+
+class _Change(_Inside):
+    """One of the changes of a batch."""
+
+    _before: tuple[Any, ...] | None = None
+
+    def begin(self) -> None:
+        """Note what the batch has collected so far."""
+        session = self._session
+        self._before = (
+            {**session._added}, {**session._numbers}, {**session._deleted}, session._next,
+            session._count,
+        )  # fmt: skip
+
+    def rollback(self, error: BaseException) -> None:
+        """Forget what was collected since then; perhaps again."""
+        session = self._session
+        if self._before is not None:
+            added, numbers, deleted, session._next, session._count = self._before
+            session._added, session._numbers = {**added}, {**numbers}
+            session._deleted = {**deleted}
+            session._tables = Memory(session._plain)
+            session._link(list(added))
+        super().rollback(error)
+
+
+class _Batch(_Inside):
+    """A transaction: it has the lock, collects changes, and sends them at its end."""
+
+    def begin(self) -> None:
+        """Become the only writer."""
+        session = self._session
+        session._server.lock()
+        session._look()
+        session._clear()
+        session._depth = 1
+
+    def commit(self) -> None:
+        """Send what was collected, which also releases the lock."""
+        session = self._session
+        session._commit()
+        session._server.token = None
+        session._depth = 0
+        session._clear()
+
+    def rollback(self, error: BaseException) -> None:
+        """Forget what was collected, and release the lock; perhaps again."""
+        session = self._session
+        session._depth = 0
+        session._clear()
+        session._server.disconnect()  # an answer to what was interrupted may be on its way
+        session._server.unlock()
+        super().rollback(error)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
-from fastlsh.index.memory import Documents, check_id
-from fastlsh.index.redis.records import decoded, encoded, parts_of, plain, record_of
+from fastlsh.index.identity import check_ids_for_database, ids_in_database
+from fastlsh.index.memory import Documents
+from fastlsh.index.redis.records import decoded, encoded, parts_of, record_of
 from fastlsh.index.redis.session import TOGETHER, Session
-from fastlsh.index.store import ChangedError
+from fastlsh.index.store import ChangedError, wanted_tags
 
 
 class RedisStore(Session):
@@ -32,7 +33,7 @@ class RedisStore(Session):
     def find(self, names: list[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
         found: dict[Any, int] = {}
-        asked = [name for name in map(plain, names) if name is not None]
+        asked = ids_in_database(names)
         for first in range(0, len(asked), TOGETHER):
             some = asked[first : first + TOGETHER]
             numbers = self._client.hmget(self._server.key("ids"), list(map(encoded, some)))
@@ -46,8 +47,7 @@ class RedisStore(Session):
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        for place, name in enumerate(names):
-            check_id(name, place)
+        check_ids_for_database(names)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -90,26 +90,27 @@ class RedisStore(Session):
             number = some[-1]
         return np.array(found[:count], np.int64)
 
-    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
-        """Return who shares a bucket with one of these, ascending."""
+    def gather(
+        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the documents that share a bucket with one of these, and if there are more."""
         found, _ = self._tables.query(Documents(signatures), sys.maxsize)
         mine = self._tables.take(np.unique(found[:, 1].astype(np.int64)))
-        keys = band_keys(signatures, self.settings.params, threads=1)
-        keys = keys[:, keys[0] != 0]
-        half, band = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
-        tags, bucket = np.unique(keys >> half | band << half).tolist(), self._server.key("b:")
+        tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
+        bucket = self._server.key("b:")
         wanted = [bucket + tag.to_bytes(self._tag, "big") for tag in tags]
         # What is deleted in this batch still takes room in the buckets.
-        room = -1 if most is None else 8 * (max(most, 256) + len(self._deleted))
-        held = []
+        room = None if most is None else 8 * (most + len(self._deleted))
+        held, more = [], False
         for first in range(0, len(wanted), TOGETHER):
-            some = self._client.mget(wanted[first : first + TOGETHER])
-            held += [each if room < 0 else each[:room] for each in some if each]
+            some = [each for each in self._client.mget(wanted[first : first + TOGETHER]) if each]
+            more |= room is not None and any(len(each) > room for each in some)
+            held += [each[:room] for each in some]
         numbers = np.unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
         numbers = numbers[numbers < self._next]
         if self._deleted:
             numbers = np.setdiff1d(numbers, np.array(list(self._deleted), np.int64))
-        return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64)
+        return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64), more
 
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
         """Return documents that are there."""
@@ -123,8 +124,7 @@ class RedisStore(Session):
             raise KeyError("an id is there already")
         first = self._next
         numbers = list(range(first, first + len(names)))
-        some = [plain(name) for name in names]
-        for place, (number, name) in enumerate(zip(numbers, some, strict=True)):
+        for place, (number, name) in enumerate(zip(numbers, names, strict=True)):
             self._added[number] = name, record_of(name, documents, place, self.settings.keeps)
             self._numbers[name] = number
         self._tables.insert(numbers, Documents(documents.signatures), {})

@@ -3,7 +3,7 @@
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -82,34 +82,37 @@ class Connection:
         else:
             _forked.append(connection)
 
-    def end(self, statement: str) -> None:
-        """Roll back, whatever state it is in."""
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.execute(statement)
+    def undo(self, statements: Iterable[str]) -> None:
+        """Roll back, whatever state it is in, unless it belongs to the parent process."""
+        for statement in statements:
+            if not self.fresh and self._connection is not None:
+                with suppress(sqlite3.Error):
+                    self._connection.execute(statement)
 
 
 @contextmanager
 def named_errors(path: str, wait: float) -> Iterator[None]:
-    """Raise what SQLite says as an error that names the file, and what it is about."""
+    """Raise the errors of SQLite as errors that name the file, and say what it is about."""
     try:
         yield
     except sqlite3.Error as error:
-        said = str(error)
-        if "locked" in said or "busy" in said:
-            raise TimeoutError(
-                errno.EAGAIN, f"another process is writing to the index; waited {wait} s", path
-            ) from error
-        if "full" in said:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path) from error
-        if "readonly" in said or "read-only" in said:
-            raise PermissionError(
-                errno.EACCES, "the file or its folder is read-only", path
-            ) from error
-        # Python 3.10 says nothing of a schema that is no text.
-        if not said or any(part in said for part in ("not a database", "malformed", "not decode")):
-            reason = said or "its schema is no text"
-            raise ValueError(f"{path}: the index is damaged: {reason}") from error
-        if "unable to open" in said:
-            raise OSError(errno.EACCES, "the index cannot be opened", path) from error
-        raise OSError(errno.EIO, said, path) from error
+        raise named_error(error, path, wait) from error
+
+
+def named_error(error: sqlite3.Error, path: str, wait: float) -> Exception:
+    """Return the error to raise for one of SQLite's."""
+    said = str(error)
+    if "locked" in said or "busy" in said:
+        return TimeoutError(
+            errno.EAGAIN, f"another process is writing to the index; waited {wait} s", path
+        )
+    if "full" in said:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    if "readonly" in said or "read-only" in said:
+        return PermissionError(errno.EACCES, "the file or its folder is read-only", path)
+    # Python 3.10 says nothing of a schema that is no text.
+    if not said or any(part in said for part in ("not a database", "malformed", "not decode")):
+        return ValueError(f"{path}: the index is damaged: {said or 'its schema is no text'}")
+    if "unable to open" in said:
+        return OSError(errno.EACCES, "the index cannot be opened", path)
+    return OSError(errno.EIO, said, path)

@@ -41,9 +41,10 @@ class Levels:
 
     def read(self, sql: sqlite3.Connection, version: int, removals: int) -> None:
         """Read what another process has changed."""
-        rows = sql.execute("SELECT first, last, page, pages, least FROM runs ORDER BY first")
-        self.runs = [read_run(row, self.bands) for row in rows]
-        self.removed = set(numbers_of(n for (n,) in sql.execute("SELECT number FROM removed")))
+        runs = "SELECT first, last, page, pages, least FROM runs ORDER BY first"
+        self.runs = [read_run(row, self.bands) for row in sql.execute(runs).fetchall()]
+        removed = sql.execute("SELECT number FROM removed").fetchall()
+        self.removed = set(numbers_of(number for (number,) in removed))
         self.version, self.removals = version, removals
         self._gone = None
 
@@ -55,10 +56,10 @@ class Levels:
         return self._gone
 
     def gather(
-        self, sql: sqlite3.Connection, keys: NDArray[np.uint64], most: int | None
-    ) -> NDArray[np.int64]:
-        """Return who has one of the keys, ascending."""
-        return find_in_runs(sql, self.runs, keys, self.gone, most)
+        self, sql: sqlite3.Connection, wanted: NDArray[np.uint64], most: int | None
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the documents with one of these tags, ascending, and whether there are more."""
+        return find_in_runs(sql, self.runs, wanted, self.gone, most)
 
     def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
         """Note that documents are gone, which may be in a run."""

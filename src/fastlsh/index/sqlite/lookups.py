@@ -13,45 +13,41 @@ PAGES = 1 << 12
 """Pages that are in memory at a time: 32 MB, and as much again to search them."""
 FEW = 1 << 10
 """Tags, times runs, that are searched one by one."""
-CUT = 256
-"""Entries of a tag that are taken where the first of a bucket are wanted: far more than these, in
-case that two buckets have one tag."""
 
 
 def find_in_runs(
     connection: sqlite3.Connection,
     runs: list[Run],
-    keys: NDArray[np.uint64],
+    wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
     most: int | None,
-) -> NDArray[np.int64]:
-    """Return the numbers of all documents with one of the keys in a band, ascending.
+) -> tuple[NDArray[np.int64], bool]:
+    """Return the numbers of all documents with one of the tags, and whether there are more.
 
     Parameters
     ----------
-    keys
-        uint64 (bands, n).
+    wanted
+        uint64: ``band << 32 | tag``, ascending.
     removed
         Of documents that are gone, ascending.
     most
-        At least so many of each bucket, the first.
+        At least so many documents with each tag, the first.
     """
     found = [np.empty(0, np.uint64)]
-    filled = keys[:, keys[0] != 0]
-    if filled.shape[1] and runs:
-        band = np.arange(len(keys), dtype=np.uint64)[:, None]
-        wanted = np.unique(band << HALF | filled >> HALF)
-        if len(wanted) * len(runs) <= FEW:
-            return _find_few(connection, runs, wanted, removed, most)
-        for run in runs:
-            start, stop = _pages_of(run, wanted)
-            for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
-                some = slice(first, last)
-                pages = np.unique(places_of(start[some], (stop - start)[some]))
-                if len(pages):
-                    tags, entries = _entries(connection, run, pages)
-                    found.append(_chosen(tags, entries, wanted[some], removed, most))
-    return np.unique(np.concatenate(found)).astype(np.int64)
+    more = False
+    if len(wanted) * len(runs) <= FEW:
+        return _find_few(connection, runs, wanted, removed, most)
+    for run in runs:
+        start, stop = _pages_of(run, wanted)
+        for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
+            some = slice(first, last)
+            pages = np.unique(places_of(start[some], (stop - start)[some]))
+            if len(pages):
+                tags, entries = _entries(connection, run, pages)
+                chosen, cut = _chosen(tags, entries, wanted[some], removed, most)
+                found.append(chosen)
+                more |= cut
+    return np.unique(np.concatenate(found)).astype(np.int64), more
 
 
 def _pages_of(run: Run, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -67,7 +63,7 @@ def _find_few(
     wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
     most: int | None,
-) -> NDArray[np.int64]:
+) -> tuple[NDArray[np.int64], bool]:
     """Find the documents with a few tags: all pages at once, and each is searched by itself."""
     band, low = wanted >> HALF, wanted << HALF
     ends = np.stack([low, low | MASK], axis=1)  # no number is as large as MASK
@@ -80,6 +76,7 @@ def _find_few(
     pages = sorted({page for begin, end, _ in asked for page in range(begin, end)})
     held = read_pages(connection, np.array(pages, np.int64))
     found = [np.empty(0, np.uint64)]
+    more = False
     for begin, end, its in asked:
         parts = []
         for page in range(begin, end):
@@ -90,8 +87,9 @@ def _find_few(
             numbers = entries & MASK
             if len(removed):
                 numbers = numbers[~np.isin(numbers, removed)]
-            found.append(numbers if most is None else numbers[: max(CUT, most)])
-    return np.unique(np.concatenate(found)).astype(np.int64)
+            more |= most is not None and len(numbers) > most
+            found.append(numbers[:most])
+    return np.unique(np.concatenate(found)).astype(np.int64), more
 
 
 def _entries(
@@ -111,8 +109,8 @@ def _chosen(
     wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
     most: int | None,
-) -> NDArray[np.uint64]:
-    """Return the numbers of the entries with tags that are wanted."""
+) -> tuple[NDArray[np.uint64], bool]:
+    """Return the numbers of the entries with tags that are wanted, and whether there are more."""
     start = np.searchsorted(tags, wanted, "left")
     count = np.searchsorted(tags, wanted, "right") - start
     chosen = entries[places_of(start, count)] & MASK
@@ -120,7 +118,7 @@ def _chosen(
         there = ~np.isin(chosen, removed)
         tag = np.repeat(np.arange(len(wanted)), count)[there]
         chosen, count = chosen[there], np.bincount(tag, minlength=len(wanted))
-    if most is not None and count.max(initial=0) > max(CUT, most):
-        before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
-        chosen = chosen[before < max(CUT, most)]
-    return chosen
+    if most is None or count.max(initial=0) <= most:
+        return chosen, False
+    before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
+    return chosen[before < most], True

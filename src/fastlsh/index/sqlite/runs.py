@@ -74,16 +74,16 @@ def read_pages(
         return found
     low, high, wanted = int(pages[0]), int(pages[-1]), pages.tolist()
     if 3 * len(pages) > high - low:
-        rows: Iterable[tuple[int, bytes]] = connection.execute(
+        rows: list[tuple[int, bytes]] = connection.execute(
             "SELECT page, entries FROM pages WHERE page BETWEEN ? AND ?", (low, high)
-        )
+        ).fetchall()
         found.update((page, words_of(entries)) for page, entries in rows)
     else:
         for start in range(0, len(wanted), TOGETHER):
             some = padded(wanted[start : start + TOGETHER])
             rows = connection.execute(
                 f"SELECT page, entries FROM pages WHERE page IN ({','.join('?' * len(some))})", some
-            )
+            ).fetchall()
             found.update((page, words_of(entries)) for page, entries in rows)
     if not found.keys() >= set(wanted):
         refuse("a run lacks pages")

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import band_keys
 from fastlsh.index.byte_order import swapped_contents
+from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import Documents, check_id
+from fastlsh.index.memory import Documents
 from fastlsh.index.sqlite.connection import named_errors
 from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse
 from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.sqlite.session import Session
+from fastlsh.index.store import wanted_tags
 from fastlsh.sets import offsets_of
 
 RECENT = 1 << 13
@@ -40,27 +42,25 @@ class SqliteStore(Session):
         """Return how many bytes the file has."""
         ((size,),) = self._sql.execute(
             "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-        )
+        ).fetchall()
         return int(size)
 
     def find(self, names: list[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
-        wanted = [name for name in map(_plain, names) if name is not None]
+        wanted = ids_in_database(names)
         found: dict[Any, int] = {}
         for start in range(0, len(wanted), TOGETHER):
             some = padded(wanted[start : start + TOGETHER])
             rows = self._sql.execute(
                 f"SELECT id, number FROM documents WHERE id IN ({','.join('?' * len(some))})", some
-            )
+            ).fetchall()
             found.update(rows)
         numbers_of(found.values())
         return found
 
     def check(self, names: list[Any]) -> None:
         """Raise TypeError if an id is no str, bytes or int of 64 bits."""
-        if not _are_plain(names):
-            for place, name in enumerate(names):
-                check_id(name, place)
+        check_ids_for_database(names)
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
@@ -79,24 +79,25 @@ class SqliteStore(Session):
                 f"SELECT {columns} FROM documents WHERE number IN ({','.join('?' * len(some))}) "
                 "ORDER BY number",
                 some,
-            )
+            ).fetchall()
 
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
         rows = self._sql.execute(
             "SELECT number FROM documents WHERE number > ? ORDER BY number LIMIT ?",
             (number, count),
-        )
+        ).fetchall()
         return np.array(numbers_of(found for (found,) in rows), np.int64)
 
-    def gather(self, signatures: NDArray[np.uint32], most: int | None) -> NDArray[np.int64]:
-        """Return who shares a bucket with one of these, ascending."""
+    def gather(
+        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+    ) -> tuple[NDArray[np.int64], bool]:
+        """Return the documents that share a bucket with one of these, and if there are more."""
         found, _ = self._recent.query(Documents(signatures), sys.maxsize)
         recent = self._recent.take(np.unique(found[:, 1].astype(np.int64)))
-        older = self._levels.gather(
-            self._sql, band_keys(signatures, self.settings.params, threads=1), most
-        )
-        return np.concatenate([older, np.array(recent, np.int64)])
+        wanted = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band)
+        older, more = self._levels.gather(self._sql, wanted, most)
+        return np.concatenate([older, np.array(recent, np.int64)]), more
 
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
         """Return documents that are there."""
@@ -142,7 +143,7 @@ class SqliteStore(Session):
         try:
             self._sql.executemany(
                 "INSERT INTO documents VALUES (?, ?, ?, ?)",
-                zip(numbers, _plain_ones(names), rows, contents, strict=False),
+                zip(numbers, names, rows, contents, strict=False),
             )
         except sqlite3.IntegrityError as error:
             raise KeyError(str(error)) from error
@@ -165,7 +166,7 @@ class SqliteStore(Session):
 
     def moves(self) -> list[tuple[str, str]]:
         """Return the files that are to be renamed: what was written, and the target."""
-        return list(self._sql.execute("SELECT written, target FROM moves"))
+        return self._sql.execute("SELECT written, target FROM moves").fetchall()
 
     def note_moves(self, moves: list[tuple[str, str]]) -> None:
         """Note, besides others, which files are to be renamed."""
@@ -200,32 +201,3 @@ class SqliteStore(Session):
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-
-
-def _plain(name: Any) -> Any:
-    """Return what SQLite knows an id as; None if it cannot be one."""
-    if isinstance(name, (int, np.integer)):
-        return int(name) if -(2**63) <= int(name) < 2**63 else None
-    if isinstance(name, bytes):
-        return bytes(name)
-    return str(name) if isinstance(name, str) and _encodable(name) else None
-
-
-def _plain_ones(names: list[Any]) -> list[Any]:
-    return names if _are_plain(names) else list(map(_plain, names))
-
-
-def _are_plain(names: list[Any]) -> bool:
-    """Whether all are of one of the types that most ids have, and can be stored."""
-    kinds = set(map(type, names))
-    if kinds == {int}:
-        return bool(min(names) >= -(2**63) and max(names) < 2**63)
-    return kinds == {str} and _encodable("".join(names))
-
-
-def _encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

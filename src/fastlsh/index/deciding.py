@@ -1,0 +1,169 @@
+"""Which documents of a database decide whether a new one is kept: the first of its buckets.
+
+In memory, a bucket offers its first 64 documents, and if it has more, its answer may be limited.
+`deduplicate` recognises copies first: of those with one text, only the first is in a bucket, and a
+copy of a new document is found wherever it is. A database finds the same documents, without
+reading large buckets to the end: it reads more of a bucket until 65 of its documents differ.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import REMEMBERED
+from fastlsh.candidates import band_keys
+from fastlsh.index.memory import Documents, joined_documents
+from fastlsh.index.settings import Settings
+from fastlsh.index.store import Store
+from fastlsh.parallel import batches
+
+WANTED = REMEMBERED + 1
+"""Documents of a bucket that decide: those it offers, and one that shows that there are more."""
+FIRST = 256
+"""Entries of a bucket that are read at first ..."""
+GROWTH = 8
+"""... and how many times as many, each time that they are too few."""
+HALF = np.uint64(32)
+
+
+def deciding_documents(
+    store: Store, documents: Documents, fetched: int, room: int | None = None
+) -> tuple[NDArray[np.int64], Documents] | None:
+    """Return the numbers of the documents that decide on new ones, ascending, and the documents.
+
+    Parameters
+    ----------
+    store
+        In a transaction.
+    documents
+        The new ones. If they have texts, copies are recognised.
+    fetched
+        At most so many documents of the database are in memory while they are read.
+    room
+        Return None if there are more than this, and several new documents.
+    """
+    found, more = store.gather(documents.signatures, FIRST)
+    if room is not None and len(found) > room and documents.n > 1:
+        return None
+    if not more:
+        return found, store.fetch(found)
+    examined = _Examined(store, documents, fetched)
+    asked, most = np.arange(documents.n), FIRST
+    while True:
+        examined.add(found)
+        if not more:
+            break
+        asked = asked[examined.undecided(asked, most)]
+        if not len(asked):
+            break
+        most *= GROWTH
+        found, more = store.gather(documents.signatures[asked], most)
+    examined.add_copies()
+    return examined.result()
+
+
+class _Examined:
+    """Documents of a database that were compared with each other."""
+
+    def __init__(self, store: Store, documents: Documents, fetched: int) -> None:
+        self._store = store
+        self._documents = documents
+        self._fetched = fetched
+        self._settings: Settings = store.settings
+        self._wanted = self._keys(documents)
+        self._has_all = self._wanted[0] == 0
+        """bool, by new document: all of one of its buckets was read, so that a copy was, too."""
+        self._numbers = np.empty(0, np.int64)
+        self._held = self._wanted[:, :0]
+        """uint64 (bands, examined): their keys."""
+        self._is_first = np.empty(0, np.bool_)
+        """Whether they are no copy of an earlier one."""
+        self._texts: set[bytes] = set()
+        self._parts: list[tuple[NDArray[np.int64], Documents]] = []
+
+    def _keys(self, documents: Documents) -> NDArray[np.uint64]:
+        settings = self._settings
+        keys: NDArray[np.uint64] = band_keys(
+            documents.signatures, settings.params, threads=settings.hasher.threads
+        )
+        return keys
+
+    def add(self, numbers: NDArray[np.int64]) -> None:
+        """Examine documents, ascending; a copy of an earlier one comes after it."""
+        numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
+        for start, stop in batches(len(numbers), self._fetched):
+            some = numbers[start:stop]
+            self._add(some, self._store.fetch(some))
+
+    def _add(self, numbers: NDArray[np.int64], documents: Documents) -> None:
+        is_first = np.ones(len(numbers), np.bool_)
+        if self._documents.contents is not None:
+            for place, text in enumerate(_texts_of(documents)):
+                is_first[place] = text not in self._texts
+                self._texts.add(text)
+        order = np.argsort(np.concatenate([self._numbers, numbers]))
+        self._numbers = np.concatenate([self._numbers, numbers])[order]
+        self._held = np.concatenate([self._held, self._keys(documents)], axis=1)[:, order]
+        self._is_first = np.concatenate([self._is_first, is_first])[order]
+        chosen = np.flatnonzero(is_first)
+        self._parts.append((numbers[chosen], documents.take(chosen)))
+
+    def undecided(self, asked: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
+        """Return for which new documents too little was read of a bucket.
+
+        The first `most` entries with each of their tags are examined: keys may share a tag.
+        """
+        too_few = np.zeros(len(asked), np.bool_)
+        for wanted, held in zip(self._wanted[:, asked], self._held, strict=True):
+            tags = held >> HALF
+            order = np.argsort(tags, kind="stable")
+            tags = tags[order]
+            tag = wanted >> HALF
+            start = np.searchsorted(tags, tags, "left")
+            counts = self._is_first[order] & (np.arange(len(tags)) - start < most)
+            keys = np.sort(held[order][counts])
+            count = np.searchsorted(keys, wanted, "right") - np.searchsorted(keys, wanted, "left")
+            size = np.searchsorted(tags, tag, "right") - np.searchsorted(tags, tag, "left")
+            self._has_all[asked[size < most]] = True
+            too_few |= (size >= most) & (count < WANTED) & (wanted != 0)
+        return too_few
+
+    def add_copies(self) -> None:
+        """Examine the first copy of each new document; it shares all buckets with it."""
+        if self._documents.contents is None:
+            return
+        looked_for = set(self._texts)
+        for number, text in enumerate(_texts_of(self._documents)):
+            if not self._has_all[number] and text not in looked_for:
+                looked_for.add(text)
+                self._add_copy(self._documents.signatures[number : number + 1], text)
+
+    def _add_copy(self, signature: NDArray[np.uint32], text: bytes) -> None:
+        numbers = self._store.gather(signature, None, 0)[0]
+        for band in range(1, len(self._wanted)):
+            others = self._store.gather(signature, None, band)[0]
+            numbers = np.intersect1d(numbers, others, assume_unique=True)
+        numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
+        for start, stop in batches(len(numbers), self._fetched):
+            documents = self._store.fetch(numbers[start:stop])
+            for place, other in enumerate(_texts_of(documents)):
+                if other == text:
+                    chosen = np.array([place])
+                    self._add(numbers[start:stop][chosen], documents.take(chosen))
+                    return
+
+    def result(self) -> tuple[NDArray[np.int64], Documents]:
+        """Return the numbers and documents, without copies."""
+        numbers = np.concatenate([numbers for numbers, _ in self._parts])
+        order = np.argsort(numbers)
+        return numbers[order], joined_documents([some for _, some in self._parts]).take(order)
+
+
+def _texts_of(documents: Documents) -> Iterator[bytes]:
+    """Yield the packed text of each document: equal texts are packed alike."""
+    assert documents.contents is not None
+    assert documents.offsets is not None
+    code = documents.contents.view(np.uint8).data
+    ends = (8 * documents.offsets).tolist()
+    return (bytes(code[ends[i] : ends[i + 1]]) for i in range(documents.n))

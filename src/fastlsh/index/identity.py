@@ -1,0 +1,91 @@
+"""Ids: their plain form, in which equal ids are one id everywhere, and which can be stored."""
+
+from collections.abc import Hashable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+INT64 = range(-(2**63), 2**63)
+
+
+def plain_id(name: Hashable) -> Any:
+    """Return the value of an id that is an instance of a subclass of str, bytes or int.
+
+    A member of ``class E(str, Enum)`` is equal to its value, but its ``str()`` and its hash are
+    others. Integers of NumPy become int. All other ids, and bool, are returned unchanged.
+    """
+    kind = type(name)
+    if kind is str or kind is int or kind is bytes or kind is bool:
+        return name
+    if isinstance(name, str):
+        return str.__str__(name)
+    if isinstance(name, bytes):
+        return bytes.__getitem__(name, slice(None))
+    if isinstance(name, int):
+        return int.__int__(name)
+    return int(name) if isinstance(name, np.integer) else name
+
+
+def plain_ids(names: list[Any]) -> list[Any]:
+    """Return the plain form of many ids."""
+    if set(map(type, names)) <= {str, int, bytes}:
+        return names
+    return list(map(plain_id, names))
+
+
+def stored_id(name: Hashable) -> str | bytes | int | None:
+    """Return the stored id that equals one that is looked up; None if none does.
+
+    As in a dict, ``1.0`` and ``True`` equal 1.
+    """
+    if isinstance(name, (str, bytes)):
+        return plain_id(name)  # type: ignore[no-any-return]
+    if not isinstance(name, (Number, np.bool_)):
+        return None
+    try:
+        number = int(name)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):  # complex, NaN, infinite
+        return None
+    return number if number == name and number in INT64 else None
+
+
+def ids_in_database(names: list[Any]) -> list[Any]:
+    """Return the stored ids that equal some that are looked up, as far as a database takes them."""
+    stored = map(stored_id, names)
+    return [
+        name
+        for name in stored
+        if name is not None and not (isinstance(name, str) and _has_surrogate(name))
+    ]
+
+
+def check_ids_for_database(names: list[Any]) -> None:
+    """Raise TypeError if one of some plain ids cannot be stored in a database."""
+    kinds = set(map(type, names))
+    if kinds == {str} and not _has_surrogate("".join(names)):
+        return
+    for place, name in enumerate(names):
+        if kind_of(name, place) == "str" and _has_surrogate(name):
+            raise TypeError(
+                f"ids must be Unicode to be saved: number {place} is {name!r}, with a surrogate"
+            )
+
+
+def kind_of(name: Any, place: int) -> str:
+    """Return "str", "bytes" or "int" for a plain id; TypeError, with its place, for any other."""
+    kind = type(name)
+    if kind is str or kind is bytes or (kind is int and name in INT64):
+        return kind.__name__
+    raise TypeError(
+        f"ids must be str, bytes or int of 64 bits to be saved: number {place} is {name!r} "
+        f"of type {kind.__name__}"
+    )
+
+
+def _has_surrogate(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
