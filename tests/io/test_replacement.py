@@ -9,8 +9,11 @@ import threading
 import pytest
 
 from fastlsh.io import journal, replacing_together
-from fastlsh.io.journal import recover
+from fastlsh.io.recovery import recover
 from files import get, put
+
+
+RUN = "1-0123456789abcdef"
 
 
 def write(together, *names, folders=True):
@@ -102,9 +105,9 @@ def test_the_next_run_completes_what_a_rename_that_failed_has_left(here, monkeyp
 
 
 def test_a_journal_whose_last_line_is_cut(here):
-    put("a.tmp", "whole or not")
-    lines = json.dumps({"temporary": os.path.abspath("a.tmp")}) + '\n{"files": [["a.t'
-    put(".fastlsh-1-00.journal", lines)
+    put(f".fastlsh-{RUN}-1.tmp", "complete or not")
+    lines = json.dumps({"lead": None, "made": False}) + '\n{"files": [["a.t'
+    put(f".fastlsh-{RUN}.journal", lines)
     with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 1"):
         recover([os.getcwd()])
     assert os.listdir() == []
@@ -123,8 +126,7 @@ def test_a_journal_that_another_run_took_for_abandoned_is_made_anew(here, monkey
     monkeypatch.setattr(journal, "try_lock", late)
     with replacing_together() as together:
         write(together, "a")
-        (name,) = (name for name in os.listdir() if name.endswith(".journal"))
-        assert name not in taken
+        assert [name for name in os.listdir() if name.endswith(".journal")] == taken
     assert (len(taken), os.listdir()) == (1, ["a"])
 
 
