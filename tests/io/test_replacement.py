@@ -12,7 +12,6 @@ from fastlsh.io import journal, replacing_together
 from fastlsh.io.recovery import recover
 from files import get, put
 
-
 RUN = "1-0123456789abcdef"
 
 

@@ -29,16 +29,17 @@ def published(index: Index, change: Callable[[], object]) -> Iterator[None]:
     folders: list[str] = []
 
     def decide(folder: str, run: str) -> None:
-        folders.append(folder)
+        folders.extend([folder] if run else [])
         with index.batch():
             change()
-            store.note_outputs([(folder, run)])
+            store.note_outputs([(folder, run)] if run else [])
 
     try:
         with replacing_together(Decision(shown(store.location), decide)):
             yield
-    except BaseException:
-        if folders:  # an interrupt may come right after the change
+    except BaseException as error:
+        # An interrupt may come right after the change. A server that is gone may still make it.
+        if folders and not isinstance(error, ConnectionError):
             with suppress(Exception):
                 finish_outputs(index, folders)
         raise

@@ -12,7 +12,7 @@ from fastlsh.io.locks import try_lock
 _MOST_BYTES = 1 << 27
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """A journal is left alone, for this reason."""
 
 
@@ -40,6 +40,7 @@ def read_journal(folder: str, run: str) -> Part | None:
 
 
 def lock_journal(path: str) -> int | None:
+    """Open and lock a journal; None if it is gone, somebody else's, or its process is at work."""
     number = _open(path, os.O_RDWR)
     if number is not None and not (try_lock(number) and is_at(number, path)):
         os.close(number)
@@ -66,6 +67,7 @@ def _is_ours(found: os.stat_result) -> bool:
 
 
 def parsed(folder: str, number: int) -> Part:
+    """Return what an open journal says."""
     if os.fstat(number).st_size > _MOST_BYTES:
         raise Refused("it is too large")
     with open(os.dup(number), "rb") as file:
@@ -87,7 +89,7 @@ def parsed(folder: str, number: int) -> Part:
 def checked_folder(folder: Any, own: str) -> str:
     """Return a folder that a journal names, if looking there does no harm."""
     drive = os.path.splitdrive(folder)[0]
-    if not os.path.isabs(folder) or (len(drive) > 2 and drive != os.path.splitdrive(own)[0]):  # noqa: PLR2004
+    if not os.path.isabs(folder) or (len(drive) > 2 and drive != os.path.splitdrive(own)[0]):
         raise Refused(f"it names the folder {folder!r}")  # a share, for one, gets to see passwords
     return str(folder)
 

@@ -50,10 +50,12 @@ class Journal:
         lead = self.lead
         if lead:
             _append(self._number, {"folder": folder})
+            if len(self._folders) < MANY:
+                os.fsync(self._number)
         self._folders[folder] = made  # before there is a file: an interrupt may come right after
         path = journal_path(folder, self.run)
         while True:
-            number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND, 0o600)
             try_lock(number)
             if is_at(number, path):
                 break
@@ -65,6 +67,8 @@ class Journal:
             if len(self._folders) < MANY:
                 os.fsync(number)
                 synchronise(folder)
+                if made:
+                    synchronise(os.path.dirname(folder))
         finally:
             if lead:
                 os.close(number)

@@ -21,7 +21,14 @@ from fastlsh.io.abandoned import (
     read_journal,
     temporaries,
 )
-from fastlsh.io.journal import JOURNAL, identity, journal_path, remove_journals, synchronise_all
+from fastlsh.io.journal import (
+    JOURNAL,
+    TEMPORARY,
+    identity,
+    journal_path,
+    remove_journals,
+    synchronise_all,
+)
 from fastlsh.io.places import is_remote
 from fastlsh.io.special import is_written_in_place
 
@@ -66,7 +73,7 @@ def recover(folders: Iterable[str], verdict: Verdict = lambda index, run: None) 
         for run in _runs(folder):
             try:
                 _recover(folder, run, verdict)
-            except Refused as error:
+            except Refused as error:  # noqa: PERF203
                 refused.append(f"{journal_path(folder, run)} ({error})")
             except InputError:
                 raise
@@ -148,13 +155,15 @@ def _complete(parts: dict[str, Part], run: str) -> None:
         for entry in part.entries:
             for place, written, target, known, before in entry.get("files", ()):
                 temporary, path = (inside(part, name) for name in (written, target))
+                if not (match := TEMPORARY.fullmatch(written)) or match[1] != run:
+                    raise Refused(f"{written!r} is no temporary file of this run")
                 if written in names:
                     if known != identity(temporary):
                         raise Refused(f"{written} is not the file that the journal has recorded")
                     moves.append((int(place), temporary, path))
                     changed |= before != identity(path)
                 elif os.path.lexists(temporary):
-                    raise Refused(f"{written} is no temporary file of this run")
+                    raise Refused(f"{written} is no file that this run can have made")
             for name, known in entry.get("absent", ()):
                 absent.append((inside(part, name), known))
     if changed:
@@ -163,7 +172,7 @@ def _complete(parts: dict[str, Part], run: str) -> None:
     for _, temporary, path in moves:
         try:
             os.replace(temporary, path)
-        except OSError as error:
+        except OSError as error:  # noqa: PERF203
             raise InputError(
                 path,
                 f"is complete since a run that was killed, and cannot be renamed: {error.strerror}",
@@ -186,6 +195,4 @@ def _remove(parts: dict[str, Part], run: str) -> None:
                 os.unlink(os.path.join(part.folder, name))
                 removed += 1
     if removed:
-        warn_caller(
-            f"removed temporary files of a run that was killed: {removed}", UserWarning
-        )
+        warn_caller(f"removed temporary files of a run that was killed: {removed}", UserWarning)

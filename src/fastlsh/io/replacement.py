@@ -1,7 +1,6 @@
 """Files that appear whole or not at all, and several of them together."""
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from fastlsh.io import places
 from fastlsh.io.errors import reading, told
 from fastlsh.io.journal import MANY, Journal
+from fastlsh.io.local_file import LocalFile
 from fastlsh.io.places import Upload
 from fastlsh.io.recovery import recover
 from fastlsh.io.special import is_written_in_place
@@ -21,14 +21,14 @@ class Decision(NamedTuple):
 
     Parameters
     ----------
-    index : str
-        The index.
+    place : str
+        Where the index is.
     change : callable
         Makes the change, given the folder and the number of the run's first journal, which it
         notes in the same transaction.
     """
 
-    index: str
+    place: str
     change: Callable[[str, str], None]
 
 
@@ -68,7 +68,7 @@ class Replacements:
     def __init__(self, decision: Decision | None = None) -> None:
         self._journal = Journal()
         self._decision = decision
-        self._files: list[_Local] = []
+        self._files: list[LocalFile] = []
         self._uploads: list[Upload] = []
         self._absent: list[str] = []
         self._must_stay = False  # some files have appeared, or an index decides about them
@@ -100,7 +100,7 @@ class Replacements:
             upload.send()
             return
         in_place = is_written_in_place(name)
-        file = None if in_place else _Local(os.path.realpath(name), last)
+        file = None if in_place else LocalFile(os.path.realpath(name), last)
         with told(name, None):
             if file is None:
                 yield name
@@ -149,6 +149,8 @@ class Replacements:
         self._absent = [path for path in absent if os.path.lexists(path)]
         self._files.sort(key=lambda file: file.last)  # the others stay in order
         if not self._files and not self._absent:
+            if self._decision is not None:
+                self._decision.change("", "")
             return self._journal.end()
         if self._is_single:
             return self._rename()
@@ -165,7 +167,7 @@ class Replacements:
         for path in self._absent:
             self._begin(os.path.dirname(path))
         files = [(file.temporary, file.target) for file in self._files]
-        index = None if self._decision is None else self._decision.index
+        index = None if self._decision is None else self._decision.place
         self._journal.prepare(files, self._absent, index)
         if self._decision is not None:
             self._must_stay = True
@@ -239,29 +241,6 @@ def replacing_together(decision: Decision | None = None) -> Iterator[Replacement
 
 
 _OUTER: ContextVar[Replacements | None] = ContextVar("fastlsh_outputs", default=None)
-
-
-class _Local:
-    def __init__(self, target: str, last: bool) -> None:
-        self.target = target
-        self.last = last
-        self.temporary = ""
-        self._mode = _mode(target) if os.path.exists(target) else None
-
-    def begin(self) -> None:
-        if self._mode is not None:  # until it is whole, nobody else may read what may be a secret
-            os.close(os.open(self.temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-    def finish(self, *, sync: bool) -> None:
-        if sync:
-            with open(self.temporary, "rb+") as file:
-                os.fsync(file.fileno())
-        if self._mode is not None and _mode(self.temporary) != self._mode:
-            os.chmod(self.temporary, self._mode)
-
-
-def _mode(name: str) -> int:
-    return stat.S_IMODE(os.stat(name).st_mode) & 0o777
 
 
 def _location(path: str) -> str:
