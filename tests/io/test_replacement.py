@@ -161,3 +161,51 @@ def test_modes_stay(here):
     with replacing_together() as together:
         write(together, "a", "b")
     assert stat.S_IMODE(os.stat("a").st_mode) == 0o640
+
+
+@pytest.mark.parametrize("renamed", [0, 1, 2, 3])
+@pytest.mark.parametrize("asked", ["a", "b", "new/c"])
+def test_a_run_in_several_folders_is_completed_from_any_of_them(here, monkeypatch, renamed, asked):
+    """The process ends after some renames, or before the decision, which undoes everything."""
+    os.mkdir("a")
+    os.mkdir("b")
+    put("b/gone", "earlier")
+    replace, done = os.replace, []
+
+    def ends(source, target):
+        if len(done) == renamed:
+            raise OSError(5, "it ends")
+        done.append(target)
+        replace(source, target)
+
+    def stays(together):
+        together._journal.leave()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", ends)
+        patch.setattr("fastlsh.io.replacement.Replacements.undo", stays)
+        with pytest.raises(OSError, match="it ends"), replacing_together() as together:
+            write(together, "a/x", "b/y", "new/c/z", "a/last")
+            together.absent("b/gone")
+    with pytest.warns(UserWarning, match="completed the outputs of a run that was killed"):
+        recover([os.path.realpath(asked)])
+    found = {name for _, _, files in os.walk(".") for name in files}
+    assert found == {"x", "y", "z", "last"}
+
+
+def test_a_run_in_several_folders_that_was_not_decided_is_undone_from_any(here, monkeypatch):
+    os.mkdir("a")
+
+    def fails(journal):
+        journal.leave()
+        raise ZeroDivisionError
+
+    for asked in ("a", "new/c"):
+        with monkeypatch.context() as patch:
+            patch.setattr("fastlsh.io.journal.Journal.decide", fails)
+            patch.setattr("fastlsh.io.replacement.Replacements.undo", lambda together: None)
+            with pytest.raises(ZeroDivisionError), replacing_together() as together:
+                write(together, "a/x", "new/c/z")
+        with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 2"):
+            recover([os.path.realpath(asked)])
+        assert (os.listdir(), os.listdir("a")) == (["a"], [])
