@@ -181,12 +181,15 @@ def test_a_run_in_several_folders_is_completed_from_any_of_them(here, monkeypatc
     def stays(together):
         together._journal.leave()
 
+    def absent_and_written(together):
+        together.absent("b/gone")
+        write(together, "a/x", "b/y", "new/c/z", "a/last")
+
     with monkeypatch.context() as patch:
         patch.setattr("os.replace", ends)
         patch.setattr("fastlsh.io.replacement.Replacements.undo", stays)
         with pytest.raises(OSError, match="it ends"), replacing_together() as together:
-            write(together, "a/x", "b/y", "new/c/z", "a/last")
-            together.absent("b/gone")
+            absent_and_written(together)
     with pytest.warns(UserWarning, match="completed the outputs of a run that was killed"):
         recover([os.path.realpath(asked)])
     found = {name for _, _, files in os.walk(".") for name in files}
