@@ -162,8 +162,9 @@ def _deduplicated(
     tell: Tell | None,
 ) -> FileDeduplication:
     sources = reading.expand(given, mixed=is_folder_output(output))
-    targets = Targets.of(sources, reading, [*given, *known], output, *outputs)
     before = reading.expand(known, mixed=True, against=True) if known else []
+    run_paths = reading.paths(looking.params.shingler.key, given, sources, known, before)
+    targets = Targets.of(sources, run_paths, machine, output, *outputs)
     reading.check_used([*before, *sources])
     engine_for = chosen(
         machine, looking, [*before, *sources], len(before), reading, targets.output, tell,

@@ -108,10 +108,9 @@ def deduplicate_line_files(
     clock = Stopwatch()
     with reading.spooled([*given, *known], tell, twice=True):
         sources = reading.expand(given, mixed=is_folder_output(output))
-        targets = Targets.of(
-            sources, reading, [*given, *known], output, convert_to, removed, None, report
-        )
         before = reading.expand(known, mixed=True, against=True) if known else []
+        run_paths = reading.paths(params.shingler.key, given, sources, known, before)
+        targets = Targets.of(sources, run_paths, machine, output, convert_to, removed, None, report)
         reading.check_used([*before, *sources], cut=True)
         engine_for = chosen(
             machine, Search(params, options), [*before, *sources], len(before), reading,

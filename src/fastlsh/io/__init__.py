@@ -18,6 +18,7 @@ from fastlsh.io.places import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.reading import read
 from fastlsh.io.replacement import Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
+from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, Source, check_used
 from fastlsh.io.special import is_written_in_place
@@ -29,7 +30,7 @@ from fastlsh.io.table_columns import (
     span_columns,
 )
 from fastlsh.io.tables import table_format, write_table
-from fastlsh.io.targets import Inputs, check_target, check_targets
+from fastlsh.io.targets import check_target
 from fastlsh.io.telling import Teller
 
 __all__ = [
@@ -39,13 +40,13 @@ __all__ = [
     "Collection",
     "Documents",
     "InputError",
-    "Inputs",
     "Lookup",
     "Options",
     "Output",
     "Paths",
     "Place",
     "Replacements",
+    "RunPaths",
     "Source",
     "Teller",
     "again",
@@ -53,7 +54,6 @@ __all__ = [
     "check_outputs",
     "check_rows_output",
     "check_target",
-    "check_targets",
     "check_used",
     "cluster_columns",
     "cut",
