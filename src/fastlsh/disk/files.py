@@ -72,7 +72,8 @@ def deduplicate_files(
         "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
         outputs. None: rows are written unchanged.
     removed
-        A table of the removed documents: id, kept_id and jaccard, or containment by that rule.
+        A table of the removed documents: id, kept_id and jaccard, or containment by that rule; if
+        `against` is given, also against: whether kept_id is the id of a document there.
     clusters
         A table of the documents that belong together: id and cluster, which is a number for each
         kept document that has duplicates.

@@ -69,7 +69,8 @@ def deduplicate_line_files(
         Whether to leave out rows whose text has become empty.
     removed
         A table of the removed spans: id, start, end (in code points of the original text),
-        kept_id and jaccard.
+        kept_id and jaccard; if `against` is given, also against: whether kept_id is the id of a
+        document there.
     report
         A page about the run (.html): what was removed most often, and how much of each document.
 

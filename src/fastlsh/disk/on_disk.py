@@ -74,7 +74,10 @@ def run_deduplication(
             ids = stored_ids(job, summary)
             with writing_outputs(job, targets, kept, summary.known):
                 if targets.removed is not None:
-                    columns = proof_columns(ids, *_columns(proofs), job.params.measure)
+                    columns = proof_columns(
+                        ids, *_columns(proofs), job.params.measure,
+                        against=proofs["right"] < summary.known if job.known else None,
+                    )  # fmt: skip
                     write_table(targets.removed, columns)
                 if targets.clusters is not None:
                     number, cluster = clusters_of(proofs, summary.known)
