@@ -78,7 +78,7 @@ def deduplicate_files(
         A table of the documents that belong together: id and cluster, which is a number for each
         kept document that has duplicates.
     report
-        A page about the run (.html); on disk, about its largest clusters.
+        A page about the run (.html); on disk, it shows texts of the largest clusters only.
     max_candidates
         As in `deduplicate`.
     text, id, format, encoding, delimiter, header, quotes, split, recursive
