@@ -48,7 +48,7 @@ def _outputs(given: dict[str, Any], inputs: list[str]) -> list[str]:
     """Return the files that ``-o`` names, which may be a directory."""
     if "output" not in given:
         return []
-    output = given["output"] or STANDARD
+    output = STANDARD if given["output"] is None else given["output"]
     if "convert_to" not in given or not is_folder_output(output):
         return [output]
     with suppress(InputError, ValueError):

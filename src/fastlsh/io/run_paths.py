@@ -179,4 +179,7 @@ class RunPaths:
 
 
 def _used(name: str, path: Path, what: str = "the file") -> _Used:
-    return _Used(os.fspath(path), name, what, f"the same file as {name}")
+    named = os.fspath(path)
+    if not named:
+        raise ValueError(f"{name} must name a file or directory, not ''")
+    return _Used(named, name, what, f"the same file as {name}")
