@@ -24,7 +24,9 @@ class FileIdentities:
 
     def __init__(self) -> None:
         self._chains: dict[str, tuple[Hashable, ...]] = {}
-        self._real_folders: dict[str, str] = {}
+        self._real_paths: dict[str, str] = {}
+        self._between: dict[tuple[str, str], list[str] | None] = {}
+        self._links: dict[str, bool] = {}
 
     def of(self, path: str, *, standard: int | None = None) -> Hashable | None:
         """Return the identity of a file; None for the null device, which paths may share.
@@ -58,14 +60,23 @@ class FileIdentities:
         if places.is_remote(path) or places.is_remote(folder):
             inside = places.relative(places.canonical(path), places.canonical(folder))
             return None if inside is None else inside.split("/")
-        wanted = self._chain(self._real(folder))[0]
-        folder, name = os.path.split(os.path.abspath(path))
-        # A link lies in one folder, and the file that it leads to in another one.
-        for each in (self._real(path), os.path.join(self._real(folder), name)):
-            chain = self._chain(os.path.dirname(each))
+        head, name = os.path.split(path)
+        names = self._names(head, folder)
+        if names is None and self._is_link(path):  # the file that it leads to lies elsewhere
+            head, name = os.path.split(os.path.realpath(path))
+            names = self._names(head, folder)
+        return None if names is None else [*names, name]
+
+    def _names(self, head: str, folder: str) -> list[str] | None:
+        """Return the names of the folders between two folders; None if `head` is not inside."""
+        if (head, folder) not in self._between:
+            real, names = self._real(head or os.curdir), None
+            chain, wanted = self._chain(real), self._chain(self._real(folder))[0]
             if wanted in chain:
-                return each.split(os.sep)[-1 - chain.index(wanted) :]
-        return None
+                names = real.split(os.sep)[len(chain) - chain.index(wanted) :]
+                names = [name for name in names if name]  # of the root
+            self._between[head, folder] = names
+        return self._between[head, folder]
 
     def above(self, path: str) -> tuple[Hashable, ...]:
         """Return the identities of all folders that a file lies in."""
@@ -75,22 +86,35 @@ class FileIdentities:
         if places.is_remote(path):
             names = places.canonical(path).split("/")
             return tuple("/".join(names[:count]) for count in range(3, len(names)))
-        return self._chain(self._real(path))[1:]
+        head = os.path.dirname(os.path.realpath(path) if self._is_link(path) else path)
+        return self._chain(self._real(head or os.curdir))
 
     def _missing(self, path: str) -> Hashable:
-        return self._chain(self._real(path))[0]
+        if self._is_link(path) or os.pardir in path:
+            return self._chain(self._real(path))[0]
+        head, name = os.path.split(path.rstrip("/" + os.sep))
+        return self._child(self._chain(self._real(head or os.curdir)), name)
+
+    @staticmethod
+    def _child(above: tuple[Hashable, ...], name: str) -> Hashable:
+        return (above[:1], name.casefold() if _FOLDS_CASE else name)
 
     def _real(self, path: str) -> str:
-        """Return `os.path.realpath`, in which folders are looked up once."""
-        folder, name = os.path.split(os.path.abspath(path))
-        try:
-            if not name or os.path.islink(path):
-                return os.path.realpath(path)
-            if folder not in self._real_folders:
-                self._real_folders[folder] = os.path.realpath(folder)
-        except ValueError:  # a path with NUL, which is refused where it is opened
-            return os.path.abspath(path)
-        return os.path.join(self._real_folders[folder], name)
+        """Return `os.path.realpath`; of the many paths in a folder, the folder is followed once."""
+        found = self._real_paths.get(path)
+        if found is None:
+            try:
+                found = os.path.realpath(path)
+            except ValueError:  # a path with NUL, which is refused where it is opened
+                found = os.path.abspath(path)
+            self._real_paths[path] = found
+        return found
+
+    def _is_link(self, path: str) -> bool:
+        found = self._links.get(path)
+        if found is None:
+            found = self._links[path] = os.path.islink(path)
+        return found
 
     def _chain(self, real: str) -> tuple[Hashable, ...]:
         """Return the identities of a file and of all folders above it."""
@@ -102,7 +126,7 @@ class FileIdentities:
                 status = os.stat(real)
                 first: Hashable = (status.st_dev, status.st_ino)
             except (OSError, ValueError):
-                first = (above[:1], name.casefold() if _FOLDS_CASE else name)
+                first = self._child(above, name)
             found = self._chains[real] = (first, *above)
         return found
 
