@@ -109,7 +109,8 @@ def test_what_is_refused(run, write):
         (["index", "build", "i.ix", name], "i.ix: it exists already"),
         (["index", "add", "none.ix", name], "none.ix: there is no index"),
         (["index", "add", "i.ix", name], "id '1-0' is in the index already"),
-        (["index", "query", name, name], "a.jsonl: it is not an index of fastlsh"),
+        (["index", "query", name, name], "a.jsonl: the index is one of the inputs"),
+        (["index", "query", write("b.jsonl", "{}"), name], "it is not an index of fastlsh"),
         (["index", "add", "i.ix", name, "--threshold", "0.5"], "threshold=0.8, not 0.5"),
         (["index", "remove", "i.ix", "1-3", "none"], "no document has the id none"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--against", name],
@@ -129,7 +130,7 @@ def test_what_is_refused(run, write):
         assert len(err) == 1
         assert said in err[0]
     assert Path("i.ix").read_bytes() == before
-    assert sorted(os.listdir()) == ["a.jsonl", "i.ix"]
+    assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
 
 
 def test_no_candidates_at_all_are_refused(run, write):

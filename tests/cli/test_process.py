@@ -112,6 +112,18 @@ def test_a_closed_standard_output_that_is_not_needed(three, line):
 
 
 @posix
+@pytest.mark.parametrize(
+    "arguments",
+    every(2, [["pairs", "-"], ["dedup", "-", "-o", "b.jsonl"], ["pairs", "/dev/stdin"]]),
+)
+def test_a_closed_standard_input_is_no_empty_one(here, arguments):
+    found = shell("<&-", *arguments, "--format", "jsonl", "-q")
+    reason = f"fastlsh: {arguments[1]}: the standard input is closed\n"
+    assert (found.returncode, found.stdout, found.stderr) == (2, "", reason)
+    assert shell("</dev/null", *arguments, "--format", "jsonl", "-q").returncode == 0
+
+
+@posix
 @pytest.mark.parametrize("line", every(2, ["2>/dev/full", "2>&-", "<&- 2>&-"]))
 def test_messages_that_nobody_can_read(three, line):
     put_rows("a.jsonl", {"id": 1, "text": ONE}, {"id": 1, "text": ONE})  # a warning, too

@@ -65,7 +65,7 @@ def test_wrong_targets_before_the_work(run):
     assert sorted(p.name for p in Path().iterdir()) == ["a.jsonl"]
     Path("kept.jsonl").symlink_to("r.html")
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--report", "r.html")
-    assert (status, err) == (2, ["fastlsh: r.html: --report names the same file as -o"])
+    assert (status, err) == (2, ["fastlsh: r.html: --report names the same file as -o: kept.jsonl"])
 
 
 def test_an_input_is_not_replaced(run):

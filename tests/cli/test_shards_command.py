@@ -95,8 +95,7 @@ def test_several_formats(run, shards):
         (["in/*.jsonl", "-o", "in/_SUCCESS/"], "in/_SUCCESS is a file, but must be"),
         (["in/*.jsonl", "-o", "p/", "--removed", "in/r.jsonl", "--against", "in"],
          "in/r.jsonl: the output would lie among the inputs of the directory in"),
-        (["in/a.jsonl", "-o", "o/", "--removed", "o/a.jsonl"],
-         "o/a.jsonl: the output is a directory"),
+        (["in/a.jsonl", "-o", "o/"], "o/a.jsonl: the output is a directory"),
         (["in/a.jsonl", "-o", "p/", "--removed", "p/a.jsonl"], "--removed names the same file as"),
     ],
 )  # fmt: skip

@@ -25,9 +25,38 @@ def test_both_engines_show_the_same_clusters(tmp_path, monkeypatch):
         )
         page = Page(path.read_text(encoding="utf-8"))
         shown.append(words(page.sections["The largest clusters"]))
-        if engine == "disk":
-            assert f"removed in the whole run {result.removed} " in words(str(page.sections))
+        head = page.sections["Deduplication of 150 documents"]
+        assert f"{result.removed:,} removed" in words(head)
     assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("against", [False, True])
+@pytest.mark.parametrize("most", [1, 20, 5000])
+def test_the_counts_are_of_all_documents(tmp_path, monkeypatch, most, against):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(largest, "MOST", most)
+    rows = [*rows_of(3, 150), {"id": "e", "text": ""}]
+    inputs = write_shards(tmp_path, rows[60:] if against else rows, 2)
+    known = write_shards(tmp_path, rows[:60], 1, "known") if against else ()
+    pages = []
+    for engine in ("memory", "disk"):
+        path = tmp_path / f"{engine}.html"
+        deduplicate_files(
+            inputs, tmp_path / f"{engine}.jsonl", 0.7, engine=engine, report=path, against=known,
+            max_candidates=2,
+        )  # fmt: skip
+        pages.append(Page(path.read_text(encoding="utf-8")))
+    memory, disk = pages
+    title = f"Deduplication of {91 if against else 151} documents"
+    heads = [words(page.sections[title]) for page in pages]
+    assert " removed " in heads[0]
+    assert heads[0].partition(" input ")[0] == heads[1].partition(" texts shown ")[0]
+    for name in ("How similar the removed documents are", "Sizes of clusters"):
+        assert words(memory.sections[name]) == words(disk.sections[name])
+    for name in ("Not compared with every candidate", "Empty"):
+        (before,) = (text for key, text in memory.sections.items() if name.lower() in key.lower())
+        (after,) = (text for key, text in disk.sections.items() if name.lower() in key.lower())
+        assert words(before).startswith(words(after))
 
 
 @given(st.lists(st.integers(-1, 4), max_size=40), st.integers(0, 3), st.integers(2, 30))

@@ -110,7 +110,10 @@ def test_lines_of_a_reference_collection_go_too(tmp_path, monkeypatch, by, sizes
     assert [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()] == left[40:]
     names = [f"old{n}" for n in range(40)] + [f"d{n}" for n in range(100)]
     table = [line.split("\t") for line in files["removed.tsv"].decode().splitlines()[1:]]
-    assert table == [[names[d], str(a), str(b), names[k], "1.000000"] for d, a, b, k, *_ in removed]
+    assert table == [
+        [names[d], str(a), str(b), names[k], "1.000000", "true" if k < 40 else "false"]
+        for d, a, b, k, *_ in removed
+    ]
     assert {"old", "d"} == {row[3].rstrip("0123456789") for row in table}
     assert (result.documents, result.kept, result.removed) == (100, 100, len(removed))
     assert result.spans == sum(len(oracle_lines.pieces(text, by)) for text in texts[40:])

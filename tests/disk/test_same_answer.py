@@ -97,7 +97,8 @@ def test_same_answer_against_another_collection(tmp_path, monkeypatch, keep):
     result, written = both(tmp_path, inputs, against=known, keep=keep)
     assert result.documents == 100
     proofs = [line.split("\t") for line in written["removed.tsv"].decode().splitlines()[1:]]
-    outside = [kept for _, kept, _ in proofs if int(kept[1:]) < 60]
+    outside = [kept for _, kept, _, _ in proofs if int(kept[1:]) < 60]
+    assert outside == [kept for _, kept, _, against in proofs if against == "true"]
     assert outside
     assert len(outside) < len(proofs)
 

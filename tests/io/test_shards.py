@@ -10,9 +10,7 @@ import pytest
 
 from fastlsh.io import (
     InputError,
-    Inputs,
     Source,
-    check_outputs,
     check_rows_output,
     expand,
     plan_outputs,
@@ -197,15 +195,6 @@ def test_a_folder_that_cannot_be_written_to(here, monkeypatch):
         monkeypatch.setattr(os, "access", lambda path, _: os.path.basename(path) != "o")
     assert "cannot be written to" in refused("d", "o/")
     assert "cannot be written to" in refused("d", "o/new/")
-
-
-def test_checks_know_further_inputs(here):
-    fill(d__a_jsonl="", e__a_jsonl="")
-    sources = expand("d")
-    plan = plan_outputs(sources, "e/")
-    check_outputs(plan, sources, "e/", Inputs("d"))
-    with pytest.raises(InputError, match="one of the inputs"):
-        check_outputs(plan, sources, "e/", Inputs(["d", "e/a.jsonl"]))
 
 
 # --- contents

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from fastlsh.parallel import Display, amount
+from fastlsh.parallel import Display, amount, finish_line
 from fastlsh.parallel.display import duration
 
 
@@ -82,8 +82,33 @@ def test_what_an_earlier_run_has_done_is_no_rate():
     assert "95% of 1 KB, 5 bytes/s, 10 s left" in text
 
 
+def test_no_rate_without_a_time():
+    """Stages that report once, or were done before, say nothing of their speed."""
+    text = shown(True, [(5, "decisions", 1, 430_382), (5.002, "decisions", 430_382, 430_382)])
+    assert text.split("\r")[-1].strip() == "decisions: 430,382 done"
+    assert shown(True, [(20, "linking", 7, 7)]) == "\rlinking: 7 done\n"
+    assert "/s" not in shown(True, [(0, "a", 0, 10), (0.09, "a", 9, 10), (0.2, "b", 0, 1)])
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_message_begins_on_a_new_line(live):
+    screen, clock = Screen(live), Clock()
+    display = Display(screen, clock)
+    clock.now = 100
+    display("signing", 1, 2)
+    finish_line()
+    finish_line()
+    assert screen.getvalue().endswith("50% of 2 bytes\n")
+    assert screen.getvalue().count("\n") == 1
+    clock.now = 200
+    display("signing", 2, 2)
+    before = screen.getvalue()
+    finish_line()
+    assert screen.getvalue() == before
+
+
 def test_nothing_to_do():
-    assert shown(True, [(0, "decisions", 0, 0)]) == "\rdecisions: 0 in 0.0 s\n"
+    assert shown(True, [(0, "decisions", 0, 0)]) == "\rdecisions: 0 done\n"
 
 
 @pytest.mark.parametrize(

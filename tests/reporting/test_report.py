@@ -142,7 +142,7 @@ def test_few_of_many_clusters_and_members_are_shown(page):
     assert text.count("duplicate") == CLUSTERS
     assert f"{MEMBERS + 4} duplicates" in text
     assert "4 more are not shown." in text
-    assert "4 smaller clusters are not shown." in text
+    assert "4 other clusters are not shown." in text
 
 
 def test_differences_come_before_copies(page):

@@ -68,8 +68,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except (ValueError, TypeError) as error:
         say(with_options(str(error)))
         return BAD_INPUT
-    except KeyboardInterrupt:
-        say("interrupted")
+    except KeyboardInterrupt as error:  # of a run on disk, it says how the run continues
+        say(": ".join(filter(None, ("interrupted", str(error)))))
         return INTERRUPTED
     except BrokenPipeError:
         discard(sys.stdout)

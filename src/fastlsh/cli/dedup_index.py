@@ -1,15 +1,15 @@
 """``fastlsh dedup --index``: new documents against an index, which has them afterwards."""
 
 import argparse
-import os
 import sys
 
 from fastlsh.cli.index import opened
 from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
-from fastlsh.cli.options import known_inputs, read_inputs
+from fastlsh.cli.options import read_inputs
+from fastlsh.cli.paths import check_paths
 from fastlsh.disk import deduplicate_with_index
 from fastlsh.index import shown
-from fastlsh.io import check_rows_output, check_targets
+from fastlsh.io import check_rows_output, check_target
 
 REFUSED = (
     "against", "priority", "clusters", "report", "work", "memory", "rule", "containment",
@@ -25,15 +25,13 @@ def run(arguments: argparse.Namespace) -> None:
             raise ValueError(f"--index and {option} cannot be given together")
     if arguments.engine == "disk":
         raise ValueError("--index and --engine disk cannot be given together: it works in memory")
-    known = known_inputs(arguments)
+    check_paths(arguments)
     check_rows_output(
         arguments.inputs, arguments.output, format=arguments.format,
-        recursive=arguments.recursive, convert=arguments.convert_to, known=known,
+        recursive=arguments.recursive, convert=arguments.convert_to,
     )  # fmt: skip
-    check_targets({"--removed": arguments.removed}, known, [arguments.output])
-    for path in (arguments.output, arguments.removed):
-        if path is not None and os.path.abspath(path) == os.path.abspath(arguments.index):
-            raise ValueError(f"{path}: it is the index")
+    if arguments.removed is not None:
+        check_target(arguments.removed)
     most = arguments.max_candidates
     with opened(arguments) as index:
         collection = read_inputs(arguments, arguments.inputs, uniform=True)

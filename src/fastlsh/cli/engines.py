@@ -9,6 +9,7 @@ from typing import Any
 from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs
 from fastlsh.cli.log import Log
 from fastlsh.cli.messages import say
+from fastlsh.cli.paths import check_paths
 from fastlsh.errors import one_line
 from fastlsh.parallel import Display
 
@@ -41,6 +42,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def watched(arguments: argparse.Namespace) -> Iterator["Watch"]:
     """Show and log how far a run is; tell the log how it ends."""
+    check_paths(arguments)
     watch = Watch(arguments)
     try:
         yield watch

@@ -9,14 +9,14 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
-    known_inputs,
     read_inputs,
     search_keywords,
 )
+from fastlsh.cli.paths import check_paths
 from fastlsh.disk import tokens_as_words
 from fastlsh.io import (
     Collection,
-    check_targets,
+    check_target,
     pair_columns,
     recover_outputs,
     replacing_together,
@@ -74,9 +74,11 @@ def run(arguments: argparse.Namespace) -> None:
     from fastlsh import evaluate
 
     keywords, _ = tokens_as_words(search_keywords(arguments, "max_pairs", "sample", "lowest"))
-    outputs = {name: getattr(arguments, name[2:]) for name in ("--json", "--missed", "--plot")}
-    recover_outputs(outputs.values())
-    check_targets(outputs, known_inputs(arguments))
+    outputs = (arguments.json, arguments.missed, arguments.plot)
+    check_paths(arguments)
+    recover_outputs(outputs)
+    for path in filter(None, outputs):
+        check_target(path)
     if arguments.missed is not None:
         table_format(arguments.missed)
     if arguments.plot is not None:

@@ -10,12 +10,12 @@ from fastlsh.cli.messages import warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
-    known_inputs,
     read_inputs,
     search_keywords,
 )
+from fastlsh.cli.paths import check_paths
 from fastlsh.disk import tokens_as_words
-from fastlsh.io import check_targets, recover_outputs, replacing_together, write_text
+from fastlsh.io import check_target, recover_outputs, replacing_together, write_text
 
 HELP = "Explain why two documents are found or not, and show where their texts agree."
 EXAMPLES = """\
@@ -45,9 +45,11 @@ def run(arguments: argparse.Namespace) -> None:
     keywords, _ = tokens_as_words(search_keywords(arguments))
     for name in ("verify", "threads", "progress"):
         keywords.pop(name, None)
-    outputs = {"--html": arguments.html, "--json": arguments.json}
-    recover_outputs(outputs.values())
-    check_targets(outputs, known_inputs(arguments))
+    outputs = (arguments.html, arguments.json)
+    check_paths(arguments)
+    recover_outputs(outputs)
+    for path in filter(None, outputs):
+        check_target(path)
     # On no documents: wrong parameters are refused before the long work.
     explain(None, None, **keywords)
     collection = read_inputs(arguments, arguments.inputs)

@@ -12,9 +12,9 @@ from fastlsh.cli.options import (
     add_search_options,
     given_keywords,
     integer,
-    known_inputs,
     read_inputs,
 )
+from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_key_option, key_of
 from fastlsh.index import exists, finish_outputs, forget, shown
 from fastlsh.io import Lookup, check_target, write_table
@@ -71,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    check_paths(arguments)
     arguments.do(arguments)
 
 
@@ -118,7 +119,7 @@ def _add(arguments: argparse.Namespace) -> None:
 
 def _query(arguments: argparse.Namespace) -> None:
     if arguments.output is not None:
-        check_target(arguments.output, known_inputs(arguments))
+        check_target(arguments.output)
     with opened(arguments, read_only=True) as index:
         collection = read_inputs(arguments, arguments.inputs)
         warn_of_rows(collection)

@@ -13,12 +13,13 @@ from fastlsh.cli.parser import with_options
 from fastlsh.cli.process import discard
 from fastlsh.errors import one_line
 from fastlsh.io import Collection
-from fastlsh.parallel import Display
+from fastlsh.parallel import Display, finish_line
 
 
 def say(message: str) -> None:
     """Print one line, whatever the message has in it."""
     try:
+        finish_line()
         print(f"fastlsh: {one_line(message)}", file=sys.stderr, flush=True)
     except OSError:  # nobody is there to be told
         discard(sys.stderr)

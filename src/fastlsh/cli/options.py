@@ -7,7 +7,7 @@ from typing import Any
 from fastlsh import Shingler, preset
 from fastlsh.cli.messages import progress_of_files, say
 from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of
-from fastlsh.io import Collection, Inputs, Options, check_used, read, spooled_inputs
+from fastlsh.io import Collection, Options, check_used, read, spooled_inputs
 from fastlsh.presets import PRESETS
 
 
@@ -142,13 +142,6 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
         options = Options(**{name: how[name] for name in how if name not in not_options})
         check_used(options, [part.source for part in collection.parts])
     return collection
-
-
-def known_inputs(arguments: argparse.Namespace, *more: str) -> Inputs:
-    """Return what outputs must not replace; all of it is looked for."""
-    return Inputs(
-        [*arguments.inputs, *more], format=arguments.format, recursive=arguments.recursive
-    )
 
 
 def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -84,6 +84,7 @@ _FIRST = (
 _ANYWHERE = re.compile(rf"(?<![\w-])({'|'.join(_OPTIONS)})\b")
 _AT_FIRST = re.compile(rf"^({'|'.join(_FIRST)})(?= (?:must|is|needs|has)\b)")
 _OTHERS = {"header is for": "--no-header is for", "quotes is for": "--no-quotes is for"}
+_OTHERS |= {f"{name} must name": f"--{name} must name" for name in ("text", "id")}
 
 
 def with_options(message: str) -> str:

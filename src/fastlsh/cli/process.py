@@ -56,10 +56,10 @@ def die_by(number: int) -> int:
 def open_standard_streams() -> None:
     """Open the standard streams that the shell has closed, so that no file takes their numbers.
 
-    What is written to the output fails as on a closed one; messages are lost.
+    Reading the input and writing to the output fail as on closed ones; messages are lost.
     """
     if sys.stdin is None:
-        sys.stdin = _null(os.O_RDONLY, "r")
+        sys.stdin = _null(os.O_WRONLY, "r")
     if sys.stdout is None:
         sys.stdout = _null(os.O_RDONLY, "w")
     if sys.stderr is None:

@@ -72,12 +72,13 @@ def deduplicate_files(
         "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
         outputs. None: rows are written unchanged.
     removed
-        A table of the removed documents: id, kept_id and jaccard, or containment by that rule.
+        A table of the removed documents: id, kept_id and jaccard, or containment by that rule; if
+        `against` is given, also against: whether kept_id is the id of a document there.
     clusters
         A table of the documents that belong together: id and cluster, which is a number for each
         kept document that has duplicates.
     report
-        A page about the run (.html); on disk, about its largest clusters.
+        A page about the run (.html); on disk, it shows texts of the largest clusters only.
     max_candidates
         As in `deduplicate`.
     text, id, format, encoding, delimiter, header, quotes, split, recursive
@@ -162,8 +163,9 @@ def _deduplicated(
     tell: Tell | None,
 ) -> FileDeduplication:
     sources = reading.expand(given, mixed=is_folder_output(output))
-    targets = Targets.of(sources, reading, [*given, *known], output, *outputs)
     before = reading.expand(known, mixed=True, against=True) if known else []
+    run_paths = reading.paths(looking.params.shingler.key, given, sources, known, before)
+    targets = Targets.of(sources, run_paths, machine, output, *outputs)
     reading.check_used([*before, *sources])
     engine_for = chosen(
         machine, looking, [*before, *sources], len(before), reading, targets.output, tell,

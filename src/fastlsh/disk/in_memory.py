@@ -59,7 +59,8 @@ def run_deduplication(
     with replacing_together():
         with clock("writing"):
             if targets.removed is not None:
-                write_table(targets.removed, _proofs(result, collection, known))
+                outside = result.against_index[result.filtered] >= 0 if against else None
+                write_table(targets.removed, _proofs(result, collection, known, outside))
             if targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection))
             write_rows(collection, result.kept, targets.output, convert=targets.convert, **how)
@@ -122,13 +123,18 @@ def with_known(
     return ids, np.where(outside < 0, kept, len(collection) + outside)
 
 
-def _proofs(result: Deduplication, collection: Collection, against: Collection) -> dict[str, Any]:
+def _proofs(
+    result: Deduplication,
+    collection: Collection,
+    against: Collection,
+    outside: NDArray[np.bool_] | None,
+) -> dict[str, Any]:
     gone = result.filtered
     ids, reason = with_known(
         collection, against, result.kept_index[gone], result.against_index[gone]
     )
     measure = "containment" if result.rule == "contained" else "jaccard"
-    return proof_columns(ids, gone, reason, result.similarity[gone], measure)
+    return proof_columns(ids, gone, reason, result.similarity[gone], measure, against=outside)
 
 
 def _clusters(result: Deduplication, collection: Collection) -> dict[str, Any]:

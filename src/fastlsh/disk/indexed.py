@@ -90,4 +90,4 @@ def _proofs(result: Deduplication, collection: Collection) -> dict[str, Any]:
     outside = result.against_index[gone]
     reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
     ids = [*collection.ids, *(result.against_ids or ())]
-    return proof_columns(ids, gone, reason, result.similarity[gone])
+    return proof_columns(ids, gone, reason, result.similarity[gone], against=outside >= 0)

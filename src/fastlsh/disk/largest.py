@@ -11,7 +11,7 @@ from fastlsh.disk.identities import StoredIds
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import PARTS
 from fastlsh.disk.signing import Summary
-from fastlsh.reporting import report
+from fastlsh.reporting import RunCounts, report_largest_clusters
 from fastlsh.results import Deduplication
 
 MOST = 5_000
@@ -31,7 +31,7 @@ def report_largest(
 ) -> None:
     """Write a page about as many of the largest clusters as have about 5,000 documents.
 
-    The numbers of the whole run stand in its notes. `decided` is by what was decided: ``keep``
+    Its counts are those of all documents. `decided` has the parameters of the decisions: ``keep``
     and ``max_candidates``.
     """
     numbers, kept, similarity = _largest(proofs, summary.known)
@@ -57,19 +57,20 @@ def report_largest(
             "containment": params.containment,
         },
     )
-    whole = {
-        "all documents": f"{documents:,}",
-        "removed in the whole run": f"{len(proofs):,} ({len(proofs) / max(documents, 1):.1%})",
-        "limited in the whole run": f"{limited:,}",
-        "this page": f"the largest clusters, {len(numbers):,} documents",
-    }
-    report(
+    right = proofs["right"]
+    counts = RunCounts(
+        documents, int((right < summary.known).sum()), np.array(proofs["similarity"]),
+        np.unique(right, return_counts=True)[1], limited, summary.empty,
+    )  # fmt: skip
+    shown = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
+    report_largest_clusters(
         result,
         texts_in_company(job, numbers),
+        counts,
         path,
         ids=ids.take(numbers),
-        title=f"The largest clusters of {documents:,} documents",
-        notes={**whole, **notes},
+        title=f"Deduplication of {documents:,} documents",
+        notes={"texts shown": shown, **notes},
         seconds=dict(seconds),
     )
 

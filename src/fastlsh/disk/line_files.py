@@ -69,7 +69,8 @@ def deduplicate_line_files(
         Whether to leave out rows whose text has become empty.
     removed
         A table of the removed spans: id, start, end (in code points of the original text),
-        kept_id and jaccard.
+        kept_id and jaccard; if `against` is given, also against: whether kept_id is the id of a
+        document there.
     report
         A page about the run (.html): what was removed most often, and how much of each document.
 
@@ -108,10 +109,9 @@ def deduplicate_line_files(
     clock = Stopwatch()
     with reading.spooled([*given, *known], tell, twice=True):
         sources = reading.expand(given, mixed=is_folder_output(output))
-        targets = Targets.of(
-            sources, reading, [*given, *known], output, convert_to, removed, None, report
-        )
         before = reading.expand(known, mixed=True, against=True) if known else []
+        run_paths = reading.paths(params.shingler.key, given, sources, known, before)
+        targets = Targets.of(sources, run_paths, machine, output, convert_to, removed, None, report)
         reading.check_used([*before, *sources], cut=True)
         engine_for = chosen(
             machine, Search(params, options), [*before, *sources], len(before), reading,

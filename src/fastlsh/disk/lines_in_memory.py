@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.in_memory import with_known
@@ -61,7 +62,8 @@ def run_in_memory(
     with replacing_together():
         with clock("writing"):
             if targets.removed is not None:
-                write_table(targets.removed, _spans(result, collection, known))
+                outside = result.against_document >= 0 if against else None
+                write_table(targets.removed, _spans(result, collection, known, outside))
             changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
             write_rows(
                 collection, kept, targets.output, convert=targets.convert, texts=changed, **how
@@ -73,9 +75,14 @@ def run_in_memory(
     return Found(result, collection, known, int(kept.sum()))
 
 
-def _spans(result: LineDeduplication, collection: Collection, known: Collection) -> dict[str, Any]:
+def _spans(
+    result: LineDeduplication,
+    collection: Collection,
+    known: Collection,
+    outside: NDArray[np.bool_] | None,
+) -> dict[str, Any]:
     ids, kept = with_known(collection, known, result.kept_document, result.against_document)
     return span_columns(
         Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept),
-        result.similarity,
+        result.similarity, against=outside,
     )  # fmt: skip

@@ -66,6 +66,7 @@ def run_on_disk(
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
                         proofs["similarity"],
+                        against=proofs["right"] < summary.known if job.known else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns)
                 if targets.report is not None:

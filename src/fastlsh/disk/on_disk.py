@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.disk.answers import clusters_of, kept_documents, whole_answer
+from fastlsh.disk import gathering, linking, signing
+from fastlsh.disk.answers import ANSWER, clusters_of, kept_documents, whole_answer
 from fastlsh.disk.deciding import decide_parts, find_pairs, limited_documents
 from fastlsh.disk.gathering import Gathered, gather_inputs, stored_ids
 from fastlsh.disk.job import Job
@@ -17,6 +18,7 @@ from fastlsh.disk.linking import Linked, link_inputs
 from fastlsh.disk.manifest import begin, check_unchanged, described
 from fastlsh.disk.mending import accept_mended
 from fastlsh.disk.plan import Machine, Targets
+from fastlsh.disk.signed_runs import finished_runs
 from fastlsh.disk.signing import Summary, sign_inputs
 from fastlsh.disk.writing import writing_outputs
 from fastlsh.errors import InputError
@@ -74,7 +76,10 @@ def run_deduplication(
             ids = stored_ids(job, summary)
             with writing_outputs(job, targets, kept, summary.known):
                 if targets.removed is not None:
-                    columns = proof_columns(ids, *_columns(proofs), job.params.measure)
+                    columns = proof_columns(
+                        ids, *_columns(proofs), job.params.measure,
+                        against=proofs["right"] < summary.known if job.known else None,
+                    )  # fmt: skip
                     write_table(targets.removed, columns)
                 if targets.clusters is not None:
                     number, cluster = clusters_of(proofs, summary.known)
@@ -126,10 +131,29 @@ def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Ite
     with job.work.locked():
         description = described(kind, job.params, job.sources, more)
         accept_mended(job, description)
-        begin(job.work, description, restart=machine.restart)
-        yield
+        if begin(job.work, description, restart=machine.restart):
+            job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            again = "the same command again" + (", without --restart" if machine.restart else "")
+            error.args = (f"run {again}, which goes on with the finished work in {job.work.path}",)
+            raise
         if not machine.keep_work:
             job.work.empty()
+
+
+def _finished(job: Job) -> str:
+    """Return what a run before has done."""
+    stages = {
+        "signing": signing.DONE, "linking": linking.DONE, "gathering": gathering.DONE,
+        "decisions": ANSWER,
+    }  # fmt: skip
+    finished = [stage for stage, name in stages.items() if job.work.has(name)]
+    if not finished:
+        return f"{sum(run.documents for run in finished_runs(job)):,} documents are signed"
+    following = [*stages, "writing"][len(finished)]
+    return f"finished are {', '.join(finished)}; {following} follows"
 
 
 def _check_room(job: Job, summary: Summary, linked: Linked) -> None:

@@ -8,7 +8,7 @@ from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.plan import Machine, Path, Search, Tell, chosen, paths
 from fastlsh.disk.reading import Reading, tokens_as_words
 from fastlsh.disk.results import FilePairs
-from fastlsh.io import Paths, check_target, recover_outputs, table_format
+from fastlsh.io import STANDARD, Paths, check_target, recover_outputs, table_format
 from fastlsh.parallel import ProgressOption, Stopwatch
 from fastlsh.parameters import check_pair_params
 
@@ -91,11 +91,15 @@ def _pairs(
     most: int,
     tell: Tell | None,
 ) -> FilePairs:
+    sources = reading.expand(given, mixed=True)
+    run_paths = reading.paths(looking.params.shingler.key, given, sources)
+    run_paths.writes("output", STANDARD if target is None else target)
+    run_paths.deletes("work", machine.work_of(target))
+    run_paths.check()
     if target is not None:
         recover_outputs([target])
         table_format(target)
-        check_target(target, reading.known(given))
-    sources = reading.expand(given, mixed=True)
+        check_target(target)
     reading.check_used(sources)
     engine_for = chosen(machine, looking, sources, 0, reading, target, tell)
     clock = Stopwatch()

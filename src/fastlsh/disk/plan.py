@@ -16,9 +16,10 @@ from fastlsh.disk.workdir import WorkDirectory
 from fastlsh.io import (
     Output,
     Paths,
+    RunPaths,
     Source,
     check_outputs,
-    check_targets,
+    check_target,
     is_folder_output,
     is_remote,
     is_written_in_place,
@@ -61,6 +62,10 @@ class Machine:
         else:
             size = parse_memory(memory) if isinstance(memory, str) else int(memory)
         return cls(engine, size, None if work is None else os.fspath(work), keep_work, restart)
+
+    def work_of(self, output: str | None) -> str | None:
+        """Return the work directory of a run with this output, if it may need one."""
+        return work_directory(self.engine, self.work, output)
 
 
 @dataclass(frozen=True)
@@ -117,27 +122,31 @@ class Targets:
     def of(
         cls,
         sources: list[Source],
-        reading: Reading,
-        inputs: list[str],
+        run_paths: RunPaths,
+        machine: Machine,
         output: Path,
         convert: str | None,
         removed: Path | None,
         clusters: Path | None,
         report: Path | None,
     ) -> "Targets":
-        """Check that all can be written, and that none is an input (`inputs`: all of them)."""
+        """Check that all can be written, and differ from each other and from what is read."""
         target = os.fspath(output)
         plan = plan_outputs(sources, target, convert)
+        run_paths.writes("output", [each.path for each in plan])
+        more = {"removed": removed, "clusters": clusters, "report": report}
+        for name, path in more.items():
+            run_paths.writes(name, path)
+        run_paths.deletes("work", machine.work_of(target))
+        run_paths.check()
         recover_outputs([removed, clusters, report, *(each.path for each in plan)])
-        known = reading.known(inputs)
-        check_outputs(plan, sources, target, known)
+        check_outputs(plan, sources, target)
         for table in (removed, clusters):
             if table is not None:
                 table_format(table)
+                check_target(table)
         if report is not None:
             check_report(report)
-        more = {"--removed": removed, "--clusters": clusters, "--report": report}
-        check_targets(more, known, [each.path for each in plan])
         names = [None if path is None else os.fspath(path) for path in more.values()]
         return cls(target, is_folder_output(target), plan, convert, *names)
 
@@ -182,12 +191,13 @@ def chosen(
     tell = tell or (lambda _: None)
     if reason.startswith("memory"):
         return Chosen(reason, None)
-    if machine.work is None and not _has_a_place(output):
+    folder = machine.work_of(output)
+    if folder is None:
         raise ValueError(
             "a run on disk needs a work directory (--work), because its output is not a local"
             f" file; the engine is {reason}"
         )
-    work = WorkDirectory(machine.work or f"{(output or '').rstrip('/')}.work")
+    work = WorkDirectory(folder)
     budget = Budget.of(machine.memory, search.params, search.options.threads)
     job = Job(
         work, sources, known, search.params, search.options, budget,
@@ -209,10 +219,18 @@ def _that_exists(path: pathlib.Path) -> pathlib.Path:
     return next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
 
 
-def _has_a_place(output: str | None) -> bool:
-    if output is None or is_remote(output):
-        return False
-    return is_folder_output(output) or not is_written_in_place(output)
+def work_directory(engine: str, work: str | None, output: str | None) -> str | None:
+    """Return the work directory of a run, by default the output's name with ``.work`` behind it.
+
+    It is None if the engine is memory, or if the output, which is not a local file, gives no name.
+    """
+    if engine == "memory":
+        return None
+    if work is not None or output is None or is_remote(output):
+        return work
+    if is_written_in_place(output) and not is_folder_output(output):
+        return None
+    return f"{output.rstrip('/')}.work"
 
 
 def paths(given: Paths) -> list[str]:

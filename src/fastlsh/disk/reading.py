@@ -1,21 +1,22 @@
 """How files are read: the options that all engines share."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from fastlsh.io import (
     Collection,
-    Inputs,
     Options,
     Paths,
+    RunPaths,
     Source,
     check_used,
     expand,
     read,
     spooled_inputs,
 )
+from fastlsh.keyed import Key
 from fastlsh.texts import Shingler
 
 Tell = Callable[[str], None]
@@ -110,6 +111,27 @@ class Reading:
             **more,
         )
 
-    def known(self, inputs: Iterable[str]) -> Inputs:
-        """Return what outputs must not replace."""
-        return Inputs(inputs, format=self.format, recursive=self.recursive)
+    def paths(
+        self,
+        key: Key | None,
+        inputs: Sequence[str],
+        sources: Sequence[Source],
+        against: Sequence[str] = (),
+        before: Sequence[Source] = (),
+    ) -> RunPaths:
+        """Return what a run reads, for a check of the other paths against it.
+
+        Parameters
+        ----------
+        key
+            Of the shingler.
+        inputs, sources
+            The inputs, and the files that they stand for.
+        against, before
+            Those of the reference collection.
+        """
+        paths = RunPaths(format=self.format, recursive=self.recursive)
+        paths.reads(None, inputs, sources)
+        paths.reads("against", against, before)
+        paths.reads_file("key", None if key is None else key.path)
+        return paths

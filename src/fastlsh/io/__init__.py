@@ -19,6 +19,7 @@ from fastlsh.io.reading import read
 from fastlsh.io.recovery import recover, recover_outputs
 from fastlsh.io.replacement import Decision, Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
+from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, Source, check_used
 from fastlsh.io.special import is_written_in_place
@@ -30,7 +31,7 @@ from fastlsh.io.table_columns import (
     span_columns,
 )
 from fastlsh.io.tables import table_format, write_table
-from fastlsh.io.targets import Inputs, check_target, check_targets
+from fastlsh.io.targets import check_target
 from fastlsh.io.telling import Teller
 
 __all__ = [
@@ -41,13 +42,13 @@ __all__ = [
     "Decision",
     "Documents",
     "InputError",
-    "Inputs",
     "Lookup",
     "Options",
     "Output",
     "Paths",
     "Place",
     "Replacements",
+    "RunPaths",
     "Source",
     "Teller",
     "again",
@@ -55,7 +56,6 @@ __all__ = [
     "check_outputs",
     "check_rows_output",
     "check_target",
-    "check_targets",
     "check_used",
     "cluster_columns",
     "cut",

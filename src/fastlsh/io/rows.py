@@ -24,8 +24,8 @@ from fastlsh.io.collection import Collection, Part
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import replacing_together
+from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
-from fastlsh.io.targets import Inputs
 from fastlsh.io.telling import ProgressOption, Teller
 
 
@@ -36,7 +36,6 @@ def check_rows_output(
     format: str | None = None,  # noqa: A002
     recursive: bool = False,
     convert: str | None = None,
-    known: Inputs | None = None,
 ) -> list[Output]:
     """Check, before anything is read, that rows of the inputs can be written.
 
@@ -53,8 +52,6 @@ def check_rows_output(
         As for `read`.
     convert : {"parquet", "jsonl", "csv"}, optional
         Another format for the rows; see `plan_outputs`.
-    known : Inputs, optional
-        All that must stay as it is; by default the inputs.
 
     Returns
     -------
@@ -71,9 +68,11 @@ def check_rows_output(
     folder = is_folder_output(output)
     sources = expand(inputs, format, recursive=recursive, mixed=folder)
     plan = plan_outputs(sources, output, convert)
-    if known is None:
-        known = Inputs(inputs, format=format, recursive=recursive)
-    check_outputs(plan, sources, output, known)
+    paths = RunPaths(format=format, recursive=recursive)
+    paths.reads(None, inputs, sources)
+    paths.writes("output", [each.path for each in plan])
+    paths.check()
+    check_outputs(plan, sources, output)
     return plan
 
 

@@ -11,7 +11,7 @@ from fastlsh.io.errors import reading
 from fastlsh.io.formats import COLUMNAR, SPLIT, split_suffix, stem, told
 from fastlsh.io.sources import Source
 from fastlsh.io.special import is_written_in_place
-from fastlsh.io.targets import Inputs, check_target
+from fastlsh.io.targets import check_target
 
 CONVERTED = ("parquet", "jsonl", "csv")
 
@@ -98,10 +98,7 @@ def plan_outputs(
 
 
 def check_outputs(
-    plan: Sequence[Output],
-    sources: Sequence[Source],
-    output: str | os.PathLike[str],
-    inputs: Inputs,
+    plan: Sequence[Output], sources: Sequence[Source], output: str | os.PathLike[str]
 ) -> None:
     """Check, before the work, that the files of a plan can be written.
 
@@ -113,8 +110,6 @@ def check_outputs(
         The inputs.
     output : path
         As for `plan_outputs`.
-    inputs : Inputs
-        All files that must stay as they are.
 
     Raises
     ------
@@ -130,10 +125,8 @@ def check_outputs(
             twice = source.format != "txt" or each.format == "txt"
             if twice and not places.is_regular(source.path):
                 raise source.error("not a regular file, but its rows must be read twice")
-        if folder is not None and places.is_remote(folder):
-            inputs.check(each.path)
-        else:
-            check_target(each.path, inputs, folders=folder is not None)
+        if folder is None or not places.is_remote(folder):
+            check_target(each.path, folders=folder is not None)
 
 
 def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> str:

@@ -38,6 +38,9 @@ class Options:
                 f"the delimiter must be one character and no quote or line end,"
                 f" not {self.delimiter!r}"
             )
+        for name in ("text", "id", "priority"):
+            if getattr(self, name) == "":
+                raise ValueError(f"{name} must name a column, not ''")
         if self.split not in (None, *SPLIT):
             raise ValueError(f"split is {' or '.join(map(repr, SPLIT))}, not {self.split!r}")
 

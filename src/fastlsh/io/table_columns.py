@@ -71,9 +71,15 @@ def proof_columns(
     reason: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
     measure: str = "jaccard",
+    *,
+    against: npt.NDArray[np.bool_] | None = None,
 ) -> dict[str, Any]:
-    """Return the table of proofs: each removed document, the kept one, how similar they are."""
-    return {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), measure: similarity}
+    """Return the table of proofs: each removed document, the kept one, how similar they are.
+
+    `against` tells which kept documents are of the reference collection; None: there is none.
+    """
+    columns = {"id": Lookup(ids, removed), "kept_id": Lookup(ids, reason), measure: similarity}
+    return columns if against is None else {**columns, "against": against}
 
 
 def span_columns(
@@ -82,9 +88,15 @@ def span_columns(
     end: npt.NDArray[np.int64],
     kept_ids: Lookup,
     similarity: npt.NDArray[np.float64],
+    *,
+    against: npt.NDArray[np.bool_] | None = None,
 ) -> dict[str, Any]:
-    """Return the table of removed spans: where they were, and the document with the kept one."""
-    return {"id": ids, "start": start, "end": end, "kept_id": kept_ids, "jaccard": similarity}
+    """Return the table of removed spans: where they were, and the document with the kept one.
+
+    `against` is that of `proof_columns`.
+    """
+    columns = {"id": ids, "start": start, "end": end, "kept_id": kept_ids, "jaccard": similarity}
+    return columns if against is None else {**columns, "against": against}
 
 
 def cluster_columns(

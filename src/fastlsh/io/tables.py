@@ -58,7 +58,8 @@ def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
 def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any]) -> None:
     r"""Write columns of equal length in blocks, so that they may be made as they are sliced.
 
-    In TSV, numbers with a fraction have 6 decimals, and a backslash, tab, line feed and carriage
+    In TSV and CSV, numbers with a fraction have 6 decimals, and truth values are ``true`` and
+    ``false``. In TSV, a backslash, tab, line feed and carriage
     return inside a value are written as ``\\``, ``\t``, ``\n`` and ``\r``: a row is always
     one line. A lone surrogate is written as ``\udXXX``. JSONL has null for NaN.
 
@@ -133,6 +134,8 @@ def _csv(block: Block) -> str:
 def _strings(values: Any) -> list[str]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return [f"{value:.6f}" for value in values.tolist()]
+    if isinstance(values, np.ndarray) and values.dtype.kind == "b":
+        return ["true" if value else "false" for value in values.tolist()]
     return [str(value) for value in values]
 
 

@@ -55,15 +55,17 @@ class Key:
     32
     """
 
-    __slots__ = ("_plans", "_root", "_secret", "fingerprint")
+    __slots__ = ("_plans", "_root", "_secret", "fingerprint", "path")
 
     fingerprint: str
+    path: str | None
     _root: bytes | None
     _secret: NDArray[np.uint64] | None
     _plans: dict[tuple[int, int], KeyedPlan]
 
     def __init__(self, secret: bytes | bytearray | memoryview) -> None:
         self._set(_root_of(secret))
+        self.path = None
         self.fingerprint = fingerprint_of(self._known())
 
     @classmethod
@@ -80,7 +82,9 @@ class Key:
         InputError
             The file cannot be read, is empty, too short, or larger than 64 KiB.
         """
-        return cls(read_secret(path))
+        key = cls(read_secret(path))
+        key.path = os.fspath(path)
+        return key
 
     def __repr__(self) -> str:
         return f"<Key {self.fingerprint}{', locked' if self.locked else ''}>"
@@ -159,6 +163,7 @@ def locked_key(fingerprint: str) -> Key:
     """Return a key without its secret, as pickles hold it."""
     key = Key.__new__(Key)
     key._set(None)
+    key.path = None
     key.fingerprint = fingerprint
     return key
 

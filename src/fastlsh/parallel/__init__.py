@@ -1,6 +1,6 @@
 """Threads, progress, times, and where large arrays are."""
 
-from fastlsh.parallel.display import Display, amount
+from fastlsh.parallel.display import Display, amount, finish_line
 from fastlsh.parallel.options import RunOptions
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
 from fastlsh.parallel.scratch import Empty, mapped_in
@@ -17,6 +17,7 @@ __all__ = [
     "amount",
     "batches",
     "batches_by_work",
+    "finish_line",
     "mapped_in",
     "run",
     "thread_count",

@@ -1,9 +1,10 @@
 """A line that tells people how far a run is: percent, rate, time left."""
 
+import math
 import sys
 from collections.abc import Callable
 from time import monotonic
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from fastlsh.parallel.notebook import NotebookLine
 
@@ -15,6 +16,9 @@ OFTEN = 0.2
 
 SELDOM = 60.0
 """Seconds between two lines elsewhere."""
+
+SHORTEST = 0.1
+"""Seconds from which on a time and a rate are shown: a stage may report only when it is done."""
 
 
 class Display:
@@ -31,6 +35,9 @@ class Display:
     live
         Whether the line is; default: on a terminal.
     """
+
+    unfinished: ClassVar["Display | None"] = None
+    """The one whose live line the cursor stands in: a terminal has one cursor."""
 
     def __init__(
         self,
@@ -56,7 +63,7 @@ class Display:
         if stage != self._stage or done < self._before:
             self._stage, self._start, self._first = stage, now, done
             if self._live:
-                self._shown = now - OFTEN
+                self._shown = -math.inf
         self._before = done
         over = done >= total
         wait = now - self._shown < (OFTEN if self._live else SELDOM)
@@ -69,7 +76,17 @@ class Display:
         else:
             self._stream.write(f"\r{line:<{self._width}}" + ("\n" if over else ""))
             self._width = 0 if over else len(line)
+            Display.unfinished = None if over else self
         self._stream.flush()
+
+
+def finish_line() -> None:
+    """End the live line that the cursor stands in, so that a message begins on a new line."""
+    display, Display.unfinished = Display.unfinished, None
+    if display is not None:
+        display._width = 0
+        display._stream.write("\n")
+        display._stream.flush()
 
 
 def told(stage: str, done: int, total: int, lately: int, seconds: float) -> str:
@@ -84,10 +101,11 @@ def told(stage: str, done: int, total: int, lately: int, seconds: float) -> str:
     """
     count = amount if stage in BYTES else "{:,}".format
     share = done / total if total else 1.0
-    rate = lately / seconds if seconds > 0 else 0.0
+    rate = lately / seconds if seconds >= SHORTEST else 0.0
     each = f"{count(round(rate))}/s" if rate else ""
     if done >= total:
-        parts = [f"{count(total)} in {duration(seconds)}", each]
+        taken = f"in {duration(seconds)}" if seconds >= SHORTEST else "done"
+        parts = [f"{count(total)} {taken}", each]
     else:
         left = f"{duration((total - done) / rate)} left" if rate else ""
         parts = [f"{share:.0%} of {count(total)}", each, left]

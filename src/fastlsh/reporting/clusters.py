@@ -48,16 +48,16 @@ class Clusters:
         return by_similarity
 
 
-def largest(clusters: Clusters, documents: Documents) -> str:
-    """Show the largest clusters."""
+def largest(clusters: Clusters, documents: Documents, count: int) -> str:
+    """Show the largest clusters, of `count`."""
     shown = [
         _cluster(clusters, documents, place, " open" if number < OPEN else "")
         for number, place in enumerate(clusters.largest().tolist())
     ]
     if not shown:
         return ""
-    more = len(clusters.kept) - len(shown)
-    rest = f"<p>{more:,} smaller clusters are not shown.</p>" if more else ""
+    more = count - len(shown)
+    rest = f"<p>{more:,} other clusters are not shown.</p>" if more else ""
     return (
         "<p>Each cluster shows the kept document, then the removed documents that differ from it, "
         "the least similar first. <mark>Marked</mark> text is in only one of the two: in the "

@@ -12,6 +12,7 @@ from fastlsh.banding import LSHParams, probability_text
 from fastlsh.explanation import UNIT, shingles_text
 from fastlsh.html import described
 from fastlsh.reporting.charts import bars, curve
+from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import Documents
 from fastlsh.reporting.frame import MOST_LABEL, bounded
@@ -32,22 +33,20 @@ VERIFIED = {
 PRIORITY = {"first": "the first", "last": "the last", "longest": "the longest"}
 
 
-def summary(result: Deduplication) -> str:
+def summary(counts: RunCounts, measure: str) -> str:
     """Show how many documents went in, were kept and were removed."""
-    n, removed = result.documents, len(result.filtered)
     counted = [
-        ("documents", f"{n:,}"),
-        ("kept", f"{n - removed:,}"),
-        ("removed", f"{removed:,}"),
-        ("duplicates", f"{result.duplicate_ratio:.1%}"),
+        ("documents", f"{counts.documents:,}"),
+        ("kept", f"{counts.documents - counts.removed:,}"),
+        ("removed", f"{counts.removed:,}"),
+        ("duplicates", f"{counts.duplicate_ratio:.1%}"),
     ]
-    similarity = result.similarity[result.filtered]
-    outside = int((result.against_index >= 0).sum())
+    similarity = counts.similarity
     rows = [
-        (f"removed, {result.measure} 1", int((similarity == 1).sum())),
-        (f"removed, {result.measure} below 1", int((similarity < 1).sum())),
+        (f"removed, {measure} 1", int((similarity == 1).sum())),
+        (f"removed, {measure} below 1", int((similarity < 1).sum())),
         ("removed, not verified", int(np.isnan(similarity).sum())),
-        ("removed, duplicates of the reference collection", outside),
+        ("removed, duplicates of the reference collection", counts.outside),
     ]
     return tiles(counted) + described((label, f"{count:,}") for label, count in rows if count)
 
@@ -114,23 +113,22 @@ def _rule(result: Deduplication) -> list[tuple[str, str]]:
     return [("rule", f"at least {result.containment:.5g} of its shingles in the kept document")]
 
 
-def similarities(result: Deduplication) -> str:
-    """Show how similar the removed documents are to their kept ones."""
-    similarity = result.similarity[result.filtered]
-    similarity = similarity[~np.isnan(similarity)]
+def similarities(counts: RunCounts, measure: str, least: float) -> str:
+    """Show how similar the removed documents are to their kept ones: `least` or more."""
+    similarity = counts.similarity[~np.isnan(counts.similarity)]
     if not len(similarity):
         return "<p>No removed document has a verified similarity.</p>"
     below = similarity[similarity < 1]
     rows: list[tuple[str, float, str]] = []
-    if result.least < 1:
-        edges = _edges(result.least)
-        counts = np.histogram(below, edges)[0].tolist()
+    if least < 1:
+        edges = _edges(least)
+        numbers = np.histogram(below, edges)[0].tolist()
         rows = [
             (f"{low:.12g} to {high:.12g}", float(count), f"{count:,}")
-            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+            for low, high, count in zip(edges[:-1], edges[1:], numbers, strict=True)
         ]
     equal = len(similarity) - len(below)
-    return bars((result.measure, "removed"), [*rows, ("1", float(equal), f"{equal:,}")])
+    return bars((measure, "removed"), [*rows, ("1", float(equal), f"{equal:,}")])
 
 
 def _edges(threshold: float) -> list[float]:
@@ -166,15 +164,15 @@ def by_powers(sizes: NDArray[np.int64], heading: tuple[str, str], first: int = 0
     return bars(heading, rows)
 
 
-def limited(result: Deduplication, documents: Documents) -> str:
-    """List the documents that were not compared with every candidate."""
-    if not result.limited:
+def limited(count: int, numbers: NDArray[np.int64], documents: Documents) -> str:
+    """List the documents that were not compared with every candidate, or give their count only."""
+    if not count:
         return "<p>Every document was compared with all its candidates.</p>"
     return (
         "<p>Documents that were kept without being compared with every candidate: "
-        f"{result.limited:,}. They had more candidates than the comparison limit allows, or shared "
+        f"{count:,}. They had more candidates than the comparison limit allows, or shared "
         f"a bucket with more than the {REMEMBERED} kept documents that it remembers.</p>"
-        f"{_documents(result.limited_documents, documents)}"
+        f"{_documents(numbers, documents) if len(numbers) else ''}"
     )
 
 
@@ -184,16 +182,20 @@ def short_ones(documents: Documents) -> str:
     unit = UNIT[documents.shingler.unit]
     parts = []
     if len(empty):
-        parts.append(
-            f"<p>Empty documents, which are similar to nothing and always kept: {len(empty):,}.</p>"
-            f"{_documents(empty, documents, text=False)}"
-        )
+        parts.append(empty_ones(len(empty)) + _documents(empty, documents, text=False))
     if len(short):
         parts.append(
             f"<p>Documents with fewer than {documents.shingler.size:,} {unit}s, which are similar "
             f"only to an identical one: {len(short):,}.</p>{_documents(short, documents)}"
         )
     return "".join(parts) or "<p>No document is empty or shorter than a shingle.</p>"
+
+
+def empty_ones(count: int) -> str:
+    """Say how many documents are empty."""
+    if not count:
+        return "<p>No document is empty.</p>"
+    return f"<p>Empty documents, which are similar to nothing and always kept: {count:,}.</p>"
 
 
 def times(seconds: Mapping[str, float]) -> str:

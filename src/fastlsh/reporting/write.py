@@ -4,9 +4,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from fastlsh.io import InputError, check_target
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import Clusters, largest
+from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.documents import Documents, check_collections
 from fastlsh.reporting.frame import write_page
 from fastlsh.reporting.lines import line_run, report_lines
@@ -80,8 +83,56 @@ def report(
     against_ids = result.against_ids if against_ids is None else against_ids
     documents = Documents(texts, against, ids, against_ids, shingler)
     _check(result, documents, ids, against_ids)
-    parts = _parts(result, documents, result.seconds if seconds is None else seconds)
-    write_page(path, title, sections.summary(result), notes or {}, parts)
+    clusters = Clusters(result)
+    counts = RunCounts(
+        result.documents, int((result.against_index >= 0).sum()), clusters.similarity,
+        clusters.sizes, result.limited, result.empty,
+    )  # fmt: skip
+    others = [
+        (
+            "Documents not compared with every candidate",
+            sections.limited(result.limited, result.limited_documents, documents),
+        ),
+        ("Empty and short documents", sections.short_ones(documents)),
+    ]
+    seconds = result.seconds if seconds is None else seconds
+    parts = _parts(result, clusters, documents, counts, others, seconds)
+    write_page(path, title, sections.summary(counts, result.measure), notes or {}, parts)
+
+
+def report_largest_clusters(
+    result: Deduplication,
+    texts: Sequence[str],
+    counts: RunCounts,
+    path: str | os.PathLike[str],
+    *,
+    ids: Sequence[Any],
+    title: str,
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> None:
+    """Write the page of `report` about a run of which only the largest clusters are at hand.
+
+    Parameters
+    ----------
+    result, texts, ids
+        Of the documents of these clusters.
+    counts
+        Of the run.
+    path, title, notes, seconds
+        As for `report`.
+    """
+    check_report(path)
+    documents = Documents(texts, None, ids, None, result.options["shingler"])
+    others = [
+        (
+            "Documents not compared with every candidate",
+            sections.limited(counts.limited, np.empty(0, np.int64), documents),
+        ),
+        ("Empty documents", sections.empty_ones(counts.empty)),
+    ]
+    parts = _parts(result, Clusters(result), documents, counts, others, seconds)
+    write_page(path, title, sections.summary(counts, result.measure), notes, parts)
 
 
 def check_report(path: str | os.PathLike[str]) -> None:
@@ -106,15 +157,19 @@ def _check(
 
 
 def _parts(
-    result: Deduplication, documents: Documents, seconds: Mapping[str, float]
+    result: Deduplication,
+    clusters: Clusters,
+    documents: Documents,
+    counts: RunCounts,
+    others: Sequence[tuple[str, str]],
+    seconds: Mapping[str, float],
 ) -> list[tuple[str, str]]:
-    clusters = Clusters(result)
+    similarities = sections.similarities(counts, result.measure, result.least)
     return [
         ("Parameters and recall", sections.parameters(result)),
-        ("How similar the removed documents are", sections.similarities(result)),
-        ("Sizes of clusters", sections.cluster_sizes(clusters.sizes)),
-        ("The largest clusters", largest(clusters, documents)),
-        ("Documents not compared with every candidate", sections.limited(result, documents)),
-        ("Empty and short documents", sections.short_ones(documents)),
+        ("How similar the removed documents are", similarities),
+        ("Sizes of clusters", sections.cluster_sizes(counts.sizes)),
+        ("The largest clusters", largest(clusters, documents, len(counts.sizes))),
+        *others,
         ("Time", sections.times(seconds)),
     ]

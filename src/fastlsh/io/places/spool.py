@@ -1,11 +1,16 @@
 """Standard input and pipes: read once as they come, or copied to where they can be read again."""
 
+import errno
 import io
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+
+from fastlsh.errors import InputError
+
+_STANDARD = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 STANDARD = "-"
 """The standard input as an input, the standard output as an output."""
@@ -27,10 +32,28 @@ def is_piped(path: str) -> bool:
 
 
 def open_file(path: str) -> io.BufferedReader:
-    """Open a file of this machine, or the standard input, for reading."""
+    """Open a file of this machine, or the standard input, for reading.
+
+    Raises
+    ------
+    InputError
+        It is the standard input, which is closed.
+    """
+    if path not in _COPIES and (path == STANDARD or os.path.abspath(path) in _STANDARD):
+        _check_open(path)
     if path == STANDARD and path not in _COPIES:
         return open(os.dup(0), "rb")
     return open(real(path), "rb")
+
+
+def _check_open(path: str) -> None:
+    """Raise if the standard input is closed: a command has a file in its place that only writes."""
+    try:
+        os.read(0, 0)
+    except OSError as error:
+        closed = "the standard input is closed"
+        reason = closed if error.errno == errno.EBADF else error.strerror or str(error)
+        raise InputError(path, reason) from error
 
 
 @contextmanager
@@ -59,7 +82,7 @@ def spooled(paths: list[str], tell: Callable[[str], None]) -> Iterator[None]:
                 copy.flush()
             except OSError as error:
                 reason = f"{error.strerror} in {tempfile.gettempdir()}, where TMPDIR puts its copy"
-                raise OSError(error.errno, reason, path) from error
+                raise OSError(error.errno, reason, _name(path)) from error
             unnamed = f"/proc/self/fd/{copy.fileno()}"
             _COPIES[path] = unnamed if os.path.exists(unnamed) else copy.name
             stack.callback(_COPIES.pop, path)

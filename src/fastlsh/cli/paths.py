@@ -1,0 +1,58 @@
+"""All paths that a command was given, compared before it opens any of them."""
+
+import argparse
+from contextlib import suppress
+from typing import Any
+
+from fastlsh.disk import work_directory
+from fastlsh.io import (
+    STANDARD,
+    InputError,
+    Options,
+    RunPaths,
+    expand,
+    is_folder_output,
+    plan_outputs,
+)
+
+WRITTEN = ("removed", "clusters", "report", "html", "json", "missed", "plot")
+
+
+def check_paths(arguments: argparse.Namespace) -> None:
+    """Raise InputError if a command would overwrite, mix or delete files by using a path twice.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Of any command. An input that cannot be found is not reported here, but where it is read.
+    """
+    given = vars(arguments)
+    inputs = given.get("inputs") or []
+    paths = RunPaths(format=given.get("format"), recursive=bool(given.get("recursive")))
+    outputs = _outputs(given, inputs)
+    for name, files in ((None, inputs), ("--against", given.get("against") or [])):
+        with suppress(InputError, ValueError):
+            paths.reads(name, files)
+    paths.reads_file("--key-file", given.get("key_file"))
+    paths.writes("-o", outputs)
+    for name in WRITTEN:
+        paths.writes(f"--{name}", given.get(name))
+    paths.writes("--log", given.get("log"), "the log")
+    paths.changes("--index" if "against" in given else "INDEX", given.get("index"))
+    if "engine" in given and given.get("index") is None:
+        paths.deletes("--work", work_directory(given["engine"], given["work"], given.get("output")))
+    paths.check()
+
+
+def _outputs(given: dict[str, Any], inputs: list[str]) -> list[str]:
+    """Return the files that ``-o`` names, which may be a directory."""
+    if "output" not in given:
+        return []
+    output = STANDARD if given["output"] is None else given["output"]
+    if "convert_to" not in given or not is_folder_output(output):
+        return [output]
+    with suppress(InputError, ValueError):
+        how = Options(split=given["split"])
+        sources = expand(inputs, given["format"], how, recursive=given["recursive"], mixed=True)
+        return [each.path for each in plan_outputs(sources, output, given["convert_to"])]
+    return []

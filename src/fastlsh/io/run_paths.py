@@ -1,0 +1,185 @@
+"""All paths of a run, compared with each other before any of them is opened."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from fastlsh.errors import InputError
+from fastlsh.io import places
+from fastlsh.io.files import Paths, expand, folders_of
+from fastlsh.io.folders import is_input
+from fastlsh.io.formats import told
+from fastlsh.io.same_file import FileIdentities
+from fastlsh.io.sources import Source
+
+_DATABASE = ("-wal", "-shm", "-journal")
+"""What SQLite appends to the name of a database for the files that it keeps beside it."""
+
+Path = str | os.PathLike[str]
+
+
+class _Used(NamedTuple):
+    path: str
+    name: str
+    """Of the option or argument."""
+    what: str
+    """What an error calls the file: "the output"."""
+    phrase: str
+    """What another path names if it is the same file: "one of the inputs"."""
+
+
+class RunPaths:
+    """The paths of a run: what it reads, writes, changes and deletes.
+
+    Names are those that the user knows: options of a command, arguments of a function.
+
+    Parameters
+    ----------
+    format : str, optional
+        As for `expand`.
+    recursive : bool
+        As for `expand`.
+    """
+
+    def __init__(self, *, format: str | None = None, recursive: bool = False) -> None:  # noqa: A002
+        self._format = format
+        self._recursive = recursive
+        self._read: list[_Used] = []
+        self._written: list[_Used] = []
+        self._folders: list[str] = []
+        self._work: _Used | None = None
+        self._identities = FileIdentities()
+
+    def reads(
+        self, name: str | None, inputs: Paths, sources: Sequence[Source] | None = None
+    ) -> None:
+        """Add a collection.
+
+        Parameters
+        ----------
+        name : str or None
+            None: the inputs.
+        inputs : path or iterable of paths
+            As for `expand`.
+        sources : sequence of Source, optional
+            The files that `inputs` stand for, if they are known already.
+        """
+        given = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+        if not given:
+            return
+        if sources is None:
+            sources = expand(given, self._format, recursive=self._recursive, mixed=True)
+        phrase = "one of the inputs" if name is None else f"one of the files of {name}"
+        self._read += [
+            _Used(each.path, name or "the input", "the file", phrase) for each in sources
+        ]
+        self._folders += folders_of(given)
+
+    def reads_file(self, name: str, path: Path | None) -> None:
+        """Add a file that is read, and whose path ``-`` is no stream: a key."""
+        if path is not None:
+            named = os.fspath(path)
+            inside = os.path.join(os.curdir, named) if named == places.STANDARD else named
+            self._read.append(_used(name, inside))
+
+    def writes(
+        self, name: str, paths: Path | Iterable[Path] | None, what: str = "the output"
+    ) -> None:
+        """Add files that are written; None is none."""
+        if paths is None or isinstance(paths, (str, os.PathLike)):
+            paths = [] if paths is None else [paths]
+        self._written += [_used(name, path, what) for path in paths]
+
+    def changes(self, name: str, path: str | None) -> None:
+        """Add an index, which has further files beside it if it is a database of this machine."""
+        if path is None:
+            return
+        self._written.append(_used(name, path, "the index"))
+        if not places.is_remote(path):
+            self._read += [
+                _Used(path + suffix, name, "the index", f"a file of {name}") for suffix in _DATABASE
+            ]
+
+    def deletes(self, name: str, folder: Path | None) -> None:
+        """Add the work directory, whose contents are deleted when a run is complete."""
+        if folder is not None:
+            self._work = _used(name, folder, "the work directory")
+
+    def check(self) -> None:
+        """Compare all paths with each other.
+
+        Raises
+        ------
+        InputError
+            A file would be written twice, or written and read; an output would be among the inputs
+            of a directory; or something would lie in the work directory, or inside a file.
+        """
+        read = {self._identities.of(each.path, standard=0): each for each in reversed(self._read)}
+        read.pop(None, None)
+        written: dict[object, _Used] = {}
+        for each in self._written:
+            identity = self._identities.of(each.path, standard=1)
+            if (found := read.get(identity)) is not None:
+                where = "" if found.path == each.path else f": {found.path}"
+                verb = "is" if found.phrase.startswith("one of") else "names"
+                subject = each.what if verb == "is" else each.name
+                raise InputError(each.path, f"{subject} {verb} {found.phrase}{where}")
+            other = each if identity is None else written.setdefault(identity, each)
+            if other is not each:
+                where = "" if other.path == each.path else f": {other.path}"
+                raise InputError(each.path, f"{each.name} names {other.phrase}{where}")
+            self._check_folders(each)
+        for each in (*self._written, *([] if self._work is None else [self._work])):
+            self._check_above(each, written)
+        if self._work is not None:
+            self._check_work(self._work)
+
+    def _check_folders(self, each: _Used) -> None:
+        """Raise if a file would be read as an input another time."""
+        for folder in self._folders:
+            names = self._identities.relative(each.path, folder)
+            if names and self._is_input(names):
+                raise InputError(
+                    each.path, f"{each.what} would lie among the inputs of the directory {folder}"
+                )
+
+    def _is_input(self, names: list[str]) -> bool:
+        return self._is_entered(names[:-1]) and is_input(names[-1], told(self._format))
+
+    def _is_entered(self, folders: list[str]) -> bool:
+        return (self._recursive or not folders) and not any(map(places.is_left_out, folders))
+
+    def _check_above(self, each: _Used, written: dict[object, _Used]) -> None:
+        """Raise if one of the folders that a path lies in is to be a file."""
+        for identity in self._identities.above(each.path):
+            if (other := written.get(identity)) is not None:
+                raise InputError(
+                    each.path, f"{each.name} lies inside {other.path}, which {other.name} writes"
+                )
+
+    def _check_work(self, work: _Used) -> None:
+        identity = self._identities.of(work.path)
+        for each in (*self._written, *self._read):
+            same = self._identities.of(each.path, standard=-1) == identity
+            if same or self._identities.relative(each.path, work.path) is not None:
+                where = "is" if same else "lies in"
+                raise InputError(
+                    each.path,
+                    f"{each.name} {where} the work directory {work.path}, which is deleted when the"
+                    f" run is complete: give another path, or another {work.name}",
+                )
+        for folder in self._folders:
+            names = self._identities.relative(work.path, folder)
+            if names and self._is_entered(names):
+                raise InputError(
+                    work.path,
+                    f"{work.name} would lie among the inputs of the directory {folder}: give"
+                    " another one, or a name that begins with a dot or an underscore",
+                )
+
+
+def _used(name: str, path: Path, what: str = "the file") -> _Used:
+    named = os.fspath(path)
+    if not named:
+        raise ValueError(f"{name} must name a file or directory, not ''")
+    return _Used(named, name, what, f"the same file as {name}")

@@ -1,0 +1,143 @@
+"""Whether paths name the same file, and which file lies in which folder."""
+
+import os
+import stat
+import sys
+from collections.abc import Hashable
+
+from fastlsh.io import places
+from fastlsh.io.special import descriptor
+
+_FOLDS_CASE = sys.platform in ("darwin", "win32")
+_LOCAL = ("file://", "local://")
+
+
+class FileIdentities:
+    """Identities of files: equal for all paths of one file, whether it exists already or not.
+
+    A file is known by its device and inode, links followed; a file that does not exist by its
+    folder and its name; a URL by its canonical spelling; a terminal or socket by the number of the
+    open file, because the same one may serve as standard input and standard output.
+
+    The identities are remembered: an object serves while no file is made or removed.
+    """
+
+    def __init__(self) -> None:
+        self._chains: dict[str, tuple[Hashable, ...]] = {}
+        self._real_paths: dict[str, str] = {}
+        self._between: dict[tuple[str, str], list[str] | None] = {}
+        self._links: dict[str, bool] = {}
+
+    def of(self, path: str, *, standard: int | None = None) -> Hashable | None:
+        """Return the identity of a file; None for the null device, which paths may share.
+
+        Parameters
+        ----------
+        path : str
+            A path of this machine, or a URL.
+        standard : int, optional
+            The number of the open file that ``-`` stands for; by default, it is a name.
+        """
+        path = _as_local(path)
+        if places.is_remote(path):
+            return places.canonical(path)
+        number = standard if path == places.STANDARD else descriptor(path)
+        try:
+            status = os.stat(path) if number is None else os.fstat(number)
+        except (OSError, ValueError):
+            return self._missing(path) if number is None else ("open file", number)
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISSOCK(status.st_mode) or not status.st_ino:
+            if _is_null(status):
+                return None
+            return ("open file", os.path.realpath(path) if number is None else number)
+        return status.st_dev, status.st_ino
+
+    def relative(self, path: str, folder: str) -> list[str] | None:
+        """Return the names that lead from a folder to a file; None if the file lies elsewhere."""
+        path, folder = _as_local(path), _as_local(folder)
+        if path == places.STANDARD:
+            return None
+        if places.is_remote(path) or places.is_remote(folder):
+            inside = places.relative(places.canonical(path), places.canonical(folder))
+            return None if inside is None else inside.split("/")
+        head, name = os.path.split(path)
+        names = self._names(head, folder)
+        if names is None and self._is_link(path):  # the file that it leads to lies elsewhere
+            head, name = os.path.split(os.path.realpath(path))
+            names = self._names(head, folder)
+        return None if names is None else [*names, name]
+
+    def _names(self, head: str, folder: str) -> list[str] | None:
+        """Return the names of the folders between two folders; None if `head` is not inside."""
+        if (head, folder) not in self._between:
+            real, names = self._real(head or os.curdir), None
+            chain, wanted = self._chain(real), self._chain(self._real(folder))[0]
+            if wanted in chain:
+                names = real.split(os.sep)[len(chain) - chain.index(wanted) :]
+                names = [name for name in names if name]  # of the root
+            self._between[head, folder] = names
+        return self._between[head, folder]
+
+    def above(self, path: str) -> tuple[Hashable, ...]:
+        """Return the identities of all folders that a file lies in."""
+        path = _as_local(path)
+        if path == places.STANDARD:
+            return ()
+        if places.is_remote(path):
+            names = places.canonical(path).split("/")
+            return tuple("/".join(names[:count]) for count in range(3, len(names)))
+        head = os.path.dirname(os.path.realpath(path) if self._is_link(path) else path)
+        return self._chain(self._real(head or os.curdir))
+
+    def _missing(self, path: str) -> Hashable:
+        if self._is_link(path) or os.pardir in path:
+            return self._chain(self._real(path))[0]
+        head, name = os.path.split(path.rstrip("/" + os.sep))
+        return self._child(self._chain(self._real(head or os.curdir)), name)
+
+    @staticmethod
+    def _child(above: tuple[Hashable, ...], name: str) -> Hashable:
+        return (above[:1], name.casefold() if _FOLDS_CASE else name)
+
+    def _real(self, path: str) -> str:
+        """Return `os.path.realpath`; of the many paths in a folder, the folder is followed once."""
+        found = self._real_paths.get(path)
+        if found is None:
+            try:
+                found = os.path.realpath(path)
+            except ValueError:  # a path with NUL, which is refused where it is opened
+                found = os.path.abspath(path)
+            self._real_paths[path] = found
+        return found
+
+    def _is_link(self, path: str) -> bool:
+        found = self._links.get(path)
+        if found is None:
+            found = self._links[path] = os.path.islink(path)
+        return found
+
+    def _chain(self, real: str) -> tuple[Hashable, ...]:
+        """Return the identities of a file and of all folders above it."""
+        found = self._chains.get(real)
+        if found is None:
+            parent, name = os.path.split(real)
+            above = () if parent == real else self._chain(parent)
+            try:
+                status = os.stat(real)
+                first: Hashable = (status.st_dev, status.st_ino)
+            except (OSError, ValueError):
+                first = self._child(above, name)
+            found = self._chains[real] = (first, *above)
+        return found
+
+
+def _as_local(path: str) -> str:
+    scheme = next((each for each in _LOCAL if path.startswith(each)), "")
+    return path[len(scheme) :]
+
+
+def _is_null(status: os.stat_result) -> bool:
+    if not hasattr(status, "st_rdev"):
+        return False
+    null = os.stat(os.devnull)
+    return stat.S_ISCHR(status.st_mode) and status.st_rdev == null.st_rdev

@@ -1,0 +1,86 @@
+"""Ctrl-C: the message says how a run on disk continues, and the next run says from where."""
+
+import io
+import sys
+
+import pytest
+
+from fastlsh import deduplicate_files
+from fastlsh.disk import answers, gathering, linking, on_disk, signing, writing
+from fastlsh.parallel import Display
+from shards import rows_of, small_budget, write_shards
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+STAGES = [
+    (signing, "_sign", "documents are signed"),
+    (linking, "_families", "finished are signing; linking follows"),
+    (gathering, "blocks_again", "finished are signing, linking; gathering follows"),
+    (answers, "answers", "finished are signing, linking, gathering; decisions follows"),
+    (writing, "_write", "finished are signing, linking, gathering, decisions; writing follows"),
+]
+
+
+def interrupt(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize(("module", "name", "said"), STAGES)
+def test_the_same_command_continues(tmp_path, monkeypatch, run, module, name, said, restart):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(1, 60), 2)
+    command = ["dedup", *inputs, "-o", "o.jsonl", "--engine", "disk", "--threads", "1"]
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, interrupt)
+        status, _, err = run(*command, *(["--restart"] if restart else []))
+    without = ", without --restart" if restart else ""
+    assert status == 130
+    assert err[-1] == (
+        f"fastlsh: interrupted: run the same command again{without}, which goes on with the"
+        " finished work in o.jsonl.work"
+    )
+    status, _, err = run(*command)
+    assert status == 0
+    (line,) = (line for line in err if "continuing" in line)
+    assert line.startswith("fastlsh: continuing the run in o.jsonl.work: ")
+    assert line.endswith(said)
+    assert not any("continuing" in line for line in run(*command)[2])
+
+
+def test_python_is_told_as_well(tmp_path, monkeypatch):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(on_disk, "decide_parts", interrupt)
+        with pytest.raises(KeyboardInterrupt, match="goes on with the finished work in"):
+            deduplicate_files(inputs, tmp_path / "o.jsonl", engine="disk")
+    messages = []
+    deduplicate_files(inputs, tmp_path / "o.jsonl", engine="disk", tell=messages.append)
+    assert "continuing the run" in messages[1]
+
+
+def test_in_memory_nothing_is_kept(tmp_path, monkeypatch, run):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 1)
+    monkeypatch.setattr("fastlsh.disk.in_memory.deduplicate", interrupt)
+    status, _, err = run("dedup", *inputs, "-o", "o.jsonl", "-q")
+    assert (status, err) == (130, ["fastlsh: interrupted"])
+
+
+def test_no_message_in_a_line_of_progress(tmp_path, monkeypatch, run):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 1)
+
+    def halfway(*_, **__):
+        Display(live=True)("decisions", 1, 2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(on_disk, "decide_parts", halfway)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert run("dedup", *inputs, "-o", "o.jsonl", "--engine", "disk")[0] == 130
+    *_, before, after, end = terminal.getvalue().split("\n")
+    assert before.split("\r")[-1].startswith("decisions: 50% of 2")
+    assert (after.startswith("fastlsh: interrupted: "), end) == (True, "")

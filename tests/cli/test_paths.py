@@ -1,0 +1,229 @@
+"""No command overwrites, mixes or deletes files because a path was given twice."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fastlsh import Key, deduplicate_files, deduplicate_line_files, near_duplicate_files
+from fastlsh.io import InputError
+from files import put_rows
+
+SECRET = bytes(range(32))
+ROWS = [{"id": n, "text": "a text that is repeated, and long enough"} for n in range(3)]
+
+
+@pytest.fixture
+def files(here):
+    """A folder with everything that a run can read, and further names of it."""
+    put_rows("a.jsonl", *ROWS)
+    put_rows("b.jsonl", *ROWS[:1])
+    Path("key").write_bytes(SECRET)
+    os.chmod("key", 0o600)
+    os.mkdir("in")
+    put_rows("in/c.jsonl", *ROWS)
+    os.mkdir("w")
+    os.symlink("a.jsonl", "link.jsonl")
+    os.symlink("w", "v")
+    os.symlink("new.jsonl", "dangling.jsonl")
+    os.link("key", "key.jsonl")
+    os.link("b.jsonl", "hard.jsonl")
+    return here
+
+
+def tree(folder):
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+DEDUP = [
+    # Outputs that a complete run would delete.
+    ("a.jsonl -o w/o.jsonl --work w --engine disk", "w/o.jsonl: -o lies in the work directory w"),
+    ("a.jsonl -o w/ --work w --engine disk", "w/a.jsonl: -o lies in the work directory w"),
+    ("a.jsonl -o v/ --work w --engine disk", "v/a.jsonl: -o lies in the work directory w"),
+    ("a.jsonl -o w/x/ --work new/../w --engine disk", "-o lies in the work directory"),
+    ("a.jsonl -o o.jsonl --removed w/r.tsv --work v", "w/r.tsv: --removed lies in the work"),
+    ("a.jsonl -o o.jsonl --removed o.jsonl.work/r.tsv", "--removed lies in the work directory"),
+    ("a.jsonl -o o.jsonl --clusters w/c.tsv --work w", "--clusters lies in the work directory"),
+    ("a.jsonl -o o.jsonl --report w/r.html --work w", "--report lies in the work directory"),
+    ("a.jsonl -o o.jsonl --log w/log --work w", "--log lies in the work directory"),
+    ("a.jsonl -o o.jsonl --log w --work w", "--log is the work directory"),
+    ("a.jsonl -o o.jsonl --work o.jsonl", "o.jsonl: -o is the work directory"),
+    ("a.jsonl -o o.jsonl --work o.jsonl/w", "o.jsonl/w: --work lies inside o.jsonl, which -o"),
+    ("a.jsonl -o o.jsonl --removed o.jsonl/r.tsv", "--removed lies inside o.jsonl, which -o"),
+    # Files that are read there.
+    ("in/c.jsonl -o o.jsonl --work in", "in/c.jsonl: the input lies in the work directory in"),
+    ("in -o o.jsonl --work in", "in/c.jsonl: the input lies in the work directory in"),
+    ("a.jsonl -o o.jsonl --against in --work in", "--against lies in the work directory in"),
+    ("a.jsonl -o o.jsonl --key-file key --work .", "the work directory ."),
+    ("in -o o.jsonl --recursive --work in/w", "in/w: --work would lie among the inputs of"),
+    # What is read and written.
+    ("a.jsonl -o b.jsonl --against hard.jsonl", "the output is one of the files of --against"),
+    ("a.jsonl -o o.jsonl --log a.jsonl", "a.jsonl: the log is one of the inputs"),
+    ("link.jsonl -o o.jsonl --log a.jsonl", "the log is one of the inputs: link.jsonl"),
+    ("a.jsonl -o o.jsonl --against b.jsonl --log hard.jsonl", "the log is one of the files of"),
+    ("in -o o.jsonl --log in/log.jsonl", "the log would lie among the inputs of the directory in"),
+    ("a.jsonl -o key.jsonl --key-file key", "key.jsonl: -o names the same file as --key-file: key"),
+    ("a.jsonl -o o.jsonl --removed key --key-file key", "--removed names the same file as --key"),
+    ("a.jsonl -o o.jsonl --log key --key-file key", "key: --log names the same file as --key-file"),
+    # What is written twice.
+    ("a.jsonl -o o.jsonl --log o.jsonl", "o.jsonl: --log names the same file as -o"),
+    ("a.jsonl -o dangling.jsonl --removed new.jsonl", "--removed names the same file as -o: dang"),
+    ("a.jsonl -o w/../o.jsonl --removed o.jsonl", "--removed names the same file as -o: w/../o"),
+    ("a.jsonl -o v/o.jsonl --removed w/o.jsonl", "--removed names the same file as -o: v/o.jsonl"),
+    ("a.jsonl -o w/ --removed v/a.jsonl", "--removed names the same file as -o: w/a.jsonl"),
+    ("a.jsonl -o o.jsonl --removed r.tsv --log r.tsv", "--log names the same file as --removed"),
+    ("a.jsonl -o - --removed /dev/stdout", "/dev/stdout: --removed names the same file as -o: -"),
+    ("a.jsonl -o /dev/fd/1 --log /dev/stdout", "--log names the same file as -o: /dev/fd/1"),
+    ("a.jsonl -o o.jsonl --removed s3a://b/r.tsv --clusters s3://b/r.tsv", "--clusters names the"),
+    # An index, and what SQLite keeps beside it.
+    ("a.jsonl -o i.ix --index i.ix", "i.ix: --index names the same file as -o"),
+    ("a.jsonl -o i.ix-wal --index i.ix", "i.ix-wal: -o names a file of --index"),
+    ("a.jsonl -o o.jsonl --removed i.ix-shm --index i.ix", "--removed names a file of --index"),
+    ("a.jsonl -o o.jsonl --key-file key --index key", "key: --index names the same file as --key"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), DEDUP)
+def test_dedup(files, run, arguments, said):
+    before = tree(files)
+    status, _, err = run("dedup", *arguments.split())
+    assert (status, len(err)) == (2, 1)
+    assert said in err[0].replace(os.sep, "/")
+    assert tree(files) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("pairs a.jsonl -o o.tsv --log o.tsv", "--log names the same file as -o"),
+        ("pairs a.jsonl --log /dev/stdout", "--log names the same file as -o"),
+        ("pairs a.jsonl -o w/o.tsv --work w", "-o lies in the work directory w"),
+        ("pairs a.jsonl -o key --key-file key", "-o names the same file as --key-file"),
+        ("dedup a.jsonl -o w/o.jsonl --by line --work w", "-o lies in the work directory w"),
+        ("dedup a.jsonl -o o.jsonl --by line --log o.jsonl", "--log names the same file as -o"),
+        ("index build b.jsonl b.jsonl", "b.jsonl: the index is one of the inputs"),
+        ("index build key a.jsonl --key-file key", "INDEX names the same file as --key-file"),
+        ("index query i.ix a.jsonl -o i.ix", "INDEX names the same file as -o"),
+        ("index query i.ix a.jsonl -o i.ix-journal", "-o names a file of INDEX"),
+        ("index query i.ix a.jsonl -o key --key-file key", "-o names the same file as --key-file"),
+        ("evaluate a.jsonl --json key --key-file key", "--json names the same file as --key-file"),
+        ("evaluate a.jsonl --missed - --json /dev/stdout", "--missed names the same file as"),
+        ("explain a.jsonl 0 1 --html key --key-file key", "--html names the same file as"),
+        ("explain a.jsonl 0 1 --html in/x.html --json in/../in/x.html", "names the same file as"),
+    ],
+)  # fmt: skip
+def test_other_commands(files, run, arguments, said):
+    before = tree(files)
+    status, _, err = run(*arguments.split())
+    assert (status, len(err)) == (2, 1)
+    assert said in err[0]
+    assert tree(files) == before
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"output": "w/o.jsonl", "work": "w"}, "output lies in the work directory w"),
+        ({"output": "w/", "work": "w", "engine": "disk"}, "output lies in the work directory w"),
+        ({"output": "o.jsonl", "removed": "o.jsonl.work/r.tsv"}, "removed lies in the work"),
+        ({"output": "o.jsonl", "removed": "o.jsonl"}, "removed names the same file as output"),
+        ({"output": "key.jsonl"}, "output names the same file as key: key"),
+        ({"output": "o.jsonl", "work": "in", "against": "in"}, "against lies in the work"),
+    ],
+)
+@pytest.mark.parametrize("function", [deduplicate_files, deduplicate_line_files])
+def test_python(files, function, keywords, said):
+    before = tree(files)
+    if function is deduplicate_files:
+        keywords = {**keywords, "key": Key.from_file("key")}
+    elif "key:" in said:
+        pytest.skip("lines that are equal need no key")
+    with pytest.raises(InputError, match=said):
+        function("a.jsonl", **keywords)
+    assert tree(files) == before
+
+
+def test_pairs_in_python(files):
+    before = tree(files)
+    with pytest.raises(InputError, match="output lies in the work directory w"):
+        near_duplicate_files("a.jsonl", "w/o.tsv", work="w")
+    with pytest.raises(InputError, match="output names the same file as key"):
+        near_duplicate_files("a.jsonl", "key", key=Key.from_file("key"))
+    assert tree(files) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "dedup a.jsonl link.jsonl -o o.jsonl --id text --against a.jsonl in",
+        "dedup a.jsonl -o o.jsonl --removed r.tsv --log log --work w --engine disk",
+        "dedup a.jsonl -o x/ --removed r.tsv --work x/w --engine disk",
+        "dedup a.jsonl -o o.jsonl --removed r.tsv --work o.jsonl.w --log o.jsonl.work",
+        "dedup a.jsonl -o /dev/null --removed /dev/null --log /dev/null",
+        "dedup a.jsonl -o o.jsonl --engine memory --work w --removed w/r.tsv",
+        "dedup in -o in/.o.jsonl --work in/w --engine disk",
+        "dedup in --recursive -o in/_o/ --work in/.w --engine disk",
+        "dedup a.jsonl -o o.jsonl --key-file key --log log.jsonl",
+        "pairs a.jsonl b.jsonl --work w --engine disk",
+        "evaluate a.jsonl --json /dev/stdout",
+    ],
+)
+def test_different_paths_are_accepted(files, run, arguments):
+    status, _, err = run(*arguments.split(), "-q")
+    assert (status, [line for line in err if "warning" not in line]) == (0, [])
+
+
+@contextmanager
+def opened(number, path, flags):
+    """Let an open file be another one, as the shell does for ``1>> path``."""
+    before = os.dup(number) if number < 3 else None
+    file = os.open(path, flags | os.O_CREAT, 0o600)
+    os.dup2(file, number)
+    os.close(file)
+    try:
+        yield
+    finally:
+        os.close(number) if before is None else os.dup2(before, number)
+        if before is not None:
+            os.close(before)
+
+
+APPEND = os.O_WRONLY | os.O_APPEND
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="no names for open files")
+@pytest.mark.parametrize(
+    ("arguments", "number", "path", "flags", "said"),
+    [
+        ("dedup a.jsonl -o - --removed r.tsv", 1, "r.tsv", APPEND, "r.tsv: --removed names the"),
+        ("dedup a.jsonl -o -", 1, "a.jsonl", APPEND, "-: the output is one of the inputs: a.jsonl"),
+        (
+            "dedup - -o a.jsonl",
+            0,
+            "a.jsonl",
+            os.O_RDONLY,
+            "a.jsonl: the output is one of the",
+        ),
+        ("pairs a.jsonl", 1, "a.jsonl", APPEND, "-: the output is one of the inputs: a.jsonl"),
+        ("pairs a.jsonl --log log", 1, "log", APPEND, "log: --log names the same file as -o: -"),
+        ("dedup a.jsonl -o /dev/fd/99 --removed 3", 99, "3", APPEND, "3: --removed names the same"),
+        ("dedup a.jsonl -o /dev/fd/99 --log 3", 99, "3", APPEND, "3: --log names the same file"),
+    ],
+)
+def test_redirected_streams(files, run, arguments, number, path, flags, said):
+    with opened(number, path, flags):
+        before = tree(files)
+        status, _, err = run(*arguments.split())
+    assert (status, len(err)) == (2, 1)
+    assert said in err[0]
+    assert tree(files) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_named_pipes(files, run):
+    os.mkfifo("pipe.jsonl")
+    status, _, err = run("dedup", "a.jsonl", "-o", "pipe.jsonl", "--removed", "pipe.jsonl")
+    assert (status, err) == (2, ["fastlsh: pipe.jsonl: --removed names the same file as -o"])
+    status, _, err = run("evaluate", "pipe.jsonl", "--json", "pipe.jsonl")
+    assert (status, err) == (2, ["fastlsh: pipe.jsonl: the output is one of the inputs"])
