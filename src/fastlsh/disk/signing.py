@@ -146,7 +146,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         empty,
         documents.bad,
         priority is None or priority.dtype.kind in "iu",
-        are_integers(documents.ids),
+        not len(documents) or are_integers(documents.ids),
         counts,
     )
 
@@ -162,8 +162,9 @@ def _summary(job: Job) -> Summary:
     repeated = [
         repetitions(part, job.budget.rows) for part in (identities[:first], identities[first:])
     ]
+    documents = sum(n for _, n in blocks)
     return Summary(
-        documents=sum(n for _, n in blocks),
+        documents=documents,
         known=sum(n for source, n in blocks if source < job.known),
         empty=sum(n for run in runs for source, n in run["empty"] if source >= job.known),
         skipped=bad,
@@ -171,7 +172,7 @@ def _summary(job: Job) -> Summary:
         repeated=sum(repeated),
         runs=len(runs),
         whole=all(run["whole"] for run in runs),
-        integers=all(run["integers"] for run in runs),
+        integers=documents > 0 and all(run["integers"] for run in runs),
     )
 
 
