@@ -11,7 +11,7 @@ from fastlsh.io.row_sizes import row_sizes
 
 MOST_ROWS = 1 << 20
 """Rows of a batch at most."""
-MOST_BYTES = 1 << 26
+MOST_BYTES = 1 << 25
 """A batch ends with the row with which it has so many bytes."""
 
 
