@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from fastlsh import deduplicate_files, deduplicate_line_files, near_duplicate_files
+from fastlsh import stages, deduplicate_files, deduplicate_line_files, near_duplicate_files
+from fastlsh.disk import signing
 from fastlsh.io import batches
 from shards import contents, rows_of, small_budget
 
@@ -134,3 +135,22 @@ def test_nothing_is_found(tmp_path, monkeypatch, kind):
         inputs, place / f"kept.{kind}", removed=place / "removed.parquet",
         clusters=place / "clusters.parquet", **how,
     ))  # fmt: skip
+
+
+def test_each_value_of_a_dictionary_is_signed_once(tmp_path, monkeypatch):
+    small_budget(monkeypatch, block=1 << 20)
+    texts = [row["text"] for row in rows_of(23, 60)] * 20
+    for name, column in (("plain", pa.array(texts)), ("coded", pa.array(texts).dictionary_encode())):
+        with pa.ipc.new_file(tmp_path / f"{name}.arrow", pa.schema([("text", column.type)])) as out:
+            out.write_table(pa.table({"text": column}))
+    signed = []
+    monkeypatch.setattr(signing, "sign_batch", lambda texts, *args, **keywords: (
+        signed.append(len(texts)), stages.sign_batch(texts, *args, **keywords))[1])  # fmt: skip
+    for name in ("plain", "coded"):
+        deduplicate_files(tmp_path / f"{name}.arrow", tmp_path / f"{name}.kept.arrow", 0.7,
+                          engine="disk", removed=tmp_path / f"{name}.tsv")  # fmt: skip
+    assert sum(signed[:-1]) == len(texts)
+    assert signed[-1] <= 60
+    assert (tmp_path / "plain.tsv").read_text().replace("plain.arrow", "coded.arrow") == (
+        tmp_path / "coded.tsv"
+    ).read_text()

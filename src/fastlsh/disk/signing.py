@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.disk.budget import PER_ROW, least_memory
 from fastlsh.disk.identities import are_integers, identity_hashes
@@ -20,7 +21,7 @@ from fastlsh.disk.signed_runs import (
     run_name,
 )
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io import Block, Place, cut, in_order
+from fastlsh.io import Block, Place, cut, in_order, without_repetition
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -129,7 +130,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         raise documents.bad[0]
     counts = None
     if job.cutting is None:
-        keys = sign_batch(documents.texts, job.params, text_hashes=False, threads=1).keys
+        keys = _keys(documents.texts, job)
         empty = int((keys[0] == 0).sum())
     else:
         pieces = job.cutting.pieces(documents)
@@ -149,6 +150,15 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         not len(documents) or are_integers(documents.ids),
         counts,
     )
+
+
+def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
+    """Return the band keys of texts, uint64 (bands, n); each value of a dictionary is read once."""
+    distinct, places = without_repetition(texts)
+    keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
+    if places is None:
+        return keys
+    return np.pad(keys, ((0, 0), (0, 1)))[:, places]  # the last one is that of null
 
 
 def _summary(job: Job) -> Summary:

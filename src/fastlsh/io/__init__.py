@@ -8,6 +8,7 @@ from fastlsh.errors import InputError
 from fastlsh.io.blocks import Block, Documents, Place, again, behind, cut, identity, in_order
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
+from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
 from fastlsh.io.formats import COLUMNAR
@@ -80,6 +81,7 @@ __all__ = [
     "spooled_inputs",
     "table_format",
     "try_lock",
+    "without_repetition",
     "write_rows",
     "write_table",
     "write_text",

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.io.errors import pyarrow
 
@@ -92,3 +93,25 @@ class Dictionary:
             self.values.cast(self.kind.value_type),
             ordered=self.kind.ordered,
         )
+
+
+def without_repetition(texts: Any) -> tuple[Any, NDArray[np.int64] | None]:
+    """Return the values of a column of dictionaries, and where that of each row is among them.
+
+    Parameters
+    ----------
+    texts : list or pyarrow.ChunkedArray
+        What is no column of dictionaries is returned as it is.
+
+    Returns
+    -------
+    values : list, pyarrow.ChunkedArray or pyarrow.Array
+    places : numpy.ndarray of int64 or None
+        The number of values stands for null; None: the values are the texts.
+    """
+    kind = getattr(texts, "type", None)
+    if not hasattr(kind, "index_type") or not len(texts):
+        return texts, None
+    dictionary = Dictionary(kind)
+    places = dictionary.codes([chunk for chunk in texts.chunks if len(chunk)])
+    return dictionary.values, np.asarray(places.fill_null(len(dictionary.values)))

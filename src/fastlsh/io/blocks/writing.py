@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from fastlsh.io.blocks.contract import Head
 from fastlsh.io.arrow_files import arrow_writer
+from fastlsh.io.blocks.contract import Head
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.streams import BOM
 
