@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from fastlsh import stages, deduplicate_files, deduplicate_line_files, near_duplicate_files
+from fastlsh import deduplicate_files, deduplicate_line_files, near_duplicate_files, stages
 from fastlsh.disk import signing
 from fastlsh.io import batches
 from shards import contents, rows_of, small_budget
@@ -124,7 +124,8 @@ def test_lines(tmp_path, monkeypatch, kind, output):
     inputs = write_inputs(tmp_path, kind, "numbers")
     name = output if output.endswith("/") else f"{output}.{kind}"
     all_the_same(tmp_path, monkeypatch, lambda place, **how: deduplicate_line_files(
-        inputs, f"{place}/{name}", "line", drop_empty=True, removed=place / "removed.parquet", **how,
+        inputs, f"{place}/{name}", "line", drop_empty=True, removed=place / "removed.parquet",
+        **how,
     ))  # fmt: skip
 
 
@@ -140,7 +141,10 @@ def test_nothing_is_found(tmp_path, monkeypatch, kind):
 def test_each_value_of_a_dictionary_is_signed_once(tmp_path, monkeypatch):
     small_budget(monkeypatch, block=1 << 20)
     texts = [row["text"] for row in rows_of(23, 60)] * 20
-    for name, column in (("plain", pa.array(texts)), ("coded", pa.array(texts).dictionary_encode())):
+    for name, column in (
+        ("plain", pa.array(texts)),
+        ("coded", pa.array(texts).dictionary_encode()),
+    ):
         with pa.ipc.new_file(tmp_path / f"{name}.arrow", pa.schema([("text", column.type)])) as out:
             out.write_table(pa.table({"text": column}))
     signed = []

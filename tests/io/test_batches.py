@@ -30,7 +30,7 @@ KINDS = {
     "list": (pa.list_(pa.string()), st.none() | st.lists(WORDS, max_size=3)),
     "lists": (pa.large_list(pa.list_(pa.int8())), st.lists(st.none() | st.lists(NUMBERS))),
     "pair": (pa.list_(pa.int16(), 2), st.none() | st.lists(NUMBERS, min_size=2, max_size=2)),
-    "map": (pa.map_(pa.string(), pa.int8()), st.none() | st.lists(st.tuples(st.text("ab"), NUMBERS))),
+    "map": (pa.map_(pa.string(), pa.int8()), st.lists(st.tuples(st.text("ab"), NUMBERS))),
     "struct": (
         pa.struct([("a", pa.string()), ("b", pa.list_(pa.int8()))]),
         st.none() | st.fixed_dictionaries({"a": WORDS, "b": st.none() | st.lists(NUMBERS)}),

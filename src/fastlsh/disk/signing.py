@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.disk.budget import PER_ROW, least_memory
+from fastlsh.disk.budget import PER_BATCH, PER_ROW, least_memory
 from fastlsh.disk.identities import are_integers, identity_hashes
 from fastlsh.disk.job import Job
 from fastlsh.disk.mending import BROKEN, remember_broken
@@ -21,7 +21,7 @@ from fastlsh.disk.signed_runs import (
     run_name,
 )
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io import Block, Place, cut, in_order, without_repetition
+from fastlsh.io import Block, Place, cut, in_order, largest_batch, without_repetition
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -62,6 +62,7 @@ def sign_inputs(job: Job) -> Summary:
         not signed again when it has been mended.
     """
     if not job.work.has(DONE):
+        _check_batches(job)
         tell = job.teller("signing")
         runs = finished_runs(job)
         writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
@@ -107,6 +108,21 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
             if found is not None and found != columns:
                 other = job.sources[job.known].path
                 raise job.sources[number].error(f"its columns differ from those of {other}")
+
+
+def _check_batches(job: Job) -> None:
+    """Raise InputError if a batch of an Arrow file, which is read as a whole, is too large."""
+    budget = job.budget
+    for source in job.sources:
+        if source.format != "arrow":
+            continue
+        size, number = largest_batch(source)
+        if size > budget.batch:
+            raise source.error(
+                f"batch {number} takes {amount(size)}, and with {amount(budget.memory)} of memory"
+                f" a batch may take {amount(budget.batch)}: give at least --memory"
+                f" {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+            )
 
 
 def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:

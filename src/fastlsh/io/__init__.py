@@ -6,6 +6,7 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import Block, Documents, Place, again, behind, cut, identity, in_order
+from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.dictionaries import without_repetition
@@ -65,6 +66,7 @@ __all__ = [
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
+    "largest_batch",
     "open_output",
     "open_raw",
     "output_piece",

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from fastlsh.io import Options, Source, cut
-from fastlsh.io.blocks.row_groups import DOUBTFUL
 from fastlsh.io.row_sizes import row_sizes
 
 pa = pytest.importorskip("pyarrow")
@@ -44,7 +43,7 @@ def test_dictionaries_do_not_make_large_blocks(tmp_path, form):
     assert path.stat().st_size < 100_000
     source = Source(str(path), kind, None, Options(column))
     blocks = list(cut(source, SIZE))
-    assert max(map(decoded, blocks)) <= DOUBTFUL * SIZE + LONG
+    assert max(map(decoded, blocks)) <= 4 * SIZE
     assert sum(len(block.documents()) for block in blocks) == 400
     places = [block.place for block in blocks]
     for place in places:
@@ -60,7 +59,7 @@ def test_row_groups_with_long_and_short_dictionaries(tmp_path):
             writer.write_table(table)
     source = Source(str(tmp_path / "t"), "parquet", None, Options())
     blocks = list(cut(source, SIZE))
-    assert max(map(decoded, blocks)) <= DOUBTFUL * SIZE + LONG
+    assert max(map(decoded, blocks)) <= 4 * SIZE
     texts = [text for block in blocks for text in block.documents().texts.to_pylist()]
     expected = [*short["text"], *short["text"], *long["text"], *short["text"], *long["text"]]
     assert texts == [text.as_py() for text in expected]

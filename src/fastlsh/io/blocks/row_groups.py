@@ -35,7 +35,8 @@ class Decoded(NamedTuple):
     def rows_at_once(self, size: int) -> int:
         """Return how many rows a part has."""
         rows = -(-self.rows * size // max(self.plain, 1))
-        return max(1, min(rows, int(DOUBTFUL * size / max(self.most, 1))))
+        likely = int(2 * size / max(self.likely, 1))
+        return max(1, min(rows, likely, int(DOUBTFUL * size / max(self.most, 1))))
 
 
 def decoded_size(
