@@ -52,7 +52,8 @@ class Dictionary:
             used, first, places = np.unique(codes, return_index=True, return_inverse=True)
             order = np.argsort(first, kind="stable")
             if self.kind.ordered:
-                used, order, places = np.arange(-1, len(chunk.dictionary)), slice(None), codes + 1
+                used, places = np.arange(-1, len(chunk.dictionary)), codes + 1
+                order = np.arange(len(used))
             wanted = used[order]
             values = chunk.dictionary.cast(self._type)
             tables.append(values.take(pa.array(wanted, mask=wanted < 0)))
