@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
-from fastlsh.disk.budget import BASE, PER_COMPARED, PER_ROW, Budget, least_memory, parse_memory
+from fastlsh.disk.budget import (
+    BASE,
+    PER_BATCH,
+    PER_COMPARED,
+    PER_ROW,
+    Budget,
+    least_memory,
+    parse_memory,
+)
 from fastlsh.errors import LongRowError
 from fastlsh.io import Options, Source, cut, in_order
 from fastlsh.parameters import SearchParams
@@ -155,12 +163,38 @@ def test_the_row_of_a_long_line(tmp_path, monkeypatch):
     assert deduplicate_line_files(inputs, **keywords, restart=True).documents == 102
 
 
-@pytest.mark.parametrize("each", [PER_ROW, PER_COMPARED])
+@pytest.mark.parametrize("each", [PER_ROW, PER_BATCH, PER_COMPARED])
 @pytest.mark.parametrize("size", [1_000_000, 200_000_000])
 def test_the_memory_that_is_named_is_enough(size, each):
     params = SearchParams.of(0.8)
     said = least_memory(size, each)
     assert re.fullmatch(r"\d+M", said)
     budget = Budget.of(max(parse_memory(said), 256 << 20), params, 2)
-    assert (budget.row if each == PER_ROW else budget.compared) >= size
+    limits = {PER_ROW: budget.row, PER_BATCH: budget.batch, PER_COMPARED: budget.compared}
+    assert limits[each] >= size
     assert parse_memory(said) <= BASE + size * each + (2 << 20)
+
+
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+@pytest.mark.parametrize("form", ["file", "stream"])
+def test_a_batch_that_is_too_large_is_named_before_the_work(
+    tmp_path, monkeypatch, form, compression
+):
+    pa = pytest.importorskip("pyarrow")
+    limited(monkeypatch, batch=10_000)
+    table = pa.table({"text": ["short"] * 30 + ["long " * 800] * 10})
+    path = tmp_path / "a.arrow"
+    new = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}[form]
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with new(path, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=30)
+    size = 11 * 4 + 10 * 4000
+    with pytest.raises(InputError) as caught:
+        deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
+    assert str(caught.value) == (
+        f"{path}: batch 2 takes 40 KB, and with 315 MB of memory a batch may take 10 KB: give at"
+        f" least --memory {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+    )
+    limited(monkeypatch, batch=size + 100)
+    done = deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
+    assert done.documents == 40

@@ -19,6 +19,9 @@ PER_ROW = 6
 PER_COMPARED = 18
 """Bytes for each one of two long texts that are compared exactly: hashes and their numbers."""
 
+PER_BATCH = 3
+"""Bytes for each one of a batch of an Arrow file: as it is stored, decompressed, and the next."""
+
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -98,6 +101,8 @@ class Budget:
     """Bytes of texts that wait to be written to their parts."""
     row: int = 1 << 62
     """Bytes of a row at most."""
+    batch: int = 1 << 62
+    """Bytes of a batch of an Arrow file at most."""
     compared: int = 1 << 62
     """Bytes of two texts that are compared exactly, together at most."""
 
@@ -127,5 +132,6 @@ class Budget:
             part=max(room // 2 // document, 1 << 10),
             pending=room // 6,
             row=room // PER_ROW,
+            batch=room // PER_BATCH,
             compared=room // PER_COMPARED,
         )

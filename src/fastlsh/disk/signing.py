@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastlsh.disk.budget import PER_ROW, least_memory
+from fastlsh.disk.budget import PER_BATCH, PER_ROW, least_memory
 from fastlsh.disk.identities import are_integers, identity_hashes
 from fastlsh.disk.job import Job
 from fastlsh.disk.mending import BROKEN, remember_broken
@@ -20,7 +21,7 @@ from fastlsh.disk.signed_runs import (
     run_name,
 )
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io import Block, Place, cut, in_order
+from fastlsh.io import Block, Place, cut, in_order, largest_batch, without_repetition
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -61,6 +62,7 @@ def sign_inputs(job: Job) -> Summary:
         not signed again when it has been mended.
     """
     if not job.work.has(DONE):
+        _check_batches(job)
         tell = job.teller("signing")
         runs = finished_runs(job)
         writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
@@ -108,6 +110,21 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
                 raise job.sources[number].error(f"its columns differ from those of {other}")
 
 
+def _check_batches(job: Job) -> None:
+    """Raise InputError if a batch of an Arrow file, which is read as a whole, is too large."""
+    budget = job.budget
+    for source in job.sources:
+        if source.format != "arrow":
+            continue
+        size, number = largest_batch(source)
+        if size > budget.batch:
+            raise source.error(
+                f"batch {number} takes {amount(size)}, and with {amount(budget.memory)} of memory"
+                f" a batch may take {amount(budget.batch)}: give at least --memory"
+                f" {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+            )
+
+
 def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:
     """Cut a file; say how much memory a row needs that is too long."""
     try:
@@ -129,7 +146,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         raise documents.bad[0]
     counts = None
     if job.cutting is None:
-        keys = sign_batch(documents.texts, job.params, text_hashes=False, threads=1).keys
+        keys = _keys(documents.texts, job)
         empty = int((keys[0] == 0).sum())
     else:
         pieces = job.cutting.pieces(documents)
@@ -146,9 +163,18 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         empty,
         documents.bad,
         priority is None or priority.dtype.kind in "iu",
-        are_integers(documents.ids),
+        not len(documents) or are_integers(documents.ids),
         counts,
     )
+
+
+def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
+    """Return the band keys of texts, uint64 (bands, n); each value of a dictionary is read once."""
+    distinct, places = without_repetition(texts)
+    keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
+    if places is None:
+        return keys
+    return np.pad(keys, ((0, 0), (0, 1)))[:, places]  # the last one is that of null
 
 
 def _summary(job: Job) -> Summary:
@@ -162,8 +188,9 @@ def _summary(job: Job) -> Summary:
     repeated = [
         repetitions(part, job.budget.rows) for part in (identities[:first], identities[first:])
     ]
+    documents = sum(n for _, n in blocks)
     return Summary(
-        documents=sum(n for _, n in blocks),
+        documents=documents,
         known=sum(n for source, n in blocks if source < job.known),
         empty=sum(n for run in runs for source, n in run["empty"] if source >= job.known),
         skipped=bad,
@@ -171,7 +198,7 @@ def _summary(job: Job) -> Summary:
         repeated=sum(repeated),
         runs=len(runs),
         whole=all(run["whole"] for run in runs),
-        integers=all(run["integers"] for run in runs),
+        integers=documents > 0 and all(run["integers"] for run in runs),
     )
 
 

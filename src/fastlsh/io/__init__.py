@@ -6,8 +6,10 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import Block, Documents, Place, again, behind, cut, identity, in_order
+from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
+from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
 from fastlsh.io.formats import COLUMNAR
@@ -67,6 +69,7 @@ __all__ = [
     "is_remote",
     "is_written_in_place",
     "journal_path",
+    "largest_batch",
     "open_output",
     "open_raw",
     "output_piece",
@@ -84,6 +87,7 @@ __all__ = [
     "spooled_inputs",
     "table_format",
     "try_lock",
+    "without_repetition",
     "write_rows",
     "write_table",
     "write_text",

@@ -2,10 +2,12 @@
 
 import io
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from fastlsh.io.batches import BatchWriter, Columns, remade
 from fastlsh.io.errors import codec, pyarrow
 from fastlsh.io.replacement import replacing
 from fastlsh.io.special import descriptor, is_written_in_place
@@ -69,6 +71,12 @@ def open_output(path: str, compression: str | None) -> Iterator[io.BufferedWrite
         yield raw
 
 
+def nameless_file(beside: str) -> Any:
+    """Open a file without a name in the directory of an output, for what waits to be written."""
+    folder = None if is_written_in_place(beside) else os.path.dirname(os.path.abspath(beside))
+    return tempfile.TemporaryFile(dir=folder)
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text as UTF-8, whole or not at all."""
     with replacing(path) as name, open_output(name, None) as file:
@@ -78,8 +86,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 @contextmanager
 def parquet_writer(
     path: str, schema: Any, codecs: Mapping[str, str] | None = None
-) -> Iterator[Any]:
-    """Open a Parquet file for writing tables.
+) -> Iterator[BatchWriter]:
+    """Open a Parquet file for writing tables, whose rows make row groups as `BatchWriter` says.
 
     Parameters
     ----------
@@ -92,7 +100,7 @@ def parquet_writer(
 
     Yields
     ------
-    pyarrow.parquet.ParquetWriter
+    BatchWriter
     """
     parquet = pyarrow(path, "pyarrow.parquet")
     usual = "zstd" if _is_available(path, "zstd") else "snappy"
@@ -104,7 +112,15 @@ def parquet_writer(
         open_output(path, None) as file,
         parquet.ParquetWriter(file, schema, compression=found) as writer,
     ):
-        yield writer
+
+        def write(columns: Columns) -> None:
+            arrays = [remade(chunks, fill=False) for chunks in columns]
+            table = pyarrow(path).Table.from_arrays(arrays, schema=schema)
+            writer.write_table(table, row_group_size=len(table))
+
+        batches = BatchWriter(write)
+        yield batches
+        batches.flush()
 
 
 _CODECS = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4"}

@@ -156,7 +156,7 @@ def _write_parquet(path: str, columns: Mapping[str, Any]) -> None:
     with parquet_writer(path, schema) as writer:
         for start in range(0, len(next(iter(columns.values()))), _BLOCK):
             arrays = [piece(start, start + _BLOCK) for piece in sliced]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            writer.write(pa.Table.from_arrays(arrays, schema=schema))
 
 
 def _arrow_slices(pa: Any, column: Any) -> Callable[[int, int], Any]:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.io.arrays import check_structure
 from fastlsh.io.blocks.checks import checksum
 from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import Head, Place
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
+from fastlsh.io.row_sizes import row_sizes
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, open_arrow
 
@@ -76,9 +78,7 @@ def cut_arrow(source: Source, size: int, after: Place | None) -> Iterator[ArrowP
         index, done = (0, 0) if after is None else (after.index + 1, after.stop)
         start = 0
         for table, check in file.tables(False):
-            parts = max(1, min(len(table), table.nbytes // (2 * size)))
-            edges = np.linspace(0, len(table), parts + 1).astype(np.int64).tolist()
-            for low, high in pairwise(edges):
+            for low, high in pairwise(_edges(table, 2 * size)):
                 low = max(low, done - start)  # if blocks had another size before
                 if high > low:
                     place = Place(index, start + low, start + high, start + low + 1, check)
@@ -88,6 +88,20 @@ def cut_arrow(source: Source, size: int, after: Place | None) -> Iterator[ArrowP
         if not index:
             empty = file.head.layout.empty_table()
             yield ArrowPart(file, Place(0, 0, 0, 1, 0), None, empty)
+
+
+def _edges(table: Any, size: int) -> list[int]:
+    """Return rows between which a table has about so many bytes, counted without dictionaries."""
+    types = pyarrow("").types
+    if any(map(types.is_dictionary, table.schema.types)):
+        check_structure(table)
+        ends = np.cumsum(row_sizes(table))
+        marks = np.arange(1, int(ends[-1]) // size + 1 if len(ends) else 1) * size
+        inner = np.unique(np.searchsorted(ends, marks, "right")).tolist()
+        return [0, *(row for row in inner if 0 < row < len(table)), len(table)]
+    parts = max(1, min(len(table), table.nbytes // size))
+    found: list[int] = np.linspace(0, len(table), parts + 1).astype(np.int64).tolist()
+    return found
 
 
 def again_arrow(

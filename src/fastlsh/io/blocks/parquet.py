@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.row_groups import decoded_size
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, open_arrow, open_bytes
 
-_LARGE = 4
-"""Times the size of a block: from there on, row groups are read in parts, one after the other."""
+_BUFFERS = 1 << 24
+"""Bytes of the buffers of all columns that are read together."""
 
 
 class ParquetPart(TableBlock):
@@ -121,26 +122,33 @@ class ParquetSource:
         return bool(np.isin((place.start, place.stop), self.ends).all())
 
     def spans(self, size: int, done: int) -> Iterator[tuple[int, int, int]]:
-        """Yield rows and bytes of each row group that is not done, small ones together.
+        """Yield (first row, row behind the last one, rows of a part) of each row group not done.
 
-        One that is done in part comes first, by itself.
+        Small ones come together, and have 0 rows of a part: they are read as a whole. One that is
+        done in part comes first, by itself.
         """
         first = self.group_at(done) if done else 0
         start = stop = int(self.ends[first])
         total = 0
-        for rows, more in self.sizes[first:]:
-            if stop > start and (total + more > size or start < done):
-                yield start, stop, total
+        for group in range(first, len(self.sizes)):
+            decoded = decoded_size(self.metadata, group, size, self.open)
+            in_parts = decoded.is_large(size) or stop < done
+            if stop > start and (in_parts or total + decoded.plain > size):
+                yield start, stop, 0
                 start, total = stop, 0
-            stop, total = stop + rows, total + more
+            stop, total = stop + decoded.rows, total + decoded.plain
+            if in_parts and stop > start:
+                yield start, stop, decoded.rows_at_once(size)
+                start, total = stop, 0
         if stop > start:
-            yield start, stop, total
+            yield start, stop, 0
 
     def parts(self, group: int, rows: int, whole: bool) -> Iterator[Any]:
         """Yield a row group in batches of at most so many rows."""
         columns = None if whole else self.columns.names
         # Page by page: a row group may be larger than memory.
-        with self.open(self.metadata, pre_buffer=False, buffer_size=1 << 20) as file:
+        buffer = min(max(_BUFFERS // self.metadata.num_columns, 1 << 12), 1 << 20)
+        with self.open(self.metadata, pre_buffer=False, buffer_size=buffer) as file:
             yield from file.iter_batches(rows, [group], columns, use_threads=False)
 
 
@@ -174,13 +182,12 @@ def cut_parquet(source: Source, size: int, after: Place | None) -> Iterator[Parq
         if not file.ends[-1] and after is None:
             empty = file.head.layout.empty_table()
             yield ParquetPart(file, Place(0, 0, 0, 1, file.check), None, empty)
-        for start, stop, total in file.spans(size, done):
-            if total < _LARGE * size and start >= done:
+        for start, stop, rows in file.spans(size, done):
+            if not rows:
                 place = Place(index, start, stop, start + 1, file.check)
                 yield ParquetPart(file, place, None)
                 index += 1
                 continue
-            rows = -(-(stop - start) * size // max(total, 1))
             for batch in file.parts(file.group_at(start), rows, False):
                 stop, start = start + len(batch), max(start, done)
                 if start < stop:  # of which a part is done, if blocks had another size before

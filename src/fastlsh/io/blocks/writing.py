@@ -5,13 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from fastlsh.io.arrow_files import arrow_writer
 from fastlsh.io.blocks.contract import Head
-from fastlsh.io.errors import pyarrow
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.streams import BOM
-
-_GROUP = 1 << 26
-"""Bytes of tables that make a row group of Parquet."""
 
 
 class RowsWriter(Protocol):
@@ -43,11 +40,10 @@ def rows_writer(path: str, kind: str, compression: str | None, head: Head) -> It
     """
     if kind == "parquet":
         with parquet_writer(path, head.layout, head.codecs) as writer:
-            groups = _Groups(writer)
-            yield groups
-            groups.flush()
+            yield writer
     elif kind == "arrow":
-        yield from _arrow(path, head)
+        with arrow_writer(path, head.layout) as writer:
+            yield writer
     else:
         with open_output(path, compression) as stream:
             yield _Bytes(stream) if kind == "txt" else _Lines(stream, head)
@@ -91,52 +87,3 @@ class _Bytes:
 
     def __init__(self, stream: Any) -> None:
         self.write = stream.write
-
-
-class _Groups:
-    """Tables, together as row groups of Parquet."""
-
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
-        self._tables: list[Any] = []
-        self._size = 0
-
-    def write(self, piece: Any) -> None:
-        """Write a table, with those before and after it."""
-        self._tables.append(piece)
-        self._size += piece.nbytes
-        if self._size >= _GROUP:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what is left."""
-        tables, self._tables, self._size = self._tables, [], 0
-        if tables:
-            self._writer.write_table(pyarrow("").concat_tables(tables))
-
-
-class _Tables:
-    """Tables, as batches of Arrow."""
-
-    def __init__(self, writer: Any) -> None:
-        self.write = writer.write_table
-
-
-class _Gathered:
-    """Tables, kept until their dictionaries are one."""
-
-    def __init__(self, tables: list[Any]) -> None:
-        self.write = tables.append
-
-
-def _arrow(path: str, head: Head) -> Iterator[RowsWriter]:
-    pa, ipc = pyarrow(path), pyarrow(path, "pyarrow.ipc")
-    schema = head.layout
-    with open_output(path, None) as file, ipc.new_file(file, schema) as writer:
-        if any(pa.types.is_dictionary(field.type) for field in schema):
-            # A file has one dictionary a column, and tables may differ in theirs.
-            tables = [schema.empty_table()]
-            yield _Gathered(tables)
-            writer.write_table(pa.concat_tables(tables).unify_dictionaries())
-        else:
-            yield _Tables(writer)

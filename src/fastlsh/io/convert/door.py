@@ -97,7 +97,7 @@ def _converting(
         error = pyarrow(output.path).ArrowNotImplementedError
         try:
             with parquet_writer(temporary, layout) as tables:
-                yield _Tables(tables)
+                yield tables
         except error as reason:
             raise InputError(output.path, f"Parquet cannot hold it: {reason}") from reason
         return
@@ -125,8 +125,3 @@ class _Parsed:
         rows = self._parse(piece)
         if rows:
             self._rows.write(rows)
-
-
-class _Tables:
-    def __init__(self, writer: Any) -> None:
-        self.write = writer.write_table

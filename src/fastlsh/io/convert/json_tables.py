@@ -73,7 +73,7 @@ class JsonTables:
         with parquet_writer(self._temporary, schema) as writer:
             for rows in self._spill.read():
                 arrays = [self._array(key, rows, done) for key in self._types]
-                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+                writer.write(pa.Table.from_arrays(arrays, schema=schema))
                 done += len(rows)
 
     def _array(self, key: str, rows: Sequence[Row], done: int) -> Any:

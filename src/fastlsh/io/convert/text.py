@@ -5,15 +5,13 @@ import datetime
 import io
 import json
 import math
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, BinaryIO
 
 from fastlsh.errors import InputError
 from fastlsh.io.convert.parsing import Row, of_lines
-from fastlsh.io.special import is_written_in_place
+from fastlsh.io.outputs import nameless_file
 
 _PIECE = 1 << 22
 
@@ -105,8 +103,7 @@ class Spill:
     """Rows that wait in a file without a name, beside an output."""
 
     def __init__(self, beside: str) -> None:
-        folder = None if is_written_in_place(beside) else os.path.dirname(os.path.abspath(beside))
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._file = nameless_file(beside)
 
     def write(self, rows: Sequence[Row]) -> None:
         """Append rows that came from JSON."""

@@ -1,0 +1,91 @@
+"""How much memory the rows of a row group take when they are decoded."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastlsh.io.row_sizes import value_sizes
+
+LARGE = 4
+"""Times the size of a block: from there on, row groups are read in parts, one after the other."""
+
+DOUBTFUL = 16
+"""Times the size of a block: what the values of dictionaries might take at most."""
+
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8}
+
+
+class Decoded(NamedTuple):
+    """Bytes of a row group."""
+
+    rows: int
+    plain: int
+    """If all values stood in the pages as they are."""
+    likely: float
+    """Of values of dictionaries, for each row: by their mean, weighted by their lengths."""
+    most: float
+    """Of values of dictionaries, for each row: if it is the longest one in each column."""
+
+    def is_large(self, size: int) -> bool:
+        """Whether the row group must be read in parts for blocks of `size` bytes."""
+        return self.plain >= LARGE * size or self.plain + self.rows * self.likely > DOUBTFUL * size
+
+    def rows_at_once(self, size: int) -> int:
+        """Return how many rows a part has."""
+        rows = -(-self.rows * size // max(self.plain, 1))
+        likely = int(2 * size / max(self.likely, 1))
+        return max(1, min(rows, likely, int(DOUBTFUL * size / max(self.most, 1))))
+
+
+def decoded_size(
+    metadata: Any, group: int, size: int, opened: Callable[..., AbstractContextManager[Any]]
+) -> Decoded:
+    """Estimate what a row group takes; a dictionary may stand for far more than a file has.
+
+    Parameters
+    ----------
+    metadata : pyarrow.parquet.FileMetaData
+        Of the file.
+    group : int
+        Which row group.
+    size : int
+        Of a block, in bytes. Where dictionaries cannot matter, they are not read.
+    opened : callable
+        Opens the file, with further arguments of `pyarrow.parquet.ParquetFile`.
+    """
+    of_group = metadata.row_group(group)
+    rows, plain = of_group.num_rows, 0
+    coded: dict[str, float] = {}
+    possible = 0
+    for column in map(of_group.column, range(metadata.num_columns)):
+        encoded, values = column.total_uncompressed_size, column.num_values
+        plain += max(encoded, values * _WIDTHS.get(column.physical_type, 4))
+        if column.has_dictionary_page and column.physical_type not in _WIDTHS:
+            coded[column.path_in_schema] = values / max(rows, 1)
+            possible += values * encoded
+    if possible + plain < LARGE * size:
+        return Decoded(rows, plain, 0.0, 0.0)
+    likely = most = 0.0
+    keywords = {"read_dictionary": list(coded), "pre_buffer": False, "buffer_size": 1 << 14}
+    for name, each in coded.items():  # one at a time: a page of each may be large
+        with opened(metadata, **keywords) as file:
+            first = next(file.iter_batches(1, [group], [name], use_threads=False), None)
+        lengths = np.concatenate([np.zeros(1), *_lengths(first)])
+        likely += each * float((lengths**2).sum() / max(lengths.sum(), 1))
+        most += each * float(lengths.max())
+    return Decoded(rows, plain, likely, most)
+
+
+def _lengths(batch: Any) -> list[Any]:
+    """Return the lengths of the values of all dictionaries in a batch."""
+    waiting, found = [] if batch is None else list(batch.columns), []
+    while waiting:
+        array = waiting.pop()
+        if hasattr(array, "dictionary"):
+            values = array.dictionary
+            found.append(np.broadcast_to(value_sizes(values), len(values)))
+        elif hasattr(array.type, "num_fields") and array.type.num_fields:
+            waiting += array.flatten() if hasattr(array, "field") else [array.values]
+    return found

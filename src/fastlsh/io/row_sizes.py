@@ -1,0 +1,99 @@
+"""The size of each row of a table, by its values alone: however Arrow may hold them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.io.errors import pyarrow
+
+Sizes = NDArray[np.int64]
+
+_VIEWS = ("string_view", "binary_view")
+_LISTS = ("is_list", "is_large_list", "is_map")
+
+
+def row_sizes(table: Any) -> Sizes:
+    """Return the bytes of each row of a table, with a dictionary's value counted in every row.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or pyarrow.RecordBatch
+        Rows whose structure is sound.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (rows,)
+        At least 1. The value under a null has no bytes, unless all values of the type have the
+        same number.
+    """
+    total = np.ones(len(table), np.int64)
+    for column in table.columns:
+        start = 0
+        for chunk in getattr(column, "chunks", [column]):
+            total[start : start + len(chunk)] += value_sizes(chunk)
+            start += len(chunk)
+    return total
+
+
+def value_sizes(array: Any) -> Any:
+    """Return the bytes of each value of an array: int64 (n,), or one number for all."""
+    pa = pyarrow("")
+    types, kind = pa.types, array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return value_sizes(array.storage)
+    if types.is_null(kind):
+        return 0
+    if types.is_dictionary(kind):
+        codes = _dense(array.indices).astype(np.int64)
+        values = np.broadcast_to(value_sizes(array.dictionary), len(array.dictionary))
+        return _valid(array, np.append(values, 0)[np.where(_are_null(array), -1, codes)])
+    if types.is_struct(kind):
+        parts = (value_sizes(array.field(number)) for number in range(kind.num_fields))
+        return _valid(array, sum(parts, np.zeros(len(array), np.int64)))
+    if types.is_fixed_size_list(kind):
+        # Values begin where the array does.
+        values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
+        sizes = np.broadcast_to(value_sizes(values), len(values))
+        return _valid(array, sizes.reshape(len(array), kind.list_size).sum(axis=1, dtype=np.int64))
+    if any(getattr(types, name)(kind) for name in _LISTS):
+        offsets = np.asarray(array.offsets).astype(np.int64)
+        values = array.values.slice(offsets[0], offsets[-1] - offsets[0])
+        sizes = np.broadcast_to(value_sizes(values), len(values))
+        ends = np.append(0, np.cumsum(sizes, dtype=np.int64))[offsets - offsets[0]]
+        return 4 + _valid(array, np.diff(ends))
+    if str(kind) in _VIEWS:
+        return _valid(array, _numbers(array, np.int32, 4)[:, 0].astype(np.int64)) + 16
+    if types.is_large_string(kind) or types.is_large_binary(kind):
+        return 8 + _valid(array, np.diff(_numbers(array, np.int64, 1, 1)[:, 0]))
+    if types.is_string(kind) or types.is_binary(kind):
+        return 4 + _valid(array, np.diff(_numbers(array, np.int32, 1, 1)[:, 0]).astype(np.int64))
+    try:
+        return -(-kind.bit_width // 8)
+    except ValueError:  # rare types, such as unions
+        return np.array([len(repr(value)) for value in array.to_pylist()], np.int64)
+
+
+def _numbers(array: Any, dtype: Any, width: int, more: int = 0) -> NDArray[Any]:
+    """Return the first buffer behind the validity of an array, `width` numbers for each value."""
+    if not len(array):
+        return np.zeros((more, width), dtype)
+    buffer = array.buffers()[1]
+    place = array.offset * width * np.dtype(dtype).itemsize
+    return np.frombuffer(buffer, dtype, (len(array) + more) * width, place).reshape(-1, width)
+
+
+def _dense(indices: Any) -> NDArray[Any]:
+    return np.asarray(indices.fill_null(0) if indices.null_count else indices)
+
+
+def _are_null(array: Any) -> Any:
+    if not array.null_count:
+        return False
+    return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _valid(array: Any, sizes: Sizes) -> Sizes:
+    if array.null_count:
+        return np.where(_are_null(array), 0, sizes)
+    return sizes

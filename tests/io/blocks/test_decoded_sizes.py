@@ -1,0 +1,65 @@
+"""Blocks of tables are bounded by what they take in memory, not by what they take in the file."""
+
+import numpy as np
+import pytest
+
+from fastlsh.io import Options, Source, cut
+from fastlsh.io.row_sizes import row_sizes
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+SIZE = 1 << 16
+LONG = 20_000
+
+
+def dictionary_table(rows):
+    """Return texts that take 80 KB once, and far more if each row has its own."""
+    values = pa.array([letter * LONG for letter in "abcd"])
+    return pa.table({"text": pa.DictionaryArray.from_arrays(
+        pa.array(np.arange(rows) % 4, pa.int32()), values
+    )})  # fmt: skip
+
+
+def decoded(block):
+    texts = block.documents().texts
+    return int(row_sizes(pa.table({"text": texts})).sum())
+
+
+@pytest.mark.parametrize("form", ["strings", "dictionary", "nested", "arrow"])
+def test_dictionaries_do_not_make_large_blocks(tmp_path, form):
+    table = dictionary_table(400)
+    column, kind, path = "text", "parquet", tmp_path / "t"
+    if form == "arrow":
+        kind = "arrow"
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        if form == "nested":
+            strings = table.column("text").combine_chunks().cast(pa.string())
+            table = pa.table({"a": pa.StructArray.from_arrays([strings], ["text"])})
+            column = "a.text"
+        pq.write_table(table, path, store_schema=form == "dictionary")
+    assert path.stat().st_size < 100_000
+    source = Source(str(path), kind, None, Options(column))
+    blocks = list(cut(source, SIZE))
+    assert max(map(decoded, blocks)) <= 4 * SIZE
+    assert sum(len(block.documents()) for block in blocks) == 400
+    places = [block.place for block in blocks]
+    for place in places:
+        (*_, block) = cut(source, SIZE, after=place) if place != places[-1] else blocks
+        assert block.place == places[-1]
+
+
+def test_row_groups_with_long_and_short_dictionaries(tmp_path):
+    short = pa.table({"text": [f"text {n}" for n in range(400)]})
+    long = dictionary_table(400).cast(short.schema)
+    with pq.ParquetWriter(tmp_path / "t", short.schema) as writer:
+        for table in (short, short, long, short, long):
+            writer.write_table(table)
+    source = Source(str(tmp_path / "t"), "parquet", None, Options())
+    blocks = list(cut(source, SIZE))
+    assert max(map(decoded, blocks)) <= 4 * SIZE
+    texts = [text for block in blocks for text in block.documents().texts.to_pylist()]
+    expected = [*short["text"], *short["text"], *long["text"], *short["text"], *long["text"]]
+    assert texts == [text.as_py() for text in expected]
