@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,8 @@ DONE = "signed.json"
 REASONS = 10
 """So many bad rows are told of."""
 SAMPLE = 4096
+SAMPLE_OF_BLOCK = 64
+"""Texts of a block whose length is measured."""
 
 
 class Summary(NamedTuple):
@@ -49,6 +51,8 @@ class Summary(NamedTuple):
     """Whether all priorities are integers."""
     integers: bool
     """Whether all ids are integers of 64 bits."""
+    text: int
+    """Bytes of all texts, about."""
 
 
 def sign_inputs(job: Job) -> Summary:
@@ -84,6 +88,8 @@ def sign_inputs(job: Job) -> Summary:
         job.work.drop(BROKEN)  # from here on, no file may change
         job.work.write(DONE, _summary(job)._asdict())
     summary = job.work.read_as(Summary, DONE)
+    for number in range(summary.runs):
+        job.work.length(f"{run_name(number)}/blocks.json")  # an error if it is missing
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
     return summary
@@ -137,7 +143,8 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         counts = np.bincount(pieces.places[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((counts == 0).sum())
     bad = tuple(error.row or 1 for error in documents.bad)
-    record = BlockRecord(source, block.place, keys.shape[1], bad)
+    size = _text_bytes(documents.texts)
+    record = BlockRecord(source, block.place, keys.shape[1], bad, size)
     priority = documents.priority
     return SignedBlock(
         record,
@@ -151,10 +158,19 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
     )
 
 
+def _text_bytes(texts: Any) -> int:
+    """Return about how many bytes of UTF-8 the texts of a block take."""
+    if hasattr(texts, "nbytes"):
+        return int(texts.nbytes)
+    sample = texts[:: len(texts) // SAMPLE_OF_BLOCK + 1]
+    found = sum(len((text or "").encode("utf-8", "surrogatepass")) for text in sample)
+    return found * len(texts) // max(len(sample), 1)
+
+
 def _summary(job: Job) -> Summary:
     runs = [job.work.read(f"{run_name(n)}/blocks.json") for n in range(count_runs(job))]
-    blocks = [(source, n) for run in runs for source, _, n, _ in run["blocks"]]
-    bad = sum(len(rows) for run in runs for *_, rows in run["blocks"])
+    blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
+    bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
     first = sum(run["blocks"][0][0] < job.known for run in runs)  # of `against`
     identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
@@ -172,6 +188,7 @@ def _summary(job: Job) -> Summary:
         runs=len(runs),
         whole=all(run["whole"] for run in runs),
         integers=all(run["integers"] for run in runs),
+        text=sum(size for run in runs for *_, size in run["blocks"]),
     )
 
 
