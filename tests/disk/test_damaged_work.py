@@ -118,7 +118,10 @@ def goes_on(folder, keywords, expected):
     except InputError as error:
         line = str(error)
         assert line.startswith(str(keywords["work"])), line
-        assert "--restart" in line or "not a work directory" in line, line
+        if "not a work directory" in line:  # there is no manifest: whose files these are is unknown
+            shutil.rmtree(keywords["work"])
+        else:
+            assert "--restart" in line, line
         deduplicate_files(**keywords, restart=True)
     assert written(folder) == expected
 

@@ -20,7 +20,7 @@ from fastlsh.disk.signed_runs import (
     run_name,
 )
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io import Block, Place, cut, in_order
+from fastlsh.io import Block, Place, Source, cut, in_order
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -98,9 +98,9 @@ def sign_inputs(job: Job) -> Summary:
 def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     """Yield all blocks with the number of their file, those behind `after`."""
     first = 0 if after is None else after.source
-    columns = None
-    if after is not None and job.uniform and job.known < len(job.sources):
-        columns = next(iter(cut(job.sources[job.known]))).head.layout
+    columns, path = None, ""
+    if after is not None and job.uniform:
+        columns, path = _first_columns(job, job.sources[job.known : first + 1])
     for number in range(first, len(job.sources)):
         place = after.place if after is not None and number == after.source else None
         found = None
@@ -108,10 +108,19 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
             found = block.head.layout
             yield number, block
         if job.uniform and number >= job.known:
-            columns = found if columns is None else columns
+            if columns is None:
+                columns, path = found, job.sources[number].path
             if found is not None and found != columns:
-                other = job.sources[job.known].path
-                raise job.sources[number].error(f"its columns differ from those of {other}")
+                raise job.sources[number].error(f"its columns differ from those of {path}")
+
+
+def _first_columns(job: Job, sources: list[Source]) -> tuple[Any, str]:
+    """Return the columns of the first file that has any, and its path."""
+    for source in sources:
+        for block in islice(cut(source, job.budget.block, most=job.budget.row), 1):
+            if block.head.layout is not None:
+                return block.head.layout, source.path
+    return None, ""
 
 
 def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:
