@@ -1,7 +1,7 @@
 """Ids: how they are told apart, and how those of the answer are found again."""
 
 import json
-from datetime import datetime, timezone
+from datetime import datetime, time, timezone
 from decimal import Decimal
 from math import inf
 from typing import Any
@@ -96,6 +96,8 @@ def _described(value: Any) -> str:
         return "{}/{}".format(*value.as_integer_ratio())
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(timezone.utc)
+    if isinstance(value, (datetime, time)):
+        value = value.replace(fold=0)
     return f"{type(value).__name__} {value!r}"
 
 
