@@ -57,6 +57,11 @@ def small_budget(monkeypatch, **sizes):
     monkeypatch.setattr(workdir, "synchronise", lambda path: None)
 
 
+def content_of(path):
+    """Return the JSON value of a file of a work directory, without its seal."""
+    return json.loads(path.read_bytes().rpartition(b"\nfastlsh ")[0])
+
+
 def contents(folder):
     """Return the bytes of each file below a folder."""
     return {

@@ -33,7 +33,7 @@ from fastlsh.disk.linking import PARTS, Linked, link_inputs
 from fastlsh.disk.runs import packed
 from fastlsh.disk.signed_runs import BlockRecord, RunWriter, SignedBlock
 from fastlsh.disk.signing import Summary, sign_inputs
-from fastlsh.disk.workdir import MANIFEST, WorkDirectory
+from fastlsh.disk.workdir import WorkDirectory
 from fastlsh.io import Place
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
@@ -77,7 +77,7 @@ def block_of(first: int, count: int, bands: int) -> SignedBlock:
         shared = mixed(numbers ^ salt) >> np.uint64(63) == 0
         keys[band] = mixed(np.where(shared, origin, numbers) | salt << np.uint64(1))
     place = Place(first // BLOCK, first * BYTES, (first + count) * BYTES, first + 1, 0)
-    record = BlockRecord(0, place, count, ())
+    record = BlockRecord(0, place, count, (), count * BYTES)
     return SignedBlock(record, packed(keys), mixed(numbers), 0, [], True, True)
 
 
@@ -182,7 +182,7 @@ def working(folder: Path | None, memory: str) -> Iterator[Job]:
     work = WorkDirectory(made / "work")
     try:
         with work.locked():
-            work.write(MANIFEST, {"inputs": []})
+            work.begin({"inputs": []})
             yield Job(work, [], 0, params, options, budget, False, False, print)
     finally:
         shutil.rmtree(made)

@@ -1,7 +1,6 @@
 """Files that are broken, change or vanish: one line, and what was done before stays done."""
 
 import gzip
-import json
 import os
 import shutil
 from contextlib import suppress
@@ -11,7 +10,7 @@ import pytest
 
 from fastlsh.cli import main
 from fastlsh.disk import gathering, linking, on_disk, signing, writing
-from shards import rows_of, small_budget, write_shards
+from shards import content_of, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
 
@@ -117,7 +116,7 @@ def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatc
     inputs[6].write_bytes(gzip.compress(text.replace(b"river", b"brook") * 20 + b"{\n"))
     line_of(capfd, command)
     found = (tmp_path / "k.work").glob("run-*/blocks.json")
-    runs = [json.loads(path.read_text()) for path in found]
+    runs = [content_of(path) for path in found]
     assert {0, 5} < {block[0] for run in runs for block in run["blocks"]}
     assert any(block[0] == 6 for run in runs for block in run["blocks"]) == (size == 40)
     inputs[6].write_bytes(whole)

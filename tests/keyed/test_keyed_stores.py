@@ -14,6 +14,7 @@ import redis_server
 from fastlsh import Index, InputError, Key, LockedKeyError, Shingler
 from fastlsh.disk.workdir import MANIFEST
 from files import put_rows as put
+from shards import content_of
 
 SECRET = bytes(range(1, 33))
 KEY = Key(SECRET)
@@ -209,7 +210,7 @@ def test_a_work_directory_belongs_to_one_key(here):
     how = {"engine": "disk", "work": "work"}
     with pytest.raises(StopError):
         fastlsh.deduplicate_files(["in.jsonl"], "out.jsonl", 0.7, key=KEY, progress=stopping, **how)
-    assert json.loads((Path("work") / MANIFEST).read_text())["key"] == KEY.fingerprint
+    assert content_of(Path("work") / MANIFEST)["key"] == KEY.fingerprint
     for path in Path("work").rglob("*"):
         assert not path.is_file() or SECRET not in path.read_bytes()
     with pytest.raises(InputError, match=f"key was {KEY.fingerprint}, and is {OTHER.fingerprint}"):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.disk.budget import BASE
-from fastlsh.disk.gathering import FOLDER, Gathered, Row, mapped, part_name
+from fastlsh.disk.gathering import FOLDER, Gathered, Row, part_name
 from fastlsh.disk.job import Job
 from fastlsh.disk.linking import Linked
 from fastlsh.disk.long_texts import check_comparable
@@ -191,8 +191,8 @@ def _needed(job: Job, documents: int) -> str:
 def part_texts(job: Job, number: int) -> tuple[NDArray[Any], Any]:
     """Return the rows of a part, and the bytes of its texts, both mapped."""
     name = part_name(number)
-    rows = mapped(job.work / FOLDER / f"{name}.rows", Row)
-    return rows, mapped(job.work / FOLDER / f"{name}.texts", np.uint8)
+    rows = job.work.map(f"{FOLDER}/{name}.rows", Row)
+    return rows, job.work.map(f"{FOLDER}/{name}.texts", np.uint8)
 
 
 def _texts(rows: NDArray[Any], data: NDArray[np.uint8], strict: bool) -> Any:

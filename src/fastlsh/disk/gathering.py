@@ -2,11 +2,11 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import RawIOBase
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +60,23 @@ def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
         for item, record, pieces in found:
             files.add(item, pieces)
             tell(job.sources[record.source], record.place)
-        files.finish()
+        names = ["ids.numbers", "ids.sizes", "ids.json"]
+        files.finish([*names, "ids.places"] if job.cutting is not None else names)
         tell.end()
         job.work.write(DONE, Gathered(files.strict)._asdict())
     job.work.drop(STATE)
     return job.work.read_as(Gathered, DONE)
+
+
+def has_gathered(job: Job) -> bool:
+    """Whether all texts have been gathered."""
+    return job.work.has(DONE)
+
+
+def bytes_gathered(job: Job) -> int:
+    """Return the bytes that an interrupted run has gathered, and that will not be written again."""
+    state = job.work.read(STATE) if job.work.has(STATE) else {}
+    return sum(state.get("sizes", {}).values())
 
 
 def blocks_again(job: Job, records: list[tuple[int, BlockRecord]]) -> Iterator[Any]:
@@ -179,14 +191,16 @@ class _Files:
         self.done: int = state.get("done", 0)
         self.strict: bool = state.get("strict", True)
         self._sizes: dict[str, int] = state.get("sizes", {})
+        self._checksums: dict[str, int] = state.get("checksums", {})
         self._pending: dict[str, list[bytes]] = {}
         self._waiting = 0
         self._changed: set[str] = set()
         self._saved = time.monotonic()
+        for name, size in self._sizes.items():
+            job.work.check_head(f"{FOLDER}/{name}", size, self._checksums.get(name, -1))
+            os.truncate(job.work / FOLDER / name, size)
         for path in (job.work / FOLDER).iterdir():
-            if path.name in self._sizes:
-                os.truncate(path, self._sizes[path.name])
-            else:
+            if path.name not in self._sizes:
                 path.unlink()
 
     def add(self, item: int, pieces: _Pieces) -> None:
@@ -201,16 +215,25 @@ class _Files:
             if time.monotonic() - self._saved > EVERY:
                 self._save()
 
-    def finish(self) -> None:
-        """Bring everything to the disk."""
+    def finish(self, names: Iterable[str]) -> None:
+        """Seal the files, these in any case, and bring everything to the disk."""
         self._write()
         self._save()
+        for name in sorted({*names, *self._sizes}):
+            path = f"{FOLDER}/{name}"
+            checksum = self._checksums.get(name, self._work.first_checksum(path))
+            self._work.seal(path, self._sizes.get(name, 0), checksum)
+        synchronise(self._work / FOLDER)
 
     def _write(self) -> None:
         for name, data in self._pending.items():
-            with open(self._work / FOLDER / name, "ab", buffering=0) as file:
-                _write_all(file, b"".join(data))
+            path, joined = f"{FOLDER}/{name}", b"".join(data)
+            with open(self._work / path, "ab", buffering=0) as file:
+                _write_all(file, joined)
                 self._sizes[name] = file.tell()
+            before = self._checksums.get(name)
+            first = self._work.first_checksum(path) if before is None else before
+            self._checksums[name] = crc32(joined, first)
             self._changed.add(name)
         self._pending.clear()
         self._waiting = 0
@@ -220,7 +243,10 @@ class _Files:
             synchronise(self._work / FOLDER / name)
         synchronise(self._work / FOLDER)
         self._changed.clear()
-        state = {"done": self.done, "strict": self.strict, "sizes": self._sizes}
+        state = {
+            "done": self.done, "strict": self.strict, "sizes": self._sizes,
+            "checksums": self._checksums,
+        }  # fmt: skip
         self._work.write(STATE, state)
         self._saved = time.monotonic()
 
@@ -233,14 +259,8 @@ def _write_all(file: RawIOBase, data: bytes) -> None:
 
 def stored_ids(job: Job, summary: Summary) -> StoredIds:
     """Return the ids of the documents in company."""
-    folder = job.work / FOLDER
-    numbers, sizes = (mapped(folder / f"ids.{name}", np.int64) for name in ("numbers", "sizes"))
-    data = mapped(folder / "ids.json", np.uint8)
+    numbers, sizes = (
+        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "sizes")
+    )
+    data = job.work.map(f"{FOLDER}/ids.json", np.uint8)
     return StoredIds(numbers, np.cumsum(sizes), data, summary.integers)
-
-
-def mapped(path: Path, dtype: Any) -> NDArray[Any]:
-    """Return what a file holds as an array, mapped; an empty or absent one has no element."""
-    if not path.exists() or not path.stat().st_size:
-        return np.empty(0, dtype)
-    return np.memmap(path, dtype, "r")

@@ -1,6 +1,9 @@
 """Ids: how they are told apart, and how those of the answer are found again."""
 
 import json
+from datetime import datetime, time, timezone
+from decimal import Decimal
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,7 @@ _ENCODE = json.JSONEncoder(default=str).encode
 """One for all ids: `json.dumps` would make one for each."""
 
 NO_TEXT = np.uint64(0x9E3779B97F4A7C15)
-"""Tells the hash of a number from that of a text."""
+"""Tells the hash of an id that is no text from the hash of its description."""
 
 
 def identity_hashes(ids: Any) -> Hashes:
@@ -39,10 +42,20 @@ def identity_hashes(ids: Any) -> Hashes:
     texts = [each for each in ids if type(each) is str]
     if len(texts) == len(ids):
         return _hashes(texts)
-    others = [each for each in ids if each is not None and type(each) is not str]
-    # The hash of a number is the same in every process, and that of 1, 1.0 and True is one.
-    numbers = [hash(each) if not isinstance(each, bytes) else _of_bytes(each) for each in others]
-    return np.concatenate([_hashes(texts), np.array(numbers, np.int64).view(np.uint64) ^ NO_TEXT])
+    integers, others = [], []
+    for each in ids:
+        if type(each) is str or each is None or each != each:  # NaN equals nothing
+            continue
+        if (
+            isinstance(each, (int, float, Decimal))
+            and -(2**63) <= each < 2**63
+            and each == int(each)
+        ):
+            integers.append(int(each))
+        else:
+            others.append(_described(each))
+    numbers = _mixed(np.array(integers, np.int64).view(np.uint64))
+    return np.concatenate([_hashes(texts), numbers, _hashes(others) ^ NO_TEXT])
 
 
 def are_integers(ids: Any) -> bool:
@@ -61,8 +74,31 @@ def _hashes(texts: Any) -> Hashes:
     return hashes
 
 
-def _of_bytes(value: bytes) -> int:
-    return int.from_bytes(_hashes([value.decode("latin-1")]).tobytes(), "little", signed=True)
+def _mixed(integers: Hashes) -> Hashes:
+    """Return a different number for each integer, spread over all, in place (fmix64)."""
+    integers ^= NO_TEXT  # 1 would have the number of the empty text
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        integers ^= integers >> np.uint64(33)
+        integers *= np.uint64(factor)
+    integers ^= integers >> np.uint64(33)
+    return integers
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, Decimal))
+
+
+def _described(value: Any) -> str:
+    """Return a text for an id, the same for equal ones in every process, unlike `hash`."""
+    if isinstance(value, bytes):
+        return f"bytes {value.decode('latin-1')}"
+    if _is_number(value) and abs(value) != inf:
+        return "{}/{}".format(*value.as_integer_ratio())
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(timezone.utc)
+    if isinstance(value, (datetime, time)):
+        value = value.replace(fold=0)
+    return f"{type(value).__name__} {value!r}"
 
 
 def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:

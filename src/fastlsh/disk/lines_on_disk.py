@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.disk.answers import kept_documents, whole_answer
 from fastlsh.disk.deciding import decide_parts, limited_documents
-from fastlsh.disk.gathering import FOLDER, mapped, stored_ids
+from fastlsh.disk.gathering import FOLDER, stored_ids
 from fastlsh.disk.job import Job
 from fastlsh.disk.line_pages import line_run_on_disk, report_removal
 from fastlsh.disk.manifest import check_unchanged
@@ -82,8 +82,9 @@ def run_on_disk(
 
 def _places(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where some of the pieces in company begin, and where they end."""
-    folder = job.work / FOLDER
-    numbers, places = (mapped(folder / f"ids.{name}", np.int64) for name in ("numbers", "places"))
+    numbers, places = (
+        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "places")
+    )
     found = places.reshape(-1, 2)[np.searchsorted(numbers, pieces)]
     return found[:, 0], found[:, 1]
 

@@ -66,9 +66,10 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
     if work.has(OVER) or (restart and work.has(MANIFEST)):
         work.empty()
     if not work.has(MANIFEST):
-        work.write(MANIFEST, description)
+        work.begin(description)
         return False
     known = work.read(MANIFEST)
+    description = {**description, "run": known.get("run")}
     if difference := _difference(known, description):
         raise InputError(
             work.path,

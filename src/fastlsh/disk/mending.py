@@ -35,6 +35,7 @@ def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
     before, now = known["inputs"], description["inputs"]
     if before == now or [each["path"] for each in before] != [each["path"] for each in now]:
         return
+    description = {"run": known.get("run"), **description}
     if {**known, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:
         return
     for place, run in reversed(list(enumerate(finished_runs(job)))):

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from fastlsh.disk import gathering, linking, signing
 from fastlsh.disk.answers import ANSWER, clusters_of, kept_documents, whole_answer
 from fastlsh.disk.deciding import decide_parts, find_pairs, limited_documents
-from fastlsh.disk.gathering import Gathered, gather_inputs, stored_ids
+from fastlsh.disk.gathering import (
+    Gathered,
+    bytes_gathered,
+    gather_inputs,
+    has_gathered,
+    stored_ids,
+)
 from fastlsh.disk.job import Job
 from fastlsh.disk.largest import report_largest
 from fastlsh.disk.linking import Linked, link_inputs
@@ -119,7 +125,8 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
     with clock("linking"):
         linked = link_inputs(job, summary)
     with clock("gathering"):
-        _check_room(job, summary, linked)
+        if not has_gathered(job):
+            _check_room(job, summary, linked)
         return summary, linked, gather_inputs(job, summary, linked)
 
 
@@ -130,7 +137,8 @@ def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Ite
         more = {**more, "output": "one file" if job.uniform else "a directory"}
     with job.work.locked():
         description = described(kind, job.params, job.sources, more)
-        accept_mended(job, description)
+        if not machine.restart:
+            accept_mended(job, description)
         if begin(job.work, description, restart=machine.restart):
             job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
         try:
@@ -160,8 +168,7 @@ def _check_room(job: Job, summary: Summary, linked: Linked) -> None:
     """Raise InputError if the texts of the documents in company will not fit onto the disk."""
     if not summary.documents:
         return
-    average = sum(known["size"] for known in job.work.read("manifest.json")["inputs"])
-    needed = average * linked.company // summary.documents
+    needed = summary.text * linked.company // summary.documents - bytes_gathered(job)
     free = shutil.disk_usage(job.work.path).free
     if needed > free:
         raise InputError(

@@ -26,6 +26,8 @@ class BlockRecord(NamedTuple):
     """Or pieces of these, where they are cut."""
     bad: tuple[int, ...]
     """Rows left out."""
+    text: int
+    """Bytes of the texts, about."""
 
 
 class SignedRun(NamedTuple):
@@ -134,7 +136,10 @@ def finished_runs(job: Job) -> list[SignedRun]:
     found = []
     for number in range(count_runs(job)):
         run = job.work.read(f"{run_name(number)}/blocks.json")
-        blocks = [BlockRecord(s, Place(*p), n, tuple(bad)) for s, p, n, bad in run["blocks"]]
+        blocks = [
+            BlockRecord(source, Place(*place), documents, tuple(bad), text)
+            for source, place, documents, bad, text in run["blocks"]
+        ]
         found.append(SignedRun(run["first"], run["documents"], blocks))
     return found
 

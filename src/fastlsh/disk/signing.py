@@ -21,7 +21,7 @@ from fastlsh.disk.signed_runs import (
     run_name,
 )
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io import Block, Place, cut, in_order, largest_batch, without_repetition
+from fastlsh.io import Block, Place, Source, cut, in_order, largest_batch, without_repetition
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -31,6 +31,8 @@ DONE = "signed.json"
 REASONS = 10
 """So many bad rows are told of."""
 SAMPLE = 4096
+SAMPLE_OF_BLOCK = 64
+"""Texts of a block whose length is measured."""
 
 
 class Summary(NamedTuple):
@@ -50,6 +52,8 @@ class Summary(NamedTuple):
     """Whether all priorities are integers."""
     integers: bool
     """Whether all ids are integers of 64 bits."""
+    text: int
+    """Bytes of all texts, about."""
 
 
 def sign_inputs(job: Job) -> Summary:
@@ -86,6 +90,8 @@ def sign_inputs(job: Job) -> Summary:
         job.work.drop(BROKEN)  # from here on, no file may change
         job.work.write(DONE, _summary(job)._asdict())
     summary = job.work.read_as(Summary, DONE)
+    for number in range(summary.runs):
+        job.work.length(f"{run_name(number)}/blocks.json")  # an error if it is missing
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
     return summary
@@ -94,9 +100,9 @@ def sign_inputs(job: Job) -> Summary:
 def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     """Yield all blocks with the number of their file, those behind `after`."""
     first = 0 if after is None else after.source
-    columns = None
-    if after is not None and job.uniform and job.known < len(job.sources):
-        columns = next(iter(cut(job.sources[job.known]))).head.layout
+    columns, path = None, ""
+    if after is not None and job.uniform:
+        columns, path = _first_columns(job, job.sources[job.known : first + 1])
     for number in range(first, len(job.sources)):
         place = after.place if after is not None and number == after.source else None
         found = None
@@ -104,10 +110,19 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
             found = block.head.layout
             yield number, block
         if job.uniform and number >= job.known:
-            columns = found if columns is None else columns
+            if columns is None:
+                columns, path = found, job.sources[number].path
             if found is not None and found != columns:
-                other = job.sources[job.known].path
-                raise job.sources[number].error(f"its columns differ from those of {other}")
+                raise job.sources[number].error(f"its columns differ from those of {path}")
+
+
+def _first_columns(job: Job, sources: list[Source]) -> tuple[Any, str]:
+    """Return the columns of the first file that has any, and its path."""
+    for source in sources:
+        for block in islice(cut(source, job.budget.block, most=job.budget.row), 1):
+            if block.head.layout is not None:
+                return block.head.layout, source.path
+    return None, ""
 
 
 def _check_batches(job: Job) -> None:
@@ -154,7 +169,8 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         counts = np.bincount(pieces.places[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((counts == 0).sum())
     bad = tuple(error.row or 1 for error in documents.bad)
-    record = BlockRecord(source, block.place, keys.shape[1], bad)
+    size = _text_bytes(documents.texts)
+    record = BlockRecord(source, block.place, keys.shape[1], bad, size)
     priority = documents.priority
     return SignedBlock(
         record,
@@ -177,10 +193,23 @@ def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
     return np.pad(keys, ((0, 0), (0, 1)))[:, places]  # the last one is that of null
 
 
+def _text_bytes(texts: Any) -> int:
+    """Return about how many bytes of UTF-8 the texts of a block take."""
+    step = len(texts) // SAMPLE_OF_BLOCK + 1
+    if not hasattr(texts, "nbytes"):
+        sample = texts[::step]
+    elif str(texts.type).startswith("dictionary"):
+        sample = texts.take(np.arange(0, len(texts), step)).to_pylist()
+    else:
+        return int(texts.nbytes)
+    found = sum(len((text or "").encode("utf-8", "surrogatepass")) for text in sample)
+    return found * len(texts) // max(len(sample), 1)
+
+
 def _summary(job: Job) -> Summary:
     runs = [job.work.read(f"{run_name(n)}/blocks.json") for n in range(count_runs(job))]
-    blocks = [(source, n) for run in runs for source, _, n, _ in run["blocks"]]
-    bad = sum(len(rows) for run in runs for *_, rows in run["blocks"])
+    blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
+    bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
     first = sum(run["blocks"][0][0] < job.known for run in runs)  # of `against`
     identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
@@ -199,6 +228,7 @@ def _summary(job: Job) -> Summary:
         runs=len(runs),
         whole=all(run["whole"] for run in runs),
         integers=documents > 0 and all(run["integers"] for run in runs),
+        text=sum(size for run in runs for *_, size in run["blocks"]),
     )
 
 

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.disk.seals import (
+    UnsealedError,
+    checksum_of_head,
+    content_length,
+    first_checksum,
+    seal,
+    seal_of,
+)
 from fastlsh.errors import InputError
 from fastlsh.io import STANDARD, try_lock
 
@@ -35,8 +44,10 @@ _REMEDIES = {
 class WorkDirectory:
     """A directory of one run; everything in it appears whole or not at all.
 
-    A file or directory is written under another name, brought to the disk, and renamed. So what has
-    its own name is complete, and the same command goes on behind it.
+    A file or directory is written under another name, sealed, brought to the disk, and renamed. So
+    what has its own name is complete, and the same command goes on behind it. A file is read in
+    full, and compared with its seal, before it is used for the first time: a file that is damaged
+    or missing is an error that names it.
 
     Parameters
     ----------
@@ -46,6 +57,8 @@ class WorkDirectory:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._run: str | None = None
+        self._lengths: dict[str, int] = {}
 
     def __truediv__(self, name: str) -> Path:
         """Return the path of what is called so."""
@@ -105,15 +118,22 @@ class WorkDirectory:
         """Whether this has been written."""
         return (self / name).exists()
 
+    def begin(self, manifest: dict[str, Any]) -> None:
+        """Write the manifest of a new run."""
+        self._run = None
+        self.write(MANIFEST, {"run": secrets.token_hex(8), **manifest})
+
     def read(self, name: str) -> Any:
         """Return what `write` has written."""
+        length = self.length(name)
         with self._parsing(name):
-            return json.loads((self / name).read_text(encoding="utf-8"))
+            return json.loads((self / name).read_bytes()[:length])
 
     def read_as(self, kind: Callable[..., T], name: str) -> T:
         """Return what `write` has written of a named tuple."""
+        value = self.read(name)
         with self._parsing(name):
-            return kind(**json.loads((self / name).read_text(encoding="utf-8")))
+            return kind(**value)
 
     def write(self, name: str, value: Any) -> None:
         """Write a JSON value."""
@@ -127,9 +147,62 @@ class WorkDirectory:
 
     def load(self, name: str) -> NDArray[Any]:
         """Return an array that `save` has written, mapped: it takes no memory of its own."""
+        self.length(name)
         with self._parsing(name):
             array: NDArray[Any] = np.load(self / name, mmap_mode="r", allow_pickle=False)
         return array
+
+    def map(self, name: str, dtype: Any) -> NDArray[Any]:
+        """Return the elements of a file that `seal` has completed, mapped."""
+        length = self.length(name)
+        if not length:  # which cannot be mapped
+            return np.empty(0, dtype)
+        with self._parsing(name):
+            return np.memmap(self / name, dtype, "r", shape=length // np.dtype(dtype).itemsize)
+
+    def length(self, name: str) -> int:
+        """Return the bytes of a file's content, which is compared with its seal the first time.
+
+        Raises
+        ------
+        InputError
+            The file is missing, damaged, or belongs to another run.
+        """
+        if name not in self._lengths:
+            with self._sealed(name):
+                self._lengths[name] = content_length(self / name, self.first_checksum(name))
+        return self._lengths[name]
+
+    def first_checksum(self, name: str) -> int:
+        """Return the checksum of a file without content."""
+        run = "" if name == MANIFEST else self._run_id()
+        return first_checksum(run, name)
+
+    def check_head(self, name: str, length: int, checksum: int) -> None:
+        """Raise InputError unless a file without a seal begins with this many bytes."""
+        with self._sealed(name):
+            if checksum_of_head(self / name, length, self.first_checksum(name)) != checksum:
+                raise UnsealedError("is damaged")
+
+    def seal(self, name: str, length: int, checksum: int) -> None:
+        """Add the seal to a file that has grown, and bring it to the disk."""
+        with open(self / name, "ab") as file:
+            file.write(seal_of(length, checksum))
+        synchronise(self / name)
+
+    def _run_id(self) -> str:
+        if self._run is None:
+            manifest = self.read(MANIFEST)
+            with self._parsing(MANIFEST):
+                self._run = str(manifest["run"])
+        return self._run
+
+    @contextmanager
+    def _sealed(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except UnsealedError as error:
+            raise InputError(self / name, f"the file {error}: start over with --restart") from error
 
     @contextmanager
     def _parsing(self, name: str) -> Iterator[None]:
@@ -149,8 +222,13 @@ class WorkDirectory:
         temporary = self / (name + TEMPORARY)
         try:
             yield temporary
-            for path in (temporary, *temporary.rglob("*")) if temporary.is_dir() else (temporary,):
+            inside = sorted(temporary.rglob("*"))
+            for path in (*inside, temporary):
+                if path.is_file():
+                    relative = path.relative_to(temporary)
+                    seal(path, self.first_checksum((Path(name) / relative).as_posix()))
                 synchronise(path)
+            self._forget(name)
             os.replace(temporary, self / name)
             synchronise(temporary.parent)
         except OSError as error:
@@ -166,6 +244,7 @@ class WorkDirectory:
     def drop(self, *names: str) -> None:
         """Remove what is of no further use; a directory loses its name before what is in it."""
         for name in names:
+            self._forget(name)
             path = self / name
             if path.is_dir():
                 path = self / (name + TEMPORARY)
@@ -179,11 +258,17 @@ class WorkDirectory:
         First of all the manifest gets another name, which takes no room on a full disk: what a kill
         leaves is then thrown away, too.
         """
+        self._run = None
+        self._forget(MANIFEST)
         if self.has(MANIFEST):
             os.replace(self / MANIFEST, self / OVER)
             synchronise(self.path)
         self.drop(*(set(os.listdir(self.path)) - {LOCK, OVER}))
         self.drop(OVER)
+
+    def _forget(self, name: str) -> None:
+        for known in [each for each in self._lengths if f"{each}/".startswith(f"{name}/")]:
+            del self._lengths[known]
 
     def size(self) -> int:
         """Return how many bytes it takes on the disk."""

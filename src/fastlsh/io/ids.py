@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 _COUNTED = {"int64", "int32", "uint64", "uint32", "string", "large_string"}
 """Types of Arrow whose values are equal where those of Python are."""
 
+_VIEWS = {"string_view", "binary_view"}
+
 
 class _Piece(NamedTuple):
     """The ids of a block."""
@@ -57,6 +59,8 @@ class Ids(Sequence[Any]):
 
     def add(self, path: str, ids: Any, rows: NDArray[np.int64]) -> None:
         """Append the ids of a block: a list or an Arrow array, with None for ``FILE:ROW``."""
+        if str(getattr(ids, "type", "")) in _VIEWS:  # of which pyarrow cannot take some
+            ids = ids.cast(f"large_{str(ids.type).removesuffix('_view')}")
         if len(rows):
             self._pieces.append(_Piece(path, ids, rows))
             self._starts.append(len(self) + len(rows))

@@ -146,9 +146,10 @@ class _Reader:
 
     def _check_columns(self, part: Part) -> None:
         # A CSV file without header and rows has no columns to compare.
-        first = self._parts[0]
-        layouts = (first.head.layout, part.head.layout)
-        if self._uniform and None not in layouts and layouts[0] != layouts[1]:
+        if not self._uniform or part.head.layout is None:
+            return
+        first = next(each for each in self._parts if each.head.layout is not None)
+        if first.head.layout != part.head.layout:
             raise part.source.error(f"its columns differ from those of {first.source.path}")
 
     def take(self, part: Part, block: Block, found: Documents) -> None:

@@ -1,0 +1,79 @@
+"""Seals: how a file of a work directory proves that it is complete and unchanged.
+
+A seal is the last line of a file. It has the length of the content before it, and a checksum of
+that content, of the file's name and of its run: a file of another run, or under another name, does
+not fit either.
+"""
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+from zlib import crc32
+
+_FORMAT = "\nfastlsh {:016x} {:08x}\n"
+SEAL_BYTES = len(_FORMAT.format(0, 0))
+_PIECE = 1 << 22
+
+
+class UnsealedError(Exception):
+    """A file is missing, damaged, or belongs to something else."""
+
+
+def first_checksum(run: str, name: str) -> int:
+    """Return the checksum of a file without content."""
+    return crc32(f"{run}/{name}".encode())
+
+
+def seal(path: Path, checksum: int) -> None:
+    """Add the seal to a file without one, whose empty content has the given checksum."""
+    with open(path, "r+b") as file:
+        length, checksum = _checked(file, os.fstat(file.fileno()).st_size, checksum)
+        file.write(seal_of(length, checksum))
+
+
+def seal_of(length: int, checksum: int) -> bytes:
+    """Return the seal of a content."""
+    return _FORMAT.format(length, checksum).encode()
+
+
+def content_length(path: Path, checksum: int) -> int:
+    """Return the length of a file's content, all of which is read.
+
+    Raises
+    ------
+    UnsealedError
+        The seal is missing, or does not fit.
+    """
+    try:
+        with open(path, "rb") as file:
+            length = os.fstat(file.fileno()).st_size - SEAL_BYTES
+            found = _checked(file, max(length, 0), checksum)
+            if file.read() == seal_of(*found):
+                return length
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise UnsealedError("is missing") from error
+    raise UnsealedError("is damaged")
+
+
+def checksum_of_head(path: Path, length: int, checksum: int) -> int:
+    """Return the checksum of the first bytes of a file; UnsealedError if there are fewer."""
+    try:
+        with open(path, "rb") as file:
+            count, checksum = _checked(file, length, checksum)
+    except FileNotFoundError as error:
+        raise UnsealedError("is missing") from error
+    if count < length:
+        raise UnsealedError("is damaged")
+    return checksum
+
+
+def _checked(file: BinaryIO, length: int, checksum: int) -> tuple[int, int]:
+    """Read so many bytes; return how many there were, and their checksum."""
+    left = length
+    while left:
+        data = file.read(min(left, _PIECE))
+        if not data:
+            break
+        checksum = crc32(data, checksum)
+        left -= len(data)
+    return length - left, checksum
