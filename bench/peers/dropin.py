@@ -47,19 +47,22 @@ def prepared(work: Work) -> Callable[[], float]:
 
 def compare(row: Row, worlds: Sequence[World], count: int) -> dict[str, Any] | None:
     """Time a row with both libraries; None if datasketch cannot make the call."""
-    try:
-        theirs, ours = (row.make(world) for world in worlds)
-    except ImportError:
-        return None
-    answers = []
-    for work in (theirs, ours):
-        if work.before:
-            work.before()
-        answers.append(plain(work.run()))
+    works, answers = [], []
+    for world in worlds:
+        try:
+            work = row.make(world)
+            if work.before:
+                work.before()
+            answers.append(plain(work.run()))
+        except ImportError:  # as without pybloomfilter
+            if works:
+                raise
+            return None
+        works.append(work)
     assert answers[0] == answers[1], f"{row.name}: {answers[0]!r:.300} != {answers[1]!r:.300}"
     del answers
     gc.collect()
-    sides = [prepared(theirs), prepared(ours)]
+    sides = [prepared(work) for work in works]
     pairs = []
     for number in range(count):
         order = (0, 1) if number % 2 == 0 else (1, 0)
@@ -67,7 +70,7 @@ def compare(row: Row, worlds: Sequence[World], count: int) -> dict[str, Any] | N
         for side in order:
             seconds[side] = sides[side]()
         pairs.append(seconds)
-        if number == 2 and sum(seconds) * theirs.count > LONG:
+        if number == 2 and sum(seconds) * works[0].count > LONG:
             break
     return summary(pairs)
 

@@ -18,7 +18,7 @@ STORAGES: dict[str, Callable[[Any], Any]] = {
 
 def asked(world: World, kind: str, looked: bool) -> tuple[Any, list[Any]]:
     """Return a storage of an index, and some of its keys."""
-    names = list(STORAGES[kind](world.looked).keys())[:FEW]
+    names = sorted(STORAGES[kind](world.looked).keys())[:FEW]
     return STORAGES[kind](world.looked if looked else world.index), names
 
 

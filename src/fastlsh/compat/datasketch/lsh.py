@@ -53,7 +53,8 @@ class MinHashLSH(Index):
     hashranges
         (start, end) of each band.
     keys, hashtables
-        Storages; in memory, views to look into.
+        Storages. Whoever looks into the buckets of an index in memory makes it keep its keys in
+        dictionaries from then on, as datasketch does.
 
     Raises
     ------
@@ -121,14 +122,16 @@ class MinHashLSH(Index):
     def add_to_query_buffer(self, minhash: Sketch) -> None:
         """Look up the buckets of a sketch, for `collect_query_buffer` to answer.
 
-        In memory, a bucket that has keys by now is followed until it has none: what is collected
-        are the keys that it has then. Redis answers now.
+        In memory, a bucket that has keys by now goes on changing until it has none: what is
+        collected are the keys that it has then. Redis answers now.
         """
         self._check(minhash)
-        self._engine.add_to_query_buffer(minhash.hashvalues)
+        self._storages().add_to_query_buffer(minhash.hashvalues)
 
     def collect_query_buffer(self) -> list[Any]:
         """Return the keys that all buffered queries found, and forget these queries."""
+        if isinstance(self._engine, Tables):
+            return []
         found = [set().union(*buckets) for buckets in self._engine.collect_query_buffer()]
         return self._loaded(set.intersection(*found)) if found else []
 
@@ -156,7 +159,7 @@ class MinHashLSH(Index):
 
     def __contains__(self, key: Hashable) -> bool:
         """Return whether the key is there."""
-        return self._stored(key) in self._engine.keys
+        return self._stored(key) in self._engine
 
     def is_empty(self) -> bool:
         """Return whether no key is there."""

@@ -86,10 +86,6 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
         """Add values to a key."""
         self._dict[key].update(vals)
 
-    def replace(self, key: Hashable, vals: set[Any]) -> None:
-        """Let a set be the values of a key."""
-        self._dict[key] = vals
-
 
 def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> OrderedStorage:
     """Return an ordered storage of the type that `config` names.
