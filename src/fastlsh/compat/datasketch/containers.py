@@ -106,6 +106,14 @@ class OrderedStorage(Storage):
 class UnorderedStorage(Storage):
     """A storage that keeps each value of a key once."""
 
+    def add(self, key: Hashable, val: Any, buffer: bool = False) -> None:
+        """Add one value to a key."""
+        self.insert(key, val, buffer=buffer)
+
+    def discard(self, key: Hashable, val: Any, buffer: bool = False) -> None:
+        """Remove one value of a key, and with its last value the key."""
+        self.remove_val(key, val, buffer=buffer)
+
 
 def random_name(length: int) -> bytes:
     """Return random lower-case letters: the prefix of an index that was given none."""

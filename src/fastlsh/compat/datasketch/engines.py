@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import KeyBuckets
 from fastlsh.compat.datasketch.bands import band_keys
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
-from fastlsh.compat.datasketch.storage import (
-    DictListStorage,
-    ordered_storage,
-    unordered_storage,
-)
+from fastlsh.compat.datasketch.storage import ordered_storage, unordered_storage
 
 INSERTED, KNOWN, NOT_HERE = 0, 1, 2
 """What `insert` answers. Tables refuse values of another kind than those they have."""
@@ -119,6 +115,8 @@ class Storages:
         Shortens the key of a band.
     """
 
+    table = None
+
     def __init__(
         self,
         b: int,
@@ -157,7 +155,7 @@ class Storages:
         """Insert a key by the keys of its bands, maybe those of several sketches."""
         self.keys.insert(key, *keys_of_bands, buffer=buffer)
         for table, one in zip(cycle(self.hashtables), keys_of_bands, strict=False):
-            table.insert(one, key, buffer=buffer)
+            table.add(one, key, buffer)
 
     def query(self, hashvalues: NDArray[Any], bands: int) -> Collection[Any]:
         """Return the keys that share one of the first bands with these minima."""
@@ -176,11 +174,8 @@ class Storages:
         pairs = zip(cycle(self.hashtables), keys_of_bands, strict=False)
         if len(keys_of_bands) > self._b:  # several sketches, which may have a band in common
             pairs = set(pairs)
-        in_dicts = isinstance(self.keys, DictListStorage)
         for table, one in pairs:
-            table.remove_val(one, key, buffer=buffer)
-            if in_dicts and not table.get(one):
-                table.remove(one)
+            table.discard(one, key, buffer)
         self.keys.remove(key, buffer=buffer)
         return True
 

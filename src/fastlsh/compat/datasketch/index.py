@@ -6,7 +6,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fastlsh._kernels import KeyBuckets
 from fastlsh.compat.datasketch.bands import band_key
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage
 from fastlsh.compat.datasketch.engines import KNOWN, NOT_HERE, Storages, Tables
@@ -113,11 +112,6 @@ class Index:
             if self._engine.insert(key, values, False) == NOT_HERE:
                 self._storages().insert(key, values, False)
 
-    @property
-    def _table(self) -> KeyBuckets | None:
-        engine = self._engine
-        return engine.table if isinstance(engine, Tables) else None
-
     def _storages(self) -> Storages:
         """Return the storages; keys that are in tables move to dictionaries, and stay there."""
         if isinstance(self._engine, Tables):
@@ -173,17 +167,17 @@ class KeyView(DictListStorage):
         self._index = index
 
     def __iter__(self) -> Iterator[Any]:
-        table = self._index._table
+        table = self._index._engine.table
         yield from self._dict if table is None else table.distinct_keys()
 
     def size(self) -> int:
         """Return the number of keys."""
-        table = self._index._table
+        table = self._index._engine.table
         return len(self._dict if table is None else table)
 
     def has_key(self, key: Hashable) -> bool:
         """Return whether the key is there."""
-        table = self._index._table
+        table = self._index._engine.table
         return key in (self._dict if table is None else table)
 
     @property

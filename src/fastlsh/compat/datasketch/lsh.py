@@ -8,7 +8,6 @@ from fastlsh.compat.datasketch.index import Index
 from fastlsh.compat.datasketch.params import Sketch, choose_bands
 from fastlsh.compat.datasketch.params import optimal_param as _optimal_param
 from fastlsh.compat.datasketch.sessions import MinHashLSHDeletionSession, MinHashLSHInsertionSession
-from fastlsh.compat.datasketch.storage import DictSetStorage
 
 __all__ = [
     "MinHashLSH",
@@ -171,9 +170,9 @@ class MinHashLSH(Index):
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[Any, int]]:
         """Return for each band how many of the given keys each of its buckets has."""
-        distinct = [self._stored(key) for key in set(keys)]
-        tables = [DictSetStorage() for _ in range(self.b)]
-        for key, band_keys in zip(distinct, self.keys.getmany(*distinct), strict=True):
-            for i, bucket in enumerate(band_keys):
-                tables[i % self.b].insert(bucket, key)
-        return [table.itemcounts() for table in tables]
+        counts: list[dict[Any, int]] = [{} for _ in range(self.b)]
+        for band_keys in self.keys.getmany(*[self._stored(key) for key in set(keys)]):
+            for i, count in enumerate(counts):
+                for one in set(band_keys[i :: self.b]):
+                    count[one] = count.get(one, 0) + 1
+        return counts

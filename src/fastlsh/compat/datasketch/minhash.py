@@ -170,7 +170,9 @@ class MinHash(GrowingSketch):
 
     def __getstate__(self) -> Any:
         # What datasketch's own class has, so that either reads what the other writes.
-        return {**self.__dict__, "_a_gpu": None, "_b_gpu": None}
+        state = self.__dict__.copy()
+        state["_a_gpu"] = state["_b_gpu"] = None
+        return state
 
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update({"scheme": "legacy", "_gpu_mode": "disable"} | state)
