@@ -110,7 +110,7 @@ def _(package, scheme, b):
 @calls("bBitMinHash: ==", r=[0.0, 0.5, math.nan], other=[0.0, 0.5, math.nan])
 def _(package, r, other):
     one = package.bBitMinHash(sketch(package), 4, r)
-    return [one == one, one == package.bBitMinHash(sketch(package), 4, other)]  # noqa: PLR0124
+    return [one == one, one == package.bBitMinHash(sketch(package), 4, other)]
 
 
 @calls("bBitMinHash: state", scheme=SCHEMES, b=BITS)
