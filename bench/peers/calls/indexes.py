@@ -44,12 +44,12 @@ def each(call: Callable[[Any], Any], arguments: list[Any]) -> Work:
 
 @add("MinHashLSH.__init__", sized=False)
 def _(world: World) -> Work:
-    return Work(lambda: world.empty_index().b)
+    return Work(lambda: world.library.MinHashLSH(THRESHOLD, NUM_PERM).b)
 
 
 @add("MinHashLSH.__init__", arguments="params", sized=False)
 def _(world: World) -> Work:
-    return Work(lambda: world.empty_index(params=(9, 13)).b)
+    return Work(lambda: world.empty_index().b)
 
 
 @add(

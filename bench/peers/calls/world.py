@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 NUM_PERM, THRESHOLD = 128, 0.8
+PARAMS = (9, 13)
+"""What datasketch chooses for this threshold, in 10 milliseconds."""
 FEW = 50
 """Number of further keys, for what is inserted and removed."""
 
@@ -68,7 +70,7 @@ class World:
 
     def empty_index(self, **options: Any) -> Any:
         """Return an index without keys."""
-        return self.library.MinHashLSH(**{"threshold": THRESHOLD, "num_perm": NUM_PERM} | options)
+        return self.library.MinHashLSH(num_perm=NUM_PERM, params=PARAMS, **options)
 
     def filled(self, looked: bool = False, **options: Any) -> Any:
         """Return an index with all keys, `looked`: into whose storages somebody has looked."""
