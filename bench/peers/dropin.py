@@ -41,15 +41,16 @@ def prepared(work: Work) -> Callable[[], float]:
     def measured() -> float:
         if work.before:
             total = sum(once() for _ in range(min(runs, 20)))
-            return total / min(runs, 20) / work.count
-        return common.seconds(work.run, runs, process_time) / runs / work.count
+            return total / min(runs, 20) / work.calls
+        return common.seconds(work.run, runs, process_time) / runs / work.calls
 
     return measured
 
 
 def compare(row: Row, worlds: Sequence[World], count: int) -> dict[str, Any] | None:
     """Time a row with both libraries; None if datasketch cannot make the call."""
-    works, answers = [], []
+    works: list[Work] = []
+    answers = []
     for world in worlds:
         try:
             work = row.make(world)

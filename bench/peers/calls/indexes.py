@@ -36,7 +36,7 @@ def remove_few(world: World, index: Any) -> None:
 
 def each(call: Callable[[Any], Any], arguments: list[Any]) -> Work:
     """Return the work of a call with each of some arguments."""
-    return Work(lambda: [call(one) for one in arguments], count=len(arguments))
+    return Work(lambda: [call(one) for one in arguments], calls=len(arguments))
 
 
 # ---- MinHashLSH
@@ -63,7 +63,7 @@ def _(world: World) -> Work:
         index = world.filled()
         return [index.get_counts(), index.keys.get(world.names[0])]
 
-    return Work(run, count=world.n)
+    return Work(run, calls=world.n)
 
 
 for _label, _how in FORMS.items():
@@ -72,12 +72,12 @@ for _label, _how in FORMS.items():
     def _(world: World, how: Any = _how) -> Work:
         index = world.filled(**how)
         insert_few(world, index)
-        return Work(lambda: insert_few(world, index), lambda: remove_few(world, index), count=FEW)
+        return Work(lambda: insert_few(world, index), lambda: remove_few(world, index), calls=FEW)
 
     @add("MinHashLSH.remove", arguments=_label)
     def _(world: World, how: Any = _how) -> Work:
         index = world.filled(**how)
-        return Work(lambda: remove_few(world, index), lambda: insert_few(world, index), count=FEW)
+        return Work(lambda: remove_few(world, index), lambda: insert_few(world, index), calls=FEW)
 
     @add("MinHashLSH.query", arguments=_label)
     def _(world: World, how: Any = _how) -> Work:
@@ -115,7 +115,7 @@ for _label, _how in FORMS.items():
         def before() -> None:
             merged[:] = [world.empty_index(**options)]
 
-        return Work(run, before, count=world.n)
+        return Work(run, before, calls=world.n)
 
     @add("MinHashLSH.add_to_query_buffer", "MinHashLSH.collect_query_buffer", arguments=_label)
     def _(world: World, how: Any = _how) -> Work:
@@ -137,7 +137,7 @@ def _(world: World) -> Work:
     def before() -> None:
         merged[:] = [world.filled()]
 
-    return Work(lambda: merged[0].merge(small, check_overlap=True), before, count=FEW)
+    return Work(lambda: merged[0].merge(small, check_overlap=True), before, calls=FEW)
 
 
 @add("MinHashLSH.collect_query_buffer", arguments="nothing", sized=False)
@@ -187,7 +187,7 @@ def bulk_insertion(world: World) -> Any:
 
 @add("MinHashLSHInsertionSession.insert")
 def _(world: World) -> Work:
-    return Work(lambda: len(bulk_insertion(world).keys), count=world.n)
+    return Work(lambda: len(bulk_insertion(world).keys), calls=world.n)
 
 
 @add("MinHashLSHDeletionSession.remove")
@@ -199,7 +199,7 @@ def _(world: World) -> Work:
             for name in world.few:
                 session.remove(name)
 
-    return Work(run, lambda: insert_few(world, index), count=FEW)
+    return Work(run, lambda: insert_few(world, index), calls=FEW)
 
 
 for _kind, _make in {
@@ -235,7 +235,7 @@ def _(world: World) -> Work:
             forest.add(name, sketch)
         return len(forest.keys)
 
-    return Work(run, count=world.n)
+    return Work(run, calls=world.n)
 
 
 @add("MinHashLSHForest.index")
@@ -285,7 +285,7 @@ def _(world: World) -> Work:
     def before() -> None:
         made[:] = [world.empty_ensemble()]
 
-    return Work(lambda: made[0].index(world.entries), before, count=world.n)
+    return Work(lambda: made[0].index(world.entries), before, calls=world.n)
 
 
 @add("MinHashLSHEnsemble.query")

@@ -17,7 +17,7 @@ class Work(NamedTuple):
     """Makes the calls, and returns an answer to compare."""
     before: Callable[[], object] | None = None
     """Makes what one run uses up. It is not timed."""
-    count: int = 1
+    calls: int = 1
     """Number of calls in a run."""
 
 

@@ -162,7 +162,7 @@ def _(world: World) -> Work:
 
 @add("MinHash.bulk", arguments="empty sets")
 def _(world: World) -> Work:
-    return Work(lambda: world.library.MinHash.bulk([[]] * 10), count=10)
+    return Work(lambda: world.library.MinHash.bulk([[]] * 10), calls=10)
 
 
 @add("MinHash.generator", sized=True)

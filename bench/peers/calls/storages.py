@@ -30,7 +30,7 @@ def reads(kind: str, looked: bool) -> None:
         @add(f"{kind}.{name}", arguments=label)
         def _(world: World) -> Work:
             storage, names = asked(world, kind, looked)
-            return Work(lambda: [call(storage, one) for one in names], count=len(names))
+            return Work(lambda: [call(storage, one) for one in names], calls=len(names))
 
     def of_all(name: str, call: Callable[[Any], Any], arguments: str = "") -> None:
         @add(f"{kind}.{name}", arguments=f"{label}{arguments}")
@@ -55,7 +55,7 @@ def reads(kind: str, looked: bool) -> None:
     @add(f"{kind}.getmany", arguments=label)
     def _(world: World) -> Work:
         storage, names = asked(world, kind, looked)
-        return Work(lambda: storage.getmany(*names), count=len(names))
+        return Work(lambda: storage.getmany(*names), calls=len(names))
 
     @add(f"{kind}.add_to_select_buffer", f"{kind}.collect_select_buffer", arguments=label)
     def _(world: World) -> Work:
@@ -65,7 +65,7 @@ def reads(kind: str, looked: bool) -> None:
             storage.add_to_select_buffer(names)
             return storage.collect_select_buffer()
 
-        return Work(run, count=len(names))
+        return Work(run, calls=len(names))
 
 
 for _kind in STORAGES:

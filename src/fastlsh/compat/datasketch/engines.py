@@ -58,12 +58,18 @@ class Tables:
 
     def values(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Yield each key with the values of its bands, once for each of its sketches."""
-        return unpacked(*self.table.contents())
+        return rows_of(*self.table.contents())
 
     def items(self) -> Iterator[tuple[Any, list[bytes]]]:
         """Yield each key with the keys of its bands, once for each of its sketches."""
-        for key, values in self.values():
-            yield key, band_keys(values, self._b, self._r)
+        keys, words, kind = self.table.contents()
+        if kind is None or not keys:
+            return
+        data = unpacked(words, kind).byteswap().tobytes()
+        row = len(data) // len(keys)
+        width = row // self._b
+        for key, start in zip(keys, range(0, len(data), row), strict=True):
+            yield key, [data[i : i + width] for i in range(start, start + row, width)]
 
     def as_dicts(self, buffer_size: int) -> "Storages":
         """Return the same keys in dictionaries, and accept no more changes."""
@@ -84,22 +90,24 @@ class Tables:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["params"])  # type: ignore[misc]
         insert = self.table.insert
-        for key, values in unpacked(state["keys"], state["words"], state["kind"]):
+        for key, values in rows_of(state["keys"], state["words"], state["kind"]):
             insert(key, values, False)
 
 
-def unpacked(
-    keys: list[Any], words: bytes, kind: Kind | None
-) -> Iterator[tuple[Any, NDArray[Any]]]:
+def unpacked(words: bytes, kind: Kind) -> NDArray[Any]:
+    """Return the values of all rows, from what `KeyBuckets.contents` returns."""
+    itemsize, signed, _, narrow = kind
+    letter, stored = "i" if signed else "u", 4 if narrow else itemsize
+    return np.frombuffer(words, f"{letter}{stored}").astype(f"{letter}{itemsize}", copy=False)
+
+
+def rows_of(keys: list[Any], words: bytes, kind: Kind | None) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Yield each key with its values, from what `KeyBuckets.contents` returns."""
     if kind is None or not keys:
         return
-    itemsize, signed, columns, narrow = kind
-    stored = 4 if narrow else itemsize
-    letter = "i" if signed else "u"
-    values = np.frombuffer(words, f"{letter}{stored}").astype(f"{letter}{itemsize}", copy=False)
+    columns = kind[2]
     shape = (len(keys), -1, columns) if columns > 1 else (len(keys), -1)
-    yield from zip(keys, values.reshape(shape), strict=True)
+    yield from zip(keys, unpacked(words, kind).reshape(shape), strict=True)
 
 
 class Storages:

@@ -152,7 +152,7 @@ def _layout(byteorder: str, scheme: str, count: int) -> str:
 
 
 STORED = {
-    (order, name): np.dtype(f"{kind.letter}").newbyteorder(swap)
+    (order, name): np.dtype(f"{swap}{kind.letter}")
     for order, swap in {"@": "=", "=": "=", "<": "<", ">": ">", "!": ">"}.items()
     for name, kind in SCHEMES.items()
 }

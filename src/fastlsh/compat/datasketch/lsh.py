@@ -52,8 +52,7 @@ class MinHashLSH(Index):
     hashranges
         (start, end) of each band.
     keys, hashtables
-        Storages. Whoever looks into the buckets of an index in memory makes it keep its keys in
-        dictionaries from then on, as datasketch does.
+        Storages; see the notes.
 
     Raises
     ------
@@ -63,7 +62,13 @@ class MinHashLSH(Index):
     Notes
     -----
     In memory, a key costs about 4 b (r + 1) bytes for the minima and 6 to 12 for each band, where
-    datasketch takes five to six times as much. A key that was inserted twice
+    datasketch takes five to six times as much. The first call that needs the buckets themselves
+    (`hashtables`, the values in `keys`, `get_counts`, `get_subset_counts`, buffered queries) moves
+    all keys to dictionaries, which takes less time than the insertions saved. From then on, the
+    index takes as much memory as datasketch's. The length of `keys`, its keys and whether it
+    contains one are known without dictionaries.
+
+    A key that was inserted twice
     (``check_duplication=False``) is removed with all its sketches; datasketch leaves the second in
     its buckets.
     """
