@@ -25,7 +25,7 @@ class Storage(ABC):
         return self.size()
 
     def __iter__(self) -> Iterator[Any]:
-        yield from self.keys()
+        return iter(self.keys())
 
     def __contains__(self, key: Hashable) -> bool:
         return self.has_key(key)

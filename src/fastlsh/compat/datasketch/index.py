@@ -168,7 +168,7 @@ class KeyView(DictListStorage):
 
     def __iter__(self) -> Iterator[Any]:
         table = self._index._engine.table
-        yield from self._dict if table is None else table.distinct_keys()
+        return iter(self._dict if table is None else table.distinct_keys())
 
     def size(self) -> int:
         """Return the number of keys."""
