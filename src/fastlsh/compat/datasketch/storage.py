@@ -64,7 +64,7 @@ class DictListStorage(OrderedStorage):
 
     def itemcounts(self, **kwargs: Any) -> dict[Any, int]:
         """Return the number of values of each key."""
-        return dict(zip(self._dict, map(len, self._dict.values()), strict=True))
+        return {key: len(values) for key, values in self._dict.items()}
 
     def has_key(self, key: Hashable) -> bool:
         """Return whether the key is there."""
