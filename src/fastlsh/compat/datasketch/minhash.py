@@ -175,9 +175,12 @@ class MinHash(GrowingSketch):
         return state
 
     def __setstate__(self, state: Any) -> None:
-        self.__dict__.update({"scheme": "legacy", "_gpu_mode": "disable"} | state)
-        for name in ("_a_gpu", "_b_gpu"):
-            self.__dict__.pop(name, None)
+        attributes = self.__dict__
+        attributes.update(state)
+        attributes.setdefault("scheme", "legacy")
+        attributes.setdefault("_gpu_mode", "disable")
+        attributes.pop("_a_gpu", None)
+        attributes.pop("_b_gpu", None)
 
     # ---- inside
 
