@@ -514,15 +514,9 @@ CASES = {
     "KeyRows": lambda isa: (_kernels.KeyBuckets.__base__, {"bands": 2, "rows": 3}),
     "KeyRows.__len__": method_of_keys("__len__"), "KeyRows.kind": method_of_keys("kind"),
     "KeyRows.__contains__": lambda isa: (lambda key: key in key_buckets(), {"key": 3}),
-    "KeyRows.width": method_of_keys("width"), "KeyRows.nbytes": method_of_keys("nbytes"),
-    "KeyRows.living": method_of_keys("living"), "KeyRows.rows_of": method_of_keys("rows_of", key=3),
-    "KeyRows.words": lambda isa: (key_buckets().words, {
-        "rows": np.array([3, 7], INT32), "band": 1, "out": np.zeros((2, 3), UINT32),
-    }),
-    "KeyRows.buckets": method_of_keys("buckets", band=1),
-    "KeyRows.bucket": lambda isa: (key_buckets().bucket, {
-        "band": 0, "words": np.array([3, 4, 5], UINT32),
-    }),
+    "KeyRows.nbytes": method_of_keys("nbytes"), "KeyRows.close": method_of_keys("close"),
+    "KeyRows.distinct_keys": method_of_keys("distinct_keys"),
+    "KeyRows.contents": method_of_keys("contents"),
     "KeyBuckets": lambda isa: (_kernels.KeyBuckets, {"bands": 2, "rows": 3}),
     "KeyBuckets.insert": lambda isa: (key_buckets().insert, {
         "key": "new", "hashvalues": np.arange(6, dtype=UINT64), "unique": True,

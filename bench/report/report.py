@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, conformance, figures, speed
+from bench.report import answers, conformance, dropin, figures, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
@@ -113,6 +113,7 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "migrating datasketch": partial(answers.beside, name="datasketch"),
     "migrating rensa": partial(answers.beside, name="rensa"),
     "migrating lsh": speed.fingerprints,
+    "dropin": dropin.by_class,
     **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},
 }

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh._kernels import KeyBuckets
-from stand_ins import Model, Sketch, sketches
+from stand_ins import Model, Sketch, band_key, sketches
 
 INSERTED, KNOWN, OTHER_KIND = 0, 1, 2
 
 
 def keys_of(table):
-    return table.living()[0]
+    return table.distinct_keys()
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 13, 14, 15, 31, 32, 33, 64, 65, 300])
@@ -75,7 +75,6 @@ def test_a_value_of_64_bits_widens_what_was_kept_in_32(signed):
     assert table.query(small, 1) == [0]
     assert table.query(large, 1) == ["large"]
     assert set(table.query(small, 2)) == {0, "large"}
-    assert table.rows_of(7) == [7]
 
 
 def test_negative_values_stay_narrow_only_where_signed():
@@ -122,14 +121,6 @@ def test_arguments():
         table.insert([], np.zeros(4, np.uint32))
     with pytest.raises(AttributeError, match="tobytes"):
         table.insert("a", [0, 0, 0, 0])
-    assert table.insert("a", np.zeros(4, np.uint32)) == INSERTED
-    with pytest.raises(IndexError, match="band 2 of 2"):
-        table.buckets(2)
-    with pytest.raises(IndexError, match="row 1 of 1"):
-        table.words(np.array([1], np.int32), 0, np.empty((1, 2), np.uint32))
-    with pytest.raises(ValueError, match="expected"):
-        table.words(np.array([0], np.int32), 0, np.empty((1, 3), np.uint32))
-    assert table.bucket(0, np.zeros(3, np.uint32)) == []
 
 
 class Liar:
@@ -188,11 +179,13 @@ def test_any_order_of_calls(calls):
         assert len(table) == len(model.bands)
         assert (key in table) == (key in model.bands)
     assert set(keys_of(table)) == set(model.bands)
-    for band in range(2):
-        heads, counts = table.buckets(band)
-        rows = sum(len(rows) for rows in model.bands.values())
-        assert len(heads) == len(model.buckets(band))
-        assert sum(counts) == rows
+    keys, words, kind = table.contents()
+    rows = np.frombuffer(words, np.uint32).reshape(-1, 2, 2)
+    assert kind == ((4, False, 1, False) if keys or kind else None)
+    found = {}
+    for key, bands in zip(keys, rows, strict=True):
+        found.setdefault(key, []).append([band_key(band) for band in bands])
+    assert found == model.bands
 
 
 def test_removing_gives_memory_back_and_keeps_the_order():
@@ -217,17 +210,34 @@ def test_removing_gives_memory_back_and_keeps_the_order():
 
 def test_a_bucket_of_removed_rows_is_no_bucket():
     table = KeyBuckets(1, 1)
+    zero, one = np.array([0], np.uint32), np.array([1], np.uint32)
     for key in range(5):
         table.insert(key, np.array([key // 3], np.uint32))
     for key in (0, 1, 2):
         table.remove(key)
-    heads, counts = table.buckets(0)
-    assert counts == [2]
-    assert table.bucket(0, np.array([0], np.uint32)) == []
-    assert sorted(table.bucket(0, np.array([1], np.uint32))) == [3, 4]
-    table.insert("new", np.array([0], np.uint32))
-    assert table.bucket(0, np.array([0], np.uint32)) == ["new"]
-    assert heads == [4]
+    assert table.query(zero, 1) == []
+    assert sorted(table.query(one, 1)) == [3, 4]
+    table.insert("new", zero)
+    assert table.query(zero, 1) == ["new"]
+
+
+def test_contents_of_an_empty_table():
+    assert KeyBuckets(2, 2).contents() == ([], b"", None)
+
+
+def test_a_closed_table_refuses_changes():
+    table = KeyBuckets(2, 2)
+    values = np.zeros(4, np.uint32)
+    table.insert("a", values)
+    before = table.contents()
+    table.close()
+    assert table.insert("b", values) == OTHER_KIND
+    assert table.insert("a", values) == OTHER_KIND
+    assert table.remove("a") is None
+    assert table.remove("b") is None
+    assert table.contents() == before
+    assert table.query(values, 2) == ["a"]
+    assert "a" in table
 
 
 def test_keys_are_compared_as_in_a_dict():
@@ -273,7 +283,6 @@ def test_a_comparison_that_changes_the_table():
     table.insert(first, values)
     table.insert(Meddler(act), values)
     assert first in table
-    assert table.rows_of(first)
     assert table.remove(first)
     assert first not in table
 

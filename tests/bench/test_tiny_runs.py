@@ -14,6 +14,7 @@ from bench.report.report import BLOCKS
 NEEDED = {
     "compat_datasketch": "datasketch",
     "datasketch_lsh": "datasketch",
+    "dropin": "datasketch",
     "compat_lsh": "lsh",
     "lost_updates": "FastSketchLSH",
     "spark": "pyspark",
@@ -22,8 +23,8 @@ NEEDED = {
 # All are tried by .ci/run and the job "benchmarks"; the default run tries these.
 QUICK = {"accuracy", "end_to_end", "throughput"}
 MORE = {
-    "compat_lsh", "containment", "disk", "hostile", "index_forms", "integrations", "keys", "lines",
-    "lost_updates", "spark", "tools",
+    "compat_lsh", "containment", "disk", "dropin", "hostile", "index_forms", "integrations",
+    "keys", "lines", "lost_updates", "spark", "tools",
 }  # fmt: skip
 ALL = sorted({*BENCHMARKS, *MORE})
 MORE_OPTIONS = {"exact": [f"--truth={ROOT / 'examples' / 'notices.truth.tsv'}", "--size=9"]}

@@ -120,6 +120,13 @@ def test_bad_signatures(function, signatures, error):
         function(signatures, LSHParams(2, 2))
 
 
+@pytest.mark.parametrize("function", [band_keys, candidate_pairs])
+@pytest.mark.parametrize("params", [None, (2, 2), 4, "2x2"])
+def test_params_of_another_type(function, params):
+    with pytest.raises(TypeError, match=r"params must be LSHParams\(bands, rows\), got"):
+        function(np.zeros((2, 4), np.uint32), params)
+
+
 def test_no_documents():
     none = np.empty((0, 8), np.uint32)
     assert band_keys(none, LSHParams(2, 4)).shape == (2, 0)

@@ -42,7 +42,7 @@ CONFIGS = [None, {}, {"type": "dict"}, {"type": "x"}, {"types": "dict"}, 3, {"ty
 
 def made(package, **how):
     size = int(how.get("num_perm", 16))
-    index = package.MinHashLSH(**{"num_perm": 16, **how})
+    index = package.MinHashLSH(**{"threshold": 0.5, "num_perm": 16, **how})
     index.insert("k", sketch(package, num_perm=size))
     found = index.query(sketch(package, num_perm=size))
     return [index.h, index.b, index.r, index.hashranges, index.buffer_size, index.prepickle, found]
@@ -50,7 +50,7 @@ def made(package, **how):
 
 def bloom(package, **how):
     with contextlib.suppress(ImportError):  # datasketch needs pybloomfilter
-        package.MinHashLSHBloom(**{"num_perm": 16, "n": 10, "fp": 0.1, **how})
+        package.MinHashLSHBloom(**{"threshold": 0.5, "num_perm": 16, "n": 10, "fp": 0.1, **how})
 
 
 calls("MinHashLSH(threshold)", threshold=THRESHOLDS)(made)
@@ -327,7 +327,7 @@ def _(package, how):
 
 
 def ensemble(package, sizes=(2, 3, 3, 7, 9)):
-    result = package.MinHashLSHEnsemble(0.5, 4, 2, 3)
+    result = package.MinHashLSHEnsemble(0.5, 4, 2, 2)
     if sizes:
         result.index(
             [(f"k{s}", sketch(package, [b"%d" % j for j in range(s)]), s) for s in {*sizes}]

@@ -76,6 +76,14 @@ def _(package, buffer):
     return package.LeanMinHash.deserialize(buffer)
 
 
+@calls("deserialize, order", written=["@", "<", ">"], order=ORDERS, size=[0, 11, 12, 28, 60])
+def _(package, written, order, size):
+    one = lean(package)
+    buffer = bytearray(60)
+    one.serialize(buffer, written)
+    return package.LeanMinHash.deserialize(buffer[:size], order)
+
+
 @calls("__setstate__", kind=["LeanMinHash", "bBitMinHash"], buffer=BUFFERS)
 def _(package, kind, buffer):
     result = object.__new__(getattr(package, kind))
@@ -97,6 +105,12 @@ def _(package, one):
 def _(package, scheme, b):
     one = package.bBitMinHash(sketch(package, scheme=scheme), b)
     return [one, one.b, one.r]
+
+
+@calls("bBitMinHash: ==", r=[0.0, 0.5, math.nan], other=[0.0, 0.5, math.nan])
+def _(package, r, other):
+    one = package.bBitMinHash(sketch(package), 4, r)
+    return [one == one, one == package.bBitMinHash(sketch(package), 4, other)]
 
 
 @calls("bBitMinHash: state", scheme=SCHEMES, b=BITS)

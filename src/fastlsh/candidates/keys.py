@@ -37,7 +37,9 @@ def check_signatures(signatures: Any) -> NDArray[np.uint32]:
 
 
 def check_bands(signatures: NDArray[np.uint32], params: LSHParams) -> None:
-    """Raise ValueError if the bands do not fit the signatures."""
+    """Raise TypeError for no `LSHParams`, and ValueError if the bands do not fit the signatures."""
+    if not isinstance(params, LSHParams):
+        raise TypeError(f"params must be LSHParams(bands, rows), got {type(params).__name__}")
     if params.bands * params.rows > signatures.shape[1]:
         raise ValueError(
             f"{params.bands} bands of {params.rows} rows need {params.bands * params.rows} values, "
@@ -74,7 +76,8 @@ def band_keys(
     Raises
     ------
     TypeError, ValueError
-        The signatures have another type or shape, or too few values.
+        The signatures have another type or shape, or too few values, or `params` is no
+        `LSHParams`.
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)

@@ -149,9 +149,10 @@ class TestEnsemble:
         ensemble, entries = MinHashLSHEnsemble(**OPTIONS), self.entries()
         with pytest.raises(ValueError, match="entries is empty"):
             ensemble.index([])
-        for some in ([("a", entries[0][1], 0)], iter([("a", entries[0][1], -1)])):
+        for size in (0, -1):
             with pytest.raises(ValueError, match="must be positive"):
-                ensemble.index(some)
+                ensemble.index(iter([("a", entries[0][1], size)]))
+        assert ensemble.is_empty()
         ensemble.index(entries)
         with pytest.raises(ValueError, match="non-empty"):
             ensemble.index(entries)

@@ -3,6 +3,8 @@
 import copy
 import json
 import pickle
+import sys
+import threading
 from collections import defaultdict
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastlsh.compat.datasketch.engines import Storages, Tables
 from fastlsh.compat.datasketch.lsh import MinHashLSH
 from fastlsh.compat.datasketch.params import optimal_containment_param, optimal_param
 from fastlsh.compat.datasketch.storage import (
@@ -42,7 +45,7 @@ def filled(n=60, b=4, r=3, **options):
 
 def same_contents(index, model):
     """Assert that the storages are those of the model."""
-    assert list(index.keys) == index.keys.keys() == list(model.bands)
+    assert list(index.keys) == list(index.keys.keys()) == list(model.bands)
     assert len(index.keys) == index.keys.size() == len(model.bands)
     for key, rows in model.bands.items():
         assert key in index.keys
@@ -175,6 +178,10 @@ class TestEveryEngine:
                 index.remove(f"key {i}")
         assert index.is_empty()
         assert [len(table) for table in index.hashtables] == [0] * 4
+        again = pickle.loads(pickle.dumps(index))
+        assert again.is_empty()
+        assert again.get_counts() == [{}] * 4
+        index.merge(again)
         index.insert("key 3", rows[3])
         assert index.query(rows[3]) == ["key 3"]
 
@@ -335,14 +342,105 @@ def test_weighted_sketches():
     same_contents(empty, model)
 
 
-def test_storages_in_memory_are_for_looking():
-    index, _, _ = filled(5)
-    for storage in (index.keys, index.hashtables[0]):
-        for change in (storage.insert, storage.remove_val):
-            with pytest.raises(TypeError, match="use the index's insert"):
-                change(b"a", b"b")
-        with pytest.raises(TypeError, match="view of the index"):
-            del storage["key 1"]
+def looks(index):
+    """Look at an index without its buckets."""
+    assert len(index.keys) == index.keys.size() == 60
+    assert list(index.keys)[:2] == ["key 0", "key 1"]
+    assert "key 1" in index.keys
+    assert index.keys.status() == {"keyspace_size": 60}
+    assert index.keys.buffer_size == 50000
+    index.keys.empty_buffer()
+    with index.deletion_session():
+        pass
+    pickle.dumps(index)
+    index.collect_query_buffer()
+
+
+def test_an_index_is_compact_until_somebody_looks_into_its_buckets():
+    index, model, rows = filled()
+    looks(index)
+    assert isinstance(index._engine, Tables)
+    keys = index.keys
+    same_contents(index, model)
+    assert isinstance(index._engine, Storages)
+    looks(index)
+    index.insert("new", rows[0])
+    model.insert("new", rows[0])
+    same_contents(index, model)
+    assert list(keys) == [*model.bands]
+    assert len(keys) == len(model.bands)
+    assert "new" in keys
+    assert keys["new"] is index.keys["new"]
+
+
+def test_storages_in_memory_can_be_changed():
+    index, _, rows = filled(5)
+    held = index.keys
+    (first, *_) = held["key 1"]
+    index.hashtables[0].insert(first, "other")
+    assert "other" in index.query(rows[1])
+    index.hashtables[0].remove_val(first, "key 1")
+    held.insert("added", b"a", b"b")
+    assert index.keys["added"] == [b"a", b"b"]
+    held.buffer_size = 7
+    assert index.keys.buffer_size == 7
+    held.add_to_select_buffer(["added"])
+    assert index.keys.collect_select_buffer() == [[b"a", b"b"]]
+    del held["added"]
+    assert "added" not in index
+
+
+def test_keys_that_are_inserted_while_somebody_looks():
+    rows = sketches(3000, 13)
+    index = MinHashLSH(num_perm=13, params=(4, 3))
+    start = threading.Barrier(3)
+
+    def work(first):
+        start.wait()
+        for i in range(first, len(rows), 2):
+            index.insert(i, rows[i])
+            if i % 3 == 0:
+                index.remove(i)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(first,)) for first in (0, 1)]
+        for thread in threads:
+            thread.start()
+        start.wait()
+        while len(index.keys) < 500:
+            pass
+        index.get_counts()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert set(index.keys) == {i for i in range(len(rows)) if i % 3}
+    assert all(i in index.query(rows[i]) for i in range(len(rows)) if i % 3)
+
+
+class Looker:
+    """A key that looks into the index when it is hashed."""
+
+    def __init__(self, index):
+        self.index = index
+
+    def __hash__(self):
+        return len(self.index.hashtables)
+
+
+@pytest.mark.parametrize("call", ["insert", "remove"])
+def test_a_key_whose_hash_looks_into_the_index(call):
+    index, _, rows = filled(5)
+    key = Looker(index)
+    if call == "insert":
+        index.insert(key, rows[0])
+        assert key in index.query(rows[0])
+    else:
+        with pytest.raises(ValueError, match="does not exist"):
+            index.remove(key)
+    assert list(index.keys)[:5] == [f"key {i}" for i in range(5)]
 
 
 def test_sketches_of_different_kinds_beside_each_other():

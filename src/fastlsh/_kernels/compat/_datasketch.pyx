@@ -55,13 +55,14 @@ cdef class KeyBuckets(KeyRows):
         -------
         int
             0: inserted. 1: the key is there. 2: the values are of another kind than those in the
-            table, or of one that no table holds. Unless 0, nothing was changed.
+            table, or of one that no table holds; or the table is closed. Unless 0, nothing was
+            changed.
         """
         cdef uint32_t h = key_hash(key)
         cdef bytes data = bytes_of(hashvalues)
         cdef Kind kind = self.look(hashvalues, data)
         cdef bint known = self.find_key(key, h, None) > 0   # the last that runs code of others
-        if known and unique:
+        if known and unique and not self.closed:
             return KNOWN
         if not self.takes(&kind):
             return OTHER_KIND
@@ -110,11 +111,20 @@ cdef class KeyBuckets(KeyRows):
 
     @cython.critical_section
     def remove(self, key):
-        """Remove a key with all its signatures; return whether it was there."""
+        """Remove a key with all its signatures.
+
+        Returns
+        -------
+        bool or None
+            Whether the key was there; None if the table is closed, and nothing was changed.
+        """
         cdef Py_ssize_t row
         cdef list rows = []
         cdef list removed = []              # alive until the table is in order again
-        if self.find_key(key, key_hash(key), rows) == 0:
+        self.find_key(key, key_hash(key), rows)
+        if self.closed:
+            return None
+        if not rows:
             return False
         for row in rows:
             removed.append(self.keys[row])
@@ -149,9 +159,13 @@ cdef class KeyBuckets(KeyRows):
         # The first signature decides of what kind all are. A new list may run the __del__ of
         # someone who inserts, up to Python 3.11: so it is made before anything is looked at.
         cdef list keys
+        if self.closed:
+            return False
         if self.dead < self.t.n:
             return self.same_kind(kind)
         keys = []
+        if self.closed:
+            return False
         if self.dead < self.t.n:
             return self.same_kind(kind)
         if kind.itemsize == 0 or kind.columns > (1 << 24) // (self.bands * self.rows):

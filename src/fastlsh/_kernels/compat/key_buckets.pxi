@@ -123,35 +123,6 @@ cdef inline int32_t next_alive(Table* t, Py_ssize_t band, size_t slot, int32_t r
     return link[0]
 
 
-cdef Py_ssize_t count_alive(
-    Table* t, Py_ssize_t band, size_t slot, int32_t* first
-) noexcept nogil:
-    # The rows of a bucket, and the first of them.
-    cdef Py_ssize_t count = 0
-    cdef int32_t row = next_alive(t, band, slot, -1)
-    first[0] = row
-    while row >= 0:
-        count += 1
-        row = next_alive(t, band, slot, row)
-    return count
-
-
-cdef Py_ssize_t copy_band(
-    const Table* t, Py_ssize_t band, const int32_t* rows, Py_ssize_t n, uint32_t* out
-) noexcept nogil:
-    # Returns how many rows were copied: all, or the place of the first that there is not.
-    cdef Py_ssize_t i
-    cdef int32_t row
-    for i in range(n):
-        row = rows[i]
-        if not 0 <= row < t.n:
-            return i
-        memcpy(
-            out + i * t.width, record_of(t, row) + band * t.width, t.width * sizeof(uint32_t)
-        )
-    return n
-
-
 cdef void start_query(Table* t) noexcept nogil:
     cdef Py_ssize_t row
     t.query += 1

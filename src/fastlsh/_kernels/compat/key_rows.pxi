@@ -1,12 +1,12 @@
-# The base of KeyBuckets: its rows, and looking into it.
+# The base of KeyBuckets: its rows, and what is in them.
 # With key_buckets.pxi and key_memory.pxi.
 
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport Py_EQ, PyObject_Hash, PyObject_RichCompareBool
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
 from fastlsh._kernels.compat.key_table cimport CHUNK, Kind, Table
 
 
@@ -21,6 +21,7 @@ cdef class KeyRows:
     cdef Py_ssize_t repeated                # rows whose key an earlier row has
     cdef Py_ssize_t changes
     cdef list keys
+    cdef bint closed
 
     def __cinit__(self, Py_ssize_t bands, Py_ssize_t rows):
         if bands < 1 or rows < 1 or bands > 1 << 24 or rows > (1 << 24) // bands:
@@ -51,11 +52,6 @@ cdef class KeyRows:
         )
 
     @cython.critical_section
-    def width(self):
-        """Return the number of 32-bit words of a band; 0 if there is no row."""
-        return self.t.width
-
-    @cython.critical_section
     def nbytes(self):
         """Return the bytes of memory, without those of the keys themselves."""
         cdef size_t chunk = CHUNK * self.t.record * sizeof(uint32_t)
@@ -64,81 +60,43 @@ cdef class KeyRows:
         return self.t.allocated * chunk + 5 * slots + pointers
 
     @cython.critical_section
-    def living(self):
-        """Return the keys in the order of insertion, and the row of each: two lists.
+    def distinct_keys(self):
+        """Return the keys, each once, in the order of insertion: a list."""
+        cdef list keys = []                 # may run code of others, up to Python 3.11
+        keys.extend(self.keys)
+        if self.dead:
+            keys = [key for key in keys if key is not REMOVED]
+        return distinct(keys) if self.repeated else keys
 
-        A key that was inserted twice is there twice.
+    @cython.critical_section
+    def contents(self):
+        """Return everything that is in the table: keys, words, kind.
+
+        Returns
+        -------
+        keys : list
+            In the order of insertion. A key that was inserted twice is there twice.
+        words : bytes
+            The 32-bit words of the bands of each key, in the same order.
+        kind : tuple or None
+            As `kind` returns.
         """
+        cdef list keys = []                 # may run code of others, up to Python 3.11
+        cdef Py_ssize_t size = self.bands * self.t.width * <Py_ssize_t> sizeof(uint32_t)
+        cdef bytes words = PyBytes_FromStringAndSize(NULL, (self.t.n - self.dead) * size)
+        cdef char* out = PyBytes_AS_STRING(words)
         cdef Py_ssize_t row
-        rows = [row for row in range(self.t.n) if mark_of(&self.t, row)[0] != DEAD]
-        return [self.keys[row] for row in rows], rows
+        for row in range(self.t.n):
+            if mark_of(&self.t, row)[0] != DEAD:
+                keys.append(self.keys[row])
+                memcpy(out, record_of(&self.t, row), size)
+                out += size
+        return keys, words, self.kind()
 
     @cython.critical_section
-    def rows_of(self, key):
-        """Return the rows of a key, in the order of insertion: a list, empty if it is unknown."""
-        rows = []
-        self.find_key(key, key_hash(key), rows)
-        return rows
-
-    @cython.critical_section
-    def words(
-        self, const int32_t[::1] rows not None, Py_ssize_t band, uint32_t[:, ::1] out not None
-    ):
-        """Write a band of some rows into `out`, uint32 (len(rows), words of a band)."""
-        cdef Py_ssize_t i
-        self.check_band(band)
-        memory_of(rows, "rows")
-        memory_of_rows(out, "out")
-        if out.shape[0] != rows.shape[0] or out.shape[1] != self.t.width:
-            raise ValueError(
-                f"out has shape ({out.shape[0]}, {out.shape[1]}), "
-                f"expected ({rows.shape[0]}, {self.t.width})"
-            )
-        if rows.shape[0] == 0 or self.t.n == 0:
-            i = 0
-        else:
-            i = copy_band(&self.t, band, &rows[0], rows.shape[0], &out[0, 0])
-        if i < rows.shape[0]:
-            raise IndexError(f"row {rows[i]} of {self.t.n}")
-
-    @cython.critical_section
-    def buckets(self, Py_ssize_t band):
-        """Return a row of each bucket of a band, and how many rows are in it: two lists."""
-        cdef size_t slot
-        cdef int32_t row
-        cdef Py_ssize_t count
-        heads, counts = [], []
-        self.check_band(band)
-        if self.t.n == 0:
-            return heads, counts
-        for slot in range(<size_t> band << self.t.bits, <size_t> (band + 1) << self.t.bits):
-            count = count_alive(&self.t, band, slot, &row)
-            if count:
-                heads.append(row)
-                counts.append(count)
-        return heads, counts
-
-    @cython.critical_section
-    def bucket(self, Py_ssize_t band, const uint32_t[::1] words not None):
-        """Return the keys of the bucket of these words: a list, with repeated ones."""
-        cdef list found = []
-        cdef size_t slot
-        cdef int32_t row
-        memory_of(words, "words")
-        if self.t.n == 0 or words.shape[0] != self.t.width:
-            return found
-        self.check_band(band)
-        slot = find_slot(&self.t, band, &words[0], hash_words(&words[0], self.t.width))
-        row = next_alive(&self.t, band, slot, -1)
-        while row >= 0:
-            found.append(self.keys[row])
-            row = next_alive(&self.t, band, slot, row)
-        return found
-
-    cdef int check_band(self, Py_ssize_t band) except -1:
-        if not 0 <= band < self.bands:
-            raise IndexError(f"band {band} of {self.bands}")
-        return 0
+    def close(self):
+        """Refuse changes from now on: `insert` answers 2, and `remove` answers None."""
+        self.closed = True
 
     cdef Py_ssize_t find_key(self, key, uint32_t h, list rows) except -1:
         # How many rows a key has; they are appended to `rows`. Without `rows`: whether it has one.

@@ -34,23 +34,23 @@ class bBitMinHash:  # noqa: N801  (datasketch's name)
     __slots__ = ("b", "hashvalues", "r", "scheme", "seed")
 
     def __init__(self, minhash: MinHash, b: int = 1, r: float = 0.0) -> None:
-        self.b = int(b)
-        self.r = float(r)
-        if not 0 <= self.b <= 32:
+        self.b = bits = int(b)
+        self.r = share = float(r)
+        if not 0 <= bits <= 32:
             raise ValueError(f"b must be between 0 and 32, got {b}")
-        if self.r > 1.0:
+        if share > 1.0:
             raise ValueError(f"r must be at most 1.0, got {r}")
+        self.hashvalues: NDArray[np.uint32]
+        self.hashvalues = (minhash.hashvalues & ((1 << bits) - 1)).astype(np.uint32)
         self.scheme = check_scheme(minhash.scheme)
         self.seed = minhash.seed
-        mask = minhash.hashvalues.dtype.type((1 << self.b) - 1)
-        self.hashvalues: NDArray[np.uint32] = (minhash.hashvalues & mask).astype(np.uint32)
 
     def __eq__(self, other: object) -> bool:
         return (
             type(self) is type(other)
             and isinstance(other, bBitMinHash)
-            and (self.scheme, self.seed, self.b, self.r)
-            == (other.scheme, other.seed, other.b, other.r)
+            and (self.scheme, self.seed, self.b) == (other.scheme, other.seed, other.b)
+            and self.r == other.r  # not in the tuples, in which a NaN is equal to itself
             and np.array_equal(self.hashvalues, other.hashvalues)
         )
 
@@ -66,15 +66,12 @@ class bBitMinHash:  # noqa: N801  (datasketch's name)
         ValueError
             The numbers of bits, the schemes or the seeds differ.
         """
-        for name, ours, theirs in (
-            ("b", self.b, other.b),
-            ("permutation schemes", self.scheme, other.scheme),
-            ("seeds", self.seed, other.seed),
-        ):
-            if ours != theirs:
-                raise ValueError(
-                    f"cannot compare b-bit MinHash with different {name}: {ours}, {theirs}"
-                )
+        if self.b != other.b:
+            raise _different("b", self.b, other.b)
+        if self.scheme != other.scheme:
+            raise _different("permutation schemes", self.scheme, other.scheme)
+        if self.seed != other.seed:
+            raise _different("seeds", self.seed, other.seed)
         equal = float(np.count_nonzero(self.hashvalues == other.hashvalues))
         mine, others = self._by_chance(), other._by_chance()
         c1, c2 = mine, others
@@ -133,3 +130,7 @@ class bBitMinHash:  # noqa: N801  (datasketch's name)
         slots = blocks.astype(np.uint64)[:, None] >> self._shifts()
         mask = np.uint64((1 << self._slot()) - 1)
         self.hashvalues = (slots & mask).ravel()[:count].astype(np.uint32)
+
+
+def _different(name: str, one: Any, other: Any) -> ValueError:
+    return ValueError(f"cannot compare b-bit MinHash with different {name}: {one}, {other}")

@@ -25,7 +25,7 @@ class Storage(ABC):
         return self.size()
 
     def __iter__(self) -> Iterator[Any]:
-        yield from self.keys()
+        return iter(self.keys())
 
     def __contains__(self, key: Hashable) -> bool:
         return self.has_key(key)
@@ -105,6 +105,14 @@ class OrderedStorage(Storage):
 
 class UnorderedStorage(Storage):
     """A storage that keeps each value of a key once."""
+
+    def add(self, key: Hashable, val: Any, buffer: bool = False) -> None:
+        """Add one value to a key."""
+        self.insert(key, val, buffer=buffer)
+
+    def discard(self, key: Hashable, val: Any, buffer: bool = False) -> None:
+        """Remove one value of a key, and with its last value the key."""
+        self.remove_val(key, val, buffer=buffer)
 
 
 def random_name(length: int) -> bytes:

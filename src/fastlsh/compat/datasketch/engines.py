@@ -1,38 +1,34 @@
-"""What MinHashLSH runs on: tables in memory, or a storage for each band.
+"""What MinHashLSH runs on: compact tables in memory, or a storage for each band.
 
-Both have `keys`, `hashtables` and the methods of `Storages`. They get keys as they are stored.
+Both get keys as they are stored, and have the methods `insert`, `remove`, `query`, `items`,
+`is_empty` and `empty_buffers`.
 """
 
 import struct
-from collections.abc import Callable, Collection, Hashable, Iterable
+import threading
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import KeyBuckets
+from fastlsh.compat.datasketch.bands import band_keys
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage, random_name
-from fastlsh.compat.datasketch.followed import Followed
-from fastlsh.compat.datasketch.storage import (
-    DictSetStorage,
-    ordered_storage,
-    unordered_storage,
-)
-from fastlsh.compat.datasketch.tables import (
-    INSERTED,
-    KNOWN,
-    OTHER_KIND,
-    BucketView,
-    KeyView,
-    band_keys_of_sketch,
-    expanded,
-    row_words,
-    values_of,
-)
+from fastlsh.compat.datasketch.storage import ordered_storage, unordered_storage
+
+INSERTED, KNOWN, NOT_HERE = 0, 1, 2
+"""What `insert` answers. Tables refuse values of another kind than those they have."""
+
+Kind = tuple[int, bool, int, bool]
+"""Of the values in a table: bytes of one, signed, how many for each minimum, kept in 32 bits."""
 
 
 class Tables:
     """Keys in memory, by the bands of their sketches.
+
+    Nothing can look at the buckets. `as_dicts` returns storages for whoever wants to.
 
     Parameters
     ----------
@@ -42,81 +38,76 @@ class Tables:
 
     def __init__(self, b: int, r: int) -> None:
         self._b, self._r = b, r
-        self._table = KeyBuckets(b, r)
-        self.keys: OrderedStorage = KeyView(self._table, b)
-        self.hashtables: list[UnorderedStorage] = [BucketView(self._table, i) for i in range(b)]
+        self.table = KeyBuckets(b, r)
         # No layer between: a call takes as long as the work.
-        self.query = self._table.query
-        self._followed: Followed | None = None
-        self._change(self._table)
+        self.query = self.table.query
+        self.insert = self.insert_buffered = self.table.insert
+        self.remove = self.remove_buffered = self.table.remove
+        self._leaving = threading.RLock()
+        self._dicts: Storages | None = None
 
-    def _change(self, through: KeyBuckets | Followed) -> None:
-        self.insert = self.insert_buffered = through.insert
-        self.remove = self.remove_buffered = through.remove
-
-    def insert_bands(self, key: Hashable, band_keys: Collection[Any]) -> int:
-        """Insert a key by the keys of its bands, maybe those of several sketches."""
-        keys = list(band_keys)
-        sketches = [
-            values_of(keys[i : i + self._b], self._r, self._table.kind())
-            for i in range(0, len(keys), self._b)
-        ]
-        for values in sketches:
-            if values is None or self.insert(key, values, False) == OTHER_KIND:
-                return OTHER_KIND
-        return INSERTED
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self.table
 
     def is_empty(self) -> bool:
         """Return whether no key is there."""
-        return len(self._table) == 0
+        return len(self.table) == 0
 
-    def _follow(self) -> Followed:
-        if self._followed is None:
-            self._followed = Followed(self._table, self._r, self.keys, self.hashtables)
-            self._change(self._followed)
-        return self._followed
+    def empty_buffers(self) -> None:
+        """Do nothing: nothing is buffered."""
 
-    def add_to_query_buffer(self, hashvalues: NDArray[Any]) -> None:
-        """Look up a bucket of each band, and go along with its changes."""
-        self._follow().query(hashvalues)
+    def values(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Yield each key with the values of its bands, once for each of its sketches."""
+        return rows_of(*self.table.contents())
 
-    def collect_query_buffer(self) -> list[list[set[Any]]]:
-        """Return the buckets of each buffered query, and forget them."""
-        followed, self._followed = self._followed, None
-        self._change(self._table)
-        return followed.queries if followed else []
+    def items(self) -> Iterator[tuple[Any, list[bytes]]]:
+        """Yield each key with the keys of its bands, once for each of its sketches."""
+        keys, words, kind = self.table.contents()
+        if kind is None or not keys:
+            return
+        data = unpacked(words, kind).byteswap().tobytes()
+        row = len(data) // len(keys)
+        width = row // self._b
+        for key, start in zip(keys, range(0, len(data), row), strict=True):
+            yield key, [data[i : i + width] for i in range(start, start + row, width)]
 
-    def as_dicts(self) -> "Storages":
-        """Return the same in dicts."""
-        storages = Storages(self._b, self._r, {"type": "dict"}, None)
-        for key in self.keys:
-            storages.insert_bands(key, self.keys.get(key))
-        if self._followed:
-            storages.take_over(self._followed)
-        return storages
+    def as_dicts(self, buffer_size: int) -> "Storages":
+        """Return the same keys in dictionaries, and accept no more changes."""
+        with self._leaving:
+            if self._dicts is None:
+                self.table.close()
+                storages = Storages(self._b, self._r, {"type": "dict"}, None)
+                for key, keys_of_bands in self.items():
+                    storages.insert_bands(key, keys_of_bands)
+                storages.set_buffer_size(buffer_size)
+                self._dicts = self._dicts or storages  # a key's hash may have come here, too
+            return self._dicts
 
     def __getstate__(self) -> dict[str, Any]:
-        keys, rows = self._table.living()
-        kind = self._table.kind()
-        parts = [] if kind is None else [row_words(self._table, rows, i) for i in range(self._b)]
-        return {
-            "params": (self._b, self._r),
-            "keys": keys,
-            "kind": kind,
-            "words": np.concatenate(parts, axis=1) if parts else None,
-            "followed": self._followed and (self._followed.buckets, self._followed.queries),
-        }
+        keys, words, kind = self.table.contents()
+        return {"params": (self._b, self._r), "keys": keys, "words": words, "kind": kind}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["params"])  # type: ignore[misc]
-        if state["words"] is not None:
-            columns = state["kind"][2]
-            for key, words in zip(state["keys"], state["words"], strict=True):
-                values = expanded(words, state["kind"])
-                self.insert(key, values.reshape(-1, columns) if columns > 1 else values, False)
-        if state.get("followed"):
-            followed = self._follow()
-            followed.buckets, followed.queries = state["followed"]
+        insert = self.table.insert
+        for key, values in rows_of(state["keys"], state["words"], state["kind"]):
+            insert(key, values, False)
+
+
+def unpacked(words: bytes, kind: Kind) -> NDArray[Any]:
+    """Return the values of all rows, from what `KeyBuckets.contents` returns."""
+    itemsize, signed, _, narrow = kind
+    letter, stored = "i" if signed else "u", 4 if narrow else itemsize
+    return np.frombuffer(words, f"{letter}{stored}").astype(f"{letter}{itemsize}", copy=False)
+
+
+def rows_of(keys: list[Any], words: bytes, kind: Kind | None) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """Yield each key with its values, from what `KeyBuckets.contents` returns."""
+    if kind is None or not keys:
+        return
+    columns = kind[2]
+    shape = (len(keys), -1, columns) if columns > 1 else (len(keys), -1)
+    yield from zip(keys, unpacked(words, kind).reshape(shape), strict=True)
 
 
 class Storages:
@@ -132,6 +123,8 @@ class Storages:
         Shortens the key of a band.
     """
 
+    table = None
+
     def __init__(
         self,
         b: int,
@@ -142,16 +135,14 @@ class Storages:
         self._b, self._r = b, r
         self._hashfunc = hashfunc
         base = config.get("basename") or random_name(11)
-        self.hashtables = [
+        self.hashtables: list[UnorderedStorage] = [
             unordered_storage(config, name=base + b"_bucket_" + struct.pack(">H", i))
             for i in range(b)
         ]
-        self.keys = ordered_storage(config, name=base + b"_keys")
+        self.keys: OrderedStorage = ordered_storage(config, name=base + b"_keys")
 
-    def band_keys(self, hashvalues: NDArray[Any], bands: int) -> Iterable[Any]:
-        """Return the keys of the first bands."""
-        keys = band_keys_of_sketch(hashvalues, bands, self._r)
-        return map(self._hashfunc, keys) if self._hashfunc else keys
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self.keys
 
     def insert(
         self, key: Hashable, hashvalues: NDArray[Any], unique: bool = True, buffer: bool = False
@@ -159,24 +150,26 @@ class Storages:
         """Insert a key; return KNOWN, if `unique`, for one that is there."""
         if unique and key in self.keys:
             return KNOWN
-        return self.insert_bands(key, list(self.band_keys(hashvalues, self._b)), buffer)
+        self.insert_bands(key, self._band_keys(hashvalues, self._b), buffer)
+        return INSERTED
 
     def insert_buffered(self, key: Hashable, hashvalues: NDArray[Any], unique: bool) -> int:
         """Insert a key when the buffers are emptied."""
         return self.insert(key, hashvalues, unique, buffer=True)
 
-    def insert_bands(self, key: Hashable, band_keys: Collection[Any], buffer: bool = False) -> int:
+    def insert_bands(
+        self, key: Hashable, keys_of_bands: Collection[Any], buffer: bool = False
+    ) -> None:
         """Insert a key by the keys of its bands, maybe those of several sketches."""
-        self.keys.insert(key, *band_keys, buffer=buffer)
-        for i, one in enumerate(band_keys):
-            self.hashtables[i % self._b].insert(one, key, buffer=buffer)
-        return INSERTED
+        self.keys.insert(key, *keys_of_bands, buffer=buffer)
+        for table, one in zip(cycle(self.hashtables), keys_of_bands, strict=False):
+            table.add(one, key, buffer)
 
     def query(self, hashvalues: NDArray[Any], bands: int) -> Collection[Any]:
         """Return the keys that share one of the first bands with these minima."""
-        tables = self.hashtables[:bands]
         found: set[Any] = set()
-        for table, one in zip(tables, self.band_keys(hashvalues, bands), strict=True):
+        tables = self.hashtables[:bands]
+        for table, one in zip(tables, self._band_keys(hashvalues, bands), strict=True):
             found.update(table.get(one))
         return found
 
@@ -184,12 +177,13 @@ class Storages:
         """Remove a key; return whether it was there."""
         if key not in self.keys:
             return False
-        # Two sketches of a key may have a band in common.
-        for band, one in {(i % self._b, one) for i, one in enumerate(self.keys[key])}:
-            table = self.hashtables[band]
-            table.remove_val(one, key, buffer=buffer)
-            if isinstance(table, DictSetStorage) and not table.get(one):
-                table.remove(one)
+        keys_of_bands = self.keys[key]
+        pairs: Iterable[tuple[UnorderedStorage, Any]]
+        pairs = zip(cycle(self.hashtables), keys_of_bands, strict=False)
+        if len(keys_of_bands) > self._b:  # several sketches, which may have a band in common
+            pairs = set(pairs)
+        for table, one in pairs:
+            table.discard(one, key, buffer)
         self.keys.remove(key, buffer=buffer)
         return True
 
@@ -197,26 +191,36 @@ class Storages:
         """Remove a key when the buffers are emptied; return whether it is there."""
         return self.remove(key, buffer=True)
 
+    def items(self) -> Iterator[tuple[Any, Collection[Any]]]:
+        """Yield each key with the keys of its bands, those of all its sketches."""
+        for key in list(self.keys):
+            yield key, self.keys.get(key)
+
     def is_empty(self) -> bool:
         """Return whether no key is there."""
         return any(table.size() == 0 for table in self.hashtables)
 
+    def empty_buffers(self) -> None:
+        """Carry out what is buffered."""
+        for storage in (self.keys, *self.hashtables):
+            storage.empty_buffer()
+
+    def set_buffer_size(self, value: int) -> None:
+        """Set how many commands each storage gathers."""
+        for storage in (self.keys, *self.hashtables):
+            storage.buffer_size = value
+
     def add_to_query_buffer(self, hashvalues: NDArray[Any]) -> None:
         """Look up a bucket of each band: in dicts the very set, which goes on changing."""
-        for table, one in zip(self.hashtables, self.band_keys(hashvalues, self._b), strict=True):
+        keys_of_bands = self._band_keys(hashvalues, self._b)
+        for table, one in zip(self.hashtables, keys_of_bands, strict=True):
             table.add_to_select_buffer([one])
 
-    def collect_query_buffer(self) -> list[tuple[Collection[Any], ...]]:
+    def collect_query_buffer(self) -> Iterator[tuple[Collection[Any], ...]]:
         """Return the buckets of each buffered query, and forget them."""
-        selected = [table.collect_select_buffer() for table in self.hashtables]
-        return list(zip(*selected, strict=False))
+        return zip(*[table.collect_select_buffer() for table in self.hashtables], strict=False)
 
-    def take_over(self, followed: Followed) -> None:
-        """Go on with the buffered queries of tables that had the same keys."""
-        for (band, one), bucket in followed.buckets.items():
-            table = self.hashtables[band]
-            assert isinstance(table, DictSetStorage)
-            table.replace(one, bucket)
-        for query in followed.queries:
-            for table, bucket in zip(self.hashtables, query, strict=True):
-                table.selected.append(bucket)
+    def _band_keys(self, hashvalues: NDArray[Any], bands: int) -> list[Any]:
+        keys_of_bands = band_keys(hashvalues, bands, self._r)
+        hashfunc = self._hashfunc
+        return [hashfunc(one) for one in keys_of_bands] if hashfunc else keys_of_bands

@@ -62,6 +62,8 @@ class GrowingSketch(Sketch):
         RuntimeError
             `gpu_mode` is "always".
         """
+        if isinstance(b, (list, tuple, bytes)) and not b:
+            return
         hashes = elements.hash_set(self.hashfunc, b, self.scheme)
         if not len(hashes):
             return

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from hashlib import sha1
+from struct import Struct
 from typing import Any
 
 from numpy.typing import NDArray
 
 HashFunction = Callable[[Any], Any]
+
+WORD32, WORD64 = Struct("<I"), Struct("<Q")
 
 
 def sha1_hash32(data: Any) -> int:
@@ -17,7 +20,8 @@ def sha1_hash32(data: Any) -> int:
     data
         bytes, or whatever offers its bytes as a buffer.
     """
-    return int.from_bytes(sha1(data, usedforsecurity=False).digest()[:4], "little")
+    number: int = WORD32.unpack_from(sha1(data, usedforsecurity=False).digest())[0]
+    return number
 
 
 def sha1_hash64(data: Any) -> int:
@@ -28,7 +32,8 @@ def sha1_hash64(data: Any) -> int:
     data
         bytes, or whatever offers its bytes as a buffer.
     """
-    return int.from_bytes(sha1(data, usedforsecurity=False).digest()[:8], "little")
+    number: int = WORD64.unpack_from(sha1(data, usedforsecurity=False).digest())[0]
+    return number
 
 
 def fmix(values: NDArray[Any], width: int) -> NDArray[Any]:

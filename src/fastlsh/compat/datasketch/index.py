@@ -1,16 +1,16 @@
 """What MinHashLSH does behind its face."""
 
 import pickle
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import Any
 
 from numpy.typing import NDArray
 
+from fastlsh.compat.datasketch.bands import band_key
 from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorage
-from fastlsh.compat.datasketch.engines import Storages, Tables
+from fastlsh.compat.datasketch.engines import KNOWN, NOT_HERE, Storages, Tables
 from fastlsh.compat.datasketch.params import Sketch, check_length, check_scheme
 from fastlsh.compat.datasketch.storage import DictListStorage
-from fastlsh.compat.datasketch.tables import KNOWN, OTHER_KIND, band_key
 
 PROTOCOL = 4
 """Of pickled keys: the default of Python 3.8 to 3.13, kept, so that 3.14 finds the same keys."""
@@ -32,12 +32,13 @@ class Index:
     @property
     def keys(self) -> OrderedStorage:
         """The storage from keys to the keys of their bands."""
-        return self._engine.keys
+        engine = self._engine
+        return KeyView(self) if isinstance(engine, Tables) else engine.keys
 
     @property
     def hashtables(self) -> list[UnorderedStorage]:
         """For each band, the storage from band keys to keys."""
-        return self._engine.hashtables
+        return self._storages().hashtables
 
     @property
     def buffer_size(self) -> int:
@@ -46,8 +47,8 @@ class Index:
 
     @buffer_size.setter
     def buffer_size(self, value: int) -> None:
-        for storage in (self.keys, *self.hashtables):
-            storage.buffer_size = value
+        if isinstance(self._engine, Storages):
+            self._engine.set_buffer_size(value)
         self._buffer_size = value
 
     def _insert(
@@ -69,15 +70,18 @@ class Index:
         engine = self._engine
         insert = engine.insert_buffered if buffer else engine.insert
         answer = insert(key, minhash.hashvalues, check_duplication)
-        if answer == OTHER_KIND:
-            answer = self._leave_tables().insert(key, minhash.hashvalues, check_duplication)
+        if answer == NOT_HERE:
+            answer = self._storages().insert(key, minhash.hashvalues, check_duplication)
         if answer == KNOWN:
             raise ValueError(f"The given key already exists: {key!r}")
 
     def _remove(self, key: Hashable, buffer: bool = False) -> None:
         key = self._stored(key)
         remove = self._engine.remove_buffered if buffer else self._engine.remove
-        if not remove(key):
+        removed = remove(key)
+        if removed is None:  # the tables have been left meanwhile
+            removed = self._storages().remove(key)
+        if not removed:
             raise ValueError(f"The given key does not exist: {key!r}")
 
     def _merge(self, other: "Index", check_overlap: bool) -> None:
@@ -94,21 +98,24 @@ class Index:
                 f"Cannot merge MinHashLSH indexed with MinHash scheme {others!r} into one "
                 f"indexed with scheme {known!r}"
             )
-        keys = list(other.keys)
-        if check_overlap and not set(self.keys).isdisjoint(keys):
+        if check_overlap and not set(self.keys).isdisjoint(other.keys):
             raise ValueError("The keys are overlapping, duplicate key exists.")
         self._minhash_scheme = known if known is not None else others
-        for key in keys:
-            self._insert_bands(key, other.keys.get(key))
+        if isinstance(self._engine, Tables) and isinstance(other._engine, Tables):
+            self._insert_values(other._engine)
+        else:
+            for key, band_keys in other._engine.items():
+                self._storages().insert_bands(key, band_keys)
 
-    def _insert_bands(self, key: Hashable, band_keys: Collection[Any]) -> None:
-        if self._engine.insert_bands(key, band_keys) == OTHER_KIND:
-            self._leave_tables().insert_bands(key, band_keys)
+    def _insert_values(self, tables: Tables) -> None:
+        for key, values in tables.values():
+            if self._engine.insert(key, values, False) == NOT_HERE:
+                self._storages().insert(key, values, False)
 
-    def _leave_tables(self) -> Storages:
-        # Dicts hold what the tables cannot: sketches of several kinds beside each other.
-        assert isinstance(self._engine, Tables)
-        self._engine = self._engine.as_dicts()
+    def _storages(self) -> Storages:
+        """Return the storages; keys that are in tables move to dictionaries, and stay there."""
+        if isinstance(self._engine, Tables):
+            self._engine = self._engine.as_dicts(self._buffer_size)
         return self._engine
 
     def _query_b(self, minhash: Sketch, b: int) -> set[Any]:
@@ -145,10 +152,54 @@ class Index:
         self.__dict__.update(state)
         if hashtables is None:
             return
-        if self.hashfunc is None and isinstance(keys, DictListStorage):
-            self._engine = Tables(self.b, self.r)
-            for key in keys:
-                self._insert_bands(key, keys.get(key))
-        else:
-            self._engine = Storages(self.b, self.r, {"type": "dict"}, self.hashfunc)
-            self._engine.keys, self._engine.hashtables = keys, hashtables
+        self._engine = Storages(self.b, self.r, {"type": "dict"}, self.hashfunc)
+        self._engine.keys, self._engine.hashtables = keys, hashtables
+
+
+class KeyView(DictListStorage):
+    """The storage `keys` of an index whose keys are in tables.
+
+    Which keys there are is known without dictionaries. For everything else the index makes them,
+    and this is a storage like any other.
+    """
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def __iter__(self) -> Iterator[Any]:
+        table = self._index._engine.table
+        return iter(self._dict if table is None else table.distinct_keys())
+
+    def size(self) -> int:
+        """Return the number of keys."""
+        table = self._index._engine.table
+        return len(self._dict if table is None else table)
+
+    def has_key(self, key: Hashable) -> bool:
+        """Return whether the key is there."""
+        table = self._index._engine.table
+        return key in (self._dict if table is None else table)
+
+    @property
+    def _keys(self) -> OrderedStorage:
+        return self._index._storages().keys
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_dict":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._dict = self._keys._dict  # type: ignore[attr-defined]
+        return self._dict
+
+    @property
+    def buffer_size(self) -> int:
+        """How many commands a session gathers before it sends them."""
+        return self._index.buffer_size
+
+    @buffer_size.setter
+    def buffer_size(self, value: int) -> None:
+        self._keys.buffer_size = value
+
+    @property
+    def selected(self) -> list[Any]:
+        """What was looked up and not collected."""
+        return self._keys.selected

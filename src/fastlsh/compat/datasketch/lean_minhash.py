@@ -130,7 +130,9 @@ class LeanMinHash(MinHash):
         byteorder
             As it was written.
         """
-        return cls._of(*_read(buf, byteorder))
+        result = object.__new__(LeanMinHash)
+        result.seed, result.hashvalues, result.scheme = _read(buf, byteorder)
+        return result
 
     def __getstate__(self) -> bytearray:
         buf = bytearray(self.bytesize())
@@ -138,7 +140,7 @@ class LeanMinHash(MinHash):
         return buf
 
     def __setstate__(self, buf: Any) -> None:
-        self._fill(*_read(buf, "@"))
+        self.seed, self.hashvalues, self.scheme = _read(buf, "@")
 
     def __hash__(self) -> int:
         return hash((self.scheme, self.seed, tuple(self.hashvalues.tolist())))
@@ -149,14 +151,28 @@ def _layout(byteorder: str, scheme: str, count: int) -> str:
     return f"{byteorder}{HEAD}{'B' if kind.code else ''}{count}{kind.letter}"
 
 
+STORED = {
+    (order, name): np.dtype(f"{swap}{kind.letter}")
+    for order, swap in {"@": "=", "=": "=", "<": "<", ">": ">", "!": ">"}.items()
+    for name, kind in SCHEMES.items()
+}
+"""Type of the serialised hash values, by byte order and scheme."""
+
+
 def _read(buf: Any, byteorder: str) -> tuple[int, NDArray[Any], str]:
-    seed, count = struct.unpack_from(byteorder + HEAD, buf)
+    head = f"{byteorder}{HEAD}"
+    seed, count = struct.unpack_from(head, buf)
     scheme = "legacy"
     if count < 0:
         count = -count
-        (code,) = struct.unpack_from("B", buf, struct.calcsize(byteorder + HEAD))
+        (code,) = struct.unpack_from("B", buf, struct.calcsize(head))
         scheme = scheme_of_code(code)
     # No values take no room, but the padding before them does.
     offset = struct.calcsize(_layout(byteorder, scheme, 0))
-    values = struct.unpack_from(f"{byteorder}{count}{SCHEMES[scheme].letter}", buf, offset)
-    return seed, np.array(values, SCHEMES[scheme].dtype), scheme
+    dtype = SCHEMES[scheme].dtype
+    try:
+        stored = np.frombuffer(buf, STORED[byteorder, scheme], count, offset)
+    except (KeyError, ValueError):  # no value, too few, or an unusual byte order
+        values = struct.unpack_from(f"{byteorder}{count}{SCHEMES[scheme].letter}", buf, offset)
+        return seed, np.array(values, dtype), scheme
+    return seed, stored.astype(dtype), scheme

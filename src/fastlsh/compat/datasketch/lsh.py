@@ -8,7 +8,6 @@ from fastlsh.compat.datasketch.index import Index
 from fastlsh.compat.datasketch.params import Sketch, choose_bands
 from fastlsh.compat.datasketch.params import optimal_param as _optimal_param
 from fastlsh.compat.datasketch.sessions import MinHashLSHDeletionSession, MinHashLSHInsertionSession
-from fastlsh.compat.datasketch.storage import DictSetStorage
 
 __all__ = [
     "MinHashLSH",
@@ -53,7 +52,7 @@ class MinHashLSH(Index):
     hashranges
         (start, end) of each band.
     keys, hashtables
-        Storages; in memory, views to look into.
+        Storages; see the notes.
 
     Raises
     ------
@@ -63,7 +62,13 @@ class MinHashLSH(Index):
     Notes
     -----
     In memory, a key costs about 4 b (r + 1) bytes for the minima and 6 to 12 for each band, where
-    datasketch takes five to six times as much. A key that was inserted twice
+    datasketch takes five to six times as much. The first call that needs the buckets themselves
+    (`hashtables`, the values in `keys`, `get_counts`, `get_subset_counts`, buffered queries) moves
+    all keys to dictionaries, which takes less time than the insertions saved. From then on, the
+    index takes as much memory as datasketch's. The length of `keys`, its keys and whether it
+    contains one are known without dictionaries.
+
+    A key that was inserted twice
     (``check_duplication=False``) is removed with all its sketches; datasketch leaves the second in
     its buckets.
     """
@@ -121,14 +126,16 @@ class MinHashLSH(Index):
     def add_to_query_buffer(self, minhash: Sketch) -> None:
         """Look up the buckets of a sketch, for `collect_query_buffer` to answer.
 
-        In memory, a bucket that has keys by now is followed until it has none: what is collected
-        are the keys that it has then. Redis answers now.
+        In memory, a bucket that has keys by now goes on changing until it has none: what is
+        collected are the keys that it has then. Redis answers now.
         """
         self._check(minhash)
-        self._engine.add_to_query_buffer(minhash.hashvalues)
+        self._storages().add_to_query_buffer(minhash.hashvalues)
 
     def collect_query_buffer(self) -> list[Any]:
         """Return the keys that all buffered queries found, and forget these queries."""
+        if isinstance(self._engine, Tables):
+            return []
         found = [set().union(*buckets) for buckets in self._engine.collect_query_buffer()]
         return self._loaded(set.intersection(*found)) if found else []
 
@@ -156,7 +163,7 @@ class MinHashLSH(Index):
 
     def __contains__(self, key: Hashable) -> bool:
         """Return whether the key is there."""
-        return self._stored(key) in self._engine.keys
+        return self._stored(key) in self._engine
 
     def is_empty(self) -> bool:
         """Return whether no key is there."""
@@ -168,9 +175,9 @@ class MinHashLSH(Index):
 
     def get_subset_counts(self, *keys: Hashable) -> list[dict[Any, int]]:
         """Return for each band how many of the given keys each of its buckets has."""
-        distinct = [self._stored(key) for key in set(keys)]
-        tables = [DictSetStorage() for _ in range(self.b)]
-        for key, band_keys in zip(distinct, self.keys.getmany(*distinct), strict=True):
-            for i, bucket in enumerate(band_keys):
-                tables[i % self.b].insert(bucket, key)
-        return [table.itemcounts() for table in tables]
+        counts: list[dict[Any, int]] = [{} for _ in range(self.b)]
+        for band_keys in self.keys.getmany(*[self._stored(key) for key in set(keys)]):
+            for i, count in enumerate(counts):
+                for one in set(band_keys[i :: self.b]):
+                    count[one] = count.get(one, 0) + 1
+        return counts

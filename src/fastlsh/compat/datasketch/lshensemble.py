@@ -104,15 +104,16 @@ class MinHashLSHEnsemble:
         Raises
         ------
         ValueError
-            No entry, a size below 1, or an index that is not empty.
+            No entry, an index that is not empty, or, unless `entries` is a list, a size that is not
+            positive.
         """
         if not self.is_empty():
             raise ValueError("Cannot call index again on a non-empty index")
-        entries = sorted(entries, key=lambda entry: entry[2])
+        if not isinstance(entries, list):  # as in datasketch, a list may have any sizes
+            entries = [_checked(*entry) for entry in entries]
         if not entries:
             raise ValueError("entries is empty")
-        if entries[0][2] <= 0:
-            raise ValueError(f"Set size must be positive, got {entries[0][2]}")
+        entries = sorted(entries, key=lambda entry: entry[2])
         counts = Counter(size for _, _, size in entries)
         sizes = np.array(sorted(counts))
         parts = optimal_partitions(
@@ -152,6 +153,12 @@ class MinHashLSHEnsemble:
         i = min(int(np.searchsorted(self.xqs, float(x) / float(q))), len(self.params) - 1)
         b, r = self.params[i]
         return int(b), int(r)
+
+
+def _checked(key: Hashable, minhash: Sketch, size: int) -> tuple[Hashable, Sketch, int]:
+    if size <= 0:
+        raise ValueError(f"Set size must be positive, got {size}")
+    return key, minhash, size
 
 
 _params = lru_cache(1024)(optimal_containment_param)

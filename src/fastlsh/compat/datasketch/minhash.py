@@ -170,12 +170,17 @@ class MinHash(GrowingSketch):
 
     def __getstate__(self) -> Any:
         # What datasketch's own class has, so that either reads what the other writes.
-        return {**self.__dict__, "_a_gpu": None, "_b_gpu": None}
+        state = self.__dict__.copy()
+        state["_a_gpu"] = state["_b_gpu"] = None
+        return state
 
     def __setstate__(self, state: Any) -> None:
-        self.__dict__.update({"scheme": "legacy", "_gpu_mode": "disable"} | state)
-        for name in ("_a_gpu", "_b_gpu"):
-            self.__dict__.pop(name, None)
+        attributes = self.__dict__
+        attributes.update(state)
+        attributes.setdefault("scheme", "legacy")
+        attributes.setdefault("_gpu_mode", "disable")
+        attributes.pop("_a_gpu", None)
+        attributes.pop("_b_gpu", None)
 
     # ---- inside
 

@@ -24,8 +24,7 @@ class _Session:
 
     def close(self) -> None:
         """Send what is gathered."""
-        for storage in (self.lsh.keys, *self.lsh.hashtables):
-            storage.empty_buffer()
+        self.lsh._engine.empty_buffers()
 
 
 class MinHashLSHInsertionSession(_Session):

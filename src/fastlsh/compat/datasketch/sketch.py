@@ -25,7 +25,12 @@ class Sketch:
         ValueError
             The schemes, the seeds or the lengths differ.
         """
-        self._check_same(other, "compare")
+        if (
+            getattr(other, "scheme", None) != self.scheme
+            or other.seed != self.seed
+            or len(self) != len(other)
+        ):
+            raise different("compare", self, other)
         equal = np.count_nonzero(self.hashvalues == other.hashvalues)
         return float(equal) / float(len(self))
 
@@ -56,20 +61,17 @@ class Sketch:
 
     def merge(self, other: "Sketch") -> None:
         """Add the set of another sketch of the same scheme, seed and length."""
-        self._check_same(other, "merge")
-        self.hashvalues = np.minimum(other.hashvalues, self.hashvalues)
-
-    def clear(self) -> None:
-        """Make the set empty again."""
-        self.hashvalues = no_hash_values(self.scheme, len(self))
-
-    def _check_same(self, other: "Sketch", verb: str) -> None:
         if (
             getattr(other, "scheme", None) != self.scheme
             or other.seed != self.seed
             or len(self) != len(other)
         ):
-            raise different(verb, self, other)
+            raise different("merge", self, other)
+        self.hashvalues = np.minimum(other.hashvalues, self.hashvalues)
+
+    def clear(self) -> None:
+        """Make the set empty again."""
+        self.hashvalues = no_hash_values(self.scheme, len(self))
 
     @staticmethod
     def _united(sketches: Sequence["Sketch"]) -> NDArray[Any]:

@@ -86,9 +86,16 @@ class DictSetStorage(UnorderedStorage, DictListStorage):
         """Add values to a key."""
         self._dict[key].update(vals)
 
-    def replace(self, key: Hashable, vals: set[Any]) -> None:
-        """Let a set be the values of a key."""
-        self._dict[key] = vals
+    def add(self, key: Hashable, val: Any, buffer: bool = False) -> None:
+        """Add one value to a key."""
+        self._dict[key].add(val)
+
+    def discard(self, key: Hashable, val: Any, buffer: bool = False) -> None:
+        """Remove one value of a key, and with its last value the key."""
+        values = self._dict[key]
+        values.remove(val)
+        if not values:
+            del self._dict[key]
 
 
 def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> OrderedStorage:

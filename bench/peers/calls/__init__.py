@@ -1,0 +1,14 @@
+"""The rows of the drop-in benchmark: every public call of the libraries that fastlsh replaces."""
+
+from bench.peers.calls import indexes, sketches, storages
+from bench.peers.calls.registry import Row, Work, plain, public_calls
+from bench.peers.calls.world import World
+
+__all__ = ["LEFT_OUT", "ROWS", "SKIPPED", "Row", "Work", "World", "plain", "public_calls"]
+
+ROWS: list[Row] = [*sketches.ROWS, *indexes.ROWS, *storages.ROWS]
+
+SKIPPED = ("aio", "experimental", "hnsw", "hyperloglog", "hyperloglog_const")
+"""Modules of datasketch that the drop-in does not replace."""
+LEFT_OUT = {"RedisBuffer", "RedisListStorage", "RedisSetStorage", "RedisStorage"}
+"""Classes whose calls take as long as the server."""
