@@ -15,7 +15,7 @@ def page(tmp_path_factory):
 
 
 def test_page_runs(page):
-    assert page.ran == 14
+    assert page.ran == 16
     assert not page.left_out
 
 
