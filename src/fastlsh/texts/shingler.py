@@ -223,7 +223,7 @@ class Shingler:
     def _tokens(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
         assert self.tokenizer is not None
         tokens = [self.tokenizer(text) for text in plain.strings()]
-        return gather_tokens(tokens, first, documents, self.hashing.keyed)
+        return gather_tokens(tokens, first, documents, self.hashing.prepared)
 
     def _normalised(self, spans: Spans) -> Spans:
         if spans.tokens != (self.unit == "token") and len(spans):

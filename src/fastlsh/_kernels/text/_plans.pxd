@@ -4,7 +4,7 @@ from fastlsh._kernels.text.keyed cimport Keyed
 from fastlsh._kernels.text.source cimport Plan
 
 
-cdef class KeyedPlan:
+cdef class ShinglePlan:
     cdef Plan plan
     cdef Keyed keyed
     cdef uint64_t* points       # KNOWN_POINTS of them, entering; and leaving, of CHARACTERS

@@ -12,7 +12,7 @@ from fastlsh._kernels.text.keyed cimport (
 from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
 
 
-cdef class KeyedPlan:
+cdef class ShinglePlan:
     """How shingles of some units are hashed with a key.
 
     Parameters

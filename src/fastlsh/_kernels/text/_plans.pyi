@@ -3,5 +3,5 @@ from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
 @disjoint_base
-class KeyedPlan:
+class ShinglePlan:
     def __new__(cls, unit: int, size: int, secret: NDArray[np.uint64]) -> Self: ...
