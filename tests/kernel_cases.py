@@ -465,6 +465,10 @@ CASES = {
     "TextReader": lambda isa: (isa.TextReader, {"unit": 0, "size": 5}),
     "TextReader/keyed": lambda isa: (isa.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}),
     "ShinglePlan": lambda _: (_kernels.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
+    "ShinglePlan/words": lambda _: (
+        _kernels.ShinglePlan,
+        {"unit": 1, "size": 2, "secret": SECRET, "words": np.arange(9, dtype=UINT64)},
+    ),
     "signatures/keyed": with_plan(signatures, 0, 5),
     "token_hashes/keyed": lambda isa: (isa.token_hashes, {
         "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),

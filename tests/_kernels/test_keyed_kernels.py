@@ -34,7 +34,9 @@ def window_hashes(isa, spans, unit, size, unique=False):
     start = np.concatenate([[0], np.cumsum(lengths + 1)])
     out = np.zeros(start[-1], np.uint64)
     count = np.empty(len(spans), np.int64)
-    isa.shingle_sets(spans, None, unit, size, out, start, count, unique, prepared=KEY.plan(unit, size))
+    isa.shingle_sets(
+        spans, None, unit, size, out, start, count, unique, prepared=KEY.plan(unit, size)
+    )
     return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
 
 

@@ -17,7 +17,7 @@ def page(tmp_path_factory):
 
 
 def test_page_runs(page):
-    assert page.ran == 14 - (importlib.util.find_spec("matplotlib") is None)
+    assert page.ran == 15 - (importlib.util.find_spec("matplotlib") is None)
 
 
 def test_all_permutations_give_the_similarity(page):

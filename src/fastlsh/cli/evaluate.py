@@ -28,7 +28,6 @@ from fastlsh.io import (
 HELP = "Find all pairs exactly, compare the answer with them, and print recall and precision."
 EXAMPLES = """\
 examples:
-  fastlsh evaluate notices.jsonl --threshold 0.8
   fastlsh evaluate data/ --sample 5000 --missed missed.tsv --plot recall.svg
   fastlsh evaluate data/ --threshold 0.17 --bandings 100x2,50x4
 """

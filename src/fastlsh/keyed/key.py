@@ -129,10 +129,16 @@ class Key:
         """Return how shingles are hashed, by the number that the kernels have for the unit."""
         plan = self._plans.get((unit, size))
         if plan is None:
-            if self._secret is None:
-                self._secret = shingle_secret(self._known())
-            plan = self._plans[unit, size] = ShinglePlan(unit, size, self._secret)
+            plan = self._plans[unit, size] = self.new_plan(unit, size)
         return plan
+
+    def new_plan(
+        self, unit: int, size: int, words: NDArray[np.uint64] | None = None, keeps: bool = False
+    ) -> ShinglePlan:
+        """Return a plan that the key does not keep: it may have a list of words."""
+        if self._secret is None:
+            self._secret = shingle_secret(self._known())
+        return ShinglePlan(unit, size, self._secret, words, keeps)
 
     def functions(self, count: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Return the coefficients a and b of so many functions."""

@@ -4,4 +4,11 @@ from typing_extensions import Self, disjoint_base
 
 @disjoint_base
 class ShinglePlan:
-    def __new__(cls, unit: int, size: int, secret: NDArray[np.uint64]) -> Self: ...
+    def __new__(
+        cls,
+        unit: int,
+        size: int,
+        secret: NDArray[np.uint64] | None = None,
+        words: NDArray[np.uint64] | None = None,
+        keeps: bool = False,
+    ) -> Self: ...
