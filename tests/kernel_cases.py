@@ -463,7 +463,9 @@ CASES = {
         }.items()
     },
     "TextReader": lambda isa: (isa.TextReader, {"unit": 0, "size": 5}),
-    "TextReader/keyed": lambda isa: (isa.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}),
+    "TextReader/keyed": lambda isa: (
+        isa.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
+    ),
     "ShinglePlan": lambda _: (_kernels.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
     "ShinglePlan/words": lambda _: (
         _kernels.ShinglePlan,

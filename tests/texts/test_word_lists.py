@@ -162,7 +162,7 @@ def test_the_command(run, tmp_path, engine):
     ("content", "line"),
     [
         (None, "stop.txt: No such file or directory"),
-        (b"caf\xe9", "stop.txt: is not valid UTF-8: unexpected end of data at byte 3"),
+        (b"ros\xe9", "stop.txt: is not valid UTF-8: unexpected end of data at byte 3"),
         (b"a,b", "stop_words has 'a,b', which is not one word but 2 after normalisation"),
     ],
 )

@@ -52,7 +52,7 @@ def normalised_words(shingler: Any, normalise: Any, cut: Any) -> frozenset[str]:
     name = "stop_words" if shingler.stop_words is not None else "vocabulary"
     given = getattr(shingler, name)
     spans: Spans = normalise(spans_of_list(list(given)))
-    words = set()
+    words: set[str] = set()
     for i, (word, text) in enumerate(zip(given, spans.strings(), strict=True)):
         places = cut(spans.part(i, i + 1)).tolist()
         pieces = [text[begin:end] for begin, end in places]
