@@ -40,7 +40,7 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "common._cpu", "common._locks", "text._texts", "text._keyed", "text._normal",
+    "common._cpu", "common._locks", "text._texts", "text._plans", "text._normal",
     "candidates._candidates", "sets._exact_join", "sets._numbers", "index._ids",
     "compat._datasketch",
 ]  # fmt: skip

@@ -53,7 +53,7 @@ def check_kernels(isa, case, key=None):
     unit = WORDS if case["unit"] == "word" else CHARACTERS
     spans = spans_of_list([case["text"]], 0, case["unit"] == "byte")
     plan = key and key.plan(unit, case["size"])
-    isa.signatures(spans, unit, case["size"], *functions, out, keyed=plan)
+    isa.signatures(spans, unit, case["size"], *functions, out, prepared=plan)
     assert out[0].tolist() == case["signature"]
     keys = np.empty((case["bands"], 1), np.uint64)
     isa.band_keys(out, 0, case["rows"], keys)

@@ -87,13 +87,13 @@ SECRET = np.random.default_rng(3).integers(0, 2**64, 531, UINT64) | UINT64(1)
 
 
 def keyed(unit, size):
-    return _kernels.KeyedPlan(unit, size, SECRET)
+    return _kernels.ShinglePlan(unit, size, SECRET)
 
 
 def with_plan(case, unit, size):
     def made(isa):
         call, arguments = case(isa)
-        return call, {**arguments, "keyed": keyed(unit, size)}
+        return call, {**arguments, "prepared": keyed(unit, size)}
 
     return made
 
@@ -463,12 +463,18 @@ CASES = {
         }.items()
     },
     "TextReader": lambda isa: (isa.TextReader, {"unit": 0, "size": 5}),
-    "TextReader/keyed": lambda isa: (isa.TextReader, {"unit": 0, "size": 5, "keyed": keyed(0, 5)}),
-    "KeyedPlan": lambda _: (_kernels.KeyedPlan, {"unit": 8, "size": 9, "secret": SECRET}),
+    "TextReader/keyed": lambda isa: (
+        isa.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
+    ),
+    "ShinglePlan": lambda _: (_kernels.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
+    "ShinglePlan/words": lambda _: (
+        _kernels.ShinglePlan,
+        {"unit": 1, "size": 2, "secret": SECRET, "words": np.arange(9, dtype=UINT64)},
+    ),
     "signatures/keyed": with_plan(signatures, 0, 5),
     "token_hashes/keyed": lambda isa: (isa.token_hashes, {
         "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
-        "keyed": keyed(1, 1),
+        "prepared": keyed(1, 1),
     }),
     "token_signatures/keyed": with_plan(token_signatures, 1, 2),
     "shingle_sets/keyed": with_plan(shingle_sets, 0, 5),

@@ -46,7 +46,7 @@ AT_IMPORT = {
     "fastlsh.integrations.polars": {"polars"},
 }
 
-MOST_LINES = 250
+MOST_LINES = 400
 
 GENERATED = SOURCE / "_kernels" / "text" / "unicode_tables.py"
 

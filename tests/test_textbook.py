@@ -20,7 +20,7 @@ def test_jaccard_of_shingles(a, b, size):
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), max_size=12))
 def test_candidates(signatures):
-    for bands, rows in [(1, 6), (2, 3), (3, 2), (6, 1)]:
+    for bands, rows in [(1, 6), (2, 3), (3, 2), (4, 1), (6, 1)]:
         array = np.array(signatures, np.uint32).reshape(-1, 6)
         found = {(a, b) for a, b, _ in candidate_pairs(array, LSHParams(bands, rows))}
         assert textbook.candidates(signatures, bands) == found
@@ -55,12 +55,50 @@ def test_int32(wraps, fits):
     assert textbook.int32(fits) == fits
 
 
-@given(st.binary(max_size=20))
-def test_djb2a_wraps_once_or_always(data):
+@given(st.text(max_size=20))
+def test_djb2a_takes_the_low_byte_of_each_utf16_unit(text):
+    units = np.frombuffer(text.encode("utf-16-le"), "<u2")
     h = 5381
-    for byte in data:
-        h = (h * 33 % 2**32) ^ byte
-    assert textbook.djb2a(data) == textbook.int32(h)
+    for unit in units.tolist():
+        byte = unit % 256
+        h = (h * 33 ^ (byte - 256 if byte >= 128 else byte)) % 2**32
+    assert textbook.djb2a(text) == textbook.int32(h)
+
+
+def test_djb2a_of_letters_beyond_ascii():
+    assert textbook.djb2a("é") == 5381 * 33 ^ (0xE9 - 256) == -177588
+    assert textbook.djb2a("ā") == textbook.djb2a("\x01")
+    assert textbook.djb2a("😀") == textbook.djb2a("\x3d\x00")
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(1, 1000))
+def test_remainder_has_the_sign_of_the_number(number, divisor):
+    found = textbook.remainder(number, divisor)
+    assert found == math.fmod(number, divisor)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=30), st.integers(1, 30))
+def test_buckets_leave_out_the_rest(signature, bands):
+    if bands > len(signature):
+        with pytest.raises(ValueError, match=f"{len(signature)} entries cannot be cut"):
+            textbook.get_buckets(signature, bands)
+        return
+    rows = len(signature) // bands
+    buckets = textbook.get_buckets(signature, bands)
+    assert len(buckets) == bands
+    assert buckets == textbook.get_buckets(signature[: rows * bands], bands)
+    last = ".".join(map(str, signature[rows * (bands - 1) : rows * bands]))
+    assert buckets[-1] == textbook.djb2a(last)
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=5, max_size=5), max_size=8))
+def test_candidates_by_agreement(signatures):
+    array = np.array(signatures).reshape(-1, 5)
+    for share in (0.2, 0.6, 1.0):
+        found = textbook.candidates_by_agreement(signatures, share)
+        for i in range(len(signatures)):
+            for j in range(i + 1, len(signatures)):
+                assert ((i, j) in found) == ((array[i] == array[j]).sum() >= 5 * share)
 
 
 @given(st.floats(0.01, 1.0), st.integers(1, 300))
@@ -74,9 +112,13 @@ def test_bands_of_the_two_rules(threshold, num_perm):
 
 
 def test_what_it_does_not_take():
-    for bands in (4, 0, -2, 12):
-        with pytest.raises(ValueError, match=f"6 entries cannot be cut into {bands} bands"):
-            textbook.candidates([[1] * 6], bands)
+    for bands in (7, 0, -2, 12):
+        for cut in (textbook.candidates, lambda lists, bands: textbook.get_buckets(*lists, bands)):
+            with pytest.raises(ValueError, match=f"6 entries cannot be cut into {bands} bands"):
+                cut([[1] * 6], bands)
+    for share in (0.0, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="share must be above 0 and at most 1"):
+            textbook.candidates_by_agreement([[1], [1]], share)
     with pytest.raises(ValueError, match="size must be at least 1, got 0"):
         textbook.shingles("abc", 0)
     for rule in (textbook.pick_bands, textbook.solve_bands):

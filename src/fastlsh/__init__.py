@@ -46,11 +46,12 @@ if TYPE_CHECKING:
         deduplicate_line_files,
         near_duplicate_files,
     )
-    from fastlsh.evaluation import Evaluation, evaluate
+    from fastlsh.evaluation import BandingComparison, Evaluation, compare_bandings, evaluate
     from fastlsh.explanation import Explanation, explain
     from fastlsh.reporting import report
 
 __all__ = [
+    "BandingComparison",
     "Deduplication",
     "Evaluation",
     "Explanation",
@@ -75,6 +76,7 @@ __all__ = [
     "__version__",
     "band_keys",
     "candidate_pairs",
+    "compare_bandings",
     "containment",
     "deduplicate",
     "deduplicate_files",
@@ -95,11 +97,13 @@ __all__ = [
 ]
 
 _ROOM_OF = {
+    "BandingComparison": "evaluation",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
     "FileDeduplication": "disk",
     "FileLineDeduplication": "disk",
     "FilePairs": "disk",
+    "compare_bandings": "evaluation",
     "deduplicate_files": "disk",
     "deduplicate_line_files": "disk",
     "evaluate": "evaluation",

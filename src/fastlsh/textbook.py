@@ -12,7 +12,7 @@ signatures are lists of int, one entry a function. What fastlsh itself computes 
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeVar
 
@@ -128,25 +128,53 @@ def agreement(a: Sequence[int], b: Sequence[int]) -> float:
 def candidates(signatures: Sequence[Sequence[int]], bands: int) -> set[tuple[int, int]]:
     """Return the pairs that share a bucket: all entries of some band are equal.
 
+    Each band has ``entries // bands`` entries; the entries that remain are not used.
+
     Raises
     ------
     ValueError
-        The signatures cannot be cut into so many bands.
+        There are no bands, or more bands than entries.
     """
     found: set[tuple[int, int]] = set()
-    if not signatures:
-        return found
-    entries = len(signatures[0])
-    if not 1 <= bands <= entries or entries % bands:
-        raise ValueError(f"{entries} entries cannot be cut into {bands} bands")
-    rows = entries // bands
-    for band in range(bands):
+    for column in zip(*(_cut(signature, bands) for signature in signatures), strict=True):
         buckets: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        for document, signature in enumerate(signatures):
-            buckets[tuple(signature[band * rows : (band + 1) * rows])].append(document)
+        for document, band in enumerate(column):
+            buckets[band].append(document)
         for members in buckets.values():
             found.update(combinations(members, 2))
     return found
+
+
+def candidates_by_agreement(
+    signatures: Sequence[Sequence[int]], share: float
+) -> set[tuple[int, int]]:
+    """Return the pairs whose signatures agree in at least a share of the entries, without bands.
+
+    All n(n - 1)/2 pairs of signatures are compared.
+
+    Raises
+    ------
+    ValueError
+        The share is not above 0 and at most 1.
+
+    >>> sorted(candidates_by_agreement([[2, 2, 1], [1, 1, 2], [2, 4, 1], [1, 1, 2]], 0.6))
+    [(0, 2), (1, 3)]
+    """
+    if not 0.0 < share <= 1.0:
+        raise ValueError(f"share must be above 0 and at most 1, got {share}")
+    return {
+        (i, j)
+        for (i, a), (j, b) in combinations(enumerate(signatures), 2)
+        if agreement(a, b) >= share
+    }
+
+
+def _cut(signature: Sequence[int], bands: int) -> Iterator[tuple[int, ...]]:
+    entries = len(signature)
+    if not 1 <= bands <= entries:
+        raise ValueError(f"{entries} entries cannot be cut into {bands} bands")
+    rows = entries // bands
+    return (tuple(signature[band * rows : (band + 1) * rows]) for band in range(bands))
 
 
 def int32(number: int) -> int:
@@ -154,15 +182,27 @@ def int32(number: int) -> int:
     return (number + 2**31) % 2**32 - 2**31
 
 
-def djb2a(data: str | bytes) -> int:
-    """Return Bernstein's hash with XOR, h = h * 33 ^ byte from 5381, as a signed 32-bit integer.
+def remainder(number: int, divisor: int) -> int:
+    """Return the remainder with the sign of the number, as ``%`` of Java and Scala gives it.
+
+    >>> remainder(-7, 3), -7 % 3
+    (-1, 2)
+    """
+    return abs(number) % divisor * (-1 if number < 0 else 1)
+
+
+def djb2a(text: str) -> int:
+    """Return RiskIQ's form of Bernstein's hash with XOR, as a signed 32-bit integer.
+
+    The hash is h = h * 33 ^ byte from 5381. The bytes of a text are the low bytes of its UTF-16
+    code units, from -128 to 127: this is how Scala converts a character by ``toByte``.
 
     >>> djb2a("he")
     5861128
     """
     h = 5381
-    for byte in data.encode() if isinstance(data, str) else data:
-        h = int32(h * 33 ^ byte)
+    for low in text.encode("utf-16-le", "surrogatepass")[::2]:
+        h = int32(h * 33 ^ (low - 256 if low > 127 else low))
     return h
 
 
@@ -196,9 +236,34 @@ def hash_collection(count: int, seed: int = 1337) -> list[Callable[[int], int]]:
     """
 
     def function(a: int, b: int) -> Callable[[int], int]:
-        return lambda x: int(math.fmod(int32(a * x + b), RISKIQ_MODULUS))
+        return lambda x: remainder(int32(a * x + b), RISKIQ_MODULUS)
 
     return [function(a, b) for a, b in java_coefficients(count, seed)]
+
+
+def get_buckets(signature: Sequence[int], bands: int) -> list[int]:
+    """Return RiskIQ's buckets: for each band, the djb2a of its entries joined by dots.
+
+    Each band has ``entries // bands`` entries; the entries that remain are not used.
+
+    Raises
+    ------
+    ValueError
+        There are no bands, or more bands than entries.
+
+    >>> get_buckets([7, 8, 9], 1) == [djb2a("7.8.9")]
+    True
+    """
+    return [djb2a(".".join(map(str, band))) for band in _cut(signature, bands)]
+
+
+def is_pair_candidate_match(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Return whether two lists of RiskIQ's buckets have an equal bucket at the same offset.
+
+    >>> is_pair_candidate_match([1, 2, 3], [3, 2, 1]), is_pair_candidate_match([1, 2], [2, 1])
+    (True, False)
+    """
+    return any(x == y for x, y in zip(a, b, strict=True))
 
 
 def _goal(threshold: float, num_perm: int) -> float:

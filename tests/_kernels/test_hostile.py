@@ -47,7 +47,7 @@ def compiled():
     """Yield (name, object) of all that is defined in the compiled modules, methods included."""
     for folder, name in [
         ("api", "_baseline"), ("common", "_cpu"), ("common", "_locks"), ("text", "_texts"),
-        ("text", "_keyed"), ("text", "_normal"), ("index", "_ids"), ("candidates", "_candidates"),
+        ("text", "_plans"), ("text", "_normal"), ("index", "_ids"), ("candidates", "_candidates"),
         ("sets", "_exact_join"), ("sets", "_numbers"), ("compat", "_datasketch"),
     ]:  # fmt: skip
         module = importlib.import_module(f"fastlsh._kernels.{folder}.{name}")

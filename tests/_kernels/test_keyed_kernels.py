@@ -15,7 +15,7 @@ from fastlsh._kernels import (
     TOKEN_IDS,
     WITH_EMPTY,
     WORDS,
-    KeyedPlan,
+    ShinglePlan,
     spans_of_ids,
     spans_of_list,
 )
@@ -34,7 +34,9 @@ def window_hashes(isa, spans, unit, size, unique=False):
     start = np.concatenate([[0], np.cumsum(lengths + 1)])
     out = np.zeros(start[-1], np.uint64)
     count = np.empty(len(spans), np.int64)
-    isa.shingle_sets(spans, None, unit, size, out, start, count, unique, keyed=KEY.plan(unit, size))
+    isa.shingle_sets(
+        spans, None, unit, size, out, start, count, unique, prepared=KEY.plan(unit, size)
+    )
     return [out[s : s + c].tolist() for s, c in zip(start, count, strict=False)]
 
 
@@ -121,10 +123,10 @@ def test_tokens(isa, size):
     words = ["", "a", "é", "я", "😀", b"bytes", "na\xefve".encode(), "x" * 10, "x" * 11, "y" * 99]
     offsets = np.empty(3, np.int64)
     plan = KEY.plan(WORDS, size)
-    tokens = isa.token_hashes([words, words[:1]], offsets, keyed=plan)
+    tokens = isa.token_hashes([words, words[:1]], offsets, prepared=plan)
     out = np.empty((2, 20), np.uint32)
     a, b = KEY.functions(20, 1)
-    isa.token_signatures(tokens, offsets, size, 0, a, b, out, keyed=plan)
+    isa.token_signatures(tokens, offsets, size, 0, a, b, out, prepared=plan)
     for document, row in zip([words, words[:1]], out.tolist(), strict=True):
         units = tuple(w.decode() if isinstance(w, bytes) else w for w in document)
         hashes = {KEYED.window_hash(w) for w in oracle.windows(units, size)}
@@ -139,7 +141,7 @@ def test_signatures(isa, scheme, num_perm):
     a, b = KEY.functions(num_perm + (oracle.ROUNDS if scheme == "fss" else 0), 3)
     out = np.empty((len(texts), num_perm), np.uint32)
     plan = KEY.plan(CHARACTERS, 5)
-    isa.signatures(spans_of_list(texts), CHARACTERS, 5, kernel, a, b, out, keyed=plan)
+    isa.signatures(spans_of_list(texts), CHARACTERS, 5, kernel, a, b, out, prepared=plan)
     for text, row in zip(texts, out.tolist(), strict=True):
         assert row == KEYED.signature(in_order(text, "char", 5), num_perm, 3, scheme)
 
@@ -156,10 +158,10 @@ def test_all_instruction_sets_agree_with_the_oracle(isa, texts, unit, size):
 def test_refusals(isa):
     secret = np.ones(531, np.uint64)
     with pytest.raises(ValueError, match="530 numbers, expected 531"):
-        KeyedPlan(CHARACTERS, 9, secret[:-1])
+        ShinglePlan(CHARACTERS, 9, secret[:-1])
     with pytest.raises(ValueError, match="must be odd"):
-        KeyedPlan(CHARACTERS, 9, secret * np.uint64(2))
+        ShinglePlan(CHARACTERS, 9, secret * np.uint64(2))
     with pytest.raises(ValueError, match="at least 1"):
-        KeyedPlan(CHARACTERS, 0, secret)
-    with pytest.raises(ValueError, match="the key is for unit 0 and size 9, not for 1 and 9"):
-        isa.TextReader(WORDS, 9, KeyedPlan(CHARACTERS, 9, secret))
+        ShinglePlan(CHARACTERS, 0, secret)
+    with pytest.raises(ValueError, match="the plan is for unit 0 and size 9, not for 1 and 9"):
+        isa.TextReader(WORDS, 9, ShinglePlan(CHARACTERS, 9, secret))

@@ -17,7 +17,7 @@ def page(tmp_path_factory):
 
 
 def test_page_runs(page):
-    assert page.ran + len(page.left_out) == 14
+    assert page.ran + len(page.left_out) == 16
     assert set(page.left_out) <= {"matplotlib"}
 
 
@@ -26,17 +26,6 @@ def test_everything_found_is_exact(page):
     assert found <= exact.keys()
     assert page.names["missed"] < 1
     assert len(found) >= len(exact) - 3
-
-
-def test_bands_of_the_course():
-    assert round(textbook.solve_bands(0.6, 100), 3) == 17.757
-    assert int(textbook.solve_bands(0.6, 100)) == 17
-    bands = textbook.solve_bands(0.6, 100)
-    assert (1 / bands) ** (bands / 100) == pytest.approx(0.6)
-
-
-def test_xor_instead_of_a_power():
-    assert 2 ^ 32 == 34
 
 
 def test_permutations_and_hashes_estimate_alike(page):
@@ -58,8 +47,16 @@ def test_small_shingles_of_the_small_example():
 def test_plots(page):
     if not importlib.util.find_spec("matplotlib"):
         pytest.skip("no matplotlib")
-    for name in ("answers-rate.svg", "answers-time.svg"):
+    for name in ("answers-true-similar-rate.svg", "answers-precision.svg", "answers-time.svg"):
         assert "<svg" in (page.names["folder"] / name).read_text(encoding="utf-8")
-    rate = page.names["rate"]
-    assert all(0 <= share <= 1 for share in rate)
-    assert max(rate) > 0.9
+    precision = page.names["precision"]
+    assert all(0 <= share <= 1 for share in precision)
+    assert max(precision) > 0.9
+
+
+def test_true_similar_rate_follows_the_curve(page):
+    params = page.names["params"]
+    for s, rate in zip(page.names["similarities"], page.names["true_similar_rate"], strict=True):
+        expected = params.probability(s)
+        error = (expected * (1 - expected) / 1000) ** 0.5
+        assert abs(rate - expected) <= 4.2 * error + 1e-9

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from fastlsh import LSHParams, MinHasher, Shingler, estimate_jaccard, jaccard, textbook
+from fastlsh import MinHasher, estimate_jaccard, textbook
 from pages import run_here
 
 
@@ -15,15 +15,8 @@ def page(tmp_path_factory):
 
 
 def test_page_runs(page):
-    assert page.ran == 11
+    assert page.ran == 16
     assert not page.left_out
-
-
-def test_similarities_of_the_three_questions(page):
-    words = Shingler(unit="word", size=1)
-    king, ruler, pharaoh = page.names["questions"]
-    assert jaccard(king, ruler, words) == 0.75
-    assert jaccard(king, pharaoh, words) == jaccard(ruler, pharaoh, words) == 0.4
 
 
 def test_both_ways_of_minhash_estimate_them(page):
@@ -33,18 +26,6 @@ def test_both_ways_of_minhash_estimate_them(page):
         assert abs(estimate - exact) < 4 * 0.011
         permuted = textbook.agreement(*(by_permutation[i] for i in pair))
         assert abs(permuted - exact) < 4 * 0.011
-
-
-def test_groups():
-    params = LSHParams(bands=2, rows=3)
-    assert params.probability(0.75) == pytest.approx(0.665771484, abs=5e-10)
-    assert params.probability(0.4) == pytest.approx(0.123904, abs=5e-10)
-
-
-def test_tuning():
-    assert round(LSHParams(100, 2).probability(0.17), 3) == 0.947
-    assert round(LSHParams(50, 4).probability(0.17), 3) == 0.041
-    assert round(LSHParams(50, 4).threshold, 3) == 0.376
 
 
 def test_xor_with_constants_is_not_minwise(page):

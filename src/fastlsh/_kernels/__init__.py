@@ -23,8 +23,8 @@ from fastlsh._kernels.compat._datasketch import KeyBuckets, mt19937
 from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
 from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
 from fastlsh._kernels.sets._numbers import Numbers, pack_numbers
-from fastlsh._kernels.text._keyed import KeyedPlan
 from fastlsh._kernels.text._normal import Normaliser
+from fastlsh._kernels.text._plans import ShinglePlan
 from fastlsh._kernels.text._texts import (
     ArrowColumn,
     Spans,
@@ -123,11 +123,11 @@ __all__ = [
     "Hold",
     "Keeper",
     "KeyBuckets",
-    "KeyedPlan",
     "Normaliser",
     "Numbers",
     "Permutations",
     "SetJoin",
+    "ShinglePlan",
     "Spans",
     "TextReader",
     "Transaction",

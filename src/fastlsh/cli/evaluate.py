@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fastlsh.cli.messages import warn_of_rows
 from fastlsh.cli.options import (
@@ -25,14 +25,11 @@ from fastlsh.io import (
     write_text,
 )
 
-if TYPE_CHECKING:
-    from fastlsh import Evaluation
-
 HELP = "Find all pairs exactly, compare the answer with them, and print recall and precision."
 EXAMPLES = """\
 examples:
-  fastlsh evaluate notices.jsonl --threshold 0.8
   fastlsh evaluate data/ --sample 5000 --missed missed.tsv --plot recall.svg
+  fastlsh evaluate data/ --threshold 0.17 --bandings 100x2,50x4
 """
 
 
@@ -63,6 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="id_a, id_b and jaccard of the missed pairs (.tsv .csv .jsonl .parquet)",
     )
+    parser.add_argument(
+        "--bandings",
+        metavar="BxR,...",
+        type=_bandings,
+        help="compare several bandings (bands x rows) of the same signatures: 100x2,50x4",
+    )
     parser.add_argument("--json", metavar="FILE", help="write all figures")
     parser.add_argument(
         "--plot", metavar="FILE", help="plot the observed recall on the S-curve (.svg .png .pdf)"
@@ -71,9 +74,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from fastlsh import evaluate
+    from fastlsh import compare_bandings, evaluate
 
     keywords, _ = tokens_as_words(search_keywords(arguments, "max_pairs", "sample", "lowest"))
+    if arguments.bandings is not None:
+        _check_alone(arguments)
+        for name in ("bands", "rows"):  # of a preset
+            keywords.pop(name, None)
+        keywords["bandings"] = arguments.bandings
+    measure: Any = evaluate if arguments.bandings is None else compare_bandings
     outputs = (arguments.json, arguments.missed, arguments.plot)
     check_paths(arguments)
     recover_outputs(outputs)
@@ -86,22 +95,39 @@ def run(arguments: argparse.Namespace) -> None:
 
         check_plot(arguments.plot)
     # On no documents: wrong parameters are refused before the long work.
-    evaluate([], **{**keywords, "progress": False})
+    measure([], **{**keywords, "progress": False})
     collection = read_inputs(arguments, arguments.inputs)
     warn_of_rows(collection)
-    result = evaluate(collection.texts, **keywords)
+    result = measure(collection.texts, **keywords)
     print(result, flush=True)  # before what else may go to the same place
     with replacing_together():
         _write(arguments, result, collection)
 
 
-def _write(arguments: argparse.Namespace, result: "Evaluation", collection: Collection) -> None:
+def _bandings(text: str) -> list[tuple[int, int]]:
+    try:
+        pairs = [each.split("x") for each in text.split(",")]
+        return [(integer(bands), integer(rows)) for bands, rows in pairs]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a list of bands x rows, such as 100x2,50x4"
+        ) from None
+
+
+def _check_alone(arguments: argparse.Namespace) -> None:
+    """Raise if there are options that describe one banding, or write what one banding gives."""
+    for name in ("recall", "bands", "rows", "missed", "plot"):
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"--bandings cannot be combined with --{name}")
+
+
+def _write(arguments: argparse.Namespace, result: Any, collection: Collection) -> None:
+    if arguments.json is not None:
+        write_text(arguments.json, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
     if arguments.missed is not None:
         missed = result.missed
         columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)
         write_table(arguments.missed, columns)
-    if arguments.json is not None:
-        write_text(arguments.json, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
     if arguments.plot is not None:
         from fastlsh.plots import plot_evaluation, save
 

@@ -2,9 +2,10 @@
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from fastlsh import Key, Shingler
+from fastlsh import InputError, Key, Shingler
 
 
 def add_text_options(group: Any) -> None:
@@ -37,6 +38,12 @@ def add_text_options(group: Any) -> None:
         " numbers and _ (alphanumeric, ascii_alphanumeric)",
     )
     _add_step(group, "--empty-words", "count an empty word between two adjacent separators")
+    group.add_argument(
+        "--stop-words", metavar="FILE", help="leave these words out; a text file of words"
+    )
+    group.add_argument(
+        "--vocabulary", metavar="FILE", help="leave all words out but these; a text file of words"
+    )
 
 
 def _add_step(group: Any, name: str, told: str) -> None:
@@ -69,4 +76,20 @@ def key_of(arguments: argparse.Namespace) -> Key | None:
 def shingler_of(arguments: argparse.Namespace, default: Shingler) -> Shingler:
     """Return the shingler that the options ask for, with the key."""
     given = {name: value for name in SHINGLING if (value := getattr(arguments, name)) is not None}
+    for name in ("stop_words", "vocabulary"):
+        path = getattr(arguments, name)
+        if path is not None:
+            given[name] = _words_of(path)
     return replace(default, **given, key=key_of(arguments))
+
+
+def _words_of(path: str) -> list[str]:
+    """Return the words of a text file, which white space separates."""
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig").split()
+    except OSError as error:
+        raise InputError(path, str(error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            path, f"is not valid UTF-8: {error.reason} at byte {error.start}"
+        ) from None

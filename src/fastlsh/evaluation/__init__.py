@@ -1,8 +1,17 @@
 """What LSH finds, measured against what there is."""
 
+from fastlsh.evaluation.bandings import BandingComparison, compare_bandings
 from fastlsh.evaluation.data import SimilarityBin
 from fastlsh.evaluation.measure import evaluate
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.shares import EstimatorError, Share
 
-__all__ = ["EstimatorError", "Evaluation", "Share", "SimilarityBin", "evaluate"]
+__all__ = [
+    "BandingComparison",
+    "EstimatorError",
+    "Evaluation",
+    "Share",
+    "SimilarityBin",
+    "compare_bandings",
+    "evaluate",
+]

@@ -86,22 +86,46 @@ def evaluate(
         threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
         rows=rows, scheme=scheme, verify=verify,
     )  # fmt: skip
+    (result,) = evaluate_each(
+        texts, [params], ids=ids, sample=sample, lowest=lowest, max_pairs=max_pairs,
+        options=RunOptions.of(threads, progress),
+    )  # fmt: skip
+    return result
+
+
+def evaluate_each(
+    texts: Iterable[Any],
+    searches: Sequence[SearchParams],
+    *,
+    ids: Sequence[Any] | None,
+    sample: int | None,
+    lowest: float | None,
+    max_pairs: int,
+    options: RunOptions,
+) -> list[Evaluation]:
+    """Evaluate searches that differ in their bands and rows only.
+
+    The signatures are computed, and all pairs are found exactly, only once.
+    """
+    params = searches[0]
     max_pairs = check_integer(max_pairs, "max_pairs")
     lowest = check_number(0.75 * params.threshold if lowest is None else lowest, "lowest")
     if not 0.0 < lowest <= params.threshold:
         raise ValueError(f"lowest must be above 0 and at most the threshold, got {lowest}")
     if sample is not None:
         sample = check_integer(sample, "sample")
-    options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
     chosen, documents = sampled(collection, sample, params.seed)
-    clock = Stopwatch()
-    with clock("signatures"):
+    shared, clocks = Stopwatch(), [Stopwatch() for _ in searches]
+    with shared("signatures"):
         signed = sign(chosen, params, options)
     try:
-        answer = _answer(chosen, signed, params, max_pairs, options, clock)
-        with clock("exact join"):
+        answers = [
+            _answer(chosen, signed, search, max_pairs, options, clock)
+            for search, clock in zip(searches, clocks, strict=True)
+        ]
+        with shared("exact join"):
             (code, similarity), _ = exact_codes(chosen, lowest, params.shingler, max_pairs, options)
     except TooManyPairsError as error:
         raise TooManyPairsError(
@@ -109,37 +133,43 @@ def evaluate(
             f"max_pairs={max_pairs:,}: evaluate fewer of them with sample, or raise max_pairs"
         ) from error
     estimate = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
+    truth = Truth(code, similarity, estimate)
     empty = len(empty_documents(signed.signatures))
-    counts = counted(answer, Truth(code, similarity, estimate), params, lowest, len(chosen) - empty)
-    left, right = split_codes(code[counts.missing])
-    return Evaluation(
-        threshold=params.threshold,
-        params=params.lsh,
-        num_perm=params.num_perm,
-        seed=params.seed,
-        scheme=scheme,
-        verify=verify,
-        documents=len(chosen),
-        collection=len(collection),
-        empty=empty,
-        lowest=lowest,
-        bins=counts.bins,
-        recall=counts.recall,
-        predicted_recall=counts.predicted_recall,
-        precision=counts.precision,
-        candidates=counts.candidates,
-        estimator=counts.estimator,
-        missed=Pairs(
-            documents[left],
-            documents[right],
-            similarity[counts.missing],
-            ids=ids,
-            params=params.lsh,
-            documents=len(collection),
-            empty=empty,
-        ),
-        seconds=dict(clock),
-    )
+    results = []
+    for search, answer, clock in zip(searches, answers, clocks, strict=True):
+        counts = counted(answer, truth, search, lowest, len(chosen) - empty)
+        left, right = split_codes(code[counts.missing])
+        missed = Pairs(
+            documents[left], documents[right], similarity[counts.missing], ids=ids,
+            params=search.lsh, documents=len(collection), empty=empty,
+        )  # fmt: skip
+        results.append(
+            Evaluation(
+                threshold=search.threshold,
+                params=search.lsh,
+                num_perm=search.num_perm,
+                seed=search.seed,
+                scheme=search.scheme,
+                verify=search.verify,
+                documents=len(chosen),
+                collection=len(collection),
+                empty=empty,
+                lowest=lowest,
+                bins=counts.bins,
+                recall=counts.recall,
+                predicted_recall=counts.predicted_recall,
+                precision=counts.precision,
+                candidates=counts.candidates,
+                estimator=counts.estimator,
+                missed=missed,
+                seconds={
+                    "signatures": shared["signatures"],
+                    **clock,
+                    "exact join": shared["exact join"],
+                },
+            )
+        )
+    return results
 
 
 def _answer(

@@ -15,28 +15,29 @@ def as_table(result: EvaluationData) -> str:
     params = result.params
     predicted = "predicted" if result.verify != "signature" else "as candidates predicted"
     lines = [
-        _documents(result),
+        documents_line(result),
         f"{params.bands} bands x {params.rows} rows of {result.num_perm} values"
         f" ({result.scheme}, seed {result.seed})",
         f"threshold {result.threshold:g}, verify {result.verify}",
         "",
-        *_aligned([FOUND, *map(_found, result.bins)]),
+        *aligned([FOUND, *map(_found, result.bins)]),
         "",
-        *_aligned([ANSWERED, *_answered(result)]),
+        *aligned([ANSWERED, *_answered(result)]),
         "",
-        f"recall {_share(result.recall)} of {result.recall.total:,} pairs,"
-        f" {predicted} {_number(result.predicted_recall)}",
-        f"precision {_share(result.precision)} of {result.precision.total:,} pairs",
+        f"recall {share_and_interval(result.recall)} of {result.recall.total:,} pairs,"
+        f" {predicted} {number(result.predicted_recall)}",
+        f"precision {share_and_interval(result.precision)} of {result.precision.total:,} pairs",
         f"{result.candidates.total:,} candidates,"
         f" {result.candidates.total - result.candidates.hits:,} of them compared needlessly",
         f"estimates from {result.lowest:g} on: bias {_signed(result.estimator.bias)},"
-        f" rmse {_number(result.estimator.rmse)} (ideal {_number(result.estimator.ideal)})",
+        f" rmse {number(result.estimator.rmse)} (ideal {number(result.estimator.ideal)})",
         ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in result.seconds.items()),
     ]
     return "\n".join(lines)
 
 
-def _documents(result: EvaluationData) -> str:
+def documents_line(result: EvaluationData) -> str:
+    """Return how many documents were evaluated."""
     if not result.is_sample:
         return f"{result.documents:,} documents, {result.empty:,} empty"
     return (
@@ -50,16 +51,19 @@ def _found(each: SimilarityBin) -> tuple[str, ...]:
     return (
         _similarity(each),
         f"{each.candidates.total:,}",
-        _share(each.candidates),
-        _number(each.predicted),
-        _number(error.rmse / error.ideal, 2) if error.pairs and error.ideal else "-",
+        share_and_interval(each.candidates),
+        number(each.predicted),
+        number(error.rmse / error.ideal, 2) if error.pairs and error.ideal else "-",
     )
 
 
 def _answered(result: EvaluationData) -> Iterator[tuple[str, ...]]:
     for each in result.bins:
         expected = each.low >= result.threshold  # below it an answer has nothing to find
-        recall, precision = _share(each.recall) if expected else "-", _share(each.precision)
+        recall, precision = (
+            share_and_interval(each.recall) if expected else "-",
+            share_and_interval(each.precision),
+        )
         if (recall, precision) != ("-", "-"):
             yield _similarity(each), recall, precision
 
@@ -68,7 +72,8 @@ def _similarity(each: SimilarityBin) -> str:
     return f"{each.low:g}" if each.low == each.high else f"{each.low:g} to {each.high:g}"
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return a line per row, with the cells of each column right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -76,17 +81,19 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def _share(share: Share) -> str:
+def share_and_interval(share: Share) -> str:
+    """Return a share with its 95 % interval, or a dash for the share of nothing."""
     if not share.total:
         return "-"
     low, high = share.interval
     decimals = 4
     if share.hits < share.total:  # what is counted and not all does not look like 1
         decimals = max(4, math.ceil(math.log10(share.total / (share.total - share.hits))))
-    return f"{_number(share.value, decimals)} ({_number(low)} to {_number(high)})"
+    return f"{number(share.value, decimals)} ({number(low)} to {number(high)})"
 
 
-def _number(value: float, decimals: int = 4) -> str:
+def number(value: float, decimals: int = 4) -> str:
+    """Return a number with some decimals; a very small one in scientific notation."""
     if math.isnan(value):
         return "-"
     if 0 < value < 0.001:

@@ -76,6 +76,10 @@ def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
     key = values.pop("key")
     if key is not None:
         values["key"] = key.fingerprint
+    for name in ("stop_words", "vocabulary"):
+        words = values.pop(name)
+        if words is not None:
+            values[name] = list(words)
     return {name: CUSTOM if callable(value) else value for name, value in values.items()}
 
 

@@ -31,7 +31,7 @@ def numbers(root: bytes, purpose: bytes, count: int, message: bytes = b"") -> ND
 
 
 def shingle_secret(root: bytes) -> NDArray[np.uint64]:
-    """Return what `KeyedPlan` wants, uint64 (531,)."""
+    """Return what `ShinglePlan` wants, uint64 (531,)."""
     add, first, second = numbers(root, b"fastlsh mixer", 3).tolist()
     head = np.array([_modulus(root), add, first | 1, second | 1], np.uint64)
     return np.concatenate([head, numbers(root, b"fastlsh summands", SUMMANDS)])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import KeyedPlan
+from fastlsh._kernels import ShinglePlan
 from fastlsh.errors import LockedKeyError
 from fastlsh.keyed.derivation import coefficients, fingerprint_of, root_of, shingle_secret
 from fastlsh.keyed.files import LEAST_BYTES, read_secret
@@ -61,7 +61,7 @@ class Key:
     path: str | None
     _root: bytes | None
     _secret: NDArray[np.uint64] | None
-    _plans: dict[tuple[int, int], KeyedPlan]
+    _plans: dict[tuple[int, int], ShinglePlan]
 
     def __init__(self, secret: bytes | bytearray | memoryview) -> None:
         self._set(_root_of(secret))
@@ -129,14 +129,20 @@ class Key:
 
     # ---- for the floors above
 
-    def plan(self, unit: int, size: int) -> KeyedPlan:
+    def plan(self, unit: int, size: int) -> ShinglePlan:
         """Return how shingles are hashed, by the number that the kernels have for the unit."""
         plan = self._plans.get((unit, size))
         if plan is None:
-            if self._secret is None:
-                self._secret = shingle_secret(self._known())
-            plan = self._plans[unit, size] = KeyedPlan(unit, size, self._secret)
+            plan = self._plans[unit, size] = self.new_plan(unit, size)
         return plan
+
+    def new_plan(
+        self, unit: int, size: int, words: NDArray[np.uint64] | None = None, keeps: bool = False
+    ) -> ShinglePlan:
+        """Return a plan that the key does not keep: it may have a list of words."""
+        if self._secret is None:
+            self._secret = shingle_secret(self._known())
+        return ShinglePlan(unit, size, self._secret, words, keeps)
 
     def functions(self, count: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Return the coefficients a and b of so many functions."""

@@ -140,12 +140,12 @@ class MinHasher:
             As in `signatures`.
         """
         documents = list(token_lists)
-        keyed = self.key.plan(WORDS, 1) if self.key else None
-        kernel = of_tokens(Hashing(WORDS, 1, keyed))
+        prepared = self.key.plan(WORDS, 1) if self.key else None
+        kernel = of_tokens(Hashing(WORDS, 1, prepared))
         result = self._result(out, len(documents))
 
         def work(start: int, stop: int) -> Iterator[None]:
-            some = gather_tokens(documents[start:stop], start, keyed=keyed)
+            some = gather_tokens(documents[start:stop], start, prepared=prepared)
             return signing_steps(kernel, some, some.lengths(), self._functions, result[start:stop])
 
         run(work, batches(len(documents), tokens_batch(documents)), self.threads)

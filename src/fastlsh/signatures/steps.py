@@ -42,12 +42,12 @@ class Kernel(NamedTuple):
 
 def of_texts(hashing: Hashing) -> Kernel:
     """Sign texts by their shingles."""
-    unit, size, keyed = hashing
+    unit, size, prepared = hashing
 
     def sign(
         gathered: Gathered, functions: Scheme, out: Signatures, rows: int = 0, keys: Keys = None
     ) -> None:
-        _kernels.signatures(gathered.units, unit, size, *functions, out, rows, keys, keyed)
+        _kernels.signatures(gathered.units, unit, size, *functions, out, rows, keys, prepared)
 
     whole = unit not in (_kernels.CHARACTERS, _kernels.TOKEN_IDS)
     return Kernel(sign, None if whole else size - 1)
@@ -55,14 +55,14 @@ def of_texts(hashing: Hashing) -> Kernel:
 
 def of_tokens(hashing: Hashing) -> Kernel:
     """Sign tokens by their shingles."""
-    size, keyed = hashing.size, hashing.keyed
+    size, prepared = hashing.size, hashing.prepared
 
     def sign(
         gathered: Gathered, functions: Scheme, out: Signatures, rows: int = 0, keys: Keys = None
     ) -> None:
         assert gathered.offsets is not None
         _kernels.token_signatures(
-            gathered.units, gathered.offsets, size, *functions, out, rows, keys, keyed
+            gathered.units, gathered.offsets, size, *functions, out, rows, keys, prepared
         )
 
     return Kernel(sign, size - 1)

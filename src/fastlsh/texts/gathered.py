@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import KeyedPlan, token_hashes
+from fastlsh._kernels import ShinglePlan, token_hashes
 
 BATCH_TOKENS = 1 << 16
 """Their hashes stay in the cache."""
@@ -18,8 +18,8 @@ class Hashing(NamedTuple):
     unit: int
     """By the number that the kernels have for it."""
     size: int
-    keyed: KeyedPlan | None = None
-    """With a key."""
+    prepared: ShinglePlan | None = None
+    """With a key, or without some words."""
 
 
 class Gathered(NamedTuple):
@@ -60,11 +60,11 @@ def gather_tokens(
     documents: list[Sequence[str | bytes]],
     first: int = 0,
     numbers: NDArray[np.int64] | None = None,
-    keyed: KeyedPlan | None = None,
+    prepared: ShinglePlan | None = None,
 ) -> Gathered:
     """Gather ready tokens; errors name the document, counted from `first` or in `numbers`."""
     offsets = np.empty(len(documents) + 1, np.int64)
-    return Gathered(token_hashes(documents, offsets, first, numbers, keyed), offsets)
+    return Gathered(token_hashes(documents, offsets, first, numbers, prepared), offsets)
 
 
 def tokens_batch(documents: list[Any]) -> int:

@@ -40,7 +40,7 @@ def shingle_set_steps(
     thinned
         In the order of the text instead; some that repeat are left out.
     """
-    unit, size, keyed = hashing
+    unit, size, prepared = hashing
     for first, last in batches_by_work(lengths, STEP, max(len(lengths), 1)):
         room = start[first : last + 1]
         counts = count[first:last]
@@ -48,7 +48,7 @@ def shingle_set_steps(
             some = gathered.part(first, last)
             _kernels.shingle_sets(
                 some.units, some.offsets, unit, size, out, room, counts, thinned=thinned,
-                keyed=keyed,
+                prepared=prepared,
             )  # fmt: skip
             yield
             continue
@@ -62,7 +62,7 @@ def shingle_set_steps(
             place = np.array([end, end + b - a])
             _kernels.shingle_sets(
                 some.units, some.offsets, unit, size, out, place, counts, thinned=thinned,
-                keyed=keyed,
+                prepared=prepared,
             )  # fmt: skip
             parts.append(out[end : end + int(counts[0])])
             end += int(counts[0])

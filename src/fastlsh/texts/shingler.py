@@ -1,13 +1,21 @@
 """What a document is a set of: shingles of characters, words or bytes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import CHARACTERS, TOKEN_IDS, Normaliser, Spans, spans_of_list
+from fastlsh._kernels import (
+    CHARACTERS,
+    TOKEN_IDS,
+    Normaliser,
+    ShinglePlan,
+    Spans,
+    spans_of_list,
+)
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.keyed import Key, check_key
 from fastlsh.texts.forms import Texts, as_texts
@@ -19,6 +27,14 @@ from fastlsh.texts.steps import (
     normaliser_of,
     places_of_words,
     unit_of_words,
+)
+from fastlsh.texts.word_lists import (
+    LISTS,
+    check_one_word_list,
+    check_word_list,
+    normalised_words,
+    places_that_stay,
+    plan_of_word_list,
 )
 
 UnicodeForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
@@ -61,6 +77,9 @@ class Shingler:
     empty_words
         With the last two: there is an empty word between two adjacent separators, as in
         re.split().
+    stop_words, vocabulary
+        Words that are left out before shingles form, or the only words that are not left out;
+        `unit` must be "word". They are normalised like the texts. A sorted tuple afterwards.
     normalize
         A function from str to str, applied before the other steps. It must be deterministic,
         because texts are normalised again for verification.
@@ -96,6 +115,12 @@ class Shingler:
     words: Literal["whitespace", "alphanumeric", "ascii_alphanumeric"] = "whitespace"
     empty_words: bool = False
     key: Key | None = None
+    stop_words: Iterable[str] | None = None
+    vocabulary: Iterable[str] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the plan, which is made again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # An older pickle lacks the steps that came later.
@@ -111,6 +136,11 @@ class Shingler:
             raise ValueError(f'a tokenizer makes words: unit must be "word", got {self.unit!r}')
         check_steps(self)
         check_key(self.key)
+        for name in LISTS:
+            object.__setattr__(self, name, check_word_list(self, name))
+        check_one_word_list(self)
+        if self._has_word_list:
+            self._listed_words  # noqa: B018  (raises if an element is not one word)
 
     def shingles(self, text: Document) -> list[Any]:
         """Return every window of the text in order, repetitions included.
@@ -159,6 +189,8 @@ class Shingler:
     def hashing(self) -> Hashing:
         """How the kernels hash the shingles; LockedKeyError if the key is locked."""
         unit = self.kernel_unit
+        if self._has_word_list:
+            return Hashing(unit, self.size, self._plan)
         return Hashing(unit, self.size, self.key.plan(unit, self.size) if self.key else None)
 
     @property
@@ -200,11 +232,18 @@ class Shingler:
             return string.split()
         if self.tokenizer is not None:
             return [t.decode() if isinstance(t, bytes) else t for t in self.tokenizer(string)]
-        return [string[begin:end] for begin, end in places_of_words(self, text).tolist()]
+        return [string[begin:end] for begin, end in self.places_of_words(text).tolist()]
 
     def places_of_words(self, text: Spans) -> NDArray[np.int64]:
-        """Return where each word of the only text begins and ends, int64 (n, 2)."""
-        return places_of_words(self, text)
+        """Return where each word of the only text begins and ends, int64 (n, 2).
+
+        Words that are left out have no place.
+        """
+        places = places_of_words(self, text)
+        if not self._has_word_list:
+            return places
+        keeps = self.vocabulary is not None
+        return places_that_stay(places, text.strings()[0], self._listed_words, keeps)
 
     def traced(self, text: Spans) -> tuple[Spans, NDArray[np.int64]]:
         """Return the only text after the steps, and of each code point where it comes from.
@@ -213,6 +252,19 @@ class Shingler:
         """
         kernel = normaliser_of(self) or Normaliser()
         return kernel.traced(text)
+
+    @property
+    def _has_word_list(self) -> bool:
+        return self.stop_words is not None or self.vocabulary is not None
+
+    @cached_property
+    def _listed_words(self) -> frozenset[str]:
+        """The words of the list, normalised."""
+        return normalised_words(self, self._normalised, lambda text: places_of_words(self, text))
+
+    @cached_property
+    def _plan(self) -> ShinglePlan:
+        return plan_of_word_list(self, self._listed_words, self.kernel_unit)
 
     def _finish(self, spans: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
         plain = self._normalised(spans)
@@ -223,7 +275,7 @@ class Shingler:
     def _tokens(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
         assert self.tokenizer is not None
         tokens = [self.tokenizer(text) for text in plain.strings()]
-        return gather_tokens(tokens, first, documents, self.hashing.keyed)
+        return gather_tokens(tokens, first, documents, self.hashing.prepared)
 
     def _normalised(self, spans: Spans) -> Spans:
         if spans.tokens != (self.unit == "token") and len(spans):

@@ -4,7 +4,7 @@ include "fuzz/native/drive.pxi"
 include "fuzz/native/sources.pxi"
 include "fuzz/native/texts.pxi"
 
-from fastlsh._kernels.text._keyed cimport KeyedPlan
+from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text.source cimport WORDS, make_plan, room_for_window
 from fastlsh._kernels.text.unicode_data cimport IS_SPACE
 
@@ -40,7 +40,7 @@ cdef inline obvious_void add(Sums* sums, uint64_t h) noexcept nogil:
 
 def prepare():
     cdef Py_ssize_t u, s
-    cdef KeyedPlan keyed
+    cdef ShinglePlan keyed
     numbers = np.random.default_rng(1).integers(0, 2**64, 531, np.uint64) | np.uint64(1)
     for s in range(531):
         secret[s] = numbers[s]
@@ -48,7 +48,7 @@ def prepare():
         for s in range(N_SIZES):
             make_plan(&plain[u * N_SIZES + s], UNIT[u], SIZE[s])
         for s in range(N_KEYED_SIZES):
-            keyed = KeyedPlan(UNIT[u], SIZE[s], numbers)
+            keyed = ShinglePlan(UNIT[u], SIZE[s], numbers)
             owners.append(keyed)
             secret_plan[u * N_KEYED_SIZES + s] = &keyed.plan
 

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
-from fastlsh._kernels.text._keyed import KeyedPlan
+from fastlsh._kernels.text._plans import ShinglePlan
 from fastlsh._kernels.text._texts import Spans
 
 AFFINE32: int
@@ -120,7 +120,7 @@ class BandTables(TableCompaction):
 
 @disjoint_base
 class TextReader:
-    def __new__(cls, unit: int, size: int, keyed: KeyedPlan | None = None) -> Self: ...
+    def __new__(cls, unit: int, size: int, prepared: ShinglePlan | None = None) -> Self: ...
 
 @disjoint_base
 class Keeper:
@@ -198,14 +198,14 @@ def signatures(
     out: NDArray[np.uint32],
     rows: int = 0,
     keys: NDArray[np.uint64] | None = None,
-    keyed: KeyedPlan | None = None,
+    prepared: ShinglePlan | None = None,
 ) -> None: ...
 def token_hashes(
     documents: list[Any],
     offsets: NDArray[np.int64],
     first: int = 0,
     ids: Sequence[int] | NDArray[np.int64] | None = None,
-    keyed: KeyedPlan | None = None,
+    prepared: ShinglePlan | None = None,
 ) -> NDArray[np.uint64]: ...
 def token_signatures(
     tokens: NDArray[np.uint64],
@@ -217,7 +217,7 @@ def token_signatures(
     out: NDArray[np.uint32],
     rows: int = 0,
     keys: NDArray[np.uint64] | None = None,
-    keyed: KeyedPlan | None = None,
+    prepared: ShinglePlan | None = None,
 ) -> None: ...
 def hash_signatures(
     hashes: NDArray[np.uint32] | NDArray[np.uint64],
@@ -237,7 +237,7 @@ def shingle_sets(
     count: NDArray[np.int64],
     unique: bool = True,
     thinned: bool = False,
-    keyed: KeyedPlan | None = None,
+    prepared: ShinglePlan | None = None,
 ) -> None: ...
 def text_hashes(spans: Spans, out: NDArray[np.uint64]) -> None: ...
 def band_keys(

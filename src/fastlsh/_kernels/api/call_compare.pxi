@@ -8,7 +8,7 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, check_threshold, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.sets.sets cimport Sets, Workbench
-from fastlsh._kernels.text._keyed cimport KeyedPlan
+from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport CHARACTERS, Plan
 
@@ -16,7 +16,7 @@ from fastlsh._kernels.text.source cimport CHARACTERS, Plan
 def shingle_sets(
     units, const int64_t[::1] offsets, int unit, Py_ssize_t size,
     uint64_t[::1] out not None, const int64_t[::1] start not None, int64_t[::1] count not None,
-    bint unique=True, bint thinned=False, KeyedPlan keyed=None,
+    bint unique=True, bint thinned=False, ShinglePlan prepared=None,
 ):
     """Write the 64-bit hashes of each document's shingles, sorted and without repetitions.
 
@@ -36,11 +36,11 @@ def shingle_sets(
         False leaves them as they come, one for each window.
     thinned
         Leave them as they come, but most of those that repeat out.
-    keyed
-        Hashes with a key, which is for this unit and size.
+    prepared
+        Hashes with a key, or without some words; for this unit and size.
     """
     cdef Plan own
-    cdef const Plan* plan = plan_of(&own, unit, size, keyed)
+    cdef const Plan* plan = plan_of(&own, unit, size, prepared)
     cdef Py_ssize_t n
     cdef Py_ssize_t longest = 0
     cdef Spans spans = None

@@ -7,7 +7,7 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_aligned, check_apart, check_band_rows, check_offsets, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.minhash.signer cimport Signer
-from fastlsh._kernels.text._keyed cimport KeyedPlan
+from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, Plan, element
 
@@ -15,7 +15,7 @@ from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, Plan, element
 def signatures(
     Spans spans not None, int unit, Py_ssize_t size, int scheme,
     const uint32_t[::1] a not None, const uint32_t[::1] b not None, uint32_t[:, ::1] out not None,
-    Py_ssize_t rows=0, uint64_t[:, :] keys=None, KeyedPlan keyed=None,
+    Py_ssize_t rows=0, uint64_t[:, :] keys=None, ShinglePlan prepared=None,
 ):
     """Write the signature of each text into `out`, uint32 (n, k); empty text: all ones.
 
@@ -32,12 +32,12 @@ def signatures(
         uint32: the coefficients of the functions a * x + b mod 2^32: k, with `FSS` k + `ROUNDS`.
     rows, keys
         Also write the keys of the first bands of `rows` rows: uint64 (bands, n).
-    keyed
-        Hashes with a key, which is for this unit and size.
+    prepared
+        Hashes with a key, or without some words; for this unit and size.
     """
     cdef Signer how
     cdef Plan own
-    cdef const Plan* plan = plan_of(&own, unit, size, keyed)
+    cdef const Plan* plan = plan_of(&own, unit, size, prepared)
     check_documents(spans, unit)
     make_signer(&how, scheme, a, b, out, spans.n, rows, keys)
     cdef uint64_t[::1] window = new_window(size, longest_of(spans) if unit != CHARACTERS else 0)
@@ -52,7 +52,7 @@ def token_signatures(
     const uint64_t[::1] tokens not None, const int64_t[::1] offsets not None, Py_ssize_t size,
     int scheme, const uint32_t[::1] a not None, const uint32_t[::1] b not None,
     uint32_t[:, ::1] out not None, Py_ssize_t rows=0, uint64_t[:, :] keys=None,
-    KeyedPlan keyed=None,
+    ShinglePlan prepared=None,
 ):
     """Sign documents of tokens: document d has the tokens offsets[d] ... offsets[d + 1].
 
@@ -61,7 +61,7 @@ def token_signatures(
     """
     cdef Signer how
     cdef Plan own
-    cdef const Plan* plan = plan_of(&own, WORDS, size, keyed)
+    cdef const Plan* plan = plan_of(&own, WORDS, size, prepared)
     cdef Py_ssize_t n = offsets.shape[0] - 1
     check_offsets(offsets, n, tokens.shape[0], "offsets")
     memory_of(tokens, "tokens")

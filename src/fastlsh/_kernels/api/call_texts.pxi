@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from fastlsh._kernels.index.tables cimport Reader
 from fastlsh._kernels.sets.sets cimport Workbench
-from fastlsh._kernels.text._keyed cimport KeyedPlan
+from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text.source cimport Plan, room_for_window
 
 cdef enum:
@@ -19,18 +19,18 @@ cdef class TextReader:
     ----------
     unit, size
         As in `signatures`.
-    keyed
-        Hashes with a key, which is for this unit and size.
+    prepared
+        Hashes with a key, or without some words; for this unit and size.
     """
 
     cdef Plan plan
-    cdef KeyedPlan keyed
+    cdef ShinglePlan prepared
     cdef Reader reader
     cdef Py_ssize_t size
 
-    def __cinit__(self, int unit, Py_ssize_t size, KeyedPlan keyed=None):
-        self.reader.plan = plan_of(&self.plan, unit, size, keyed)
-        self.keyed = keyed
+    def __cinit__(self, int unit, Py_ssize_t size, ShinglePlan prepared=None):
+        self.reader.plan = plan_of(&self.plan, unit, size, prepared)
+        self.prepared = prepared
         self.size = size
         self.reader.longest = -1
         self.reader.bench = <Workbench*> PyMem_RawMalloc(sizeof(Workbench))

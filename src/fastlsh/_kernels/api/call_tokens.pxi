@@ -13,7 +13,7 @@ import numpy as np
 
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.prefetch cimport prefetch
-from fastlsh._kernels.text._keyed cimport KeyedPlan
+from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text._texts cimport number_of
 from fastlsh._kernels.text.keyed cimport SHORT, Keyed, keyed_points
 from fastlsh._kernels.text.unicode cimport (
@@ -102,7 +102,7 @@ cdef Py_ssize_t read_document(
 
 def token_hashes(
     list documents not None, int64_t[::1] offsets not None, Py_ssize_t first=0, ids=None,
-    KeyedPlan keyed=None,
+    ShinglePlan prepared=None,
 ):
     """Return what `token_signatures` takes for the tokens of each document, uint64 (total,).
 
@@ -116,10 +116,10 @@ def token_hashes(
         The number of the first document, for error messages.
     ids
         The numbers of the documents where they do not follow each other.
-    keyed
+    prepared
         Hashes with a key.
     """
-    cdef const Keyed* key = NULL if keyed is None else &keyed.keyed
+    cdef const Keyed* key = NULL if prepared is None else prepared.plan.keyed
     cdef Py_ssize_t count = len(documents)
     cdef Py_ssize_t d, n, good
     cdef Py_ssize_t total = 0

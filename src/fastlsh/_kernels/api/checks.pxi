@@ -10,7 +10,7 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.minhash.signer cimport AFFINE32, FSS, ROUNDS, Signer
 from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, NOT_VERIFIED
-from fastlsh._kernels.text._keyed cimport KeyedPlan
+from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport (
     ALPHANUMERIC, ASCII_ALPHANUMERIC, CHARACTERS, TOKEN_IDS, WITH_EMPTY, WORDS, Plan, make_plan,
@@ -33,18 +33,18 @@ cdef int check_plan(int unit, Py_ssize_t size) except -1:
     return 0
 
 
-cdef const Plan* plan_of(Plan* own, int unit, Py_ssize_t size, KeyedPlan keyed) except NULL:
-    # That of the key; without one `own`, which is made.
+cdef const Plan* plan_of(Plan* own, int unit, Py_ssize_t size, ShinglePlan prepared) except NULL:
+    # The prepared plan, or `own`, which is made.
     check_plan(unit, size)
-    if keyed is None:
+    if prepared is None:
         make_plan(own, unit, size)
         return own
-    if keyed.plan.unit != unit or keyed.plan.size != size:
+    if prepared.plan.unit != unit or prepared.plan.size != size:
         raise ValueError(
-            f"the key is for unit {keyed.plan.unit} and size {keyed.plan.size}, not for {unit} "
-            f"and {size}"
+            f"the plan is for unit {prepared.plan.unit} and size {prepared.plan.size}, not for "
+            f"{unit} and {size}"
         )
-    return &keyed.plan
+    return &prepared.plan
 
 
 cdef int check_documents(Spans spans, int unit) except -1:

@@ -23,12 +23,18 @@ ctypedef fused element:         # a ready hash
     uint32_t
     uint64_t
 
+cdef struct WordList:
+    const uint64_t* slot        # hashes of words before they are finished, never 0; 0: free
+    int shift                   # 64 - the binary logarithm of the number of slots
+    bint keeps                  # its words are the ones that stay; or the ones that go
+
 cdef struct Plan:
     # What does not change from document to document.
     int unit
     Py_ssize_t size
     Mixer mixer                 # finishes the hashes of words and shingles
     const Keyed* keyed          # what a key changes; NULL: there is none, and so it is
+    const WordList* words       # which words are left out; NULL: none
     uint64_t power              # CHARACTER_BASE or WORD_BASE to the power size - 1
     uint64_t entering[256]      # each Latin-1 code point, mixed
     uint64_t leaving[256]       # the same times power
@@ -57,6 +63,24 @@ cdef struct Source:
     Py_ssize_t filled           # and a block, of which so many are taken
 
 
+cdef inline uint64_t first_slot(uint64_t h, int shift) noexcept nogil:
+    return h * <uint64_t> 0x9E3779B97F4A7C15 >> shift
+
+
+cdef inline uint64_t slot_value(uint64_t h) noexcept nogil:
+    return h if h else 1        # 0 and 1 count as one word: as likely as any collision
+
+
+cdef inline bint has_word(const WordList* words, uint64_t h) noexcept nogil:
+    cdef uint64_t last = (<uint64_t> 1 << (64 - words.shift)) - 1
+    cdef uint64_t i
+    h = slot_value(h)
+    i = first_slot(h, words.shift)
+    while words.slot[i] and words.slot[i] != h:
+        i = (i + 1) & last
+    return words.slot[i] != 0
+
+
 cdef inline Py_ssize_t room_for_window(Py_ssize_t size, Py_ssize_t longest) noexcept nogil:
     # Twice the size: what is kept is moved to the front when as much is done with.
     return 2 * min(size, longest + 1) + BLOCK
@@ -70,6 +94,7 @@ cdef inline void make_plan(Plan* plan, int unit, Py_ssize_t size) noexcept nogil
     plan.size = size
     plan.mixer = public_mixer()
     plan.keyed = NULL
+    plan.words = NULL
     plan.power = 1
     while exponent:
         if exponent & 1:

@@ -8,7 +8,9 @@ from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport WORD_BASE, Mixer, finish, mixed_by
 from fastlsh._kernels.text._texts cimport Span, code_unit
 from fastlsh._kernels.text.keyed cimport SHORT
-from fastlsh._kernels.text.source cimport BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Plan, Source
+from fastlsh._kernels.text.source cimport (
+    BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Plan, Source, WordList, has_word,
+)
 
 cdef noinline_void hash_words(
     const code_unit* text, const Py_ssize_t* edge, Py_ssize_t n, Py_ssize_t roomy, uint64_t* word
@@ -22,12 +24,26 @@ cdef noinline_void hash_words(
 
 cdef Py_ssize_t read_words(Source* s, const code_unit* text, uint64_t* word) noexcept nogil:
     cdef Py_ssize_t edge[ROOM_FOR_EDGES]
-    cdef Py_ssize_t n = find_words(s, text, edge)
-    if s.plan.keyed != NULL:
-        hash_words_keyed(s.plan.keyed, text, edge, n, s.roomy, word)
-    else:
-        hash_words(text, edge, n, s.roomy, word)
-    return n
+    cdef Py_ssize_t n, left
+    while True:
+        n = find_words(s, text, edge)
+        if s.plan.keyed != NULL:
+            hash_words_keyed(s.plan.keyed, text, edge, n, s.roomy, word)
+        else:
+            hash_words(text, edge, n, s.roomy, word)
+        left = n if s.plan.words == NULL else leave_out(s.plan.words, word, n)
+        if left or not n:
+            return left
+
+
+cdef Py_ssize_t leave_out(const WordList* words, uint64_t* word, Py_ssize_t n) noexcept nogil:
+    # Moves the words that stay together; returns how many.
+    cdef Py_ssize_t left = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        word[left] = word[i]
+        left += has_word(words, word[i]) == words.keeps
+    return left
 
 
 cdef Py_ssize_t read_tokens(Source* s, uint64_t* word) noexcept nogil:

@@ -1,6 +1,6 @@
-"""The numbers of a key, made ready for hashing shingles of one kind."""
+"""A key, or a list of words, made ready for hashing shingles of one kind."""
 
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
@@ -9,11 +9,13 @@ from fastlsh._kernels.common.mixing cimport Mixer
 from fastlsh._kernels.text.keyed cimport (
     BASIC_POINTS, BASIC_TABLE, KNOWN_IDS, KNOWN_POINTS, SECRET, SHORT, Keyed, keyed_id, times_x,
 )
-from fastlsh._kernels.text.source cimport CHARACTERS, TOKEN_IDS, make_plan
+from fastlsh._kernels.text.source cimport (
+    CHARACTERS, KIND_OF_WORDS, TOKEN_IDS, first_slot, make_plan, slot_value,
+)
 
 
-cdef class KeyedPlan:
-    """How shingles of some units are hashed with a key.
+cdef class ShinglePlan:
+    """How shingles of some units are hashed with a key, or without some words.
 
     Parameters
     ----------
@@ -22,15 +24,51 @@ cdef class KeyedPlan:
     secret
         uint64 (531,): a modulus, which is odd; what a mixer adds, and its two factors, which are
         odd; what each byte of a code point adds: the 256 lowest, the next ones and the uppermost,
-        of both without 0.
+        of both without 0. None: there is no key.
+    words
+        uint64 (n,): words, as `token_hashes` makes them, with the same key. None: there is no list.
+    keeps
+        Whether these words stay, and all others are left out; otherwise these are left out.
     """
 
-    def __cinit__(self, int unit, Py_ssize_t size, const uint64_t[::1] secret not None):
+    def __cinit__(
+        self, int unit, Py_ssize_t size, const uint64_t[::1] secret=None,
+        const uint64_t[::1] words=None, bint keeps=False,
+    ):
+        if size < 1:
+            raise ValueError(f"size must be at least 1, got {size}")
+        make_plan(&self.plan, unit, size)
+        if secret is not None:
+            self.take_secret(secret)
+        if words is not None:
+            self.take_words(words, keeps)
+
+    cdef int take_words(self, const uint64_t[::1] words, bint keeps) except -1:
+        cdef Py_ssize_t n = words.shape[0]
+        cdef int bits = 1
+        cdef Py_ssize_t i
+        if not self.plan.unit & KIND_OF_WORDS:
+            raise ValueError(f"a list of words needs a unit of words, got {self.plan.unit}")
+        memory_of(words, "words")
+        while (<Py_ssize_t> 1 << bits) < 2 * n:
+            bits += 1
+        self.slots = <uint64_t*> PyMem_Calloc(<size_t> 1 << bits, sizeof(uint64_t))
+        if self.slots == NULL:
+            raise MemoryError()
+        for i in range(n):
+            put_word(self.slots, 64 - bits, slot_value(words[i]))
+        self.words.slot = self.slots
+        self.words.shift = 64 - bits
+        self.words.keeps = keeps
+        self.plan.words = &self.words
+        return 0
+
+    cdef int take_secret(self, const uint64_t[::1] secret) except -1:
+        cdef int unit = self.plan.unit
+        cdef Py_ssize_t size = self.plan.size
         if secret.shape[0] != SECRET:
             raise ValueError(f"secret has {secret.shape[0]} numbers, expected {SECRET}")
         memory_of(secret, "secret")
-        if size < 1:
-            raise ValueError(f"size must be at least 1, got {size}")
         if not secret[0] & secret[2] & secret[3] & 1:
             raise ValueError("the modulus and the factors of a secret must be odd")
         cdef Py_ssize_t tables = 2 if unit == CHARACTERS else 1
@@ -41,7 +79,6 @@ cdef class KeyedPlan:
             self.ids = <uint64_t*> PyMem_Malloc(KNOWN_IDS * sizeof(uint64_t))
             if self.ids == NULL:
                 raise MemoryError()
-        make_plan(&self.plan, unit, size)
         self.plan.keyed = &self.keyed
         self.plan.mixer.add = secret[1]
         self.plan.mixer.first = secret[2]
@@ -66,11 +103,21 @@ cdef class KeyedPlan:
         if unit == TOKEN_IDS:
             fill_ids(&self.keyed, &self.plan.mixer, self.ids)
             self.keyed.ids = self.ids
+        return 0
 
     def __dealloc__(self):
         PyMem_Free(self.points)
         PyMem_Free(self.basic)
         PyMem_Free(self.ids)
+        PyMem_Free(self.slots)
+
+
+cdef void put_word(uint64_t* slots, int shift, uint64_t h) noexcept nogil:
+    cdef uint64_t last = (<uint64_t> 1 << (64 - shift)) - 1
+    cdef uint64_t i = first_slot(h, shift)
+    while slots[i] and slots[i] != h:
+        i = (i + 1) & last
+    slots[i] = h
 
 
 cdef uint64_t times(uint64_t a, uint64_t b, uint64_t modulus) noexcept nogil:

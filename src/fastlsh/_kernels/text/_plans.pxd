@@ -1,12 +1,17 @@
 from libc.stdint cimport uint64_t
 
 from fastlsh._kernels.text.keyed cimport Keyed
-from fastlsh._kernels.text.source cimport Plan
+from fastlsh._kernels.text.source cimport Plan, WordList
 
 
-cdef class KeyedPlan:
+cdef class ShinglePlan:
     cdef Plan plan
+    cdef WordList words
+    cdef uint64_t* slots        # of `words`, or NULL
     cdef Keyed keyed
     cdef uint64_t* points       # KNOWN_POINTS of them, entering; and leaving, of CHARACTERS
     cdef uint64_t* basic        # SHORT tables of them, of words; or NULL
     cdef uint64_t* ids          # KNOWN_IDS of them, or NULL
+
+    cdef int take_words(self, const uint64_t[::1] words, bint keeps) except -1
+    cdef int take_secret(self, const uint64_t[::1] secret) except -1

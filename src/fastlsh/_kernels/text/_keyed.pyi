@@ -1,7 +1,0 @@
-import numpy as np
-from numpy.typing import NDArray
-from typing_extensions import Self, disjoint_base
-
-@disjoint_base
-class KeyedPlan:
-    def __new__(cls, unit: int, size: int, secret: NDArray[np.uint64]) -> Self: ...

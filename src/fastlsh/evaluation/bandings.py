@@ -1,0 +1,142 @@
+"""`compare_bandings`: what several bandings find with the same signatures."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastlsh.banding import LSHParams
+from fastlsh.evaluation.measure import evaluate_each
+from fastlsh.evaluation.result import Evaluation
+from fastlsh.evaluation.table import aligned, documents_line, number, share_and_interval
+from fastlsh.html import escaped
+from fastlsh.parallel import ProgressOption, RunOptions
+from fastlsh.parameters import SearchParams
+from fastlsh.texts import Shingler
+
+HEADER = ("bands x rows", "candidates", "pairs found", "recall", "predicted")
+
+
+@dataclass(frozen=True)
+class BandingComparison:
+    """The evaluations of several bandings of the same signatures; ``print()`` shows a table.
+
+    Attributes
+    ----------
+    evaluations : tuple of Evaluation
+        In the order of the bandings. Iteration and `len` are those of this tuple.
+    """
+
+    evaluations: tuple[Evaluation, ...]
+
+    def __len__(self) -> int:
+        return len(self.evaluations)
+
+    def __iter__(self) -> Iterator[Evaluation]:
+        return iter(self.evaluations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the evaluations as plain values, for JSON."""
+        return {"bandings": [each.to_dict() for each in self.evaluations]}
+
+    def __str__(self) -> str:
+        first = self.evaluations[0]
+        lines = [
+            documents_line(first),
+            f"{first.num_perm} values ({first.scheme}, seed {first.seed}),"
+            f" threshold {first.threshold:g}, verify {first.verify}",
+            f"{first.recall.total:,} pairs reach the threshold",
+            "",
+            *aligned([HEADER, *map(_row, self.evaluations)]),
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the table."""
+        return f"<pre>{escaped(str(self))}</pre>"
+
+
+def _row(result: Evaluation) -> tuple[str, ...]:
+    return (
+        f"{result.params.bands} x {result.params.rows}",
+        f"{result.candidates.total:,}",
+        f"{result.recall.hits:,}",
+        share_and_interval(result.recall),
+        number(result.predicted_recall),
+    )
+
+
+def compare_bandings(
+    texts: Iterable[Any],
+    threshold: float = 0.8,
+    *,
+    bandings: Iterable[tuple[int, int] | LSHParams],
+    ids: Sequence[Any] | None = None,
+    shingler: Shingler | None = None,
+    num_perm: int | None = None,
+    seed: int = 1,
+    scheme: str = "affine32",
+    verify: str = "exact",
+    threads: int | None = None,
+    max_pairs: int = 100_000_000,
+    progress: ProgressOption = False,
+    sample: int | None = None,
+    lowest: float | None = None,
+) -> BandingComparison:
+    """Measure what several bandings of the same signatures find in the given texts.
+
+    The signatures are computed, and all pairs are found exactly, only once.
+
+    Parameters
+    ----------
+    bandings
+        Pairs (bands, rows), at least one. All of them use the same number of hash functions,
+        bands times rows; otherwise, their recalls could not be compared.
+    num_perm
+        Number of hash functions; by default the number that the bandings use.
+    texts, threshold, ids, shingler, seed, scheme, verify, threads, max_pairs, progress
+        As in `evaluate`.
+    sample, lowest
+        As in `evaluate`.
+
+    Returns
+    -------
+    BandingComparison
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is invalid, or a document has an unsupported type (the message names it).
+    TooManyPairsError
+        There are more pairs than `max_pairs`.
+
+    Examples
+    --------
+    >>> texts = [f"{'the same beginning of all ' * 2}{i}" for i in range(20)]
+    >>> for result in compare_bandings(texts, 0.8, bandings=[(8, 16), (32, 4)]):
+    ...     print(result.params, result.recall.hits, "of", result.recall.total)
+    LSHParams(bands=8, rows=16) 156 of 190
+    LSHParams(bands=32, rows=4) 190 of 190
+    """
+    shapes = [each if isinstance(each, LSHParams) else LSHParams(*each) for each in bandings]
+    used = {shape.bands * shape.rows: shape for shape in shapes}
+    if len(used) != 1:
+        raise ValueError(_disagreement(used))
+    searches = [
+        SearchParams.of(
+            threshold, shingler=shingler, num_perm=min(used) if num_perm is None else num_perm,
+            seed=seed, bands=shape.bands, rows=shape.rows, scheme=scheme, verify=verify,
+        )
+        for shape in shapes
+    ]  # fmt: skip
+    results = evaluate_each(
+        texts, searches, ids=ids, sample=sample, lowest=lowest, max_pairs=max_pairs,
+        options=RunOptions.of(threads, progress),
+    )  # fmt: skip
+    return BandingComparison(tuple(results))
+
+
+def _disagreement(used: dict[int, LSHParams]) -> str:
+    if not used:
+        return "bandings must have at least one pair (bands, rows), got none"
+    numbers = ", ".join(f"{s.bands} x {s.rows} uses {total}" for total, s in used.items())
+    return f"bandings must use the same number of hash functions, but {numbers}"
