@@ -34,6 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-pairs", metavar="N", type=integer, help="fail if there are more (default: 100000000)"
     )
+    parser.add_argument(
+        "--estimates",
+        action="store_true",
+        help="add a column with the similarity that the signatures estimate",
+    )
     add_engine_options(parser)
 
 
@@ -44,6 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         result = near_duplicate_files(
             arguments.inputs,
             arguments.output,
+            estimates=arguments.estimates,
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )

@@ -33,7 +33,8 @@ def check_paths(arguments: argparse.Namespace) -> None:
     for name, files in ((None, inputs), ("--against", given.get("against") or [])):
         with suppress(InputError, ValueError):
             paths.reads(name, files)
-    paths.reads_file("--key-file", given.get("key_file"))
+    for option in ("--key-file", "--stop-words", "--vocabulary"):
+        paths.reads_file(option, given.get(option[2:].replace("-", "_")))
     paths.writes("-o", outputs)
     for name in WRITTEN:
         paths.writes(f"--{name}", given.get(name))

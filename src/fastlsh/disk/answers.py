@@ -24,15 +24,15 @@ class Clusters(NamedTuple):
     """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
 
 
-def whole_answer(job: Job, linked: Linked) -> NDArray[Any]:
-    """Return the rows of all parts, `Proof`, sorted by (left, right), mapped."""
+def whole_answer(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[Any]:
+    """Return the rows of all parts, `Proof` or another kind, sorted by (left, right), mapped."""
     if not job.work.has(ANSWER):
         rows = answer_rows(job, linked)
         with job.work.whole(ANSWER) as temporary:
             if not rows:  # which cannot be mapped
-                save_array(temporary, np.empty(0, Proof))
+                save_array(temporary, np.empty(0, kind))
             else:
-                array = new_array(temporary, Proof, (rows,))
+                array = new_array(temporary, kind, (rows,))
                 done = 0
                 for block in answers(job, linked):
                     array[done : done + len(block)] = block

@@ -23,6 +23,9 @@ from fastlsh.texts import as_texts
 Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
 """(removed document, kept one, similarity), or a pair and its similarity."""
 
+EstimatedPair = np.dtype([*Proof.descr, ("estimate", np.float64)])
+"""A pair, its similarity, and what the signatures estimate."""
+
 LARGE = BASE + (60 << 20)
 PER_LARGE = 150
 """Bytes of memory that a part in mapped files takes, and for each of its documents: measured."""
@@ -85,7 +88,9 @@ def _equal_ones(job: Job, part: Part, known: int) -> NDArray[Any]:
     return _proofs(numbers[gone], numbers[first[gone]], 1.0)
 
 
-def find_pairs(job: Job, linked: Linked, gathered: Gathered, max_pairs: int) -> None:
+def find_pairs(
+    job: Job, linked: Linked, gathered: Gathered, max_pairs: int, estimates: bool
+) -> None:
     """Find the pairs of each part that has not been worked on yet.
 
     Raises
@@ -99,8 +104,8 @@ def find_pairs(job: Job, linked: Linked, gathered: Gathered, max_pairs: int) -> 
         nonlocal found
         numbers = np.ascontiguousarray(part.rows["number"])
         pairs = find_pairs_of_part(
-            part.texts, numbers, job.params, max_pairs=max_pairs, threads=job.options.threads,
-            scratch=part.scratch,
+            part.texts, numbers, job.params, max_pairs=max_pairs, estimates=estimates,
+            threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         found += len(pairs.left)
         if found > max_pairs:
@@ -207,7 +212,9 @@ def _texts(rows: NDArray[Any], data: NDArray[np.uint8], strict: bool) -> Any:
     return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
 
 
-def _proofs(left: Any, right: Any, similarity: Any) -> NDArray[Any]:
-    rows = np.empty(len(left), Proof)
+def _proofs(left: Any, right: Any, similarity: Any, estimate: Any = None) -> NDArray[Any]:
+    rows = np.empty(len(left), Proof if estimate is None else EstimatedPair)
     rows["left"], rows["right"], rows["similarity"] = left, right, similarity
+    if estimate is not None:
+        rows["estimate"] = estimate
     return rows

@@ -86,7 +86,9 @@ def run_pairs(
     with clock("search"):
         found = near_duplicates(collection.texts, **keywords)
     with clock("writing"):
-        columns = pair_columns(collection.ids, found.left, found.right, found.similarity)
+        columns = pair_columns(
+            collection.ids, found.left, found.right, found.similarity, found.estimate
+        )
         write_table(output, columns)
     return found, collection
 

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from fastlsh.disk import gathering, linking, signing
 from fastlsh.disk.answers import ANSWER, clusters_of, kept_documents, whole_answer
-from fastlsh.disk.deciding import decide_parts, find_pairs, limited_documents
+from fastlsh.disk.deciding import (
+    EstimatedPair,
+    Proof,
+    decide_parts,
+    find_pairs,
+    limited_documents,
+)
 from fastlsh.disk.gathering import (
     Gathered,
     bytes_gathered,
@@ -100,16 +106,23 @@ def run_deduplication(
 
 
 def run_pairs(
-    job: Job, *, max_pairs: int, output: str | None, machine: Machine, clock: Stopwatch
+    job: Job,
+    *,
+    max_pairs: int,
+    estimates: bool,
+    output: str | None,
+    machine: Machine,
+    clock: Stopwatch,
 ) -> tuple[Summary, int]:
     """Find all pairs, write them, and return how many there are."""
-    with begun(job, "pairs", {"max_pairs": max_pairs}, machine):
+    with begun(job, "pairs", {"max_pairs": max_pairs, "estimates": estimates}, machine):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
-            find_pairs(job, linked, gathered, max_pairs)
-            pairs = whole_answer(job, linked)
+            find_pairs(job, linked, gathered, max_pairs, estimates)
+            pairs = whole_answer(job, linked, EstimatedPair if estimates else Proof)
         with clock("writing"):
-            columns = pair_columns(stored_ids(job, summary), *_columns(pairs))
+            estimate = pairs["estimate"] if estimates else None
+            columns = pair_columns(stored_ids(job, summary), *_columns(pairs), estimate)
             write_table(output, columns)
         return summary, len(pairs)
 

@@ -19,6 +19,7 @@ def near_duplicate_files(
     threshold: float = 0.8,
     *,
     max_pairs: int = 100_000_000,
+    estimates: bool = False,
     text: str | None = None,
     id: str | None = None,  # noqa: A002
     format: str | None = None,  # noqa: A002
@@ -54,6 +55,9 @@ def near_duplicate_files(
         standard output.
     max_pairs
         Raise instead of writing more pairs.
+    estimates
+        Whether the table has a column ``estimate``: the share of equal minima of each pair, to be
+        compared with its exact similarity.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def near_duplicate_files(
     given = paths(inputs)
     target = None if output is None else paths(output)[0]
     with reading.spooled(given, tell, twice=machine.engine == "disk"):
-        return _pairs(given, target, reading, looking, machine, most, tell)
+        return _pairs(given, target, reading, looking, machine, most, estimates, tell)
 
 
 def _pairs(
@@ -89,6 +93,7 @@ def _pairs(
     looking: Search,
     machine: Machine,
     most: int,
+    estimates: bool,
     tell: Tell | None,
 ) -> FilePairs:
     sources = reading.expand(given, mixed=True)
@@ -110,7 +115,7 @@ def _pairs(
         "seconds": clock,
     }
     if engine_for.job is None:
-        keywords = {**looking.keywords, "max_pairs": most}
+        keywords = {**looking.keywords, "max_pairs": most, "estimates": estimates}
         pairs, collection = in_memory.run_pairs(
             given, target, reading, keywords, looking.options, clock
         )
@@ -119,8 +124,9 @@ def _pairs(
             **counts_of(collection), **shared,
         )  # fmt: skip
     summary, found = on_disk.run_pairs(
-        engine_for.job, max_pairs=most, output=target, machine=machine, clock=clock
-    )
+        engine_for.job, max_pairs=most, estimates=estimates, output=target, machine=machine,
+        clock=clock,
+    )  # fmt: skip
     return FilePairs(
         documents=summary.documents, pairs=found, empty=summary.empty, engine="disk",
         **counts_of_summary(summary), **shared,

@@ -60,9 +60,14 @@ def pair_columns(
     left: npt.NDArray[np.int64],
     right: npt.NDArray[np.int64],
     similarity: npt.NDArray[np.float64],
+    estimate: npt.NDArray[np.float64] | None = None,
 ) -> dict[str, Any]:
-    """Return the table of pairs: the ids of both documents, and how similar these are."""
-    return {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), "jaccard": similarity}
+    """Return the table of pairs: the ids of both documents, and how similar these are.
+
+    `estimate` is another column, the similarity as signatures tell it; None: there is none.
+    """
+    columns = {"id_a": Lookup(ids, left), "id_b": Lookup(ids, right), "jaccard": similarity}
+    return columns if estimate is None else {**columns, "estimate": estimate}
 
 
 def proof_columns(

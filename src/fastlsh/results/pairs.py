@@ -25,6 +25,8 @@ class Pairs(Table):
     similarity : ndarray of float64, shape (n,)
         Exact Jaccard similarity of the shingle sets; or the share of equal minima with
         ``verify="signature"``; NaN if not verified.
+    estimate : ndarray of float64, shape (n,), or None
+        The share of equal minima, an estimate of the similarity, if it was asked for.
     ids : sequence or None
         The documents' ids, if they were given.
     params : LSHParams or None
@@ -39,6 +41,7 @@ class Pairs(Table):
         right: NDArray[np.int64],
         similarity: NDArray[np.float64],
         *,
+        estimate: NDArray[np.float64] | None = None,
         ids: Sequence[Any] | None = None,
         params: LSHParams | None = None,
         documents: int = 0,
@@ -47,6 +50,7 @@ class Pairs(Table):
         self.left = left
         self.right = right
         self.similarity = similarity
+        self.estimate = estimate
         self.ids = ids
         self.params = params
         self.documents = documents
@@ -78,6 +82,8 @@ class Pairs(Table):
             "right": right,
             "similarity": self.similarity[rows],
         }
+        if self.estimate is not None:
+            columns["estimate"] = self.estimate[rows]
         if self.ids is not None:
             columns["left_id"] = named(left, self.ids)
             columns["right_id"] = named(right, self.ids)

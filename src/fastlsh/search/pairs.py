@@ -10,6 +10,7 @@ from fastlsh.parallel import ProgressOption, RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.short_shingles import warn_of_short_shingles
+from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import find_pairs, sign
 from fastlsh.texts import Shingler, as_texts
 
@@ -31,6 +32,7 @@ def near_duplicates(
     threads: int | None = None,
     max_pairs: int = 100_000_000,
     progress: ProgressOption = False,
+    estimates: bool = False,
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`.
 
@@ -64,6 +66,9 @@ def near_duplicates(
         Raise instead of returning more pairs (24 bytes each).
     progress
         True shows a progress line. A function is called with (stage, done, total).
+    estimates
+        Whether `Pairs.estimate` has the share of equal minima of each pair, to be compared with
+        its exact similarity; 8 more bytes per pair.
 
     Returns
     -------
@@ -105,9 +110,15 @@ def near_duplicates(
     signed = sign(collection, params, options)
     warn_of_short_shingles(collection, signed.signatures, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
+    pairs = split_codes(code)
     return Pairs(
-        *split_codes(code),
+        *pairs,
         similarity,
+        estimate=(
+            estimate_jaccard(signed.signatures, pairs, threads=options.threads)
+            if estimates
+            else None
+        ),
         ids=ids,
         params=params.lsh,
         documents=len(collection),

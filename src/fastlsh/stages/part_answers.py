@@ -11,6 +11,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.candidates import check_signatures, split_codes
 from fastlsh.parallel import RunOptions, batches, mapped_in, run
 from fastlsh.parameters import SearchParams, check_pair_params, check_params
+from fastlsh.sets import estimate_jaccard
 from fastlsh.signatures import batch_size
 from fastlsh.stages.answers import decide, find_pairs
 from fastlsh.stages.batches import SignedBatch
@@ -44,6 +45,8 @@ class PartPairs(NamedTuple):
     """int64 (m,)."""
     similarity: NDArray[np.float64]
     """float64 (m,)."""
+    estimate: NDArray[np.float64] | None = None
+    """float64 (m,): the share of equal minima, if it was asked for."""
 
 
 def decide_part(
@@ -141,6 +144,7 @@ def find_pairs_of_part(
     *,
     max_pairs: int = 100_000_000,
     known: SignedBatch | None = None,
+    estimates: bool = False,
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> PartPairs:
@@ -152,6 +156,8 @@ def find_pairs_of_part(
         As in `decide_part`.
     max_pairs
         Raise instead of returning more pairs of this part.
+    estimates
+        Whether to return the share of equal minima of each pair, too.
 
     Returns
     -------
@@ -185,7 +191,10 @@ def find_pairs_of_part(
     signed = _signed(collection, known, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     left, right = split_codes(code)
-    return PartPairs(number[left], number[right], similarity)
+    estimate = None
+    if estimates:
+        estimate = estimate_jaccard(signed.signatures, (left, right), threads=options.threads)
+    return PartPairs(number[left], number[right], similarity, estimate)
 
 
 def _options(threads: int | None, scratch: str | os.PathLike[str] | None) -> RunOptions:
