@@ -120,18 +120,25 @@ def test_decisions(
 def test_pairs(texts, threshold, banding, search, parts, seed, known, wide_ones):
     options = options_of(search, banding)
     params = SearchParams.of(threshold, **options)
-    expected = near_duplicates(texts, threshold, **options)
+    expected = near_duplicates(texts, threshold, estimates=True, **options)
     numbers = given_numbers(len(texts), wide_ones)
     found = [
         find_pairs_of_part(
-            [texts[i] for i in chosen], numbers[chosen], params, known=said, threads=1
+            [texts[i] for i in chosen],
+            numbers[chosen],
+            params,
+            known=said,
+            estimates=True,
+            threads=1,
         )
         for chosen, said in parts_of(seed, texts, numbers, params, parts, known)
     ]
     for pairs in found:
         assert (np.lexsort((pairs.right, pairs.left)) == np.arange(len(pairs.left))).all()
-    left, right, similarity = (np.concatenate(column) for column in zip(*found, strict=True))
+    columns = (np.concatenate(column) for column in zip(*found, strict=True))
+    left, right, similarity, estimate = columns
     order = np.lexsort((right, left))
+    assert estimate[order].tolist() == expected.estimate.tolist()
     assert left[order].tolist() == numbers[expected.left].tolist()
     assert right[order].tolist() == numbers[expected.right].tolist()
     assert similarity[order].tobytes() == expected.similarity.tobytes()
