@@ -5,6 +5,7 @@ import json
 import os
 import random
 import uuid
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import warm
 from fastlsh import Index, deduplicate
 from fastlsh.index import publishing
+from fastlsh.io import Decision, replacing_together, write_text
 
 
 def rows_of(day, n=40):
@@ -188,33 +190,48 @@ def test_a_server_that_does_not_answer_the_change(run, write, redis_address, mon
         assert "does not answer" in err[-1]
     assert not os.path.exists("k.jsonl")
     status, out, err = run("index", "info", place)
-    assert "completed the output of an interrupted command" in err[0]
+    assert "completed the outputs of a run that was killed" in err[0]
     with open("k.jsonl") as file:
         assert len(list(file)) == json.loads(out)["documents"] - 40
     assert not [each for each in os.listdir() if each.startswith(".")]
 
 
 def test_two_commands_at_once(run, write, place):
-    """Each has its note, and whoever is first renames the files of both."""
+    """The note of one that is at work is left to it; that of one that has ended is obeyed."""
     assert run("index", "build", place, write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
     with Index.open(place) as index, Index.open(place) as other:
-        stores = [each._backend.store for each in (index, other)]
-        for number, store in enumerate(stores):
-            os.mkdir(f"aside {number}")
-            write(os.path.join(f"aside {number}", "k"), f"kept {number}")
+        store = index._backend.store
+        location = publishing.shown(store.location)
+
+        def decide(folder, number):
             with store.batch():
-                here = os.getcwd()
-                store.note_moves([(f"{here}/aside {number}/k", f"{here}/k{number}")])
-        done = publishing.finish_moves(other)
-        assert [os.path.basename(target) for target in sorted(done)] == ["k0", "k1"]
-        assert publishing.finish_moves(index) == []
-    assert [Path(f"k{number}").read_text() for number in (0, 1)] == ["kept 0", "kept 1"]
+                store.note_outputs([(folder, number)])
+            publishing.finish_outputs(other)
+            assert (len(store.outputs()), os.path.exists("k0")) == (1, False)
+            if fails:
+                raise ZeroDivisionError
+
+        for fails in (False, True):
+            expected = pytest.raises(ZeroDivisionError) if fails else nullcontext()
+            with (
+                expected,
+                replacing_together(Decision(location, decide)),
+            ):
+                write_text("k0", "kept")
+            assert os.path.exists("k0") != fails
+            with pytest.warns(UserWarning, match="completed") if fails else nullcontext():
+                publishing.finish_outputs(other)
+            with store.reading():
+                assert store.outputs() == []
+            assert Path("k0").read_text() == "kept"
+            os.unlink("k0")
+    assert not [each for each in os.listdir() if each.startswith(".fastlsh")]
 
 
 KILLED = """
 import os, sys
 from fastlsh import cli
-from fastlsh.index import publishing
+from fastlsh.io import journal
 def die(*_):
     os._exit(9)
 {where}
@@ -226,12 +243,13 @@ sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], *outputs]))
 @pytest.mark.parametrize(
     ("where", "done"),
     [
-        ("publishing.finish_moves = die", True),
-        ("os.rmdir = die", True),  # one of two files is renamed
-        ("publishing._store_of = die", False),
+        ("journal.Journal.decide = die", True),
+        ("replace = os.replace; os.replace = lambda a, b: (replace(a, b), die())", True),
+        ("journal.Journal.end = die", True),
+        ("journal.Journal.prepare = die", False),
         (
-            "from fastlsh.index.sqlite import SqliteStore; SqliteStore.note_moves = die;"
-            "from fastlsh.index.redis.store import RedisStore; RedisStore.note_moves = die",
+            "from fastlsh.index.sqlite import SqliteStore; SqliteStore.note_outputs = die;"
+            "from fastlsh.index.redis.store import RedisStore; RedisStore.note_outputs = die",
             False,
         ),
     ],
@@ -258,6 +276,9 @@ def test_a_kill_between_output_and_index(run, write, place, where, done):
     assert os.path.exists("r.tsv") == done
     if done:
         assert len(kept.splitlines()) == documents - 40
-        assert "completed the output of an interrupted command" in err[0]
+        assert "Journal.end" in where or "completed the outputs of a run that" in err[0]
         assert not [each for each in os.listdir() if each.startswith(".")]
-    assert publishing.finish_moves(Index.open(place, wait=70)) == []
+    assert run("dedup", "b.jsonl", "--index", place, "-o", "k.jsonl")[0] == 0
+    assert not [each for each in os.listdir() if each.startswith(".")]
+    with Index.open(place) as index, index._backend.store.reading():
+        assert index._backend.store.outputs() == []

@@ -290,9 +290,9 @@ def test_the_journal_of_another_user_is_not_followed(here):
     if os.geteuid():
         pytest.skip("only root can make files of others")
     put_rows("a.jsonl", *ROWS)
-    Path("evil").write_text("evil")
-    entry = {"files": [["evil", "victim", None]], "absent": []}
-    Path(".fastlsh-1-00.journal").write_text(json.dumps(entry) + "\n")
-    os.chown(".fastlsh-1-00.journal", 12345, 12345)
+    run = ".fastlsh-1-0123456789abcdef"
+    Path(f"{run}-1.tmp").write_text("evil")
+    Path(f"{run}.journal").write_text('{"lead": null, "made": false}\n')
+    os.chown(f"{run}.journal", 12345, 12345)
     assert piped(b"", "pairs", "a.jsonl", "-o", "pairs.tsv", "-q").returncode == 0
-    assert sorted(os.listdir()) == [".fastlsh-1-00.journal", "a.jsonl", "evil", "pairs.tsv"]
+    assert sorted(os.listdir()) == [f"{run}-1.tmp", f"{run}.journal", "a.jsonl", "pairs.tsv"]

@@ -325,17 +325,23 @@ def test_arrays_for_which_there_is_no_room(small_disk):
         save_array(folder / "b.npy", np.zeros(1 << 20))
 
 
-def test_a_journal_line_that_was_cut_off(tmp_path, monkeypatch):
-    """It is no reason to fail, then or when there is a line behind it."""
+def test_only_outputs_that_are_recorded_are_not_written_again(tmp_path, monkeypatch):
     small_budget(monkeypatch)
-    inputs = write_shards(tmp_path, rows_of(1, 100), 4)
-    command = ["dedup", *inputs, "-o", f"{tmp_path}/k/", "--engine", "disk", "-q"]
-    journal = tmp_path / "k.work" / "written.txt"
-    assert main([*command, "--keep-work"]) == 0
-    whole = journal.read_bytes()
-    for _ in range(2):
-        journal.write_bytes(whole[:-3])
-        assert main([*command, "--keep-work"]) == 0
-        assert journal.read_bytes() == whole
+    monkeypatch.setattr(disk_writing, "_OUTPUTS", 2)
+    inputs = write_shards(tmp_path, rows_of(1, 100), 5)
+    command = ["dedup", *inputs, "-o", f"{tmp_path}/k/", "--engine", "disk", "-q", "--keep-work"]
     assert main(command) == 0
-    assert not journal.parent.exists()
+    outputs = sorted((tmp_path / "k").iterdir())
+    records = sorted((tmp_path / "k.work").glob("written-*.json"))
+    assert (len(outputs), len(records)) == (5, 3)
+    first = [(path.read_bytes(), path.stat().st_ino) for path in outputs]
+    records[2].unlink()
+    outputs[1].unlink()
+    assert main(command) == 0
+    again = [(path.read_bytes(), path.stat().st_ino) for path in outputs]
+    assert [data for data, _ in again] == [data for data, _ in first]
+    # The second and the last one are new; the others are those of the first run.
+    assert [again[i] == first[i] for i in (0, 2, 3)] == [True] * 3
+    assert again[4] != first[4]
+    assert main(command[:-1]) == 0
+    assert not (tmp_path / "k.work").exists()

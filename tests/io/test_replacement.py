@@ -9,8 +9,10 @@ import threading
 import pytest
 
 from fastlsh.io import journal, replacing_together
-from fastlsh.io.journal import recover
+from fastlsh.io.recovery import recover
 from files import get, put
+
+RUN = "1-0123456789abcdef"
 
 
 def write(together, *names, folders=True):
@@ -102,9 +104,9 @@ def test_the_next_run_completes_what_a_rename_that_failed_has_left(here, monkeyp
 
 
 def test_a_journal_whose_last_line_is_cut(here):
-    put("a.tmp", "whole or not")
-    lines = json.dumps({"temporary": os.path.abspath("a.tmp")}) + '\n{"files": [["a.t'
-    put(".fastlsh-1-00.journal", lines)
+    put(f".fastlsh-{RUN}-1.tmp", "complete or not")
+    lines = json.dumps({"lead": None, "made": False}) + '\n{"files": [["a.t'
+    put(f".fastlsh-{RUN}.journal", lines)
     with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 1"):
         recover([os.getcwd()])
     assert os.listdir() == []
@@ -123,8 +125,7 @@ def test_a_journal_that_another_run_took_for_abandoned_is_made_anew(here, monkey
     monkeypatch.setattr(journal, "try_lock", late)
     with replacing_together() as together:
         write(together, "a")
-        (name,) = (name for name in os.listdir() if name.endswith(".journal"))
-        assert name not in taken
+        assert [name for name in os.listdir() if name.endswith(".journal")] == taken
     assert (len(taken), os.listdir()) == (1, ["a"])
 
 
@@ -160,3 +161,54 @@ def test_modes_stay(here):
     with replacing_together() as together:
         write(together, "a", "b")
     assert stat.S_IMODE(os.stat("a").st_mode) == 0o640
+
+
+@pytest.mark.parametrize("renamed", [0, 1, 2, 3])
+@pytest.mark.parametrize("asked", ["a", "b", "new/c"])
+def test_a_run_in_several_folders_is_completed_from_any_of_them(here, monkeypatch, renamed, asked):
+    """The process ends after some renames, or before the decision, which undoes everything."""
+    os.mkdir("a")
+    os.mkdir("b")
+    put("b/gone", "earlier")
+    replace, done = os.replace, []
+
+    def ends(source, target):
+        if len(done) == renamed:
+            raise OSError(5, "it ends")
+        done.append(target)
+        replace(source, target)
+
+    def stays(together):
+        together._journal.leave()
+
+    def absent_and_written(together):
+        together.absent("b/gone")
+        write(together, "a/x", "b/y", "new/c/z", "a/last")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", ends)
+        patch.setattr("fastlsh.io.replacement.Replacements.undo", stays)
+        with pytest.raises(OSError, match="it ends"), replacing_together() as together:
+            absent_and_written(together)
+    with pytest.warns(UserWarning, match="completed the outputs of a run that was killed"):
+        recover([os.path.realpath(asked)])
+    found = {name for _, _, files in os.walk(".") for name in files}
+    assert found == {"x", "y", "z", "last"}
+
+
+def test_a_run_in_several_folders_that_was_not_decided_is_undone_from_any(here, monkeypatch):
+    os.mkdir("a")
+
+    def fails(journal):
+        journal.leave()
+        raise ZeroDivisionError
+
+    for asked in ("a", "new/c"):
+        with monkeypatch.context() as patch:
+            patch.setattr("fastlsh.io.journal.Journal.decide", fails)
+            patch.setattr("fastlsh.io.replacement.Replacements.undo", lambda together: None)
+            with pytest.raises(ZeroDivisionError), replacing_together() as together:
+                write(together, "a/x", "new/c/z")
+        with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 2"):
+            recover([os.path.realpath(asked)])
+        assert (os.listdir(), os.listdir("a")) == (["a"], [])

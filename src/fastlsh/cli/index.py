@@ -16,7 +16,7 @@ from fastlsh.cli.options import (
     read_inputs,
 )
 from fastlsh.cli.shingling import add_key_option, key_of
-from fastlsh.index import exists, finish_moves, forget, shown
+from fastlsh.index import exists, finish_outputs, forget, shown
 from fastlsh.io import Lookup, check_target, write_table
 
 HELP = "Create, change and query an index that is always saved, in a file or on a Redis server."
@@ -91,8 +91,7 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
         if not read_only:
             raise
         return Index.open(path, read_only=True, **given)
-    for target in finish_moves(index):
-        say(f"completed the output of an interrupted command: {target}")
+    finish_outputs(index)
     return index
 
 

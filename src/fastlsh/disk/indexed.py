@@ -1,15 +1,11 @@
 """New files against an index: what is new stays, and is in the index afterwards."""
 
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from fastlsh.index import Index, published
+from fastlsh.index import Index, finish_outputs, published
 from fastlsh.io import (
     Collection,
     is_folder_output,
@@ -38,9 +34,9 @@ def deduplicate_with_index(
 ) -> Deduplication:
     """Write the rows that are new to an index, and insert them: both or neither.
 
-    A process that ends in between leaves a note in the index, with which `finish_moves` goes on.
+    A process that ends in between leaves a note in the index, with which `finish_outputs` goes on.
     If a server goes away before it has answered, nobody knows whether it made the change: the files
-    that were written stay in hidden folders beside the outputs, for the next command to complete.
+    that were written stay hidden beside the outputs, for the next command to complete or remove.
     The cost is that of the new rows.
 
     Parameters
@@ -71,14 +67,14 @@ def deduplicate_with_index(
         seed=params.seed, bands=params.lsh.bands, rows=params.lsh.rows, scheme=params.scheme,
         verify=params.verify, threads=threads, progress=progress,
     )  # fmt: skip
-    with _aside([path for path in (output, removed) if path is not None]) as moves:
-        write_rows(collection, result.kept, moves[0][0], convert=convert, threads=threads)
+    folders = {os.path.dirname(os.path.realpath(path)) for path in (output, removed) if path}
+    finish_outputs(index, folders)
+    chosen, names = result.selected, list(collection.ids)
+    new = [names[number] for number in chosen], _texts_of(collection, chosen)
+    with published(index, lambda: index.insert_many(*new)):
+        write_rows(collection, result.kept, output, convert=convert, threads=threads)
         if removed is not None:
-            write_table(moves[1][0], _proofs(result, collection))
-        chosen = result.selected
-        names = list(collection.ids)
-        with published(index, moves):
-            index.insert_many([names[number] for number in chosen], _texts_of(collection, chosen))
+            write_table(removed, _proofs(result, collection))
     return result
 
 
@@ -95,23 +91,3 @@ def _proofs(result: Deduplication, collection: Collection) -> dict[str, Any]:
     reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
     ids = [*collection.ids, *(result.against_ids or ())]
     return proof_columns(ids, gone, reason, result.similarity[gone])
-
-
-@contextmanager
-def _aside(targets: list[str]) -> Iterator[list[tuple[str, str]]]:
-    """Give a name beside each target, in a folder of its own, for files of the same kind."""
-    folders: list[str] = []
-    try:
-        for target in targets:
-            folder, name = os.path.split(os.path.abspath(target))
-            folders.append(tempfile.mkdtemp(prefix=f".{name}.", dir=folder))
-        yield [
-            (os.path.join(folder, os.path.basename(target)), target)
-            for folder, target in zip(folders, targets, strict=True)
-        ]
-    except ConnectionError:
-        folders.clear()  # if the server has made the change, `finish_moves` needs them
-        raise
-    finally:
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)

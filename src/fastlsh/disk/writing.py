@@ -1,7 +1,5 @@
 """Write: the kept rows, read a last time from the inputs, file by file."""
 
-import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -25,8 +23,10 @@ from fastlsh.io import (
     replacing_together,
 )
 
-JOURNAL = "written.txt"
-"""A line for each output that is complete."""
+WRITTEN = "written"
+"""Outputs that are complete, in files with numbers."""
+_OUTPUTS, _BYTES = 1 << 10, 1 << 30
+"""So many outputs of a directory appear together, or so many bytes of their inputs."""
 
 
 @contextmanager
@@ -35,8 +35,8 @@ def writing_outputs(
 ) -> Iterator[None]:
     """Write the kept rows; the caller writes the tables inside.
 
-    One output appears together with them. Those of a directory come behind, one after the other:
-    there may be very many. The parameters and errors are those of `write_outputs`.
+    One output appears together with them. Those of a directory come behind, some together: there
+    may be very many. The parameters and errors are those of `write_outputs`.
     """
     with replacing_together():
         yield
@@ -67,30 +67,50 @@ def write_outputs(
     InputError
         A file has changed since it was signed.
     """
-    done = _written(job)
+    done = {path for number in _numbers(job) for path in job.work.read(_name(number))}
     by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
     for first, record in records_of(job):
         by_source.setdefault(record.source - job.known, []).append((first - known, record))
     tell = job.teller("writing")
+    waiting: list[tuple[Output, list[tuple[int, BlockRecord]]]] = []
+    size = 0
     for output in targets.plan:
+        if output.path in done and exists(output.path):
+            continue
         records = [each for number in output.sources for each in by_source.get(number, [])]
-        if output.path not in done or not exists(output.path):
+        waiting.append((output, records))
+        size += sum(record.place.stop - record.place.start for _, record in records)
+        if len(waiting) >= _OUTPUTS or size >= _BYTES:
+            _write_together(job, targets, waiting, kept, drop_empty, tell)
+            waiting, size = [], 0
+    if waiting:
+        _write_together(job, targets, waiting, kept, drop_empty, tell)
+    tell.end()
+
+
+def _write_together(
+    job: Job,
+    targets: Targets,
+    outputs: list[tuple[Output, list[tuple[int, BlockRecord]]]],
+    kept: NDArray[np.bool_],
+    drop_empty: bool,
+    tell: Teller,
+) -> None:
+    with replacing_together() as together:
+        for output, records in outputs:
             flags = [kept[first : first + record.documents] for first, record in records]
             any_kept = any(flag.any() for flag in flags)
             if job.cutting is not None:
                 good = not any(record.bad for _, record in records)  # of a .txt: its only row
                 any_kept = good and (any_kept or not drop_empty or not any(map(len, flags)))
-            with replacing_together() as together:
-                if output.format == "txt" and not any_kept:
-                    together.absent(output.path)
-                else:
-                    file = together.file(output.path, folders=targets.folders, last=True)
-                    with file as temporary:
-                        _write(job, temporary, output, records, kept, drop_empty, tell)
-            if targets.folders:  # one file appears with the tables, later
-                with open(job.work / JOURNAL, "a", encoding="utf-8") as journal:
-                    journal.write(json.dumps(output.path) + "\n")
-    tell.end()
+            if output.format == "txt" and not any_kept:
+                together.absent(output.path)
+                continue
+            with together.file(output.path, folders=targets.folders, last=True) as temporary:
+                _write(job, temporary, output, records, kept, drop_empty, tell)
+    if targets.folders:  # one file appears with the tables, later
+        number = len(_numbers(job))
+        job.work.write(_name(number), [output.path for output, _ in outputs])
 
 
 def _write(
@@ -125,12 +145,12 @@ def _write(
             tell(job.sources[record.source], record.place)
 
 
-def _written(job: Job) -> set[str]:
-    """Return which outputs are complete; a line that was cut off is removed from the journal."""
-    path = job.work / JOURNAL
-    if not path.exists():
-        return set()
-    lines = path.read_bytes().splitlines(keepends=True)
-    whole = [line for line in lines if line.endswith(b"\n")]
-    os.truncate(path, sum(map(len, whole)))
-    return {json.loads(line) for line in whole}
+def _numbers(job: Job) -> range:
+    count = 0
+    while job.work.has(_name(count)):
+        count += 1
+    return range(count)
+
+
+def _name(number: int) -> str:
+    return f"{WRITTEN}-{number}.json"

@@ -3,14 +3,14 @@
 from fastlsh.index.asking import known_documents
 from fastlsh.index.memory import Documents, PackedTexts, packed
 from fastlsh.index.online import Index
-from fastlsh.index.publishing import exists, finish_moves, forget, published, shown
+from fastlsh.index.publishing import exists, finish_outputs, forget, published, shown
 
 __all__ = [
     "Documents",
     "Index",
     "PackedTexts",
     "exists",
-    "finish_moves",
+    "finish_outputs",
     "forget",
     "known_documents",
     "packed",

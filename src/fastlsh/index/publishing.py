@@ -1,52 +1,73 @@
 """Files that appear together with a change of an index, or not at all."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from fastlsh.index import redis
 from fastlsh.index.online import Index
 from fastlsh.index.store import Store
 from fastlsh.index.stored import Stored
+from fastlsh.io import Decision, journal_path, recover, replacing_together
 
 
 @contextmanager
-def published(index: Index, moves: list[tuple[str, str]]) -> Iterator[None]:
-    """Change an index in a file, then rename files: all of it or nothing.
+def published(index: Index, change: Callable[[], object]) -> Iterator[None]:
+    """Write outputs, which appear together with a change of an index: all of it or nothing.
 
-    The index notes the names in the same transaction. If the process ends before all are renamed,
-    `finish_moves` does the rest, on the same machine.
+    The index notes the journal of the outputs in the same transaction. If the process ends before
+    all files have appeared, `finish_outputs` does the rest, on the same machine.
 
     Parameters
     ----------
     index
-        Changed in the body; ValueError if it is in memory.
-    moves
-        (written, target): files that are written in full when the body ends, each in a folder of
-        its own that goes, too.
+        ValueError if it is in memory.
+    change
+        Changes the index, when all outputs that were written in the body are complete.
     """
     store = _store_of(index)
-    with index.batch():
-        yield
-        store.note_moves([(os.path.abspath(a), os.path.abspath(b)) for a, b in moves])
-    finish_moves(index)
+    folders: list[str] = []
+
+    def decide(folder: str, run: str) -> None:
+        folders.extend([folder] if run else [])
+        with index.batch():
+            change()
+            store.note_outputs([(folder, run)] if run else [])
+
+    try:
+        with replacing_together(Decision(shown(store.location), decide)):
+            yield
+    except BaseException as error:
+        # An interrupt may come right after the change. A server that is gone may still make it.
+        if folders and not isinstance(error, ConnectionError):
+            with suppress(Exception):
+                finish_outputs(index, folders)
+        raise
+    finish_outputs(index)
 
 
-def finish_moves(index: Index) -> list[str]:
-    """Rename what a process on this machine that was ended had no time for; return the names."""
+def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
+    """Complete the outputs whose journals the index has noted, if their process has ended.
+
+    In `folders`, those that wait for this index and that it has not noted are removed.
+    """
     store = _store_of(index)
     with store.reading():
-        if not store.moves():
-            return []
-    with store.batch():
-        moves = store.moves()
-        for written, target in moves:
-            with suppress(FileNotFoundError):  # another process was faster
-                os.replace(written, target)
-            with suppress(OSError):
-                os.rmdir(os.path.dirname(written))
-        store.forget_moves(moves)
-    return [target for _, target in moves]
+        noted = store.outputs()
+    runs, name = {run for _, run in noted}, shown(store.location)
+    recover(
+        [*folders, *(folder for folder, _ in noted)],
+        lambda index, run: run in runs if index == name else None,
+    )
+    # Without its folder, or beside its process, a journal may still be needed.
+    done = [
+        (folder, run)
+        for folder, run in noted
+        if os.path.isdir(folder) and not os.path.lexists(journal_path(folder, run))
+    ]
+    if done:
+        with store.batch():
+            store.forget_outputs(done)
 
 
 def exists(location: str) -> bool:

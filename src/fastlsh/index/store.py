@@ -70,14 +70,14 @@ class Store(Protocol):
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""
 
-    def moves(self) -> list[tuple[str, str]]:
-        """Return the files of this machine that are to be renamed: what was written, the target."""
+    def outputs(self) -> list[tuple[str, str]]:
+        """Return the journals of outputs on this machine that are to appear: (folder, run)."""
 
-    def note_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Note, besides others, which files are to be renamed."""
+    def note_outputs(self, journals: list[tuple[str, str]]) -> None:
+        """Note further journals."""
 
-    def forget_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Forget what `moves` has returned."""
+    def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
+        """Forget some of those that `outputs` has returned."""
 
     def pack(self) -> None:
         """Give back spare room."""

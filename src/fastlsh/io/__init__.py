@@ -11,12 +11,13 @@ from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
 from fastlsh.io.formats import COLUMNAR
-from fastlsh.io.journal import recover_outputs
+from fastlsh.io.journal import journal_path
 from fastlsh.io.locks import try_lock
 from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.places import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.reading import read
-from fastlsh.io.replacement import Replacements, replacing, replacing_together
+from fastlsh.io.recovery import recover, recover_outputs
+from fastlsh.io.replacement import Decision, Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, Source, check_used
@@ -37,6 +38,7 @@ __all__ = [
     "STANDARD",
     "Block",
     "Collection",
+    "Decision",
     "Documents",
     "InputError",
     "Inputs",
@@ -64,6 +66,7 @@ __all__ = [
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
+    "journal_path",
     "open_output",
     "open_raw",
     "output_piece",
@@ -73,6 +76,7 @@ __all__ = [
     "proof_columns",
     "pyarrow",
     "read",
+    "recover",
     "recover_outputs",
     "replacing",
     "replacing_together",

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from fastlsh.errors import InputError
+from fastlsh.io.journal import JOURNAL, TEMPORARY
 
 _CODECS = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}
 # Errors that are neither OSError nor ValueError, in modules that a run need not have imported.
@@ -87,3 +88,16 @@ def _errors() -> tuple[type[Exception], ...]:
     foreign = [getattr(sys.modules[m], name) for m, name in _FOREIGN if m in sys.modules]
     # RuntimeError: what the C++ of Parquet throws, and pyarrow has no error of its own for.
     return (OSError, ValueError, OverflowError, RuntimeError, *foreign)
+
+
+@contextmanager
+def told(path: str, temporary: str | None) -> Iterator[None]:
+    """Let an error of the system name an output, which it has only by a temporary name."""
+    try:
+        yield
+    except OSError as error:
+        name = os.path.basename(str(error.filename))
+        hidden = JOURNAL.fullmatch(name) or TEMPORARY.fullmatch(name)
+        if error.errno is None or not (hidden or error.filename in (None, temporary)):
+            raise
+        raise OSError(error.errno, error.strerror or str(error), path) from error

@@ -1,201 +1,215 @@
-"""What a run is about to put in place, kept beside it, so that a kill leaves nothing half done.
+"""The journals of a run: hidden files beside its outputs, so that a kill leaves nothing half done.
 
-A journal is a hidden file that its process keeps locked. It names each temporary file before that
-is made, and at last says that all of them are whole. A journal that nobody locks any more is that
-of a process that was killed: `recover` renames what is whole, or removes what is not.
+Each folder of outputs has one, `.fastlsh-RUN.journal`, and the temporary files of the run in it
+are called `.fastlsh-RUN-NUMBER.tmp`. The first journal leads: the process keeps it locked, it
+names the other folders, and they name its folder. When all files are complete, each journal gets
+the renames in its folder; then one line in the lead decides, or an index does. Before that line no
+file appears, after it all do. `recovery` reads what a killed process has left.
 """
 
-import glob
+import errno
 import json
 import os
+import re
 import secrets
-import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
-from fastlsh.errors import InputError, warn_caller
 from fastlsh.io.locks import try_lock
-from fastlsh.io.places import is_remote
-from fastlsh.io.special import is_written_in_place
 
-_NAMED = 3
+# From so many files or folders on, all are forced to the disk together, if the system waits for it.
+MANY = 64 if sys.platform == "linux" else sys.maxsize
+JOURNAL = re.compile(r"\.fastlsh-([0-9]+-[0-9a-f]{16})\.journal")
+TEMPORARY = re.compile(r"\.fastlsh-([0-9]+-[0-9a-f]{16})-[0-9]+\.tmp")
+_CANNOT_SYNC = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 
 
 class Journal:
-    """The journal of this process, in a folder of one of its outputs, once it has begun."""
+    """The journals of one run, from the first folder that gets an output."""
 
     def __init__(self) -> None:
-        self._path = ""
+        self.run = f"{os.getpid()}-{secrets.token_hex(8)}"
+        self._undecided = 0
+        self._folders: dict[str, bool] = {}
         self._number = -1
+        self._count = 0
 
     @property
-    def has_begun(self) -> bool:
-        """Whether there is a file."""
-        return self._number >= 0
+    def lead(self) -> str:
+        """The folder of the first journal; empty if there is none yet."""
+        return next(iter(self._folders), "")
 
-    def begin(self, folder: str) -> None:
-        """Make it, in a directory that exists."""
+    def has(self, folder: str) -> bool:
+        """Whether a folder has a journal."""
+        return folder in self._folders
+
+    def begin(self, folder: str, *, made: bool = False) -> None:
+        """Make the journal of a directory that exists; `made`: by this run."""
+        lead = self.lead
+        if lead:
+            _append(self._number, {"folder": folder})
+            if len(self._folders) < MANY:
+                os.fsync(self._number)
+        self._folders[folder] = made  # before there is a file: an interrupt may come right after
+        path = journal_path(folder, self.run)
         while True:
-            # What is interrupted right after the file is made knows its name.
-            name = f".fastlsh-{os.getpid()}-{secrets.token_hex(4)}.journal"
-            self._path = os.path.join(folder, name)
-            number = os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_APPEND, 0o600)
             try_lock(number)
-            if _is_at(number, self._path):
-                self._number = number
-                return
+            if is_at(number, path):
+                break
             os.close(number)  # before it was locked, another run took it for abandoned
+        if not lead:
+            self._number = number
+        try:
+            _append(number, {"lead": lead or None, "made": made})
+            if len(self._folders) < MANY:
+                os.fsync(number)
+                synchronise(folder)
+                if made:
+                    synchronise(os.path.dirname(folder))
+        finally:
+            if lead:
+                os.close(number)
 
-    def add(self, **entry: Any) -> None:
-        """Write down what is going to be made."""
-        line = json.dumps(entry).encode() + b"\n"
-        if os.write(self._number, line) < len(line):
-            raise OSError(28, "No space left on device")
+    def temporary(self, folder: str) -> str:
+        """Return a name for a new file in a folder that has a journal."""
+        self._count += 1
+        return os.path.join(folder, f".fastlsh-{self.run}-{self._count}.tmp")
 
-    def whole(self, files: Iterable[tuple[str, str]], absent: Iterable[str]) -> None:
-        """Write down that all files are whole, in the order in which they are renamed."""
-        self.add(
-            files=[(temporary, target, _known(target)) for temporary, target in files],
-            absent=list(absent),
-        )
+    def prepare(
+        self, files: Iterable[tuple[str, str]], absent: Iterable[str], index: str | None
+    ) -> None:
+        """Write down that all temporary files are complete, and what is going to happen to them.
+
+        The order is that of the renames. Where an index decides, `index` names it.
+        """
+        entries: dict[str, dict[str, Any]] = {}
+        for place, (temporary, target) in enumerate(files):
+            folder, name = os.path.split(target)
+            written = os.path.basename(temporary)
+            move = [place, written, name, identity(temporary), identity(target)]
+            entries.setdefault(folder, {}).setdefault("files", []).append(move)
+        for path in absent:
+            folder, name = os.path.split(path)
+            entries.setdefault(folder, {}).setdefault("absent", []).append([name, identity(path)])
+        if index is not None:
+            entries.setdefault(self.lead, {})["index"] = index
+        for folder, entry in entries.items():
+            if folder == self.lead:
+                _append(self._number, entry)
+                continue
+            number = os.open(journal_path(folder, self.run), os.O_WRONLY | os.O_APPEND)
+            try:
+                _append(number, entry)
+                if len(entries) < MANY:
+                    os.fsync(number)
+            finally:
+                os.close(number)
+        os.fsync(self._number)
+        synchronise_all(self._folders)
+
+    def decide(self) -> None:
+        """Write down that all files appear."""
+        self._undecided = os.fstat(self._number).st_size
+        _append(self._number, {"decided": True})
         os.fsync(self._number)
 
-    def leave(self) -> None:
-        """Let the next run complete what has not been renamed."""
-        number, self._number = self._number, -1
-        self._path = ""
-        os.close(number)
+    def revoke(self) -> None:
+        """Take back the decision, if there was one: none of the files has appeared."""
+        if self._undecided and self._number >= 0:
+            os.ftruncate(self._number, self._undecided)
+            os.fsync(self._number)
 
-    def end(self) -> None:
-        """Remove it, if it is there."""
-        path, self._path = self._path, ""
+    def leave(self) -> None:
+        """Let the next run complete, or undo, what has not been done."""
         number, self._number = self._number, -1
-        if path and os.name != "nt":  # the other way round, another run might lock it in between
-            with suppress(OSError):
-                os.unlink(path)
+        self._folders = {}
         if number >= 0:
             os.close(number)
-        if path and os.name == "nt":  # where what is open cannot be removed
-            with suppress(OSError):
-                os.unlink(path)
+
+    def end(self) -> None:
+        """Remove the journals that there are, and directories in which nothing has appeared."""
+        synchronise_all(self._folders)
+        number, self._number = self._number, -1
+        remove_journals(self.run, self._folders, number)
+        self._folders = {}
 
 
-def recover(folders: Iterable[str]) -> None:
-    """Complete, or undo, what processes that were killed were about to put into some folders.
-
-    Whatever was done to a target since then stays as it is.
-
-    Raises
-    ------
-    InputError
-        If a file that is whole cannot be renamed.
-    """
-    for folder in sorted(set(folders)):
-        for path in sorted(glob.glob(os.path.join(glob.escape(folder), ".fastlsh-*.journal"))):
-            with _abandoned(path) as entries:
-                _settle(entries)
-            for entry in reversed(entries):
-                if "folder" in entry:
-                    with suppress(OSError):  # what has appeared in it stays
-                        os.rmdir(entry["folder"])
+def journal_path(folder: str, run: str) -> str:
+    """Return the path of a run's journal in a folder."""
+    return os.path.join(folder, f".fastlsh-{run}.journal")
 
 
-def recover_outputs(paths: Iterable[str | os.PathLike[str] | None]) -> None:
-    """Complete, or undo, what a run that was killed was about to put where outputs will be.
-
-    Parameters
-    ----------
-    paths : iterable of path or None
-        All outputs; those that are not files of this machine are passed over.
-
-    Raises
-    ------
-    InputError
-        If an output that is whole cannot be renamed.
-    """
-    local = {os.fspath(path) for path in paths if path is not None}
-    local = {path for path in local if not (is_remote(path) or is_written_in_place(path))}
-    folders = {os.path.dirname(os.path.abspath(path)) for path in local}
-    folders |= {os.path.dirname(os.path.realpath(path)) for path in local if os.path.islink(path)}
-    recover(map(os.path.realpath, folders))
-
-
-@contextmanager
-def _abandoned(path: str) -> Iterator[list[dict[str, Any]]]:
-    """Give the entries of a journal that nobody works with; it is removed in the end."""
-    try:
-        number = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:  # it is gone, or somebody else's
-        yield []
-        return
-    try:
-        if not (_is_ours(number) and try_lock(number) and _is_at(number, path)):
-            yield []
-            return
-        with open(os.dup(number), "rb") as file:
-            lines = file.read().split(b"\n")[:-1]  # the last one may be cut
-        yield [json.loads(line) for line in lines]
-        os.unlink(path) if os.name != "nt" else None
-    finally:
-        os.close(number)
-    if os.name == "nt":
-        os.unlink(path)
-
-
-def _settle(entries: list[dict[str, Any]]) -> None:
-    whole = next((entry for entry in entries if "files" in entry), None)
-    if whole is not None:
-        left = [each for each in whole["files"] if os.path.lexists(each[0])]
-        if all(_known(target) == known for _, target, known in left):
-            _complete(left, whole["absent"])
-    temporaries = [entry["temporary"] for entry in entries if "temporary" in entry]
-    left_over = [path for path in temporaries if os.path.lexists(path)]
-    for path in left_over:
+def remove_journals(run: str, folders: dict[str, bool], number: int) -> None:
+    """Remove the journals in some folders, the open lead, which is the first one, at last."""
+    for i, (folder, made) in reversed(list(enumerate(folders.items()))):
+        if not i and number >= 0 and os.name == "nt":  # which cannot remove an open file
+            os.close(number)
         with suppress(OSError):
-            os.unlink(path)
-    if left_over:
-        warn_caller(
-            f"removed temporary files of a run that was killed: {len(left_over)}", UserWarning
-        )
+            os.unlink(journal_path(folder, run))
+        if not i and number >= 0 and os.name != "nt":  # not before: another run might lock it
+            os.close(number)
+        if made:
+            with suppress(OSError):  # what has appeared in it stays
+                os.rmdir(folder)
 
 
-def _complete(left: list[tuple[str, str, Any]], absent: list[str]) -> None:
-    for temporary, target, _ in left:
-        try:
-            os.replace(temporary, target)
-        except OSError as error:  # noqa: PERF203
-            reason = (
-                f"is whole since a run that was killed, and cannot be renamed: {error.strerror}"
-            )
-            raise InputError(target, reason) from error
-    for path in absent if left else ():
-        with suppress(OSError):
-            os.unlink(path)
-    if left:
-        names = ", ".join(target for _, target, _ in left[:_NAMED])
-        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        warn_caller(f"completed the outputs of a run that was killed: {names}{more}", UserWarning)
+def identity(path: str) -> list[int] | None:
+    """Return what a file, or a link, is known by; None if there is none.
 
-
-def _known(path: str) -> list[int] | None:
-    """Return what a target is known by, None if there is none."""
+    Nobody who sends files in an archive can know the number or the time beforehand.
+    """
     try:
-        found = os.stat(path)
+        found = os.lstat(path)
     except OSError:
         return None
-    return [found.st_ino, found.st_mtime_ns, found.st_size]
+    return [found.st_ino, found.st_ctime_ns, found.st_size]
 
 
-def _is_ours(number: int) -> bool:
-    # In a folder for everybody, another user's journal could name any file of ours.
-    found = os.fstat(number)
-    return stat.S_ISREG(found.st_mode) and (os.name == "nt" or found.st_uid == os.geteuid())
-
-
-def _is_at(number: int, path: str) -> bool:
+def is_at(number: int, path: str) -> bool:
     """Whether an open file still has its name."""
     try:
-        return os.path.samestat(os.fstat(number), os.stat(path, follow_symlinks=False))
+        return os.path.samestat(os.fstat(number), os.lstat(path))
     except OSError:
         return False
+
+
+def synchronise(folder: str) -> None:
+    """Bring the names in a directory to the disk, where the system can."""
+    if os.name == "nt":
+        return
+    try:
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise
+
+
+def synchronise_all(folders: Iterable[str]) -> None:
+    """Bring the names in some directories to the disk."""
+    some = list(folders)
+    if len(some) >= MANY:
+        os.sync()
+        return
+    for folder in some:
+        if os.path.isdir(folder):
+            synchronise(folder)
+
+
+def _append(number: int, entry: dict[str, Any]) -> None:
+    """Add a line, or nothing of it."""
+    line = json.dumps(entry).encode() + b"\n"
+    before = os.fstat(number).st_size
+    try:
+        if os.write(number, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(number, before)
+        raise

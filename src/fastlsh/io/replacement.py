@@ -1,22 +1,35 @@
 """Files that appear whole or not at all, and several of them together."""
 
 import os
-import secrets
-import stat
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from typing import NamedTuple
 
 from fastlsh.io import places
-from fastlsh.io.errors import reading
-from fastlsh.io.journal import Journal, recover
+from fastlsh.io.errors import reading, told
+from fastlsh.io.journal import MANY, Journal
+from fastlsh.io.local_file import LocalFile
 from fastlsh.io.places import Upload
+from fastlsh.io.recovery import recover
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.uninterrupted import uninterrupted
 
-# From so many files on, all are forced to the disk together, where the system waits for it.
-_MANY = 64 if sys.platform == "linux" else sys.maxsize
+
+class Decision(NamedTuple):
+    """A change of an index that decides whether the files of a run appear.
+
+    Parameters
+    ----------
+    place : str
+        Where the index is.
+    change : callable
+        Makes the change, given the folder and the number of the run's first journal, which it
+        notes in the same transaction.
+    """
+
+    place: str
+    change: Callable[[str, str], None]
 
 
 @contextmanager
@@ -52,13 +65,13 @@ class Replacements:
     Made by `replacing_together`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, decision: Decision | None = None) -> None:
         self._journal = Journal()
-        self._files: list[_Local] = []
+        self._decision = decision
+        self._files: list[LocalFile] = []
         self._uploads: list[Upload] = []
         self._absent: list[str] = []
-        self._folders: list[str] = []
-        self._appeared = False
+        self._must_stay = False  # some files have appeared, or an index decides about them
 
     @contextmanager
     def file(
@@ -87,87 +100,125 @@ class Replacements:
             upload.send()
             return
         in_place = is_written_in_place(name)
-        file = None if in_place else _Local(os.path.realpath(name), last)
-        with told(name, None if file is None else file.temporary):
+        file = None if in_place else LocalFile(os.path.realpath(name), last)
+        with told(name, None):
             if file is None:
                 yield name
                 return
+            folder = os.path.dirname(file.target)
             if folders:
                 with reading(name):
-                    self._make_folder(os.path.dirname(file.target))
-            if not self._journal.has_begun:
-                recover([os.path.dirname(file.target)])
-                self._journal.begin(os.path.dirname(file.target))
-                for folder in self._folders:
-                    self._journal.add(folder=folder)
-            self._journal.add(temporary=file.temporary)
+                    self._make_folder(folder)
+            self._begin(folder)
+            file.temporary = self._journal.temporary(folder)
             self._files.append(file)
             file.begin()
             yield file.temporary
-            file.finish(sync=len(self._files) < _MANY)
+            file.finish(sync=len(self._files) < MANY)
 
     def absent(self, path: str) -> None:
         """Let there be no such file in the end."""
         self._absent.append(path)
 
+    def _begin(self, folder: str, *, made: bool = False) -> None:
+        if not self._journal.has(folder):
+            recover([folder])
+            self._journal.begin(folder, made=made)
+
     def _make_folder(self, folder: str) -> None:
         if not os.path.isdir(folder):
             self._make_folder(os.path.dirname(folder))
-            if self._journal.has_begun:
-                self._journal.add(folder=folder)
-            self._folders.append(folder)  # before it is there: an interrupt may come right after
-            os.mkdir(folder)
+            try:
+                os.mkdir(folder)
+                self._begin(folder, made=True)
+            except BaseException:
+                with suppress(OSError):
+                    os.rmdir(folder)
+                raise
 
     def commit(self) -> None:
         """Let all files appear, one after the other."""
-        if len(self._files) >= _MANY and sys.platform == "linux":
+        if len(self._files) >= MANY:
             os.sync()
         for upload in self._uploads:
             upload.commit()
+        for path in filter(places.is_remote, self._absent):
+            with suppress(FileNotFoundError):
+                places.remove(path)
+        absent = [_location(path) for path in self._absent if not places.is_remote(path)]
+        self._absent = [path for path in absent if os.path.lexists(path)]
         self._files.sort(key=lambda file: file.last)  # the others stay in order
-        if self._journal.has_begun and len(self._files) + len(self._absent) > 1:
-            local = [os.path.realpath(path) for path in self._absent if not places.is_remote(path)]
-            self._journal.whole([(file.temporary, file.target) for file in self._files], local)
-        if len(self._files) + len(self._absent) > 1:
-            uninterrupted(self._rename)
-        else:
-            self._rename()
+        if not self._files and not self._absent:
+            if self._decision is not None:
+                self._decision.change("", "")
+            return self._journal.end()
+        if self._is_single:
+            return self._rename()
+        with told(self._first(), None):
+            self._decide()
+        return uninterrupted(self._rename)
+
+    @property
+    def _is_single(self) -> bool:
+        """Whether one rename is all, which needs no decision."""
+        return len(self._files) + len(self._absent) == 1 and self._decision is None
+
+    def _decide(self) -> None:
+        for path in self._absent:
+            self._begin(os.path.dirname(path))
+        files = [(file.temporary, file.target) for file in self._files]
+        index = None if self._decision is None else self._decision.place
+        self._journal.prepare(files, self._absent, index)
+        if self._decision is not None:
+            self._must_stay = True
+            self._decision.change(self._journal.lead, self._journal.run)
+        self._journal.decide()
 
     def _rename(self) -> None:
         for file in self._files:
             with told(file.target, file.temporary):
                 os.replace(file.temporary, file.target)
-            self._appeared = True
+            self._must_stay = True
         for path in self._absent:
             with suppress(FileNotFoundError):
-                places.remove(path)
-        self._journal.end()
+                os.unlink(path)
+        with told(self._first(), None):
+            self._journal.end()
+
+    def _first(self) -> str:
+        return self._files[0].target if self._files else self._absent[0]
 
     def undo(self) -> None:
         """Remove whatever is temporary, unless some files have appeared: the others still can."""
         for upload in self._uploads:
             upload.discard()
-        if self._appeared and self._journal.has_begun:
+        if self._must_stay and not self._is_single:
             self._journal.leave()
             return
+        with suppress(OSError):
+            self._journal.revoke()
         for file in self._files:
             with suppress(OSError):
                 os.unlink(file.temporary)
-        self._journal.end()
-        for folder in reversed(self._folders):
-            with suppress(OSError):  # what has appeared in it stays
-                os.rmdir(folder)
+        with suppress(OSError):
+            self._journal.end()
 
 
 @contextmanager
-def replacing_together() -> Iterator[Replacements]:
+def replacing_together(decision: Decision | None = None) -> Iterator[Replacements]:
     """Give what makes temporary files that all become outputs if all goes well.
 
     An error or an interrupt before the end leaves nothing behind, directories neither. In the
     end the files of this machine are renamed one after the other, without
     being interrupted; objects behind URLs are completed just before. What a kill leaves is
     completed, or removed, by `recover_outputs`, and so is what is left by an error between two
-    renames. Inside another one, this is that one.
+    renames. Nested calls join the outer one.
+
+    Parameters
+    ----------
+    decision : Decision, optional
+        A change of an index that is made when all files are complete: they appear if, and only if,
+        it is made.
 
     Yields
     ------
@@ -177,7 +228,7 @@ def replacing_together() -> Iterator[Replacements]:
     if outer is not None:
         yield outer
         return
-    together = Replacements()
+    together = Replacements(decision)
     token = _OUTER.set(together)
     try:
         yield together
@@ -192,36 +243,7 @@ def replacing_together() -> Iterator[Replacements]:
 _OUTER: ContextVar[Replacements | None] = ContextVar("fastlsh_outputs", default=None)
 
 
-@contextmanager
-def told(path: str, temporary: str | None) -> Iterator[None]:
-    """Let an error of the system name an output, which it has only by a temporary name."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None or error.filename not in (None, temporary):
-            raise
-        raise OSError(error.errno, error.strerror or str(error), path) from error
-
-
-class _Local:
-    def __init__(self, target: str, last: bool) -> None:
-        self.target = target
-        self.last = last
-        unique = f".fastlsh-{os.getpid()}-{secrets.token_hex(4)}.tmp"
-        self.temporary = os.path.join(os.path.dirname(target), unique)
-        self._mode = _mode(target) if os.path.exists(target) else None
-
-    def begin(self) -> None:
-        if self._mode is not None:  # until it is whole, nobody else may read what may be a secret
-            os.close(os.open(self.temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-    def finish(self, *, sync: bool) -> None:
-        if sync:
-            with open(self.temporary, "rb+") as file:
-                os.fsync(file.fileno())
-        if self._mode is not None and _mode(self.temporary) != self._mode:
-            os.chmod(self.temporary, self._mode)
-
-
-def _mode(name: str) -> int:
-    return stat.S_IMODE(os.stat(name).st_mode) & 0o777
+def _location(path: str) -> str:
+    """Return the path of a name in its real folder; the name may be that of a link."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return os.path.join(os.path.realpath(folder), name)

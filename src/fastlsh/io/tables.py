@@ -13,11 +13,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastlsh.errors import InputError
-from fastlsh.io.errors import pyarrow
+from fastlsh.io.errors import pyarrow, told
 from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.places import STANDARD
-from fastlsh.io.replacement import replacing, told
+from fastlsh.io.replacement import replacing
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.table_columns import Lookup, StoredValues, Values
 

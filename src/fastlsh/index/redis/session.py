@@ -90,7 +90,7 @@ class Session:
                 for entries in self._entries(numbers, records):
                     pipe.eval(script, 1, key("b:"), entries, self._tag)
             for note, is_new in self._noted.items():
-                pipe.hset(key("moves"), note, b"") if is_new else pipe.hdel(key("moves"), note)
+                pipe.hset(key("outputs"), note, b"") if is_new else pipe.hdel(key("outputs"), note)
             changes = self._changes + bool(deleted)
             state = {"next": self._next, "documents": self._count, "changes": changes}
             pipe.hset(key("state"), mapping=state)

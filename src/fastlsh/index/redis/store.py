@@ -142,18 +142,18 @@ class RedisStore(Session):
                 self._deleted[number] = record
         self._count -= len(numbers)
 
-    def moves(self) -> list[tuple[str, str]]:
-        """Return the files of this machine that are to be renamed."""
-        noted = map(json.loads, self._client.hkeys(self._server.key("moves")))
-        return [(written, target) for host, written, target in noted if host == gethostname()]
+    def outputs(self) -> list[tuple[str, str]]:
+        """Return the journals of outputs on this machine that are to appear: (folder, run)."""
+        noted = map(json.loads, self._client.hkeys(self._server.key("outputs")))
+        return [(folder, run) for host, folder, run in noted if host == gethostname()]
 
-    def note_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Note, besides others, which files are to be renamed."""
-        self._noted.update((_note(*move), True) for move in moves)
+    def note_outputs(self, journals: list[tuple[str, str]]) -> None:
+        """Note further journals."""
+        self._noted.update((_note(*each), True) for each in journals)
 
-    def forget_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Forget what `moves` has returned."""
-        self._noted.update((_note(*move), False) for move in moves)
+    def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
+        """Forget some of those that `outputs` has returned."""
+        self._noted.update((_note(*each), False) for each in journals)
 
     def pack(self) -> None:
         """Do nothing: removed documents leave nothing behind."""
@@ -168,5 +168,5 @@ class RedisStore(Session):
         self._client.close()
 
 
-def _note(written: str, target: str) -> bytes:
-    return json.dumps([gethostname(), written, target]).encode()
+def _note(folder: str, run: str) -> bytes:
+    return json.dumps([gethostname(), folder, run]).encode()

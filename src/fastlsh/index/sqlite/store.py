@@ -164,17 +164,17 @@ class SqliteStore(Session):
         self._recent = Memory(self._plain)
         self._flushed = self._next
 
-    def moves(self) -> list[tuple[str, str]]:
-        """Return the files that are to be renamed: what was written, and the target."""
-        return self._sql.execute("SELECT written, target FROM moves").fetchall()
+    def outputs(self) -> list[tuple[str, str]]:
+        """Return the journals of outputs that are to appear: (folder, run)."""
+        return self._sql.execute("SELECT folder, run FROM outputs").fetchall()
 
-    def note_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Note, besides others, which files are to be renamed."""
-        self._sql.executemany("INSERT INTO moves VALUES (?, ?)", moves)
+    def note_outputs(self, journals: list[tuple[str, str]]) -> None:
+        """Note further journals."""
+        self._sql.executemany("INSERT INTO outputs VALUES (?, ?)", journals)
 
-    def forget_moves(self, moves: list[tuple[str, str]]) -> None:
-        """Forget what `moves` has returned."""
-        self._sql.executemany("DELETE FROM moves WHERE written = ? AND target = ?", moves)
+    def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
+        """Forget some of those that `outputs` has returned."""
+        self._sql.executemany("DELETE FROM outputs WHERE folder = ? AND run = ?", journals)
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""

@@ -1,0 +1,31 @@
+"""A temporary file that becomes an output."""
+
+import os
+import stat
+
+
+class LocalFile:
+    """An output on this machine, and the temporary file that becomes it."""
+
+    def __init__(self, target: str, last: bool) -> None:
+        self.target = target
+        self.last = last
+        self.temporary = ""
+        self._mode = _mode(target) if os.path.exists(target) else None
+
+    def begin(self) -> None:
+        """Make the temporary file, if only its owner may read it until it is complete."""
+        if self._mode is not None:
+            os.close(os.open(self.temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+    def finish(self, *, sync: bool) -> None:
+        """Give the complete file its mode, and bring it to the disk."""
+        if sync:
+            with open(self.temporary, "rb+") as file:
+                os.fsync(file.fileno())
+        if self._mode is not None and _mode(self.temporary) != self._mode:
+            os.chmod(self.temporary, self._mode)
+
+
+def _mode(name: str) -> int:
+    return stat.S_IMODE(os.stat(name).st_mode) & 0o777
