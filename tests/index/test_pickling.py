@@ -130,7 +130,7 @@ def test_a_server_that_has_it_no_more(redis_address):
     with Index.open(f"{redis_address}#gone") as index:
         code = pickle.dumps(index)
     with redis.Redis.from_url(redis_address) as client:
-        client.delete("fastlsh:{gone}:parameters")
+        client.delete("fastlsh:{gone}:parameters", "fastlsh:{gone}:state")
         with pytest.raises(FileNotFoundError, match="there is no index"):
             pickle.loads(code)
         assert not client.exists("fastlsh:{gone}:parameters")

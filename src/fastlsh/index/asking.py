@@ -131,11 +131,10 @@ class Asking:
             No document has this id.
         """
         with self._guard.hold() as nested:
-            backend = self._settled(nested)
-            number = backend.find(plain_id(id))
-            if number < 0:
-                raise KeyError(id)
-            return backend.signature(number)
+            signature = self._settled(nested).signature(plain_id(id))
+        if signature is None:
+            raise KeyError(id)
+        return signature
 
     def query(
         self,

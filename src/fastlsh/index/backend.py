@@ -45,8 +45,8 @@ class Backend(Protocol):
     def names(self) -> Iterator[Any]:
         """Iterate over the ids in the order of insertion."""
 
-    def signature(self, number: int) -> NDArray[np.uint32]:
-        """Return the signature of a document."""
+    def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
+        """Return the signature of a document, None if no document has this id."""
 
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
         """Iterate over all documents, with their ids, in blocks."""

@@ -14,6 +14,7 @@ from fastlsh.index.backend import Backend
 from fastlsh.index.identity import plain_id, plain_ids
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, joined_documents, read_documents
+from fastlsh.index.store import again
 
 
 class Changing(Asking):
@@ -170,7 +171,8 @@ class Changing(Asking):
                 'verify="exact" compares'
             )
         with other._guard.hold() as nested:  # never both locks at once
-            blocks = list(other._settled(nested).blocks())
+            its_backend = other._settled(nested)
+            blocks = again(lambda: list(its_backend.blocks()))
         names = [name for some, _ in blocks for name in some]
         documents = joined_documents([some for _, some in blocks])
         if not keeps:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.memory import USED_WHEN_COMPACT, Documents, Tables
+from fastlsh.index.store import again
 
 
 class Memory(Tables):
@@ -105,6 +106,10 @@ def in_memory(backend: Backend) -> Memory:
     """Return a copy in memory of any index."""
     if isinstance(backend, Memory):
         return backend.copy()
+    return again(lambda: _loaded(backend))
+
+
+def _loaded(backend: Backend) -> Memory:
     tables = Memory(backend.settings)
     for names, documents in backend.blocks():
         tables.add(names, documents, "raise")

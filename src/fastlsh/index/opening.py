@@ -9,7 +9,7 @@ from fastlsh.index import redis, sqlite
 from fastlsh.index.backend import Backend
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.files import is_index
-from fastlsh.index.store import Store
+from fastlsh.index.store import Store, again
 from fastlsh.index.stored import Stored
 
 DEFAULTS = {"num_perm": 128, "seed": 1, "scheme": "affine32", "recall": 0.98, "verify": "exact"}
@@ -83,9 +83,7 @@ def copy_to(backend: Backend, location: str) -> None:
         store = sqlite.open_existing(location, expected, None, read_only=False, wait=0.0)
         copy = Stored(store)
         try:
-            with copy.batch():
-                for names, documents in backend.blocks():
-                    copy.add(names, documents, "raise")
+            again(lambda: _fill(copy, backend))
         finally:
             copy.close()
     except BaseException:
@@ -103,11 +101,15 @@ def _copy_to_server(backend: Backend, location: str) -> None:
     assert store is not None
     copy = Stored(store)
     try:
-        with copy.batch():
-            for names, documents in backend.blocks():
-                copy.add(names, documents, "raise")
+        again(lambda: _fill(copy, backend))
     except BaseException:
         store.forget()
         raise
     finally:
         copy.close()
+
+
+def _fill(copy: Stored, backend: Backend) -> None:
+    with copy.batch():
+        for names, documents in backend.blocks():
+            copy.add(names, documents, "raise")

@@ -1,6 +1,7 @@
 """What a database must do for an index."""
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,3 +98,16 @@ def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64
     half, bands = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
     tags = (keys >> half | bands << half)[:, keys[0] != 0]
     return np.unique(tags if band is None else tags[band])
+
+
+T = TypeVar("T")
+
+
+def again(ask: Callable[[], T]) -> T:
+    """Repeat a query until nothing changes meanwhile, but not forever."""
+    for _ in range(100):
+        try:
+            return ask()
+        except ChangedError:  # noqa: PERF203
+            continue
+    raise TimeoutError("the index changes faster than it can be read")

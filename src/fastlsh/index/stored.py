@@ -5,7 +5,7 @@ has to find these, and the same tables as in memory decide, with the same answer
 """
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.deciding import deciding_documents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, joined_documents
-from fastlsh.index.store import ChangedError, Store
+from fastlsh.index.store import Store, T, again
 from fastlsh.parallel import batches
 
 ASKED = 4096
@@ -42,18 +42,19 @@ class Stored:
     @property
     def nbytes(self) -> int:
         """Bytes in the database."""
-        with self.store.reading():
-            return self.store.nbytes()
+        return again(lambda: self._read(self.store.nbytes))
 
     def __len__(self) -> int:
+        return again(lambda: self._read(self.store.count))
+
+    def _read(self, ask: Callable[[], T]) -> T:
         with self.store.reading():
-            return self.store.count()
+            return ask()
 
     def find(self, name: Hashable) -> int:
         """Return the number of an id, -1 if it has no document."""
         hash(name)
-        with self.store.reading():
-            return self.store.find([name]).get(name, -1)
+        return again(lambda: self._read(lambda: self.store.find([name]).get(name, -1)))
 
     def names(self) -> Iterator[Any]:
         """Iterate over the ids in blocks; those added or removed meanwhile may be included."""
@@ -70,13 +71,20 @@ class Stored:
             numbers = self.store.after(number, COMPARED)
             return numbers, self.store.take(numbers)
 
-    def signature(self, number: int) -> NDArray[np.uint32]:
-        """Return the signature of a document."""
-        with self.store.reading():
-            return self.store.fetch(np.array([number])).signatures.reshape(-1).copy()
+    def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
+        """Return the signature of a document, None if no document has this id."""
+        hash(name)
+        return again(lambda: self._read(lambda: self._signature(name)))
+
+    def _signature(self, name: Hashable) -> NDArray[np.uint32] | None:
+        numbers = np.array(list(self.store.find([name]).values()), np.int64)
+        return self.store.fetch(numbers).signatures[0].copy() if len(numbers) else None
 
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
-        """Iterate over all documents of a single state, with their ids, in blocks."""
+        """Iterate over all documents of a single state, with their ids, in blocks.
+
+        It may raise `ChangedError` at any block, and after the last: `again` begins anew.
+        """
         with self.store.reading():
             numbers = self.store.after(-1, COMPARED)
             while len(numbers):
@@ -235,16 +243,3 @@ class _Counting:
         """Undo the change, unless it has undone itself, and what was counted."""
         self._index.limited = self._limited
         self._change.__exit__(type(error), error, None)
-
-
-T = TypeVar("T")
-
-
-def again(ask: Callable[[], T]) -> T:
-    """Repeat a query until nothing changes meanwhile, but not forever."""
-    for _ in range(100):
-        try:
-            return ask()
-        except ChangedError:  # noqa: PERF203
-            continue
-    raise TimeoutError("the index changes faster than it can be read")

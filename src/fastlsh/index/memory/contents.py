@@ -77,9 +77,10 @@ class Contents:
             names += self.ids.take(numbers[first:last].tolist())
         return names
 
-    def signature(self, number: int) -> NDArray[np.uint32]:
-        """Return a copy of the signature of a document."""
-        return self._rows(np.array([number])).reshape(-1)
+    def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
+        """Return a copy of the signature of a document, None if no document has this id."""
+        number = self.find(name)
+        return None if number < 0 else self._rows(np.array([number])).reshape(-1)
 
     def documents(self) -> Documents:
         """Return a copy of all documents."""

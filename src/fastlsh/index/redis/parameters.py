@@ -11,13 +11,32 @@ from fastlsh.index.settings import Settings
 
 VERSION = 1
 
+# KEYS: parameters, state, documents, ids. ARGV: the parameters. Returns 1 if there was no index, 0
+# if there is one, -1 if there is one without its parameters.
+CREATE = """
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then return -1 end
+redis.call('SET', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[2], 'next', 0, 'documents', 0, 'changes', 0)
+return 1
+"""
+LOST = "its key `parameters` is lost"
+
 
 def create(location: str, settings: Settings, wait: float) -> bool:
     """Make an empty index; return whether there was none."""
     server = Server(location, wait)
     code = json.dumps({**parameters_of(settings), "keeps": settings.keeps, "version": VERSION})
     with server.errors():
-        return bool(server.client.set(server.key("parameters"), code, nx=True))
+        server.check_policy()
+        made = server.client.eval(CREATE, 4, *_keys(server), code)
+    if made < 0:
+        raise server.damaged(LOST)
+    return bool(made)
+
+
+def _keys(server: Server) -> list[bytes]:
+    return [server.key(name) for name in ("parameters", "state", "documents", "ids")]
 
 
 def exists(location: str) -> bool:
@@ -34,8 +53,11 @@ def open_existing(
     server = Server(location, wait)
     with server.errors():
         code = server.client.get(server.key("parameters"))
-    if code is None:
-        return None
+        if code is None:
+            if server.client.exists(*_keys(server)[1:]) and not exists(location):
+                raise server.damaged(LOST)
+            return None
+        server.check_policy()
     try:
         saved = json.loads(code)
         if saved["version"] != VERSION:

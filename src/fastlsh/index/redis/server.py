@@ -2,7 +2,9 @@
 
 import errno
 import secrets
+import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -10,7 +12,7 @@ from urllib.parse import urlsplit
 
 SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
-"""Milliseconds after which the lock of a writer that has ended is void."""
+"""Milliseconds after which the lock of a writer that has ended is void; a writer renews it."""
 
 # ARGV: entries, and how many bytes of each name the bucket; 8 more are the number.
 ADD = """
@@ -32,6 +34,11 @@ for i = 1, #entries, tag + 8 do
   end
   if #left == 0 then redis.call('DEL', key) else redis.call('SET', key, table.concat(left)) end
 end
+"""
+
+# ARGV: the value of the lock, and for how many milliseconds it is to be valid.
+RENEW = """
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 """
 
 # ARGV: the value of the lock of the one who gives it up.
@@ -76,6 +83,8 @@ class Server:
         self.address = address_of(location)
         self.wait = wait
         self.library: Any = redis
+        self._closed = threading.Event()
+        self._renewing: threading.Thread | None = None
         self.token: bytes | None = None
         """The value of the lock, while this is the one who has it or tries to get it."""
         self.client: Any = redis.Redis.from_url(
@@ -122,8 +131,47 @@ class Server:
         """Close the connections; the next command opens another one."""
         self.client.connection_pool.disconnect()
 
+    def damaged(self, reason: str) -> ValueError:
+        """Return the error of an index that has lost keys."""
+        return ValueError(
+            f"{self.address}: the index is damaged: {reason}; delete its keys, and build it anew"
+        )
+
+    def check_policy(self) -> None:
+        """Raise OSError if the server may delete keys of the index when its memory is full."""
+        try:
+            memory = self.client.info("memory")
+        except (self.library.exceptions.NoPermissionError, self.library.exceptions.ResponseError):
+            return  # a server that does not say so
+        policy = str(memory.get("maxmemory_policy", ""))
+        if policy.startswith("allkeys") and memory.get("maxmemory"):
+            raise OSError(
+                errno.EINVAL,
+                f"the server has maxmemory-policy {policy}, and would delete parts of the index "
+                "when its memory is full: it must be noeviction",
+                self.address,
+            )
+
+    def close(self) -> None:
+        """Close the connections, and end the thread that renews the lock."""
+        self._closed.set()
+        self.client.close()
+
+    def renew(self) -> None:
+        """Make the lock valid for another period, if this is the one who has it."""
+        token = self.token
+        if token is not None:
+            with suppress(self.library.exceptions.RedisError, OSError, ValueError):
+                self.client.eval(RENEW, 1, self.key("lock"), token, LOCKED)
+
     def lock(self) -> None:
         """Become the only writer."""
+        if self._renewing is None or not self._renewing.is_alive():  # it does not survive a fork
+            self._closed = threading.Event()
+            self._renewing = threading.Thread(
+                target=_renew_regularly, args=(weakref.ref(self), self._closed), daemon=True
+            )
+            self._renewing.start()
         self.token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait
         while not self.client.set(self.key("lock"), token, nx=True, px=LOCKED):
@@ -141,3 +189,12 @@ class Server:
             with suppress(self.library.exceptions.RedisError):
                 self.client.eval(UNLOCK, 1, self.key("lock"), self.token)
             self.token = None
+
+
+def _renew_regularly(reference: "weakref.ref[Server]", closed: threading.Event) -> None:
+    while not closed.wait(LOCKED / 3000):
+        server = reference()
+        if server is None:
+            return
+        server.renew()
+        del server

@@ -11,10 +11,15 @@ from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
 from fastlsh.index.redis.records import documents_of, encoded, parts_of
-from fastlsh.index.redis.server import ADD, DROP, Server
+from fastlsh.index.redis.server import ADD, DROP, UNLOCK, Server
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import ChangedError
 
+# KEYS: state, documents, ids. A script sees one state.
+LOOK = """
+local state = redis.call('HMGET', KEYS[1], 'next', 'documents', 'changes')
+return {state[1], state[2], state[3], redis.call('HLEN', KEYS[2]), redis.call('HLEN', KEYS[3])}
+"""
 TOGETHER = 10_000
 """Keys or documents of one command, entries of one call of a script."""
 
@@ -35,6 +40,8 @@ class Session:
         self._client = server.client
         self._plain = replace(settings, search=replace(settings.search, verify="none"), keeps="")
         self._depth = 0
+        self._seen: list[bytes] = []
+        """The number of the next document and of changes, as the batch has found them."""
         self._clear()
 
     def _clear(self) -> None:
@@ -61,17 +68,30 @@ class Session:
         return Transaction(_Batch(self))
 
     def _look(self) -> None:
-        after, count, changes = self._client.hmget(
-            self._server.key("state"), "next", "documents", "changes"
+        key = self._server.key
+        *state, records, ids = self._client.eval(
+            LOOK, 3, key("state"), key("documents"), key("ids")
         )
-        self._next, self._count = int(after or 0), int(count or 0)
-        self._changes = int(changes or 0)
+        if None in state:
+            raise self._server.damaged("its key `state` is lost")
+        self._next, self._count, self._changes = map(int, state)
+        for name, held in (("documents", records), ("ids", ids)):
+            if held != self._count:
+                raise self._server.damaged(
+                    f"its key `{name}` has {held:,} documents instead of {self._count:,}"
+                )
+
+    def _removals(self) -> int:
+        """Return how many changes have removed something by now."""
+        return int(self._client.hget(self._server.key("state"), "changes") or -1)
 
     def _commit(self) -> None:
         key, token = self._server.key, self._server.token
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.watch(key("lock"))
-            if pipe.get(key("lock")) != token:
+            # Renewing the lock would count as a change of it. What must not change is the state.
+            pipe.watch(key("state"))
+            seen = pipe.hmget(key("state"), "next", "changes")
+            if pipe.get(key("lock")) not in (token, None) or seen != self._seen:
                 raise self._server.library.exceptions.WatchError
             pipe.multi()
             added, deleted = [*self._added.items()], [*self._deleted.items()]
@@ -94,7 +114,7 @@ class Session:
             changes = self._changes + bool(deleted)
             state = {"next": self._next, "documents": self._count, "changes": changes}
             pipe.hset(key("state"), mapping=state)
-            pipe.delete(key("lock"))
+            pipe.eval(UNLOCK, 1, key("lock"), token)
             pipe.execute()
 
     @property
@@ -159,8 +179,7 @@ class _Reading(_Inside):
     def commit(self) -> None:
         """Raise ChangedError if a document was removed meanwhile."""
         session = self._session
-        changes = session._client.hget(session._server.key("state"), "changes")
-        if int(changes or 0) != session._changes:
+        if session._removals() != session._changes:
             raise ChangedError
 
 
@@ -197,6 +216,7 @@ class _Batch(_Inside):
         session = self._session
         session._server.lock()
         session._look()
+        session._seen = [b"%d" % session._next, b"%d" % session._changes]
         session._clear()
         session._depth = 1
 

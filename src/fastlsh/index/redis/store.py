@@ -69,6 +69,8 @@ class RedisStore(Session):
                 if number in self._added:
                     record = self._added[number][1]
                 if record is None:
+                    if self._removals() == self._changes:
+                        raise self._server.damaged(f"it lacks document {number}")
                     raise ChangedError  # removed a moment ago
                 records.append(record)
         return records
@@ -161,11 +163,11 @@ class RedisStore(Session):
     def forget(self) -> None:
         """Delete an index that nothing has come into."""
         with self._server.errors():
-            self._client.delete(self._server.key("parameters"))
+            self._client.delete(self._server.key("parameters"), self._server.key("state"))
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        self._server.close()
 
 
 def _note(folder: str, run: str) -> bytes:
