@@ -96,7 +96,7 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     first = 0 if after is None else after.source
     columns = None
     if after is not None and job.uniform and job.known < len(job.sources):
-        columns = next(iter(cut(job.sources[job.known]))).head.layout
+        columns = next(_cut(job, job.known, None)).head.layout
     for number in range(first, len(job.sources)):
         place = after.place if after is not None and number == after.source else None
         found = None
