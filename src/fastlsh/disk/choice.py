@@ -53,7 +53,7 @@ def estimate(
     step = max(len(sources) // LOOKS, 1)
     looked = sources[::step][:LOOKS]
     measured = _measured(looked)
-    size = sum(_size(source) * _expansion(source, measured) for source in sources)
+    size = int(sum(_size(source) * _expansion(source, measured) for source in sources))
     seen_rows = seen_bytes = seen_pieces = 0
     for source in looked:
         try:
