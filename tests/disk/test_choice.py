@@ -1,8 +1,11 @@
 """Memory or disk, and how the memory is divided."""
 
+import gzip
+import json
+
 import pytest
 
-from fastlsh import deduplicate_files, near_duplicate_files
+from fastlsh import InputError, deduplicate_files, near_duplicate_files
 from fastlsh.disk.budget import BASE, Budget, free_memory, parse_memory
 from fastlsh.disk.choice import choose, estimate
 from fastlsh.io import expand
@@ -87,3 +90,25 @@ def test_keep_or_priority(tmp_path):
         deduplicate_files(inputs, tmp_path / "k.jsonl", keep="last", priority="score")
     with pytest.raises(ValueError, match="keep must be one of first, last, longest"):
         deduplicate_files(inputs, tmp_path / "k.jsonl", keep="best")
+
+
+def test_what_a_file_expands_to_is_measured(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    row = json.dumps({"text": "the same template again and again " * 30}) + "\n"
+    with gzip.open(path, "wt") as file:
+        file.write(row * 20_000)
+    params = SearchParams.of(0.8)
+    found = estimate(expand([path]), params)
+    assert 0.5 < found.text / (len(row) * 20_000) < 1.5
+    assert choose("auto", expand([path]), params, BASE + (16 << 20)).startswith("disk")
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.txt.gz"])
+def test_a_long_row_is_refused_by_every_engine(tmp_path, name, engine):
+    path = tmp_path / name
+    with (gzip.open if name.endswith("gz") else open)(path, "wb") as file:
+        for _ in range(40):
+            file.write(b" " * (1 << 20))
+    with pytest.raises(InputError, match=r"the row has .*: give at least --memory"):
+        deduplicate_files([path], tmp_path / "k.jsonl", engine=engine, memory="300M")

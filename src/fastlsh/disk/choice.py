@@ -1,11 +1,12 @@
 """Memory or disk: how much memory a collection needs, by a look at its files."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
-from fastlsh.disk.budget import BASE
+from fastlsh.disk.budget import BASE, PER_BATCH, PER_ROW
 from fastlsh.disk.cutting import Cutting
 from fastlsh.errors import InputError
-from fastlsh.io import Source, cut, identity
+from fastlsh.io import Source, cut, expanded, identity, largest_batch
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 
@@ -15,7 +16,9 @@ LOOKS = 16
 LOOK = 1 << 20
 """Bytes of each that are looked at."""
 EXPANDS = {"gz": 3.5, "bz2": 5.0, "xz": 5.5, "zst": 4.0}
-"""How many times as large texts are without compression; columnar files likewise."""
+"""How many times as large texts are where no sample can be read; columnar files likewise."""
+SAMPLE = 1 << 22
+"""Decompressed bytes of a file that are measured."""
 COLUMNAR = 2.5
 PER_DOCUMENT = 450
 """Bytes of a document in memory besides its text and signature: objects, ids, keys, tables."""
@@ -38,15 +41,25 @@ PER_PIECE = 110
 
 
 def estimate(
-    sources: list[Source], params: SearchParams, cutting: Cutting | None = None
+    sources: list[Source],
+    params: SearchParams,
+    cutting: Cutting | None = None,
+    memory: int = 1 << 62,
 ) -> Estimate:
-    """Look at the beginnings of some files, and at the sizes of all."""
-    size = sum(_size(source) * _expansion(source) for source in sources)
-    seen_rows = seen_bytes = seen_pieces = 0
+    """Look at the beginnings of some files, and at the sizes of all.
+
+    A row or a batch that is too large for the memory ends the look into its file.
+    """
     step = max(len(sources) // LOOKS, 1)
-    for source in sources[::step][:LOOKS]:
+    looked = sources[::step][:LOOKS]
+    measured = _measured(looked)
+    size = int(sum(_size(source) * _expansion(source, measured) for source in sources))
+    seen_rows = seen_bytes = seen_pieces = 0
+    for source in looked:
         try:
-            block = next(iter(cut(source, LOOK)), None)
+            if source.format == "arrow" and largest_batch(source)[0] > (memory - BASE) // PER_BATCH:
+                continue
+            block = next(iter(cut(source, LOOK, most=longest_row(memory))), None)
             found = None if block is None else block.documents()
             rows = 0 if found is None else len(found)
             if cutting is not None and found is not None:
@@ -54,7 +67,7 @@ def estimate(
         except InputError:  # it will be told where the file is read
             continue
         seen_rows += rows
-        seen_bytes += min(LOOK, int(_size(source) * _expansion(source))) if rows else 0
+        seen_bytes += min(LOOK, int(_size(source) * _expansion(source, measured))) if rows else 0
     documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
     keys = 8 * (params.lsh.bands + 1)
     each = 4 * params.num_perm + keys
@@ -95,7 +108,7 @@ def choose(
         return f"{engine}, as asked for"
     if any(identity(source) is None for source in sources):
         return "memory, because an input is a pipe, which cannot be read twice"
-    need = estimate(sources, params, cutting).memory
+    need = estimate(sources, params, cutting, memory).memory
     if need <= memory:
         return f"memory, because about {amount(need)} of {amount(memory)} are needed"
     return f"disk, because about {amount(need)} would be needed, and {amount(memory)} are allowed"
@@ -106,7 +119,27 @@ def _size(source: Source) -> int:
     return 0 if known is None else known.size
 
 
-def _expansion(source: Source) -> float:
+def longest_row(memory: int) -> int:
+    """Return how many bytes a row may have."""
+    return max((memory - BASE) // PER_ROW, LOOK)
+
+
+def _measured(sources: list[Source]) -> dict[str, float]:
+    """Return how many times as large samples are without compression, by its kind."""
+    stored: dict[str, int] = {}
+    given: dict[str, int] = {}
+    for source in sources:
+        kind = source.compression
+        if not kind or identity(source) is None:
+            continue
+        with suppress(InputError):
+            before, after = expanded(source, SAMPLE)
+            stored[kind] = stored.get(kind, 0) + before
+            given[kind] = given.get(kind, 0) + after
+    return {kind: given[kind] / stored[kind] for kind in stored if stored[kind]}
+
+
+def _expansion(source: Source, measured: dict[str, float]) -> float:
     if source.compression:
-        return EXPANDS[source.compression]
+        return measured.get(source.compression, EXPANDS[source.compression])
     return COLUMNAR if source.format in ("parquet", "arrow") else 1.0

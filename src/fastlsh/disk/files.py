@@ -6,7 +6,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.disk import in_memory, on_disk
 from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
-from fastlsh.disk.reading import Reading, tokens_as_words
+from fastlsh.disk.reading import Reading, tokens_as_words, within
 from fastlsh.disk.results import FileDeduplication
 from fastlsh.io import Paths, is_folder_output
 from fastlsh.parallel import ProgressOption, Stopwatch
@@ -181,6 +181,9 @@ def _deduplicated(
     }
     notes = in_memory.notes(given, known, targets)
     if engine_for.job is None:
+        reading = within(
+            reading, machine.memory, auto=engine_for.reason.startswith("memory, because about")
+        )
         keywords = {
             **looking.keywords, "keep": keep or "first", "max_candidates": most,
             "rule": looking.params.rule, "containment": looking.params.containment,

@@ -9,7 +9,7 @@ from fastlsh.disk.in_memory import notes as notes_of
 from fastlsh.disk.lines_in_memory import run_in_memory
 from fastlsh.disk.lines_on_disk import run_on_disk
 from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
-from fastlsh.disk.reading import Reading
+from fastlsh.disk.reading import Reading, within
 from fastlsh.disk.results import FileLineDeduplication
 from fastlsh.io import Paths, is_folder_output
 from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
@@ -124,6 +124,9 @@ def deduplicate_line_files(
         }  # fmt: skip
         notes = notes_of(given, known, targets)
         if engine_for.job is None:
+            reading = within(
+                reading, machine.memory, auto=engine_for.reason.startswith("memory, because about")
+            )
             found, *read, kept = run_in_memory(
                 given, known, targets, reading, cutting, drop_empty, keywords, notes, options, clock
             )

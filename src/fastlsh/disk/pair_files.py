@@ -6,7 +6,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.disk import in_memory, on_disk
 from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.plan import Machine, Path, Search, Tell, chosen, paths
-from fastlsh.disk.reading import Reading, tokens_as_words
+from fastlsh.disk.reading import Reading, tokens_as_words, within
 from fastlsh.disk.results import FilePairs
 from fastlsh.io import STANDARD, Paths, check_target, recover_outputs, table_format
 from fastlsh.parallel import ProgressOption, Stopwatch
@@ -115,6 +115,9 @@ def _pairs(
         "seconds": clock,
     }
     if engine_for.job is None:
+        reading = within(
+            reading, machine.memory, auto=engine_for.reason.startswith("memory, because about")
+        )
         keywords = {**looking.keywords, "max_pairs": most, "estimates": estimates}
         pairs, collection = in_memory.run_pairs(
             given, target, reading, keywords, looking.options, clock

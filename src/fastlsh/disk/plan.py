@@ -204,7 +204,7 @@ def chosen(
         reading.on_error == "skip", uniform, tell, cutting,
     )  # fmt: skip
     tell(f"engine: {reason}, with {amount(machine.memory)} of memory, in {work.path}")
-    needed = estimate(sources, search.params, cutting).disk - work.size()
+    needed = estimate(sources, search.params, cutting, machine.memory).disk - work.size()
     free = shutil.disk_usage(_that_exists(work.path)).free
     if needed > free:
         tell(

@@ -5,6 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fastlsh.disk.budget import BASE, PER_ROW, least_memory
+from fastlsh.disk.choice import longest_row
+from fastlsh.errors import InputError, LongRowError
 from fastlsh.io import (
     Collection,
     Options,
@@ -17,6 +20,7 @@ from fastlsh.io import (
     spooled_inputs,
 )
 from fastlsh.keyed import Key
+from fastlsh.parallel import amount
 from fastlsh.texts import Shingler
 
 Tell = Callable[[str], None]
@@ -49,6 +53,10 @@ class Reading:
     priority: str | None = None
     tokens: bool = False
     split: str | None = None
+    memory: int | None = None
+    """Bytes that reading into memory may take; None: there is no limit."""
+    room: int | None = None
+    """Bytes of text that may be read into memory in all; None: there is no limit."""
 
     def __post_init__(self) -> None:
         """Refuse what can be refused before any file is opened."""
@@ -94,6 +102,21 @@ class Reading:
 
     def read(self, inputs: Paths, *, against: bool = False, **more: Any) -> Collection:
         """Read files into memory."""
+        most = None if self.memory is None else longest_row(self.memory)
+        try:
+            return self._read(inputs, against, most=most, room=self.room, **more)
+        except LongRowError as error:
+            assert self.memory is not None
+            assert most is not None
+            raise InputError(
+                error.path,
+                f"the row has {amount(error.size)}, and with {amount(self.memory)} of memory a row"
+                f" may have {amount(most)}: give at least --memory"
+                f" {least_memory(error.size, PER_ROW)}",
+                error.row,
+            ) from error
+
+    def _read(self, inputs: Paths, against: bool, **more: Any) -> Collection:
         return read(
             inputs,
             text=self.text,
@@ -135,3 +158,8 @@ class Reading:
         paths.reads("against", against, before)
         paths.reads_file("key", None if key is None else key.path)
         return paths
+
+
+def within(reading: Reading, memory: int, *, auto: bool) -> Reading:
+    """Return how files are read into memory; `auto`: because an estimate says that they fit."""
+    return replace(reading, memory=memory, room=max(memory - BASE, 1 << 20) if auto else None)

@@ -1,6 +1,6 @@
 """Sign: every file is read once, and the band keys of its documents sorted on disk, run by run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from fastlsh.disk.signed_runs import (
     run_name,
 )
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io import Block, Place, Source, cut, in_order, largest_batch, without_repetition
+from fastlsh.io import Block, Place, cut, in_order, largest_batch, without_repetition
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -102,7 +102,7 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     first = 0 if after is None else after.source
     columns, path = None, ""
     if after is not None and job.uniform:
-        columns, path = _first_columns(job, job.sources[job.known : first + 1])
+        columns, path = _first_columns(job, range(job.known, first + 1))
     for number in range(first, len(job.sources)):
         place = after.place if after is not None and number == after.source else None
         found = None
@@ -116,12 +116,12 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
                 raise job.sources[number].error(f"its columns differ from those of {path}")
 
 
-def _first_columns(job: Job, sources: list[Source]) -> tuple[Any, str]:
+def _first_columns(job: Job, numbers: Iterable[int]) -> tuple[Any, str]:
     """Return the columns of the first file that has any, and its path."""
-    for source in sources:
-        for block in islice(cut(source, job.budget.block, most=job.budget.row), 1):
+    for number in numbers:
+        for block in islice(_cut(job, number, None), 1):
             if block.head.layout is not None:
-                return block.head.layout, source.path
+                return block.head.layout, job.sources[number].path
     return None, ""
 
 

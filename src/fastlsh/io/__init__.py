@@ -25,6 +25,7 @@ from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, Source, check_used
 from fastlsh.io.special import is_written_in_place
+from fastlsh.io.streams import expanded
 from fastlsh.io.table_columns import (
     Lookup,
     cluster_columns,
@@ -63,6 +64,7 @@ __all__ = [
     "cut",
     "exists",
     "expand",
+    "expanded",
     "identity",
     "in_order",
     "is_folder_output",

@@ -37,6 +37,8 @@ def read(
     mixed: bool = False,
     threads: int | None = None,
     progress: ProgressOption | None = None,
+    most: int | None = None,
+    room: int | None = None,
 ) -> Collection:
     """Read files into one collection of documents.
 
@@ -86,6 +88,10 @@ def read(
     progress : callable, optional
         Called in the calling thread with ("reading", bytes done, bytes in all), of the files as
         they are; one that is compressed counts when it is done.
+    most : int, optional
+        Bytes that a row of a row format or of plain text may have; LongRowError if it has more.
+    room : int, optional
+        Bytes that the row formats and plain text may have together, decompressed.
 
     Returns
     -------
@@ -102,7 +108,7 @@ def read(
         raise ValueError(f"on_error is 'fail' or 'skip', not {on_error!r}")
     options = Options(text, id, encoding, delimiter, header, quotes, priority, tokens, split)
     sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
-    reader = _Reader(sources, on_error == "fail", uniform, progress)
+    reader = _Reader(sources, on_error == "fail", uniform, progress, most, room)
     for part, block, found in in_order(reader.blocks(), _parsed, thread_count(threads)):
         reader.take(part, block, found)
     return reader.collection()
@@ -125,9 +131,13 @@ class _Reader:
         strict: bool,
         uniform: bool,
         progress: ProgressOption | None,
+        most: int | None = None,
+        room: int | None = None,
     ) -> None:
         self._parts = [Part(source) for source in sources]
         self._strict = strict
+        self._most = most
+        self._room = room
         self._uniform = uniform
         self._tell = Teller("reading", sources, progress)
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
@@ -139,10 +149,21 @@ class _Reader:
         """Cut all files."""
         for part in self._parts:
             part.known = identity(part.source)
-            for block in cut(part.source, known=part.known):
+            for block in cut(part.source, known=part.known, most=self._most):
+                self._check_room(part.source, block)
                 part.head = block.head
                 yield part, block
             self._check_columns(part)
+
+    def _check_room(self, source: Source, block: Block) -> None:
+        if self._room is None or source.format in COLUMNAR:
+            return
+        self._room -= block.place.stop - block.place.start
+        if self._room < 0:
+            raise source.error(
+                "the files have more text than estimated, and too much for the memory: give"
+                " --engine disk, or more --memory"
+            )
 
     def _check_columns(self, part: Part) -> None:
         # A CSV file without header and rows has no columns to compare.

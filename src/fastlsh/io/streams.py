@@ -3,6 +3,7 @@
 import codecs
 import io
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -66,6 +67,29 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
             decompressor = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)
             raw = MemberReader(raw, decompressor, padded=True)
         yield stack.enter_context(io.BufferedReader(raw, 1 << 17))
+
+
+def expanded(source: Source, most: int) -> tuple[int, int]:
+    """Return the stored bytes of the beginning of a compressed file, and the bytes they give.
+
+    At most about `most` bytes are decompressed; what was read ahead counts as stored.
+    """
+    with reading(source.path), places.open_raw(source.path) as raw:
+        head = raw.read(1 << 20)
+        whole = not raw.read(1)
+    begun: Any = io.BytesIO(head)
+    given = 0
+    try:
+        if source.compression == "zst":
+            begun_stream: Any = pyarrow(source.path).CompressedInputStream(begun, "zstd")
+        else:
+            begun_stream = codec(source.path, source.compression or "").open(begun)
+        while given < most and (piece := begun_stream.read(min(_PIECE, most - given))):
+            given += len(piece)
+    except (OSError, EOFError, ValueError, zlib.error):  # the sample ends within a stream
+        pass
+    stored = begun.tell() if given >= most or whole else len(head)
+    return stored, given
 
 
 @contextmanager

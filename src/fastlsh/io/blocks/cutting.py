@@ -40,7 +40,7 @@ def cut_rows(kind: Format, size: int, after: Place | None, most: int | None) -> 
         _learn(kind, stream)
         start, row, index = stream.position, 1, 0
         if after is not None:
-            _complete(kind)
+            _complete(kind, most)
             _, lines = _found(kind, stream, after)
             start, row, index = after.stop, after.row + lines.count, after.index + 1
         for data, lines, ended in _pieces(stream, kind, size, most):
@@ -80,13 +80,15 @@ def _learn(kind: Format, stream: Stream) -> None:
     kind.head.codec, kind.head.mark = stream.codec, stream.mark
 
 
-def _complete(kind: Format) -> None:
+def _complete(kind: Format, most: int | None = None) -> None:
     """Read the beginning of the file, for its head."""
     if kind.begun:
         return
     with open_utf8(kind.source) as stream:
         row = 1
-        for data, lines, _ in _pieces(stream, kind, 1 << 16):
+        for data, lines, _ in _pieces(stream, kind, 1 << 16, most):
+            if most is not None:
+                _check_length(kind.source, stream, data, lines, row, most)
             kind.begin(data, lines, row)
             if kind.begun:
                 return

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.errors import LongRowError
 from fastlsh.io.blocks.checks import checksum
 from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.errors import reading
@@ -61,13 +62,18 @@ def as_json(path: str, text: str | None) -> bytes:
     return line.encode("utf-8", "backslashreplace")
 
 
-def cut_text(source: Source, after: Place | None) -> Iterator[TextBlock]:
+def cut_text(source: Source, after: Place | None, most: int | None = None) -> Iterator[TextBlock]:
     """Read a file; see `cut`."""
     if source.options.priority is not None:
         raise source.error(f"plain text has no column {source.options.priority!r}")
     if after is None:
         with open_bytes(source) as stream, reading(source.path):
-            data = stream.read()
+            data = stream.read(-1 if most is None else most + 1)
+            if most is not None and len(data) > most:
+                size = len(data)
+                while piece := stream.read(1 << 20):
+                    size += len(piece)
+                raise LongRowError(source.path, size)
         yield TextBlock(source, data)
 
 

@@ -47,7 +47,7 @@ def cut(
     known : Identity, optional
         What the file is known by; by default what `identity` says now.
     most : int, optional
-        Bytes that a row of JSON lines, CSV, TSV or split text may have.
+        Bytes that a row of JSON lines, CSV, TSV or plain text may have.
 
     Yields
     ------
@@ -70,7 +70,7 @@ def cut(
         elif source.format == "arrow":
             yield from cut_arrow(source, size, after)
         else:
-            yield from cut_text(source, after)
+            yield from cut_text(source, after, most)
 
 
 def again(
