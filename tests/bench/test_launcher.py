@@ -67,4 +67,4 @@ def test_every_module_of_a_room_with_a_main_can_be_run():
 
 def test_no_file_is_long():
     for path in [*(ROOT / "bench").rglob("*.py"), *(ROOT / "tests" / "bench").rglob("*.py")]:
-        assert len(path.read_text("utf-8").splitlines()) <= 250, path
+        assert len(path.read_text("utf-8").splitlines()) <= 400, path

@@ -174,6 +174,8 @@ STALLED = """
 import os, sys, time
 from fastlsh.cli import main
 def fsync(_):
+    if not any(name.endswith(".tmp") for name in os.listdir()):
+        return  # the journal, before there is anything else
     print("here", flush=True)
     for _ in range(600):  # in turns: a signal just before a sleep is heard only after it
         time.sleep(0.1)

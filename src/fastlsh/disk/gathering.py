@@ -2,11 +2,11 @@
 
 import os
 import time
+from binascii import crc32
 from collections.abc import Iterable, Iterator
 from io import RawIOBase
 from itertools import pairwise
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray

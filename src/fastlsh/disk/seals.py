@@ -6,9 +6,9 @@ not fit either.
 """
 
 import os
+from binascii import crc32  # zlib is not in every Python
 from pathlib import Path
 from typing import BinaryIO
-from zlib import crc32
 
 _FORMAT = "\nfastlsh {:016x} {:08x}\n"
 SEAL_BYTES = len(_FORMAT.format(0, 0))

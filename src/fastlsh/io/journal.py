@@ -132,6 +132,15 @@ class Journal:
     def end(self) -> None:
         """Remove the journals that there are, and directories in which nothing has appeared."""
         synchronise_all(self._folders)
+        self._remove()
+
+    def discard(self) -> None:
+        """Do the same after an error, even on a disk that refuses to synchronise."""
+        with suppress(OSError):
+            synchronise_all(self._folders)
+        self._remove()
+
+    def _remove(self) -> None:
         number, self._number = self._number, -1
         remove_journals(self.run, self._folders, number)
         self._folders = {}

@@ -200,8 +200,7 @@ class Replacements:
         for file in self._files:
             with suppress(OSError):
                 os.unlink(file.temporary)
-        with suppress(OSError):
-            self._journal.end()
+        self._journal.discard()
 
 
 @contextmanager

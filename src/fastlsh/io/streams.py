@@ -3,7 +3,6 @@
 import codecs
 import io
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -80,13 +79,14 @@ def expanded(source: Source, most: int) -> tuple[int, int]:
     begun: Any = io.BytesIO(head)
     given = 0
     try:
-        if source.compression == "zst":
-            begun_stream: Any = pyarrow(source.path).CompressedInputStream(begun, "zstd")
-        else:
-            begun_stream = codec(source.path, source.compression or "").open(begun)
-        while given < most and (piece := begun_stream.read(min(_PIECE, most - given))):
-            given += len(piece)
-    except (OSError, EOFError, ValueError, zlib.error):  # the sample ends within a stream
+        with reading(source.path):
+            if source.compression == "zst":
+                begun_stream: Any = pyarrow(source.path).CompressedInputStream(begun, "zstd")
+            else:
+                begun_stream = codec(source.path, source.compression or "").open(begun)
+            while given < most and (piece := begun_stream.read(min(_PIECE, most - given))):
+                given += len(piece)
+    except InputError:  # the sample ends within a stream
         pass
     stored = begun.tell() if given >= most or whole else len(head)
     return stored, given

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.errors import reading
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, changed, exact_codec, open_bytes
+
+_PIECE = 1 << 20
 
 
 class TextBlock:
@@ -68,13 +71,22 @@ def cut_text(source: Source, after: Place | None, most: int | None = None) -> It
         raise source.error(f"plain text has no column {source.options.priority!r}")
     if after is None:
         with open_bytes(source) as stream, reading(source.path):
-            data = stream.read(-1 if most is None else most + 1)
+            data = stream.read() if most is None else _read(stream, most + 1)
             if most is not None and len(data) > most:
                 size = len(data)
-                while piece := stream.read(1 << 20):
+                while piece := stream.read(_PIECE):
                     size += len(piece)
                 raise LongRowError(source.path, size)
         yield TextBlock(source, data)
+
+
+def _read(stream: BinaryIO, most: int) -> bytes:
+    """Read so many bytes at most; `read` would take memory for all of them at once."""
+    pieces, left = [], most
+    while left and (piece := stream.read(min(left, _PIECE))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def again_text(
