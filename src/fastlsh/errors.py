@@ -63,6 +63,10 @@ class LongRowError(InputError):
         self.size = size
 
 
+class RoomError(InputError):
+    """The files have more documents or text than a reader has room for."""
+
+
 class TooManyPairsError(ValueError):
     """There are more pairs than `max_pairs` allows: use `deduplicate`, or raise the limit."""
 

@@ -71,11 +71,16 @@ def estimate(
     documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
     keys = 8 * (params.lsh.bands + 1)
     each = 4 * params.num_perm + keys
-    memory, signed = size + documents * (each + PER_DOCUMENT), documents
+    memory, signed = size + documents * per_document(params), documents
     if cutting is not None:
         signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
         memory = size + documents * PER_DOCUMENT + signed * (each + PER_PIECE)
     return Estimate(documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2))
+
+
+def per_document(params: SearchParams) -> int:
+    """Return the bytes of memory that a document takes besides its text."""
+    return 4 * params.num_perm + 8 * (params.lsh.bands + 1) + PER_DOCUMENT
 
 
 def choose(

@@ -1,11 +1,12 @@
 """Deduplication of files: the same answer in memory and on disk."""
 
+import os
 from typing import Any
 
 from fastlsh.arguments import check_integer
 from fastlsh.disk import in_memory, on_disk
 from fastlsh.disk.counts import counts_of, counts_of_summary
-from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
+from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, changing_over, chosen, paths
 from fastlsh.disk.reading import Reading, tokens_as_words, within
 from fastlsh.disk.results import FileDeduplication
 from fastlsh.io import Paths, is_folder_output
@@ -145,9 +146,12 @@ def deduplicate_files(
     given, known = paths(inputs), paths(against)
     outputs = (convert_to, removed, clusters, report)
     with reading.spooled([*given, *known], tell, twice=True):
-        return _deduplicated(
-            given, known, output, outputs, reading, looking, machine, keep, most, tell
-        )
+        return changing_over(
+            lambda machine: _deduplicated(
+                given, known, output, outputs, reading, looking, machine, keep, most, tell
+            ),
+            machine, os.fspath(output), tell,
+        )  # fmt: skip
 
 
 def _deduplicated(
@@ -181,9 +185,7 @@ def _deduplicated(
     }
     notes = in_memory.notes(given, known, targets)
     if engine_for.job is None:
-        reading = within(
-            reading, machine.memory, auto=engine_for.reason.startswith("memory, because about")
-        )
+        reading = within(reading, machine.memory, engine_for.per_document)
         keywords = {
             **looking.keywords, "keep": keep or "first", "max_candidates": most,
             "rule": looking.params.rule, "containment": looking.params.containment,

@@ -1,5 +1,6 @@
 """Deduplication of the lines or paragraphs of files: the same answer in memory and on disk."""
 
+import os
 from typing import Any
 
 from fastlsh.arguments import check_choice, check_integer, check_threshold
@@ -8,7 +9,7 @@ from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.in_memory import notes as notes_of
 from fastlsh.disk.lines_in_memory import run_in_memory
 from fastlsh.disk.lines_on_disk import run_on_disk
-from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, chosen, paths
+from fastlsh.disk.plan import Machine, Path, Search, Targets, Tell, changing_over, chosen, paths
 from fastlsh.disk.reading import Reading, within
 from fastlsh.disk.results import FileLineDeduplication
 from fastlsh.io import Paths, is_folder_output
@@ -107,7 +108,8 @@ def deduplicate_line_files(
         "threshold": params.threshold, "shingler": shingler, "max_candidates": most, **search
     }  # fmt: skip
     clock = Stopwatch()
-    with reading.spooled([*given, *known], tell, twice=True):
+
+    def run(machine: Machine) -> FileLineDeduplication:
         sources = reading.expand(given, mixed=is_folder_output(output))
         before = reading.expand(known, mixed=True, against=True) if known else []
         run_paths = reading.paths(params.shingler.key, given, sources, known, before)
@@ -124,11 +126,9 @@ def deduplicate_line_files(
         }  # fmt: skip
         notes = notes_of(given, known, targets)
         if engine_for.job is None:
-            reading = within(
-                reading, machine.memory, auto=engine_for.reason.startswith("memory, because about")
-            )
+            limited = within(reading, machine.memory, engine_for.per_document)
             found, *read, kept = run_in_memory(
-                given, known, targets, reading, cutting, drop_empty, keywords, notes, options, clock
+                given, known, targets, limited, cutting, drop_empty, keywords, notes, options, clock
             )
             return FileLineDeduplication(
                 documents=found.documents, kept=kept, changed=len(found.changed),
@@ -146,3 +146,6 @@ def deduplicate_line_files(
             characters=done.characters, limited=done.limited, engine="disk",
             **counts_of_summary(done.summary), **shared,
         )  # fmt: skip
+
+    with reading.spooled([*given, *known], tell, twice=True):
+        return changing_over(run, machine, os.fspath(output), tell)

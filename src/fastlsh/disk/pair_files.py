@@ -5,7 +5,7 @@ from typing import Any
 from fastlsh.arguments import check_integer
 from fastlsh.disk import in_memory, on_disk
 from fastlsh.disk.counts import counts_of, counts_of_summary
-from fastlsh.disk.plan import Machine, Path, Search, Tell, chosen, paths
+from fastlsh.disk.plan import Machine, Path, Search, Tell, changing_over, chosen, paths
 from fastlsh.disk.reading import Reading, tokens_as_words, within
 from fastlsh.disk.results import FilePairs
 from fastlsh.io import STANDARD, Paths, check_target, recover_outputs, table_format
@@ -83,7 +83,10 @@ def near_duplicate_files(
     given = paths(inputs)
     target = None if output is None else paths(output)[0]
     with reading.spooled(given, tell, twice=machine.engine == "disk"):
-        return _pairs(given, target, reading, looking, machine, most, estimates, tell)
+        return changing_over(
+            lambda machine: _pairs(given, target, reading, looking, machine, most, estimates, tell),
+            machine, target, tell,
+        )  # fmt: skip
 
 
 def _pairs(
@@ -115,9 +118,7 @@ def _pairs(
         "seconds": clock,
     }
     if engine_for.job is None:
-        reading = within(
-            reading, machine.memory, auto=engine_for.reason.startswith("memory, because about")
-        )
+        reading = within(reading, machine.memory, engine_for.per_document)
         keywords = {**looking.keywords, "max_pairs": most, "estimates": estimates}
         pairs, collection = in_memory.run_pairs(
             given, target, reading, keywords, looking.options, clock

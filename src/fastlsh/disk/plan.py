@@ -4,15 +4,16 @@ import os
 import pathlib
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from fastlsh.disk.budget import Budget, free_memory, parse_memory
-from fastlsh.disk.choice import choose, estimate
+from fastlsh.disk.choice import choose, estimate, per_document
 from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.job import Job
 from fastlsh.disk.reading import Reading
 from fastlsh.disk.workdir import WorkDirectory
+from fastlsh.errors import RoomError
 from fastlsh.io import (
     Output,
     Paths,
@@ -33,6 +34,7 @@ from fastlsh.reporting import check_report
 
 Path = str | os.PathLike[str]
 Tell = Callable[[str], None]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,8 @@ class Chosen:
     reason: str
     job: Job | None
     """None: the engine is memory."""
+    per_document: int | None = None
+    """Bytes of a document besides its text, if an estimate says that the memory is enough."""
 
 
 def chosen(
@@ -190,7 +194,8 @@ def chosen(
     reason = choose(machine.engine, sources, search.params, machine.memory, cutting)
     tell = tell or (lambda _: None)
     if reason.startswith("memory"):
-        return Chosen(reason, None)
+        by_estimate = reason.startswith("memory, because about")
+        return Chosen(reason, None, per_document(search.params) if by_estimate else None)
     folder = machine.work_of(output)
     if folder is None:
         raise ValueError(
@@ -212,6 +217,33 @@ def chosen(
             " a full disk ends the run, which then goes on when there is room"
         )
     return Chosen(reason, job)
+
+
+def changing_over(
+    run: Callable[[Machine], Result], machine: Machine, output: str | None, tell: Tell | None
+) -> Result:
+    """Run in memory or on disk; change over to disk if the memory is not enough after all.
+
+    Parameters
+    ----------
+    run
+        Does the work; RoomError, before anything is written, if the estimate was too low.
+    machine
+        What the run may take.
+    output
+        What the work directory is named after by default.
+    tell
+        Is told of a change.
+    """
+    try:
+        return run(machine)
+    except RoomError as error:
+        if machine.work_of(output) is None:
+            raise
+        path = error.path
+    if tell is not None:  # here, where nothing holds what was read any more
+        tell(f"{path}: there is more text than estimated: the run starts over on disk")
+    return run(replace(machine, engine="disk"))
 
 
 def _that_exists(path: pathlib.Path) -> pathlib.Path:

@@ -12,6 +12,7 @@ from fastlsh.io import (
     Collection,
     Options,
     Paths,
+    Room,
     RunPaths,
     Source,
     check_used,
@@ -55,7 +56,7 @@ class Reading:
     split: str | None = None
     memory: int | None = None
     """Bytes that reading into memory may take; None: there is no limit."""
-    room: int | None = None
+    room: Room | None = None
     """Bytes of text that may be read into memory in all; None: there is no limit."""
 
     def __post_init__(self) -> None:
@@ -160,6 +161,18 @@ class Reading:
         return paths
 
 
-def within(reading: Reading, memory: int, *, auto: bool) -> Reading:
-    """Return how files are read into memory; `auto`: because an estimate says that they fit."""
-    return replace(reading, memory=memory, room=max(memory - BASE, 1 << 20) if auto else None)
+def within(reading: Reading, memory: int, per_document: int | None) -> Reading:
+    """Return how files are read into memory.
+
+    Parameters
+    ----------
+    reading
+        How files are read.
+    memory
+        Bytes that may be taken.
+    per_document
+        Bytes that a document takes besides its text, where an estimate says that all of them fit:
+        RoomError if they do not. None: they may take more.
+    """
+    room = None if per_document is None else Room(max(memory - BASE, 1 << 20), per_document)
+    return replace(reading, memory=memory, room=room)

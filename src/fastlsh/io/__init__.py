@@ -17,7 +17,7 @@ from fastlsh.io.journal import journal_path
 from fastlsh.io.locks import try_lock
 from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.places import STANDARD, exists, is_remote, open_raw
-from fastlsh.io.reading import read
+from fastlsh.io.reading import Room, read
 from fastlsh.io.recovery import recover, recover_outputs
 from fastlsh.io.replacement import Decision, Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
@@ -51,6 +51,7 @@ __all__ = [
     "Paths",
     "Place",
     "Replacements",
+    "Room",
     "RunPaths",
     "Source",
     "Teller",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.errors import InputError
+from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join
 from fastlsh.io.blocks import Block, Documents, cut, identity, in_order, thread_count
 from fastlsh.io.collection import Collection, Part
@@ -16,6 +16,32 @@ from fastlsh.io.sources import Options, Source
 from fastlsh.io.telling import ProgressOption, Teller
 
 _REASONS = 10
+
+
+class Room:
+    """The memory that documents may take; several calls of `read` can share it.
+
+    Parameters
+    ----------
+    size : int
+        Bytes.
+    per_document : int
+        Bytes that each document takes besides its text.
+    """
+
+    def __init__(self, size: int, per_document: int) -> None:
+        self._left = size
+        self._per_document = per_document
+
+    def take(self, source: Source, text: int, documents: int) -> None:
+        """Take room; RoomError if too little is left."""
+        self._left -= text + documents * self._per_document
+        if self._left < 0:
+            raise RoomError(
+                source.path,
+                "the files have more text than estimated, and too much for the memory: give"
+                " --engine disk with --work, or more --memory",
+            )
 
 
 def read(
@@ -38,7 +64,7 @@ def read(
     threads: int | None = None,
     progress: ProgressOption | None = None,
     most: int | None = None,
-    room: int | None = None,
+    room: Room | None = None,
 ) -> Collection:
     """Read files into one collection of documents.
 
@@ -90,8 +116,8 @@ def read(
         they are; one that is compressed counts when it is done.
     most : int, optional
         Bytes that a row of a row format or of plain text may have; LongRowError if it has more.
-    room : int, optional
-        Bytes that the row formats and plain text may have together, decompressed.
+    room : Room, optional
+        What the documents may take; RoomError if they need more.
 
     Returns
     -------
@@ -132,7 +158,7 @@ class _Reader:
         uniform: bool,
         progress: ProgressOption | None,
         most: int | None = None,
-        room: int | None = None,
+        room: Room | None = None,
     ) -> None:
         self._parts = [Part(source) for source in sources]
         self._strict = strict
@@ -150,20 +176,11 @@ class _Reader:
         for part in self._parts:
             part.known = identity(part.source)
             for block in cut(part.source, known=part.known, most=self._most):
-                self._check_room(part.source, block)
+                if self._room is not None and part.source.format not in COLUMNAR:
+                    self._room.take(part.source, block.place.stop - block.place.start, 0)
                 part.head = block.head
                 yield part, block
             self._check_columns(part)
-
-    def _check_room(self, source: Source, block: Block) -> None:
-        if self._room is None or source.format in COLUMNAR:
-            return
-        self._room -= block.place.stop - block.place.start
-        if self._room < 0:
-            raise source.error(
-                "the files have more text than estimated, and too much for the memory: give"
-                " --engine disk, or more --memory"
-            )
 
     def _check_columns(self, part: Part) -> None:
         # A CSV file without header and rows has no columns to compare.
@@ -177,6 +194,9 @@ class _Reader:
         """Append the documents of a block."""
         part.places.append(block.place)
         part.counts.append(len(found))
+        if self._room is not None:
+            in_arrow = part.source.format in COLUMNAR
+            self._room.take(part.source, found.texts.nbytes if in_arrow else 0, len(found))
         for error in found.bad:
             self._refuse(part, error)
         if self._in_arrow:
