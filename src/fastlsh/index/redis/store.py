@@ -15,6 +15,20 @@ from fastlsh.index.redis.records import decoded, encoded, parts_of, record_of
 from fastlsh.index.redis.session import TOGETHER, Session
 from fastlsh.index.store import ChangedError, wanted_tags
 
+SCANNED = 20_000
+"""Numbers that the server looks up at a time: a few milliseconds."""
+
+_NUMBERS = """
+local found = {}
+for number = ARGV[1], ARGV[2] - 1 do
+    if redis.call('HEXISTS', KEYS[1], string.format('%d', number)) == 1 then
+        found[#found + 1] = number
+    end
+end
+return found
+"""
+"""Returns the numbers from the first argument to below the second that have a document."""
+
 
 class RedisStore(Session):
     """A `Store` on a Redis server."""
@@ -79,17 +93,12 @@ class RedisStore(Session):
         """Return the numbers of the next documents after this one, ascending."""
         found: list[int] = []
         while number + 1 < self._next and len(found) < count:
-            some = range(number + 1, min(number + 1 + TOGETHER, self._next))
-            pipe = self._client.pipeline(transaction=False)
-            for each in some:
-                pipe.hexists(self._server.key("documents"), each)
-            there = pipe.execute()
-            found += [
-                each
-                for each, is_there in zip(some, there, strict=True)
-                if (is_there or each in self._added) and each not in self._deleted
-            ]
-            number = some[-1]
+            stop = min(number + 1 + SCANNED, self._next)
+            key = self._server.key("documents")
+            there = set(self._client.eval(_NUMBERS, 1, key, number + 1, stop))
+            there.update(each for each in self._added if number < each < stop)
+            found += sorted(there - set(self._deleted))
+            number = stop - 1
         return np.array(found[:count], np.int64)
 
     def gather(
