@@ -155,7 +155,8 @@ def keyboard():
     "most",
     [
         pytest.param(25, id="some places"),
-        pytest.param(None, id="all", marks=pytest.mark.exhaustive),
+        pytest.param(100, id="more places", marks=pytest.mark.exhaustive),
+        pytest.param(None, id="all", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_wherever_signals_are_handled(kind, location, name, most):
