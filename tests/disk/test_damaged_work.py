@@ -4,13 +4,15 @@ A run is stopped in each stage. Then one of its files is changed, shortened, len
 replaced by another one, and the same run goes on.
 """
 
+import errno
+import os
 import random
 import shutil
 
 import pytest
 
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
-from fastlsh.disk import deciding, gathering, linking, on_disk, signing, writing
+from fastlsh.disk import deciding, gathering, linking, on_disk, seals, signing, writing
 from shards import rows_of, small_budget, write_shards
 
 
@@ -97,8 +99,10 @@ DAMAGES = {
 def damage(path, kind, draw, other):
     """Change a file; return False if nothing has changed."""
     code = path.read_bytes()
-    if kind == "removed":
+    if kind in ("removed", "a directory"):
         path.unlink()
+        if kind == "a directory":
+            path.mkdir()
         return True
     if kind == "swapped":
         same = [each for each in path.parent.iterdir() if each.is_file() and each != path]
@@ -147,7 +151,7 @@ def test_damage(tmp_path, monkeypatch, stage, tries):
     cases = [
         (name, kind)
         for name in sorted(names)
-        for kind in (*DAMAGES, "removed", "swapped", "other run")
+        for kind in (*DAMAGES, "removed", "a directory", "swapped", "other run")
         if str(name) != "lock"
     ]
     draw = random.Random(0)
@@ -163,8 +167,9 @@ def test_damage(tmp_path, monkeypatch, stage, tries):
     assert done > min(tries, len(cases)) // 2
 
 
+@pytest.mark.parametrize("now", ["missing", "a file"])
 @pytest.mark.parametrize("stage", ["gathering", "deciding", "writing"])
-def test_a_directory_that_is_missing(tmp_path, monkeypatch, stage):
+def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
     keywords, expected = stopped(tmp_path, monkeypatch, stage)
     work, sound = tmp_path / "work", tmp_path / "sound"
     work.rename(sound)
@@ -172,7 +177,33 @@ def test_a_directory_that_is_missing(tmp_path, monkeypatch, stage):
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(sound, work)
         shutil.rmtree(work / folder)
+        if now == "a file":
+            (work / folder).write_bytes(b"x")
         goes_on(tmp_path, keywords, expected)
+
+
+def test_files_of_a_part_that_are_directories(tmp_path, monkeypatch):
+    keywords, expected = stopped(tmp_path, monkeypatch, "gathering")
+    for path in [*(keywords["work"] / "parts").iterdir()]:
+        path.unlink()
+        path.mkdir()
+    goes_on(tmp_path, keywords, expected)
+
+
+def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
+    keywords, expected = stopped(tmp_path, monkeypatch, "deciding")
+    checked = seals._checked
+
+    def damaged(file, *arguments):
+        if file.name.endswith("linked.json"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))  # the system names no file
+        return checked(file, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(seals, "_checked", damaged)
+        with pytest.raises(InputError, match=r"linked\.json: the file cannot be read: .*--restart"):
+            deduplicate_files(**keywords)
+    goes_on(tmp_path, keywords, expected)
 
 
 @pytest.mark.parametrize("name", ["parts/ids.places", "parts/ids.json", "run-000000/pieces.npy"])

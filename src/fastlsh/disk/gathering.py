@@ -47,7 +47,7 @@ class _Pieces(NamedTuple):
 def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
     """Read the documents in company again, and write them to the parts that hold their families."""
     if not job.work.has(DONE):
-        (job.work / FOLDER).mkdir(exist_ok=True)
+        job.work.make_folder(FOLDER)
         files = _Files(job)
         tell = job.teller("gathering")
         parts = job.work.load(PARTS)
@@ -201,7 +201,7 @@ class _Files:
             os.truncate(job.work / FOLDER / name, size)
         for path in (job.work / FOLDER).iterdir():
             if path.name not in self._sizes:
-                path.unlink()
+                job.work.drop(f"{FOLDER}/{path.name}")
 
     def add(self, item: int, pieces: _Pieces) -> None:
         """Take what a block adds."""

@@ -5,8 +5,11 @@ that content, of the file's name and of its run: a file of another run, or under
 not fit either.
 """
 
+import errno
 import os
 from binascii import crc32  # zlib is not in every Python
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,7 +19,7 @@ _PIECE = 1 << 22
 
 
 class UnsealedError(Exception):
-    """A file is missing, damaged, or belongs to something else."""
+    """A file is missing, damaged, unreadable, or belongs to something else."""
 
 
 def first_checksum(run: str, name: str) -> int:
@@ -44,27 +47,34 @@ def content_length(path: Path, checksum: int) -> int:
     UnsealedError
         The seal is missing, or does not fit.
     """
-    try:
-        with open(path, "rb") as file:
-            length = os.fstat(file.fileno()).st_size - SEAL_BYTES
-            found = _checked(file, max(length, 0), checksum)
-            if file.read() == seal_of(*found):
-                return length
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise UnsealedError("is missing") from error
+    with _opened(path) as file:
+        length = os.fstat(file.fileno()).st_size - SEAL_BYTES
+        found = _checked(file, max(length, 0), checksum)
+        if file.read() == seal_of(*found):
+            return length
     raise UnsealedError("is damaged")
 
 
 def checksum_of_head(path: Path, length: int, checksum: int) -> int:
     """Return the checksum of the first bytes of a file; UnsealedError if there are fewer."""
-    try:
-        with open(path, "rb") as file:
-            count, checksum = _checked(file, length, checksum)
-    except FileNotFoundError as error:
-        raise UnsealedError("is missing") from error
+    with _opened(path) as file:
+        count, checksum = _checked(file, length, checksum)
     if count < length:
         raise UnsealedError("is damaged")
     return checksum
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        with open(path, "rb") as file:
+            yield file
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise UnsealedError("is missing") from error
+    except OSError as error:
+        if error.errno != errno.EIO:  # a damaged sector, about which the system names no file
+            raise
+        raise UnsealedError("cannot be read") from error
 
 
 def _checked(file: BinaryIO, length: int, checksum: int) -> tuple[int, int]:

@@ -118,6 +118,14 @@ class WorkDirectory:
         """Whether this has been written."""
         return (self / name).exists()
 
+    def make_folder(self, name: str) -> None:
+        """Make a directory for files that grow; it may be there."""
+        with self._sealed(name):
+            try:
+                (self / name).mkdir(exist_ok=True)
+            except FileExistsError as error:
+                raise UnsealedError("has the name of a directory") from error
+
     def begin(self, manifest: dict[str, Any]) -> None:
         """Write the manifest of a new run."""
         self._run = None
