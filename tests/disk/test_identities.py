@@ -59,6 +59,25 @@ def test_the_numbers_are_the_same_in_every_process():
     assert len(json.loads(found.pop())) == 7
 
 
+@given(st.lists(st.integers(-(2**63), 2**63 - 1)), st.sampled_from([1.5, 2**63, "a", None]))
+def test_integers_have_the_same_numbers_alone_and_beside_others(integers, other):
+    alone = identity_hashes(integers).tolist()
+    assert set(alone) <= set(identity_hashes([*integers, other]).tolist())
+    assert len(alone) == len(integers)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int64", "uint32", "uint64"])
+def test_integers_of_arrow_have_the_numbers_of_python(kind):
+    pa = pytest.importorskip("pyarrow")
+    for values in ([1, 2, 1, 100], [1, None], []):
+        array = pa.array(values, kind)
+        assert identity_hashes(array).tolist() == identity_hashes(values).tolist()
+        whole = pa.chunked_array([array])
+        assert identity_hashes(whole).tolist() == identity_hashes(values).tolist()
+        assert whole.to_pylist() == values
+    assert identity_hashes(pa.array([2**63 + 1], "uint64")) == identity_hashes([2**63 + 1])
+
+
 def test_views_of_strings_are_ids():
     pa = pytest.importorskip("pyarrow")
     for kind, values in (

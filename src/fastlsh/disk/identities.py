@@ -17,6 +17,8 @@ Hashes = NDArray[np.uint64]
 _INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"}
 """Types of Arrow; a value of uint64 need not fit."""
 
+_STRINGS = {"string", "large_string", "string_view"}
+
 _ENCODE = json.JSONEncoder(default=str).encode
 """One for all ids: `json.dumps` would make one for each."""
 
@@ -35,9 +37,11 @@ def identity_hashes(ids: Any) -> Hashes:
     """
     if ids is None:
         return np.empty(0, np.uint64)
+    if str(getattr(ids, "type", "")) in _STRINGS and not ids.null_count:
+        return _hashes(ids)
+    if are_integers(ids):
+        return _mixed(np.array(ids, np.int64).view(np.uint64))
     if hasattr(ids, "type"):
-        if str(ids.type) in ("string", "large_string", "string_view") and not ids.null_count:
-            return _hashes(ids)
         ids = ids.to_pylist()
     texts = [each for each in ids if type(each) is str]
     if len(texts) == len(ids):
@@ -75,8 +79,8 @@ def _hashes(texts: Any) -> Hashes:
 
 
 def _mixed(integers: Hashes) -> Hashes:
-    """Return a different number for each integer, spread over all, in place (fmix64)."""
-    integers ^= NO_TEXT  # 1 would have the number of the empty text
+    """Return a different number for each integer, spread over all (fmix64)."""
+    integers = integers ^ NO_TEXT  # 1 would have the number of the empty text
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         integers ^= integers >> np.uint64(33)
         integers *= np.uint64(factor)
