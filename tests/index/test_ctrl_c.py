@@ -33,6 +33,19 @@ class Press:
     __del__ = staticmethod(_thread.interrupt_main)
 
 
+def handles_signals(frame, event):
+    """Whether Python handles signals at this instruction, and the test presses Ctrl-C there.
+
+    Not in the logging module: Ctrl-C between taking its lock and the ``try`` that releases the lock
+    would let every other thread that asks for a logger wait for ever.
+    """
+    return (
+        event == "opcode"
+        and frame.f_code.co_filename != logging.__file__
+        and frame.f_code.co_code[frame.f_lasti] in HANDLED
+    )
+
+
 def pressed_at(place, change):
     """Press Ctrl-C at the place of a change with this number; return the error, if it came so far.
 
@@ -43,10 +56,8 @@ def pressed_at(place, change):
 
     def trace(frame, event, _):
         nonlocal left
-        if frame.f_code.co_filename == logging.__file__:
-            return None  # it would never release its lock, for which other threads then wait
         frame.f_trace_opcodes = True
-        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] in HANDLED:
+        if handles_signals(frame, event):
             left -= 1
             if left == 0:
                 del key[0]
@@ -200,10 +211,8 @@ def places_of(change):
 
     def trace(frame, event, _):
         nonlocal count
-        if frame.f_code.co_filename == logging.__file__:
-            return None  # it would never release its lock, for which other threads then wait
         frame.f_trace_opcodes = True
-        count += event == "opcode" and frame.f_code.co_code[frame.f_lasti] in HANDLED
+        count += handles_signals(frame, event)
         return trace
 
     before = sys.gettrace()
