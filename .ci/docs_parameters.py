@@ -1,5 +1,8 @@
-"""Parameters that a docstring describes together get each its own type and default."""
+"""Functions are documented with all of their parameters, each with its own type and default."""
 
+import importlib
+import inspect
+import re
 from typing import Any
 
 import griffe
@@ -16,15 +19,43 @@ class Parameters(griffe.Extension):
         for member in parent.members.values():
             if member.is_alias:
                 continue
-            if member.is_function and member.docstring:
-                self._correct(member)
+            if member.is_function:
+                _share(member)
+                if member.docstring:
+                    _correct(member)
             self._go_through(member)
 
-    def _correct(self, function: griffe.Function) -> None:
-        for section in function.docstring.parsed:
-            if section.kind is griffe.DocstringSectionKind.parameters:
-                for described in section.value:
-                    if described.name in function.parameters:
-                        real = function.parameters[described.name]
-                        described.annotation = real.annotation
-                        described.value = real.default
+
+def _share(function: griffe.Function) -> None:
+    """Add the keyword arguments that `fastlsh.keywords.shares` adds when the module is imported."""
+    if not any(
+        decorator.callable_path == "fastlsh.keywords.shares" for decorator in function.decorators
+    ):
+        return
+    real: Any = importlib.import_module(function.module.path)
+    for name in function.path[len(function.module.path) + 1 :].split("."):
+        real = getattr(real, name)
+    if function.docstring:
+        function.docstring.value = inspect.getdoc(real) or ""
+    del function.parameters["keywords"]
+    for shown in inspect.signature(real).parameters.values():
+        if shown.name not in function.parameters:
+            annotation = re.sub(r"(\w+\.)+", "", inspect.formatannotation(shown.annotation))
+            function.parameters.add(
+                griffe.Parameter(
+                    shown.name,
+                    annotation=annotation,
+                    kind=griffe.ParameterKind.keyword_only,
+                    default=repr(shown.default),
+                )
+            )
+
+
+def _correct(function: griffe.Function) -> None:
+    for section in function.docstring.parsed:
+        if section.kind is griffe.DocstringSectionKind.parameters:
+            for described in section.value:
+                if described.name in function.parameters:
+                    real = function.parameters[described.name]
+                    described.annotation = real.annotation
+                    described.value = real.default

@@ -15,8 +15,8 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # From the ground up. A module imports its own room and rooms that stand before it.
 ROOMS = [
-    "_version", "_startup", "errors", "io", "_kernels", "textbook", "arguments", "keyed",
-    "parallel",
+    "_version", "_startup", "errors", "io", "_kernels", "textbook", "arguments", "keywords",
+    "keyed", "parallel",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
     "reporting", "conformance", "disk", "integrations", "", "cli", "__main__",
@@ -42,6 +42,7 @@ OPTIONAL = {
 
 # What these modules define are classes of the library, which only they need.
 AT_IMPORT = {
+    "fastlsh.keywords": {"typing_extensions"},  # for type checkers only
     "fastlsh.integrations.datatrove": {"datatrove"},
     "fastlsh.integrations.polars": {"polars"},
 }

@@ -1,7 +1,7 @@
 """What decides the answer of a search, checked once. How it is run: `parallel.RunOptions`."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from fastlsh._kernels import (
     AFFINE32,
@@ -20,6 +20,37 @@ SCHEMES = {"affine32": AFFINE32, "fss": FSS}
 VERIFY = {"exact": BY_SETS, "signature": BY_SIGNATURE, "none": NOT_VERIFIED}
 
 
+class BandingKeywords(TypedDict, total=False):
+    """The keyword arguments of `SearchParams.of` that find candidates, for type checkers."""
+
+    shingler: Shingler | None
+    key: Key | None
+    num_perm: int
+    seed: int
+    recall: float
+    bands: int | None
+    rows: int | None
+    scheme: str
+
+
+class SearchKeywords(BandingKeywords, total=False):
+    """Those that find verified pairs."""
+
+    verify: str
+
+
+class RemovalKeywords(SearchKeywords, total=False):
+    """Those that remove documents: all."""
+
+    rule: str
+    containment: float
+    search: str
+
+
+REMOVAL_ONLY = frozenset({"rule", "containment", "search"})
+"""The keyword arguments that pairs have no use for."""
+
+
 @dataclass(frozen=True)
 class SearchParams:
     """Everything that the answer of a search depends on; create it with `of`.
@@ -34,6 +65,8 @@ class SearchParams:
     scheme, verify : str
     lsh : LSHParams
         Bands and rows.
+    recall : float
+        What bands and rows were chosen by, unless they were given.
     rule : str
         When a candidate removes a document: "jaccard" or "contained".
     containment : float
@@ -52,6 +85,7 @@ class SearchParams:
     scheme: str
     lsh: LSHParams
     verify: str
+    recall: float = 0.98
     rule: str = "jaccard"
     containment: float = 1.0
     search: str = "jaccard"
@@ -79,10 +113,38 @@ class SearchParams:
 
         Parameters
         ----------
-        threshold, shingler, key, num_perm, seed, recall, bands, rows, scheme, verify
-            As in `near_duplicates`.
-        rule, containment, search
-            As in `deduplicate`.
+        threshold
+            Jaccard similarity of shingle sets, above 0 and at most 1.
+        shingler
+            How texts are split into sets; by default ``Shingler()``, 9 characters.
+        num_perm, seed, scheme, key
+            Parameters of the signatures: see `MinHasher`.
+        recall
+            Probability of finding a pair exactly at the threshold; it is higher for more similar
+            pairs. Determines bands and rows: see `LSHParams.for_threshold`.
+        bands, rows
+            Given explicitly, instead of `recall`.
+        verify
+            "exact": by the Jaccard similarity of the sets of 64-bit shingle hashes. "signature": by
+            the share of equal minima, an estimate. "none": all candidates, with similarity NaN.
+        rule
+            When a kept document that was found removes another one. "jaccard": if their similarity
+            is at least `threshold`. "contained": if the kept document has at least the share
+            `containment` of the other one's shingles, however many more it has, so that nothing is
+            lost that only the removed document says. This rule goes well with ``keep="longest"``.
+            `threshold` is then the similarity at which documents are searched for: a document that
+            is almost entirely contained in one that is r times as long has a similarity of about
+            1 / r. docs/parameters.md states the recall.
+        containment
+            That share, above 0 and at most 1. Only with ``rule="contained"``, which is verified
+            exactly.
+        search
+            How candidates are found. "jaccard": by similarity, see `threshold`. "containment", only
+            with ``rule="contained"``: by the share of shingles that is contained, however much
+            longer the other document is, up to a ratio that depends on `num_perm` and
+            `containment` (32 for 128 and 1.0). Each pair up to that ratio is a candidate with
+            probability `recall`; `threshold`, `bands` and `rows` are not used. It takes longer, and
+            several kilobytes more per document: docs/parameters.md has figures.
 
         Raises
         ------
@@ -113,9 +175,33 @@ class SearchParams:
                     f" got {num_perm}"
                 )
         return cls(
-            threshold, shingler, num_perm, seed, scheme, lsh, verify, rule, containment, search,
-            bandings,
+            threshold, shingler, num_perm, seed, scheme, lsh, verify, recall, rule, containment,
+            search, bandings,
         )  # fmt: skip
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The keyword arguments of a function that searches in the same way, but for the threshold.
+
+        They are recorded in results and in files.
+        """
+        return {
+            "num_perm": self.num_perm,
+            "seed": self.seed,
+            "scheme": self.scheme,
+            "bands": self.lsh.bands,
+            "rows": self.lsh.rows,
+            "verify": self.verify,
+            "shingler": self.shingler,
+        }
+
+    @property
+    def removal_keywords(self) -> dict[str, Any]:
+        """As `keywords`, for a function that removes documents."""
+        keywords = {**self.keywords, "rule": self.rule, "containment": self.containment}
+        if self.search == "containment":  # which chooses its own bands and rows
+            keywords.update(search=self.search, recall=self.recall, bands=None, rows=None)
+        return keywords
 
     @property
     def verify_mode(self) -> int:

@@ -1,6 +1,7 @@
 """Decide: part by part, by the very functions that memory uses."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,7 +82,7 @@ def decide_parts(
 def _equal_ones(job: Job, part: Part, known: int) -> NDArray[Any]:
     """Return the pieces that equal an earlier one, without those of `against`."""
     empty = np.empty if part.scratch is None else mapped_in(part.scratch)
-    options = RunOptions.of(job.options.threads, empty=empty)
+    options = replace(RunOptions.of(job.options.threads), empty=empty)
     first = first_equal(as_texts(part.texts), job.params.shingler, options)
     numbers = np.ascontiguousarray(part.rows["number"])
     gone = np.flatnonzero((first != np.arange(len(first))) & (numbers >= known))

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from fastlsh.arguments import check_choice, check_integer, check_threshold
+from fastlsh.arguments import check_choice, check_integer
 from fastlsh.disk.counts import counts_of, counts_of_summary
 from fastlsh.disk.cutting import Cutting
 from fastlsh.disk.in_memory import notes as notes_of
@@ -99,7 +99,7 @@ def deduplicate_line_files(
     check_choice(by, "by")
     cutting = Cutting(by, check_integer(min_length, "min_length"))
     most = check_integer(max_candidates, "max_candidates")
-    params = piece_params(check_threshold(threshold), shingler, search)
+    params = piece_params(threshold, shingler=shingler, **search)
     options = RunOptions.of(threads, progress)
     reading = Reading(text, id, format, encoding, delimiter, header, quotes, recursive, on_error)
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)

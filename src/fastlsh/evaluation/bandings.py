@@ -2,16 +2,23 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastlsh.banding import LSHParams
 from fastlsh.evaluation.measure import evaluate_each
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.table import aligned, documents_line, number, share_and_interval
 from fastlsh.html import escaped
-from fastlsh.parallel import ProgressOption, RunOptions
-from fastlsh.parameters import SearchParams
-from fastlsh.texts import Shingler
+from fastlsh.keywords import made, shares, taken
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+
+if TYPE_CHECKING:
+    from fastlsh.evaluation.measure import EvaluationKeywords
+    from fastlsh.keywords import Unpack
+
+BANDING_ONLY = {"recall", "bands", "rows"}
+"""The keyword arguments that a list of bandings replaces."""
 
 HEADER = ("bands x rows", "candidates", "pairs found", "recall", "predicted")
 
@@ -65,22 +72,17 @@ def _row(result: Evaluation) -> tuple[str, ...]:
     )
 
 
+@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY | BANDING_ONLY, optional={"num_perm"})
 def compare_bandings(
     texts: Iterable[Any],
     threshold: float = 0.8,
     *,
     bandings: Iterable[tuple[int, int] | LSHParams],
     ids: Sequence[Any] | None = None,
-    shingler: Shingler | None = None,
-    num_perm: int | None = None,
-    seed: int = 1,
-    scheme: str = "affine32",
-    verify: str = "exact",
-    threads: int | None = None,
     max_pairs: int = 100_000_000,
-    progress: ProgressOption = False,
     sample: int | None = None,
     lowest: float | None = None,
+    **keywords: "Unpack[EvaluationKeywords]",
 ) -> BandingComparison:
     """Measure what several bandings of the same signatures find in the given texts.
 
@@ -90,12 +92,9 @@ def compare_bandings(
     ----------
     bandings
         Pairs (bands, rows), at least one. All of them use the same number of hash functions,
-        bands times rows; otherwise, their recalls could not be compared.
-    num_perm
-        Number of hash functions; by default the number that the bandings use.
-    texts, threshold, ids, shingler, seed, scheme, verify, threads, max_pairs, progress
-        As in `evaluate`.
-    sample, lowest
+        bands times rows, which is the default of `num_perm`; otherwise, their recalls could not be
+        compared.
+    texts, threshold, ids, max_pairs, sample, lowest
         As in `evaluate`.
 
     Returns
@@ -121,16 +120,15 @@ def compare_bandings(
     used = {shape.bands * shape.rows: shape for shape in shapes}
     if len(used) != 1:
         raise ValueError(_disagreement(used))
+    search = taken(SearchParams.of, keywords)
+    if search.get("num_perm") is None:
+        search["num_perm"] = min(used)
     searches = [
-        SearchParams.of(
-            threshold, shingler=shingler, num_perm=min(used) if num_perm is None else num_perm,
-            seed=seed, bands=shape.bands, rows=shape.rows, scheme=scheme, verify=verify,
-        )
-        for shape in shapes
-    ]  # fmt: skip
+        SearchParams.of(threshold, bands=shape.bands, rows=shape.rows, **search) for shape in shapes
+    ]
     results = evaluate_each(
         texts, searches, ids=ids, sample=sample, lowest=lowest, max_pairs=max_pairs,
-        options=RunOptions.of(threads, progress),
+        options=made(RunOptions.of, keywords),
     )  # fmt: skip
     return BandingComparison(tuple(results))
 

@@ -1,7 +1,7 @@
 """`evaluate`: near_duplicates measured against the exact join."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,33 +11,33 @@ from fastlsh.errors import TooManyPairsError
 from fastlsh.evaluation.count import Answer, Truth, counted
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.sample import sampled
-from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
-from fastlsh.parameters import SearchParams
+from fastlsh.keywords import made, shares
+from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
+from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search import exact_codes
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import Signed, part_of, sign, verified_pairs
-from fastlsh.texts import Shingler, Texts, as_texts
+from fastlsh.texts import Texts, as_texts
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
 
 
+class EvaluationKeywords(SearchKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `evaluate`, for type checkers."""
+
+
+@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
 def evaluate(
     texts: Iterable[Any],
     threshold: float = 0.8,
     *,
     ids: Sequence[Any] | None = None,
-    shingler: Shingler | None = None,
-    num_perm: int = 128,
-    seed: int = 1,
-    recall: float = 0.98,
-    bands: int | None = None,
-    rows: int | None = None,
-    scheme: str = "affine32",
-    verify: str = "exact",
-    threads: int | None = None,
     max_pairs: int = 100_000_000,
-    progress: ProgressOption = False,
     sample: int | None = None,
     lowest: float | None = None,
+    **keywords: "Unpack[EvaluationKeywords]",
 ) -> Evaluation:
     """Measure how many of the existing pairs `near_duplicates` finds in the given texts.
 
@@ -46,20 +46,13 @@ def evaluate(
 
     Parameters
     ----------
-    texts, threshold, ids, shingler, num_perm, recall, bands, rows, scheme, verify
+    texts, threshold, ids
         As in `near_duplicates`.
-    seed
-        Seed of the hash functions and of the sample.
-    threads
-        Number of threads; by default all usable processors. They never change the result, but
-        for `seconds`.
     max_pairs
         Raise if more pairs than this are candidates, or reach `lowest`.
-    progress
-        True shows a progress line. A function is called with (stage, done, total).
     sample
-        The number of documents to evaluate, drawn at random; by default all, or 20,000 if there
-        are more. The sample contains the square of that share of all pairs.
+        The number of documents to evaluate, drawn at random by `seed`; by default all, or 20,000
+        if there are more. The sample contains the square of that share of all pairs.
     lowest
         Similarity from which all pairs are found exactly, which shows the S-curve below the
         threshold; by default three quarters of it. The exact join takes longer the lower it is.
@@ -82,13 +75,10 @@ def evaluate(
     >>> result.recall.hits, result.recall.total, result.precision.value
     (190, 190, 1.0)
     """
-    params = SearchParams.of(
-        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify,
-    )  # fmt: skip
+    params = made(SearchParams.of, keywords, threshold)
     (result,) = evaluate_each(
         texts, [params], ids=ids, sample=sample, lowest=lowest, max_pairs=max_pairs,
-        options=RunOptions.of(threads, progress),
+        options=made(RunOptions.of, keywords),
     )  # fmt: skip
     return result
 

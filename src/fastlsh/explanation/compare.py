@@ -1,5 +1,7 @@
 """`explain`: two documents, compared as the collections are."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fastlsh.candidates import band_keys
@@ -8,25 +10,25 @@ from fastlsh.explanation.places import covered, matching_spans
 from fastlsh.explanation.result import Explanation
 from fastlsh.explanation.units import units_of
 from fastlsh.explanation.windows import unit_numbers, window_numbers
+from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
-from fastlsh.parameters import SearchParams
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import sign
-from fastlsh.texts import Shingler, as_texts
+from fastlsh.texts import as_texts
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
+    from fastlsh.parameters import BandingKeywords
 
 
+@shares(SearchParams.of, without=REMOVAL_ONLY | {"verify"})
 def explain(
     a: str | bytes | None,
     b: str | bytes | None,
     *,
     threshold: float = 0.8,
-    shingler: Shingler | None = None,
-    num_perm: int = 128,
-    seed: int = 1,
-    recall: float = 0.98,
-    bands: int | None = None,
-    rows: int | None = None,
-    scheme: str = "affine32",
+    **keywords: "Unpack[BandingKeywords]",
 ) -> Explanation:
     """Explain why two texts are found as near-duplicates or not, and what they share.
 
@@ -34,7 +36,7 @@ def explain(
     ----------
     a, b
         The texts: str, bytes (UTF-8) or None (empty).
-    threshold, shingler, num_perm, seed, recall, bands, rows, scheme
+    threshold
         As in `near_duplicates`, whose answer is explained.
 
     Returns
@@ -66,10 +68,7 @@ def explain(
     >>> found.spans
     [MatchingSpan(a_start=0, a_stop=24, b_start=0, b_stop=24)]
     """
-    params = SearchParams.of(
-        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify="exact",
-    )  # fmt: skip
+    params = made(SearchParams.of, keywords, threshold)
     shingler, size = params.shingler, params.shingler.size
     signatures = sign(as_texts([a, b]), params, RunOptions.of(1)).signatures
     keys = band_keys(signatures, params.lsh, threads=1)
@@ -88,7 +87,7 @@ def explain(
         params=params.lsh,
         num_perm=params.num_perm,
         seed=params.seed,
-        scheme=scheme,
+        scheme=params.scheme,
         shingles_a=int(in_a.sum()),
         shingles_b=int(in_b.sum()),
         shared=int(in_both.sum()),

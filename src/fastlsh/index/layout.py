@@ -58,17 +58,9 @@ class Entry(NamedTuple):
 
 def parameters_of(settings: Settings) -> dict[str, Any]:
     """Return what an index was made with, as JSON has it."""
-    verify = settings.search.verify
-    return {
-        "threshold": settings.threshold,
-        "num_perm": settings.hasher.num_perm,
-        "seed": settings.hasher.seed,
-        "scheme": settings.hasher.scheme,
-        "bands": settings.params.bands,
-        "rows": settings.params.rows,
-        "verify": verify,
-        "shingler": _shingler_as_json(settings.hasher.shingler),
-    }
+    search = settings.search
+    shingler = _shingler_as_json(search.shingler)
+    return {"threshold": search.threshold, **search.keywords, "shingler": shingler}
 
 
 def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """An index into which documents are inserted, and in which similar ones are looked up."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastlsh.index.changing import Changing
 from fastlsh.index.in_memory import Memory, in_memory
@@ -9,8 +9,13 @@ from fastlsh.index.loading import map_index, read_index
 from fastlsh.index.pickling import pickled
 from fastlsh.index.settings import Settings
 from fastlsh.index.stored import Stored
-from fastlsh.keyed import Key, check_key
-from fastlsh.texts import Shingler
+from fastlsh.keyed import check_key
+from fastlsh.keywords import shares
+from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
+    from fastlsh.parameters import BandingKeywords
 
 
 class Index(Changing):
@@ -58,26 +63,15 @@ class Index(Changing):
     [('a', 1.0)]
     """
 
+    @shares(SearchParams.of, without=REMOVAL_ONLY)
     def __init__(
         self,
         threshold: float = 0.8,
         *,
-        num_perm: int = 128,
-        seed: int = 1,
-        shingler: Shingler | None = None,
-        key: Key | None = None,
-        scheme: str = "affine32",
-        recall: float = 0.98,
-        bands: int | None = None,
-        rows: int | None = None,
-        verify: str = "exact",
         threads: int | None = None,
+        **keywords: "Unpack[SearchKeywords]",
     ) -> None:
-        settings = Settings.of(
-            threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
-            bands=bands, rows=rows, scheme=scheme, verify=verify, threads=threads,
-        )  # fmt: skip
-        self._hold(Memory(settings))
+        self._hold(Memory(Settings.of(threshold, threads=threads, **keywords)))
 
     def copy(self) -> "Index":
         """Return an independent copy in memory, which can be changed even if this index cannot."""
@@ -100,6 +94,11 @@ class Index(Changing):
             self._changeable().pack()
 
     @classmethod
+    @shares(
+        SearchParams.of,
+        without=REMOVAL_ONLY | {"recall", "verify"},
+        optional=SearchKeywords.__annotations__,
+    )
     def load(
         cls,
         path: str | os.PathLike[str],
@@ -108,13 +107,7 @@ class Index(Changing):
         verify: bool = False,
         threads: int | None = None,
         threshold: float | None = None,
-        num_perm: int | None = None,
-        seed: int | None = None,
-        shingler: Shingler | None = None,
-        key: Key | None = None,
-        scheme: str | None = None,
-        bands: int | None = None,
-        rows: int | None = None,
+        **keywords: "Unpack[BandingKeywords]",
     ) -> "Index":
         """Load an index from a file that `save` has written.
 
@@ -131,9 +124,9 @@ class Index(Changing):
             (Without ``mmap=True``, the whole file is always checked.)
         threads
             As in `Index`.
-        threshold, num_perm, seed, shingler, key, scheme, bands, rows
-            If given, the index must have been created with this value. A shingler that contains
-            functions is required, and so is a key.
+        threshold
+            If given, the index must have been created with this value, and so on for the further
+            keyword arguments. A shingler that contains functions is required, and so is a key.
 
         Raises
         ------
@@ -143,14 +136,13 @@ class Index(Changing):
         OSError
             The file cannot be read.
         """
-        expected = {
-            "threshold": threshold, "num_perm": num_perm, "seed": seed, "shingler": shingler,
-            "scheme": scheme, "bands": bands, "rows": rows, "key": check_key(key),
-        }  # fmt: skip
+        check_key(keywords.get("key"))
+        expected = {"threshold": threshold, **keywords}
         read = map_index if mmap else read_index
         return cls._over(read(path, expected, threads, verify=verify))
 
     @classmethod
+    @shares(SearchParams.of, without=REMOVAL_ONLY, optional=SearchKeywords.__annotations__)
     def open(
         cls,
         location: str | os.PathLike[str],
@@ -158,16 +150,8 @@ class Index(Changing):
         *,
         read_only: bool = False,
         wait: float = 10.0,
-        num_perm: int | None = None,
-        seed: int | None = None,
-        shingler: Shingler | None = None,
-        key: Key | None = None,
-        scheme: str | None = None,
-        recall: float | None = None,
-        bands: int | None = None,
-        rows: int | None = None,
-        verify: str | None = None,
         threads: int | None = None,
+        **keywords: "Unpack[SearchKeywords]",
     ) -> "Index":
         """Open an index that is always saved, or create it if it does not exist.
 
@@ -186,9 +170,10 @@ class Index(Changing):
             Open the index for reading only; it must exist.
         wait
             How many seconds to wait while another process writes.
-        threshold, num_perm, seed, shingler, key, scheme, recall, bands, rows, verify
-            As in `Index`, for a new index. An existing one must have been created with the values
-            that are given, except for `recall`. A shingler with functions, and a key, are required.
+        threshold
+            As in `Index`, like the further keyword arguments, for a new index. An existing index
+            must have been created with the values that are given, except for `recall`. A shingler
+            with functions, and a key, are required.
         threads
             As in `Index`.
 
@@ -208,12 +193,9 @@ class Index(Changing):
         """
         from fastlsh.index.opening import open_store  # most programs open none, and import faster
 
-        given = {
-            "num_perm": num_perm, "seed": seed, "shingler": shingler, "scheme": scheme,
-            "bands": bands, "rows": rows, "verify": verify, "key": check_key(key),
-        }  # fmt: skip
+        check_key(keywords.get("key"))
         how: dict[str, Any] = {"read_only": read_only, "wait": float(wait)}
-        store = open_store(os.fspath(location), threshold, given, recall, threads, **how)
+        store = open_store(os.fspath(location), threshold, keywords, threads, **how)
         return cls._over(Stored(store))
 
     def copy_to(self, location: str | os.PathLike[str]) -> None:

@@ -12,14 +12,11 @@ from fastlsh.index.sqlite.files import is_index
 from fastlsh.index.store import Store, again
 from fastlsh.index.stored import Stored
 
-DEFAULTS = {"num_perm": 128, "seed": 1, "scheme": "affine32", "recall": 0.98, "verify": "exact"}
-
 
 def open_store(
     location: str,
     threshold: float | None,
     given: Mapping[str, Any],
-    recall: float | None,
     threads: int | None,
     *,
     read_only: bool,
@@ -27,12 +24,13 @@ def open_store(
 ) -> Store:
     """Open an index, or create it with the given parameters if there is none: `Index.open`."""
     expected = {"threshold": threshold, **given}
+    expected.pop("recall", None)  # an index has bands and rows instead
     try:
         return open_known(location, expected, threads, read_only=read_only, wait=wait)
     except FileNotFoundError:
         if read_only:
             raise
-    settings = _new(threshold, given, recall, threads)
+    settings = _new(threshold, given, threads)
     if redis.is_address(location):
         redis.create(location, settings, wait)
     else:
@@ -60,16 +58,9 @@ def open_known(
     return sqlite.open_existing(location, expected, threads, read_only=read_only, wait=wait)
 
 
-def _new(
-    threshold: float | None, given: Mapping[str, Any], recall: float | None, threads: int | None
-) -> Settings:
-    wanted = {**given, "recall": recall}
-    wanted = {name: value for name, value in wanted.items() if value is not None}
-    return Settings.of(
-        0.8 if threshold is None else threshold,
-        threads=threads,
-        **{"shingler": None, "bands": None, "rows": None, **DEFAULTS, **wanted},
-    )
+def _new(threshold: float | None, given: Mapping[str, Any], threads: int | None) -> Settings:
+    wanted = {name: value for name, value in given.items() if value is not None}
+    return Settings.of(0.8 if threshold is None else threshold, threads=threads, **wanted)
 
 
 def copy_to(backend: Backend, location: str) -> None:

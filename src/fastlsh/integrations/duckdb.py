@@ -8,29 +8,28 @@
 This needs ``pip install duckdb pyarrow``.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastlsh.candidates import band_keys
-from fastlsh.parameters import SearchParams
+from fastlsh.keywords import made, shares
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.sets import exact_jaccard
 from fastlsh.signatures import MinHasher
-from fastlsh.texts import Shingler
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
+    from fastlsh.parameters import BandingKeywords
 
 
+@shares(SearchParams.of, without=REMOVAL_ONLY | {"verify"})
 def register(
     connection: Any,
     threshold: float = 0.8,
     *,
-    shingler: Shingler | None = None,
-    num_perm: int = 128,
-    seed: int = 1,
-    recall: float = 0.98,
-    bands: int | None = None,
-    rows: int | None = None,
-    scheme: str = "affine32",
     threads: int | None = None,
+    **keywords: "Unpack[BandingKeywords]",
 ) -> SearchParams:
     """Register three functions on texts with a DuckDB connection; NULL is an empty document.
 
@@ -46,7 +45,7 @@ def register(
     ----------
     connection
         A DuckDBPyConnection. If it already has functions with these names, they are replaced.
-    threshold, shingler, num_perm, seed, recall, bands, rows, scheme, threads
+    threshold, threads
         As in `near_duplicates`.
 
     Returns
@@ -61,10 +60,7 @@ def register(
     """
     import pyarrow as pa
 
-    params = SearchParams.of(
-        threshold, shingler=shingler, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme,
-    )  # fmt: skip
+    params = made(SearchParams.of, keywords, threshold)
     if not hasattr(connection, "create_function"):
         raise TypeError(f"connection must be one of DuckDB, got {type(connection).__name__}")
     hasher = MinHasher(

@@ -1,7 +1,7 @@
 """Threads, progress, times, and where large arrays are."""
 
 from fastlsh.parallel.display import Display, amount, finish_line
-from fastlsh.parallel.options import RunOptions
+from fastlsh.parallel.options import RunKeywords, RunOptions
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
 from fastlsh.parallel.scratch import Empty, mapped_in
 from fastlsh.parallel.threads import Batch, batches, batches_by_work, run, thread_count
@@ -12,6 +12,7 @@ __all__ = [
     "Empty",
     "Progress",
     "ProgressOption",
+    "RunKeywords",
     "RunOptions",
     "Stopwatch",
     "amount",

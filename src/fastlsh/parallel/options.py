@@ -1,7 +1,7 @@
 """How a search is run: what never changes its answer."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -9,6 +9,13 @@ from numpy.typing import DTypeLike, NDArray
 from fastlsh.parallel.progress import Progress, ProgressOption
 from fastlsh.parallel.scratch import Empty
 from fastlsh.parallel.threads import thread_count
+
+
+class RunKeywords(TypedDict, total=False):
+    """The keyword arguments of `RunOptions.of`, for type checkers."""
+
+    threads: int | None
+    progress: ProgressOption
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,14 @@ class RunOptions:
         return np.cumsum(values, out=values)
 
     @classmethod
-    def of(
-        cls, threads: int | None, progress: ProgressOption = False, *, empty: Empty = np.empty
-    ) -> "RunOptions":
-        """Check the arguments of a public function; None: a thread for each processor."""
-        return cls(thread_count(threads), Progress(progress), empty)
+    def of(cls, threads: int | None = None, progress: ProgressOption = False) -> "RunOptions":
+        """Check the arguments of a public function.
+
+        Parameters
+        ----------
+        threads
+            Number of threads; by default all usable processors. It never changes the result.
+        progress
+            True shows a progress line. A function is called with (stage, done, total).
+        """
+        return cls(thread_count(threads), Progress(progress))

@@ -1,9 +1,18 @@
 """The answer in memory: all near-duplicate pairs, or a collection without them."""
 
-from fastlsh.search.deduplication import deduplicate
+from fastlsh.search.deduplication import deduplicate, deduplicate_texts
 from fastlsh.search.exact_join import exact_codes, exact_pairs
-from fastlsh.search.lines import deduplicate_lines
-from fastlsh.search.pairs import near_duplicates
+from fastlsh.search.lines import deduplicate_lines, deduplicate_lines_of_texts
+from fastlsh.search.pairs import near_duplicates, pairs_of_texts
 from fastlsh.search.short_shingles import warn_of_short_shingles as warn_of_short_shingles
 
-__all__ = ["deduplicate", "deduplicate_lines", "exact_codes", "exact_pairs", "near_duplicates"]
+__all__ = [
+    "deduplicate",
+    "deduplicate_lines",
+    "deduplicate_lines_of_texts",
+    "deduplicate_texts",
+    "exact_codes",
+    "exact_pairs",
+    "near_duplicates",
+    "pairs_of_texts",
+]

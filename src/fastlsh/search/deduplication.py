@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents
 from fastlsh.index import Index
-from fastlsh.keyed import Key
-from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
-from fastlsh.parameters import SearchParams
+from fastlsh.keywords import made, shares
+from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
+from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.results import Deduplication
 from fastlsh.search.known import (
     check_alone,
@@ -23,9 +23,17 @@ from fastlsh.search.known import (
 )
 from fastlsh.search.short_shingles import warn_of_short_shingles
 from fastlsh.stages import check_keep, decide, priority_order, sign
-from fastlsh.texts import Shingler, as_texts, joined
+from fastlsh.texts import as_texts, joined
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
 
 
+class DeduplicationKeywords(RemovalKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `deduplicate`, for type checkers."""
+
+
+@shares(SearchParams.of, RunOptions.of)
 def deduplicate(
     texts: Iterable[Any],
     threshold: float = 0.8,
@@ -35,21 +43,8 @@ def deduplicate(
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     keep: str | ArrayLike = "first",
-    rule: str = "jaccard",
-    containment: float = 1.0,
-    search: str = "jaccard",
     max_candidates: int = 1000,
-    shingler: Shingler | None = None,
-    key: Key | None = None,
-    num_perm: int = 128,
-    seed: int = 1,
-    recall: float = 0.98,
-    bands: int | None = None,
-    rows: int | None = None,
-    scheme: str = "affine32",
-    verify: str = "exact",
-    threads: int | None = None,
-    progress: ProgressOption = False,
+    **keywords: "Unpack[DeduplicationKeywords]",
 ) -> Deduplication:
     """Remove the near-duplicates from a collection.
 
@@ -60,8 +55,7 @@ def deduplicate(
 
     Parameters
     ----------
-    texts, threshold, ids, shingler, key, num_perm, seed, recall, bands, rows, scheme, verify,
-    threads, progress
+    texts, threshold, ids
         As in `near_duplicates`.
     against
         A reference collection, in any form of `texts`. Its documents have the highest priority,
@@ -77,24 +71,6 @@ def deduplicate(
         Which of several near-duplicates is kept: "first", "last", "longest" (in code points of the
         normalised text; in bytes with unit "byte"), or the one with the highest priority, given
         as an array with a number for each document. Ties go to the earlier document.
-    rule
-        When a kept document that was found removes another one. "jaccard": if their similarity is
-        at least `threshold`. "contained": if the kept document has at least the share `containment`
-        of the other one's shingles, however many more it has, so that nothing is lost that only
-        the removed document says. This rule goes well with ``keep="longest"``. `threshold` is then
-        the similarity at which documents are searched for: a document that is almost entirely
-        contained in one that is r times as long has a similarity of about 1 / r.
-        docs/parameters.md states the recall.
-    containment
-        That share, above 0 and at most 1. Only with ``rule="contained"``, which is verified
-        exactly.
-    search
-        How candidates are found. "jaccard": by similarity, see `threshold`. "containment", only
-        with ``rule="contained"``: by the share of shingles that is contained, however much longer
-        the other document is, up to a ratio that depends on `num_perm` and `containment` (32 for
-        128 and 1.0). Each pair up to that ratio is a candidate with probability `recall`;
-        `threshold`, `bands` and `rows` are not used. It takes longer, and several kilobytes more
-        per document: docs/parameters.md has figures.
     max_candidates
         The most kept documents that one document is compared with. `Deduplication.limited` counts
         the documents for which this limit, or a bucket with more than 64 kept documents, left out
@@ -121,13 +97,28 @@ def deduplicate(
     >>> deduplicate(texts, 0.7).kept.tolist()
     [True, False, True]
     """
-    params = SearchParams.of(
-        threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
-        bands=bands, rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment,
-        search=search,
+    params = made(SearchParams.of, keywords, threshold)
+    options = made(RunOptions.of, keywords)
+    return deduplicate_texts(
+        texts, params, options, against=against, against_signatures=against_signatures, ids=ids,
+        against_ids=against_ids, keep=keep, max_candidates=max_candidates,
     )  # fmt: skip
+
+
+def deduplicate_texts(
+    texts: Iterable[Any],
+    params: SearchParams,
+    options: RunOptions,
+    *,
+    against: Iterable[Any] | Index | None = None,
+    against_signatures: NDArray[np.uint32] | None = None,
+    ids: Sequence[Any] | None = None,
+    against_ids: Sequence[Any] | None = None,
+    keep: str | ArrayLike = "first",
+    max_candidates: int = 1000,
+) -> Deduplication:
+    """Remove the near-duplicates as `deduplicate` does."""
     max_candidates = check_integer(max_candidates, "max_candidates")
-    options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     known = as_texts([] if against is None or isinstance(against, Index) else against)
     ids = check_ids(ids, len(collection))
@@ -178,17 +169,7 @@ def deduplicate(
         params=params.lsh,
         empty=int((empty_documents(signed.signatures) >= len(known)).sum()),
         options={
-            "keep": keep, "max_candidates": max_candidates, "shingler": asked.shingler,
-            "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
-            "rows": params.lsh.rows, "scheme": scheme, "verify": verify, "rule": rule,
-            "containment": params.containment, **_search_options(params, recall),
+            "keep": keep, "max_candidates": max_candidates, **asked.removal_keywords
         },
         seconds=clock,
     )  # fmt: skip
-
-
-def _search_options(params: SearchParams, recall: float) -> dict[str, Any]:
-    """Return what a search by containment has other options for."""
-    if params.search != "containment":
-        return {}
-    return {"search": params.search, "recall": recall, "bands": None, "rows": None}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,18 @@ from fastlsh._kernels import Hold, SetJoin
 from fastlsh.arguments import check_ids, check_integer, check_threshold
 from fastlsh.candidates import CodedPairs, join_blocks, pair_codes, split_codes
 from fastlsh.errors import TooManyPairsError
-from fastlsh.parallel import ProgressOption, RunOptions, batches, run
+from fastlsh.keyed import Key
+from fastlsh.keywords import made, shares
+from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.results import Pairs
 from fastlsh.search.ranked_sets import Ranked, TokenSets, ranked
 from fastlsh.sets import all_sets
 from fastlsh.stages import with_copies
-from fastlsh.texts import Shingler, Texts, as_texts, check_shingler
+from fastlsh.texts import Shingler, Texts, as_texts, with_key
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
+    from fastlsh.parallel import RunKeywords
 
 PROBES = 128
 """The join is cut into about so many batches, each with scratch memory for all documents."""
@@ -25,15 +31,16 @@ ROOM = 1 << 16
 """Pairs that a batch writes before they go to the others; as many as documents if that is more."""
 
 
+@shares(RunOptions.of)
 def exact_pairs(
     texts: Iterable[Any],
     threshold: float,
     *,
     shingler: Shingler | None = None,
+    key: Key | None = None,
     ids: Sequence[Any] | None = None,
-    threads: int | None = None,
     max_pairs: int = 100_000_000,
-    progress: ProgressOption = False,
+    **keywords: "Unpack[RunKeywords]",
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`, without LSH.
 
@@ -50,14 +57,12 @@ def exact_pairs(
         Jaccard similarity of shingle sets, above 0 and at most 1.
     shingler
         How texts are split into sets; by default ``Shingler()``, 9 characters.
+    key
+        A secret that chooses the hash functions: see `MinHasher`.
     ids
         The ids of the documents, for `Pairs.left_id` and `Pairs.right_id`.
-    threads
-        Number of threads; by default all usable processors. It never changes the result.
     max_pairs
         Raise instead of returning more pairs (24 bytes each).
-    progress
-        True shows a progress line. A function is called with (stage, done, total).
 
     Returns
     -------
@@ -86,8 +91,8 @@ def exact_pairs(
     """
     threshold = check_threshold(threshold)
     max_pairs = check_integer(max_pairs, "max_pairs")
-    shingler = check_shingler(shingler)
-    options = RunOptions.of(threads, progress)
+    shingler = with_key(shingler, key)
+    options = made(RunOptions.of, keywords)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
     (code, similarity), empty = exact_codes(collection, threshold, shingler, max_pairs, options)

@@ -1,19 +1,28 @@
 """Texts without the lines or paragraphs that an earlier text has."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastlsh.arguments import check_choice, check_ids, check_integer, check_threshold
+from fastlsh.arguments import check_choice, check_ids, check_integer
 from fastlsh.index import Index
-from fastlsh.parallel import ProgressOption, RunOptions
-from fastlsh.parameters import SearchParams
+from fastlsh.keywords import made, shares, taken
+from fastlsh.parallel import RunKeywords, RunOptions
+from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
 from fastlsh.results import LineDeduplication
 from fastlsh.stages import are_equal_wanted, decide_pieces, piece_params
-from fastlsh.texts import Shingler, pieces_of, plain_strings, texts_without
+from fastlsh.texts import pieces_of, plain_strings, texts_without
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
 
 
+class LineKeywords(SearchKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `deduplicate_lines`, for type checkers."""
+
+
+@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
 def deduplicate_lines(
     texts: Iterable[Any],
     by: str = "line",
@@ -23,11 +32,8 @@ def deduplicate_lines(
     min_length: int = 0,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
-    shingler: Shingler | None = None,
     max_candidates: int = 1000,
-    threads: int | None = None,
-    progress: ProgressOption = False,
-    **search: Any,
+    **keywords: "Unpack[LineKeywords]",
 ) -> LineDeduplication:
     r"""Remove the lines or paragraphs that repeat an earlier one, in the same text or another.
 
@@ -36,7 +42,7 @@ def deduplicate_lines(
 
     Parameters
     ----------
-    texts, ids, threads, progress
+    texts, ids
         As in `deduplicate`.
     by
         "line": up to a line feed; a carriage return before it does not count. "paragraph": lines
@@ -50,17 +56,10 @@ def deduplicate_lines(
         `deduplicate`.
     min_length
         Lines of fewer code points are not compared, and are kept.
-    shingler
-        Its steps of normalisation (by default, there are none) determine which lines are equal, for
-        example ``Shingler(lowercase=True, numbers="0", punctuation="remove")``. Its unit and size
-        matter for a threshold below 1. A line that is empty after the steps is not compared.
     against_ids
         The ids of the documents of `against`.
     max_candidates
         As in `deduplicate`, for a threshold below 1.
-    **search
-        num_perm, seed, recall, bands, rows, scheme and verify, as in `deduplicate`, for a
-        threshold below 1.
 
     Returns
     -------
@@ -76,6 +75,11 @@ def deduplicate_lines(
 
     Notes
     -----
+    The steps of normalisation of `shingler` (by default, there are none) determine which lines are
+    equal, for example ``Shingler(lowercase=True, numbers="0", punctuation="remove")``. A line that
+    is empty after the steps is not compared. Its unit and size, and num_perm, seed, recall, bands,
+    rows, scheme and verify, are for a threshold below 1.
+
     Memory: about 100 bytes per line, those of `against` included; below a threshold of 1 also
     4 * num_perm + 8 * bands bytes for each different line. Time is linear in the number of
     characters.
@@ -89,11 +93,30 @@ def deduplicate_lines(
     >>> list(result)
     [(1, 0, 4, 0, 1.0)]
     """
+    params = piece_params(threshold, **taken(SearchParams.of, keywords))
+    options = made(RunOptions.of, keywords)
+    return deduplicate_lines_of_texts(
+        texts, by, params, options, against=against, min_length=min_length, ids=ids,
+        against_ids=against_ids, max_candidates=max_candidates,
+    )  # fmt: skip
+
+
+def deduplicate_lines_of_texts(
+    texts: Iterable[Any],
+    by: str,
+    params: SearchParams,
+    options: RunOptions,
+    *,
+    against: Iterable[Any] | None = None,
+    min_length: int = 0,
+    ids: Sequence[Any] | None = None,
+    against_ids: Sequence[Any] | None = None,
+    max_candidates: int = 1000,
+) -> LineDeduplication:
+    """Remove the repeated pieces as `deduplicate_lines` does; `params` are from `piece_params`."""
     check_choice(by, "by")
     min_length = check_integer(min_length, "min_length")
     max_candidates = check_integer(max_candidates, "max_candidates")
-    params = piece_params(check_threshold(threshold), shingler, search)
-    options = RunOptions.of(threads, progress)
     documents = plain_strings(texts)
     ids = check_ids(ids, len(documents))
     if isinstance(against, Index):
@@ -127,16 +150,7 @@ def deduplicate_lines(
         params=None if are_equal_wanted(params) else params.lsh,
         options={
             "by": by, "threshold": params.threshold, "min_length": min_length,
-            "shingler": params.shingler, "max_candidates": max_candidates, **_similar(params),
+            "max_candidates": max_candidates,
+            **({"shingler": params.shingler} if are_equal_wanted(params) else params.keywords),
         },
     )  # fmt: skip
-
-
-def _similar(params: SearchParams) -> dict[str, Any]:
-    """Return what a search by similarity has further options for."""
-    if are_equal_wanted(params):
-        return {}
-    return {
-        "num_perm": params.num_perm, "seed": params.seed, "bands": params.lsh.bands,
-        "rows": params.lsh.rows, "scheme": params.scheme, "verify": params.verify,
-    }  # fmt: skip

@@ -1,38 +1,36 @@
 """All pairs of near-duplicates."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents, split_codes
-from fastlsh.keyed import Key
-from fastlsh.parallel import ProgressOption, RunOptions
-from fastlsh.parameters import SearchParams
+from fastlsh.keywords import made, shares
+from fastlsh.parallel import RunKeywords, RunOptions
+from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.short_shingles import warn_of_short_shingles
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import find_pairs, sign
-from fastlsh.texts import Shingler, as_texts
+from fastlsh.texts import as_texts
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
 
 
+class PairKeywords(SearchKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `near_duplicates`, for type checkers."""
+
+
+@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
 def near_duplicates(
     texts: Iterable[Any],
     threshold: float = 0.8,
     *,
     ids: Sequence[Any] | None = None,
-    shingler: Shingler | None = None,
-    key: Key | None = None,
-    num_perm: int = 128,
-    seed: int = 1,
-    recall: float = 0.98,
-    bands: int | None = None,
-    rows: int | None = None,
-    scheme: str = "affine32",
-    verify: str = "exact",
-    threads: int | None = None,
     max_pairs: int = 100_000_000,
-    progress: ProgressOption = False,
     estimates: bool = False,
+    **keywords: "Unpack[PairKeywords]",
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`.
 
@@ -48,24 +46,8 @@ def near_duplicates(
         Jaccard similarity of shingle sets, above 0 and at most 1.
     ids
         The ids of the documents, for `Pairs.left_id` and `Pairs.right_id`.
-    shingler
-        How texts are split into sets; by default ``Shingler()``, 9 characters.
-    num_perm, seed, scheme, key
-        Parameters of the signatures: see `MinHasher`.
-    recall
-        Probability of finding a pair exactly at the threshold; it is higher for more similar
-        pairs. Determines bands and rows: see `LSHParams.for_threshold`.
-    bands, rows
-        Given explicitly, instead of `recall`.
-    verify
-        "exact": by the Jaccard similarity of the sets of 64-bit shingle hashes. "signature": by
-        the share of equal minima, an estimate. "none": all candidates, with similarity NaN.
-    threads
-        Number of threads; by default all usable processors. It never changes the result.
     max_pairs
         Raise instead of returning more pairs (24 bytes each).
-    progress
-        True shows a progress line. A function is called with (stage, done, total).
     estimates
         Whether `Pairs.estimate` has the share of equal minima of each pair, to be compared with
         its exact similarity; 8 more bytes per pair.
@@ -99,12 +81,22 @@ def near_duplicates(
     >>> [(a, b, round(s, 3)) for a, b, s in near_duplicates(texts, 0.7)]
     [(0, 1, 0.842)]
     """
-    params = SearchParams.of(
-        threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
-        bands=bands, rows=rows, scheme=scheme, verify=verify,
-    )  # fmt: skip
+    params = made(SearchParams.of, keywords, threshold)
+    options = made(RunOptions.of, keywords)
+    return pairs_of_texts(texts, params, options, ids=ids, max_pairs=max_pairs, estimates=estimates)
+
+
+def pairs_of_texts(
+    texts: Iterable[Any],
+    params: SearchParams,
+    options: RunOptions,
+    *,
+    ids: Sequence[Any] | None = None,
+    max_pairs: int,
+    estimates: bool,
+) -> Pairs:
+    """Find the pairs as `near_duplicates` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
-    options = RunOptions.of(threads, progress)
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)

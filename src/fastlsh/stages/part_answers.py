@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,7 +199,8 @@ def find_pairs_of_part(
 
 
 def _options(threads: int | None, scratch: str | os.PathLike[str] | None) -> RunOptions:
-    return RunOptions.of(threads, empty=np.empty if scratch is None else mapped_in(scratch))
+    options = RunOptions.of(threads)
+    return options if scratch is None else replace(options, empty=mapped_in(scratch))
 
 
 def _check_part(texts: Any, numbers: Any) -> tuple[Texts, NDArray[np.int64]]:

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arguments import check_threshold
 from fastlsh.candidates import repeated
+from fastlsh.keyed import Key
 from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams
 from fastlsh.signatures import batch_size
@@ -14,10 +16,7 @@ from fastlsh.stages.answers import decide
 from fastlsh.stages.batches import sign_batch
 from fastlsh.stages.copies import equal_texts, hashing_steps
 from fastlsh.stages.signing import sign
-from fastlsh.texts import Pieces, Shingler, Texts, check_shingler
-
-SIMILAR = {"num_perm", "seed", "recall", "bands", "rows", "scheme", "verify"}
-"""What a search by similarity takes besides its threshold and shingler."""
+from fastlsh.texts import Pieces, Shingler, Texts, with_key
 
 CHUNK = 1 << 24
 """Pieces that are hashed at a time."""
@@ -35,25 +34,32 @@ class DecidedPieces(NamedTuple):
 
 
 def piece_params(
-    threshold: float, shingler: Shingler | None, search: dict[str, Any]
+    threshold: float = 1.0,
+    *,
+    shingler: Shingler | None = None,
+    key: Key | None = None,
+    **similar: Any,
 ) -> SearchParams:
     """Return the parameters of a search among pieces; a threshold of 1 means equal texts.
+
+    Parameters
+    ----------
+    threshold, shingler, key, **similar
+        As in `SearchParams.of`; `similar` is for a threshold below 1.
 
     Raises
     ------
     TypeError, ValueError
         An unsuitable argument, or one that equality has no use for.
     """
-    for name in search.keys() - SIMILAR:
-        raise TypeError(f"no such argument: {name} (similarity has {', '.join(sorted(SIMILAR))})")
-    if threshold != 1.0:
-        return SearchParams.of(threshold, shingler=shingler, **search)
-    if search:
+    plain = with_key(shingler, key)
+    if check_threshold(threshold) != 1.0:
+        return SearchParams.of(threshold, shingler=plain, **similar)
+    if similar:
         raise ValueError(
-            f"{min(search)} is for a threshold below 1: at 1, a line is removed if it equals"
+            f"{min(similar)} is for a threshold below 1: at 1, a line is removed if it equals"
             " another one"
         )
-    plain = check_shingler(shingler)
     if plain.unit == "token" or plain.tokenizer is not None:
         raise ValueError(
             "equal lines are found without tokens: a shingler of tokens needs a threshold below 1"

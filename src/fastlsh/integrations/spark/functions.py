@@ -1,16 +1,20 @@
 """The functions for Spark DataFrames."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_integer
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
 from fastlsh.integrations.spark.engine import company, work
-from fastlsh.keyed import Key
-from fastlsh.parameters import SearchParams, check_params
-from fastlsh.texts import Shingler
+from fastlsh.keywords import made, shares
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams, check_params
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
+    from fastlsh.parameters import RemovalKeywords, SearchKeywords
 
 
+@shares(SearchParams.of, without={"search"})
 def deduplicate(
     df: Any,
     text: str = "text",
@@ -20,19 +24,9 @@ def deduplicate(
     keep: str = "first",
     against: Any | None = None,
     max_candidates: int = 1000,
-    shingler: Shingler | None = None,
-    key: Key | None = None,
-    num_perm: int = 128,
-    seed: int = 1,
-    recall: float = 0.98,
-    bands: int | None = None,
-    rows: int | None = None,
-    scheme: str = "affine32",
-    verify: str = "exact",
-    rule: str = "jaccard",
-    containment: float = 1.0,
     partitions: int | None = None,
     families: str = "auto",
+    **keywords: "Unpack[RemovalKeywords]",
 ) -> Any:
     """Return the rows of a DataFrame without near-duplicates.
 
@@ -51,12 +45,8 @@ def deduplicate(
         The column of ids, unique and without nulls, of any type that Spark can sort and hash. Where
         `fastlsh.deduplicate` refers to the first or earlier document, it is the one with the
         smaller id here.
-    threshold, shingler, num_perm, seed, recall, bands, rows, scheme, verify, rule, containment
-        As in `fastlsh.deduplicate`, and presets can be used in the same way. Functions in a
-        shingler are sent to the executors by cloudpickle.
-    key
-        As in `fastlsh.deduplicate`. It is not sent with the job: executors read it from the file
-        that their environment variable ``FASTLSH_KEY_FILE`` names, and fail without it.
+    threshold
+        As in `fastlsh.deduplicate`.
     keep
         "first" (the smallest id), "last", "longest", or the name of a column that contains a
         number for each document, where the highest is kept; ties go to the smaller id.
@@ -83,12 +73,16 @@ def deduplicate(
     TypeError, ValueError
         An argument or a column is unsuitable, ids are null or not unique, texts are not UTF-8, or
         priorities are null or NaN; the message names the column and the id.
+
+    Notes
+    -----
+    Functions in a shingler are sent to the executors by cloudpickle. A key is not sent with the
+    job: executors read it from the file that their environment variable ``FASTLSH_KEY_FILE`` names,
+    and fail without it.
     """
     removed = proofs(
         df, text, id, threshold, keep=keep, against=against, max_candidates=max_candidates,
-        shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall, bands=bands,
-        rows=rows, scheme=scheme, verify=verify, rule=rule, containment=containment,
-        partitions=partitions, families=families,
+        partitions=partitions, families=families, **keywords,
     )  # fmt: skip
     removed = removed.select(removed["id"].alias("_fastlsh_removed"))
     return df.join(removed, quoted(id) == quoted("_fastlsh_removed"), "left_anti")
@@ -192,31 +186,23 @@ def _decided(
     )  # fmt: skip
 
 
+@shares(SearchParams.of, without=REMOVAL_ONLY)
 def near_duplicates(
     df: Any,
     text: str = "text",
     id: str = "id",
     threshold: float = 0.8,
     *,
-    shingler: Shingler | None = None,
-    key: Key | None = None,
-    num_perm: int = 128,
-    seed: int = 1,
-    recall: float = 0.98,
-    bands: int | None = None,
-    rows: int | None = None,
-    scheme: str = "affine32",
-    verify: str = "exact",
     max_pairs: int = 100_000_000,
     partitions: int | None = None,
     families: str = "auto",
+    **keywords: "Unpack[SearchKeywords]",
 ) -> Any:
     """Return all pairs of documents whose Jaccard similarity is at least `threshold`.
 
     Parameters
     ----------
-    df, text, id, threshold, shingler, key, num_perm, seed, recall, bands, rows, scheme, verify,
-    partitions, families
+    df, text, id, threshold, partitions, families
         As in `deduplicate`.
     max_pairs
         Raise an error if a part, which consists of at least one family, has more pairs. They are
@@ -234,10 +220,7 @@ def near_duplicates(
     TypeError, ValueError
         As in `deduplicate`.
     """
-    params = SearchParams.of(
-        threshold, shingler=shingler, key=key, num_perm=num_perm, seed=seed, recall=recall,
-        bands=bands, rows=rows, scheme=scheme, verify=verify,
-    )  # fmt: skip
+    params = made(SearchParams.of, keywords, threshold)
     max_pairs = check_integer(max_pairs, "max_pairs")
     columns = Columns(text, id)
     check_frame(df, columns)

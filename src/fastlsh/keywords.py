@@ -1,0 +1,110 @@
+"""Keyword arguments that public functions share: listed, described and checked in one place."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, wraps
+from inspect import Parameter, cleandoc, signature
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Made = TypeVar("Made")
+
+_HEADER = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
+"""The head of a section of a docstring, such as Parameters or Returns."""
+
+
+def shares(
+    *makers: Callable[..., Any], without: Collection[str] = (), optional: Collection[str] = ()
+) -> Callable[[Function], Function]:
+    """Return a decorator for functions that take the keyword arguments of other functions.
+
+    The function itself takes them as ``**keywords``, and hands them on with `made`. Its signature,
+    `help` and completion show each of them with its type, default and description.
+
+    Parameters
+    ----------
+    *makers
+        The functions whose keyword arguments are shared, such as ``SearchParams.of``.
+    without
+        The names of keyword arguments that the function does not take.
+    optional
+        The names of keyword arguments whose default is None, with a meaning of its own.
+    """
+
+    def decorate(function: Function) -> Function:
+        shown = signature(function)
+        own = [each for each in shown.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        shared = {
+            name: each.replace(default=None) if name in optional else each
+            for maker in makers
+            for name, each in _keywords_of(maker).items()
+            if name not in without and name not in shown.parameters
+        }
+        names = {*shared, *(each.name for each in own)}
+
+        @wraps(function)
+        def checked(*arguments: Any, **keywords: Any) -> Any:
+            for name in keywords:
+                if name not in names:
+                    raise TypeError(
+                        f"{function.__name__}() got an unexpected keyword argument {name!r}"
+                    )
+            return function(*arguments, **keywords)
+
+        checked.__signature__ = shown.replace(parameters=[*own, *shared.values()])  # type: ignore[attr-defined]
+        described = "".join(_descriptions(maker.__doc__, shared) for maker in makers)
+        checked.__doc__ = _with_parameters(function.__doc__, described)
+        return cast(Function, checked)
+
+    return decorate
+
+
+def made(maker: Callable[..., Made], keywords: Mapping[str, Any], *arguments: Any) -> Made:
+    """Call a function with those of the shared keyword arguments that it takes."""
+    return maker(*arguments, **taken(maker, keywords))
+
+
+def taken(maker: Callable[..., Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the shared keyword arguments that a function takes."""
+    names = _keywords_of(maker)
+    return {name: value for name, value in keywords.items() if name in names}
+
+
+@cache
+def _keywords_of(maker: Callable[..., Any]) -> dict[str, Parameter]:
+    parameters = signature(maker).parameters
+    return {name: each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in parameters.items()}
+
+
+def _descriptions(docstring: str | None, names: Collection[str]) -> str:
+    """Return the entries of a Parameters section that describe some of the names."""
+    _, parameters, _ = _around_parameters(docstring)
+    described = ""
+    for entry in re.split(r"\n(?=\S)", parameters.strip("\n")):
+        head, _, description = entry.partition("\n")
+        wanted = [name for name in head.split(", ") if name in names]
+        if wanted:
+            described += f"{', '.join(wanted)}\n{description}\n"
+    return described
+
+
+def _with_parameters(docstring: str | None, described: str) -> str | None:
+    """Return a docstring with more entries at the end of its Parameters section."""
+    if docstring is None:  # python -OO
+        return None
+    before, parameters, behind = _around_parameters(docstring)
+    return f"{before}{parameters.rstrip()}\n{described}\n{behind}"
+
+
+def _around_parameters(docstring: str | None) -> tuple[str, str, str]:
+    """Return a docstring up to the head of Parameters, this section, and the sections behind it."""
+    text = cleandoc(docstring or "")
+    heads = list(_HEADER.finditer(text))
+    for number, head in enumerate(heads):
+        if head[1] == "Parameters":
+            end = heads[number + 1].start() if number + 1 < len(heads) else len(text)
+            return text[: head.end()], text[head.end() : end], text[end:]
+    return text, "", ""
