@@ -32,5 +32,5 @@ print(f"{right} of the {len(expected)} true pairs found, {wrong} false")
 # One notice of each group stays; every removal names the kept notice that justifies it.
 result = fastlsh.deduplicate(texts, THRESHOLD, ids=ids)
 print(f"{result.kept.sum()} notices kept, duplicate ratio {result.duplicate_ratio:.1%}")
-for removed, kept, similarity in list(result)[:5]:
+for removed, kept, similarity in list(result.proofs())[:5]:
     print(f"  {removed} repeats {kept} ({similarity:.6f})")

@@ -58,6 +58,7 @@ def test_old_pickles_load(name):
 def test_an_old_deduplication_loads():
     old = pickle.loads(base64.b64decode(WRITTEN["Deduplication"]))
     new = MADE["Deduplication"]()
+    assert new.options.pop("priority") is None
     assert new.options.pop("rule") == "jaccard"
     assert new.options.pop("containment") == 1.0
     assert content(old) == content(new)

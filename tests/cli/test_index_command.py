@@ -61,9 +61,9 @@ def test_thirty_days_are_one_collection(run, write, place):
             proofs += [line.split("\t")[:2] for line in list(file)[1:]]
     assert kept == [everything[d]["id"] for d in expected.selected]
     assert proofs == [
-        [everything[d]["id"], everything[expected.kept_index[d]]["id"]] for d in expected.filtered
+        [everything[d]["id"], everything[expected.kept_index[d]]["id"]] for d in expected.removed
     ]
-    assert expected.filtered.size
+    assert expected.removed.size
     assert err[-1] == f"fastlsh: {shown(place)} has {len(kept)} documents"
     with Index.open(place) as index:
         assert list(index) == kept

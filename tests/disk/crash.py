@@ -59,4 +59,4 @@ if __name__ == "__main__":
     events = count_events(int(sys.argv[1]))
     keywords = json.loads(sys.argv[2])
     result = (deduplicate_line_files if "by" in keywords else deduplicate_files)(**keywords)
-    print(json.dumps([events(), result.kept]))
+    print(json.dumps([events(), result.n_kept]))

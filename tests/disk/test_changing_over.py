@@ -56,7 +56,7 @@ def test_pairs_change_over(file, tmp_path):
     out = tmp_path / "out.tsv"
     done = near_duplicate_files(file, out, engine="auto", memory=MEMORY, max_pairs=10**7)
     assert done.engine == "disk"
-    assert done.pairs == 4 * (375 * 374 // 2)
+    assert done.n_pairs == 4 * (375 * 374 // 2)
 
 
 @pytest.mark.usefixtures("estimated")

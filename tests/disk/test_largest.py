@@ -26,7 +26,7 @@ def test_both_engines_show_the_same_clusters(tmp_path, monkeypatch):
         page = Page(path.read_text(encoding="utf-8"))
         shown.append(words(page.sections["The largest clusters"]))
         head = page.sections["Deduplication of 150 documents"]
-        assert f"{result.removed:,} removed" in words(head)
+        assert f"{result.n_removed:,} removed" in words(head)
     assert shown[0] == shown[1]
 
 

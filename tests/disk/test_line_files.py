@@ -87,7 +87,7 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
         *([f"d{d}", str(a), str(b), f"d{k}", "1.000000"] for d, a, b, k, *_ in removed),
     ]
     changed = [a != b for a, b in zip(texts, left, strict=True)]
-    assert (result.documents, result.kept, result.removed) == (100, 100, len(removed))
+    assert (result.documents, result.written, result.n_removed) == (100, 100, len(removed))
     assert removed
     assert result.changed == len({number for number, *_ in removed}) >= sum(changed)
     assert result.emptied == sum(bool(a) and not b for a, b in zip(texts, left, strict=True) if a)
@@ -115,7 +115,7 @@ def test_lines_of_a_reference_collection_go_too(tmp_path, monkeypatch, by, sizes
         for d, a, b, k, *_ in removed
     ]
     assert {"old", "d"} == {row[3].rstrip("0123456789") for row in table}
-    assert (result.documents, result.kept, result.removed) == (100, 100, len(removed))
+    assert (result.documents, result.written, result.n_removed) == (100, 100, len(removed))
     assert result.spans == sum(len(oracle_lines.pieces(text, by)) for text in texts[40:])
     assert result.emptied == sum(
         bool(a and a.strip()) and not b for a, b in zip(texts[40:], left[40:], strict=True)
@@ -145,11 +145,11 @@ def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
         search = {**search, "against": write_shards(tmp_path / "old", known, 2)}
         more["against"] = [row["text"] for row in known]
     result, _ = both(tmp_path, write_shards(tmp_path, rows, 2), output="kept/", **search)
-    assert result.removed
+    assert result.n_removed
     if "drop_empty" in search:
-        assert result.kept == 120 - result.emptied < 120
+        assert result.written == 120 - result.emptied < 120
     same = fastlsh.deduplicate_lines([row["text"] for row in rows], **more)
-    assert (len(same), same.spans, same.limited) == (result.removed, result.spans, result.limited)
+    assert (len(same), same.spans, same.limited) == (result.n_removed, result.spans, result.limited)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_both_engines_report_the_same(tmp_path, monkeypatch, search):
     assert pages[0].sections == pages[1].sections
     assert (pages[0].tables, pages[0].marked) == (pages[1].tables, pages[1].marked)
     told = words(pages[0].sections[heading])
-    assert f"120 documents {result.spans} lines {result.removed} removed" in told
+    assert f"120 documents {result.spans} lines {result.n_removed} removed" in told
     assert f"documents that lost everything {result.emptied} " in told
     assert f"characters removed {result.characters:,} " in told
     lost = {
@@ -195,7 +195,7 @@ def test_nothing_to_compare(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     rows = [{"text": text} for text in ("", None, " \n\n")]
     result, _ = both(tmp_path, write_shards(tmp_path, rows, 3), output="kept/")
-    assert (result.documents, result.spans, result.removed, result.emptied) == (3, 0, 0, 0)
+    assert (result.documents, result.spans, result.n_removed, result.emptied) == (3, 0, 0, 0)
 
 
 def test_lone_surrogates_and_bad_rows(tmp_path, monkeypatch):
@@ -205,7 +205,7 @@ def test_lone_surrogates_and_bad_rows(tmp_path, monkeypatch):
     with open(path, "a") as file:
         file.write('[1]\n{"text": 5}\n')
     result, files = both(tmp_path, [path], on_error="skip")
-    assert (result.removed, result.skipped) == (8, 2)
+    assert (result.n_removed, result.skipped) == (8, 2)
     assert json.loads(files["kept.jsonl"].splitlines()[4])["text"] == "row 4"
 
 
@@ -289,7 +289,7 @@ def test_rows_are_converted(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(3, 40), 2)
     result, _ = both(tmp_path, inputs, output="kept.csv.gz", convert_to="csv.gz")
-    assert result.removed
+    assert result.n_removed
 
 
 def test_an_estimate_counts_lines(tmp_path, monkeypatch):
@@ -350,4 +350,4 @@ def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
             deduplicate_line_files(**keywords)
     with pytest.raises(InputError, match=r"min_length was 0, and is 3"):
         deduplicate_line_files(**{**keywords, "min_length": 3})
-    assert deduplicate_line_files(**keywords).removed
+    assert deduplicate_line_files(**keywords).n_removed

@@ -35,7 +35,7 @@ def both(folder, inputs, output="kept.jsonl", **keywords):
     (memory, written), (disk, same) = found
     assert written == same
     for name in (
-        "documents", "kept", "empty", "limited", "skipped", "skipped_reasons", "repeated_ids",
+        "documents", "n_kept", "empty", "limited", "skipped", "skipped_reasons", "repeated_ids",
         "threshold", "params",
     ):  # fmt: skip
         assert getattr(memory, name) == getattr(disk, name), name
@@ -49,7 +49,7 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
     small_budget(monkeypatch, **sizes)
     inputs = write_shards(tmp_path, rows_of(shards, 120), shards)
     result, _ = both(tmp_path, inputs, threads=threads)
-    assert 0 < result.removed < result.documents == 120
+    assert 0 < result.n_removed < result.documents == 120
 
 
 SEARCHES = [
@@ -72,7 +72,7 @@ def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, rows_of(5, 150), 2)
     result, _ = both(tmp_path, inputs, **{"threshold": 0.7, **search})
-    assert result.removed
+    assert result.n_removed
 
 
 @pytest.mark.parametrize("fractions", [1, 3], ids=["by shard", "by row"])
@@ -85,7 +85,7 @@ def test_priorities_are_integers_here_and_fractions_there(tmp_path, monkeypatch,
         elif row["score"] == 0:
             row["score"] = (-1) ** number * (10**17 + number)
     result, _ = both(tmp_path, write_shards(tmp_path, rows, 2), priority="score")
-    assert result.removed
+    assert result.n_removed
 
 
 @pytest.mark.parametrize("keep", ["first", "last", "longest"])
@@ -138,7 +138,7 @@ def test_lone_surrogates(tmp_path, monkeypatch):
     for row in rows[::3]:
         row["text"] = (row["text"] or "") + " \udc80 broken \ud83d"
     result, _ = both(tmp_path, write_shards(tmp_path, rows, 2))
-    assert result.removed
+    assert result.n_removed
 
 
 def test_bad_rows_are_skipped_alike(tmp_path, monkeypatch):
@@ -171,14 +171,14 @@ def test_same_pairs(tmp_path, monkeypatch, verify, suffix):
         )
         for engine in ("memory", "disk")
     ]
-    assert results[0].pairs == results[1].pairs > 50
+    assert results[0].n_pairs == results[1].n_pairs > 50
     assert (tmp_path / f"memory.{suffix}").read_bytes() == (
         tmp_path / f"disk.{suffix}"
     ).read_bytes()
     expected = fastlsh.near_duplicates(
         [row["text"] for row in rows_of(11, 150)], 0.7, verify=verify
     )
-    assert len(expected) == results[0].pairs
+    assert len(expected) == results[0].n_pairs
 
 
 def test_too_many_pairs(tmp_path, monkeypatch):
@@ -189,7 +189,7 @@ def test_too_many_pairs(tmp_path, monkeypatch):
             near_duplicate_files(inputs, tmp_path / "p.tsv", 0.7, engine=engine, max_pairs=20)
     assert not (tmp_path / "p.tsv").exists()
     # Of all parts together, those that a run before has finished included.
-    pairs = near_duplicate_files(inputs, tmp_path / "all.tsv", 0.7).pairs
+    pairs = near_duplicate_files(inputs, tmp_path / "all.tsv", 0.7).n_pairs
     for _ in range(2):
         with pytest.raises(fastlsh.TooManyPairsError, match=f"at least {pairs} pairs"):
             near_duplicate_files(

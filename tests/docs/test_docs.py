@@ -107,7 +107,7 @@ def test_readme_runs(tmp_path, examples):
         names = {"texts": [json.loads(line)["text"] for line in lines]}
     assert run_here("README.md", tmp_path, names, only="python").ran == 2
     assert len(names["clean"]) == 258
-    check_proofs(list(names["result"]), names["texts"].__getitem__)
+    check_proofs(list(names["result"].proofs()), names["texts"].__getitem__)
     assert len(names["pairs"]) == 100
 
 

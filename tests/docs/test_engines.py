@@ -27,6 +27,6 @@ def test_the_engine_answers_what_memory_does(page, parts, rows, here):
     texts = [notice["text"] for notice in notices]
     whole = fastlsh.deduplicate(texts, 0.6, num_perm=32, bands=8, rows=4)
     assert len(proofs) > 20
-    assert proofs.tolist() == [(a, int(b), similarity) for a, b, similarity in whole]
+    assert proofs.tolist() == [(a, int(b), similarity) for a, b, similarity in whole.proofs()]
     kept = parquet.read_table("kept.parquet").to_pylist()
     assert kept == [notices[i] for i in whole.selected]

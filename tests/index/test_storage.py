@@ -64,7 +64,7 @@ def assert_equal(loaded, index, texts):
 def test_there_and_back(tmp_path, kind, verify, mmap):
     index, texts = made(kind=kind, verify=verify)
     index.save(tmp_path / "index")
-    loaded = Index.load(tmp_path / "index", mmap=mmap, verify=True)
+    loaded = Index.load(tmp_path / "index", mmap=mmap, check=True)
     assert loaded.read_only == mmap
     assert_equal(loaded, index, texts)
     for other in ("x", b"x", 5, -5, 2**70, None, 1.5, (1,), True, "document 0", "document 1"):
@@ -130,7 +130,7 @@ def test_files_of_the_first_version_hold_sets(tmp_path):
     (tmp_path / "index").write_bytes(put_together(header, body, 1))
     new, _ = made(shingler=words)
     for mmap in (False, True):
-        loaded = Index.load(tmp_path / "index", mmap=mmap, verify=True, shingler=words)
+        loaded = Index.load(tmp_path / "index", mmap=mmap, check=True, shingler=words)
         assert_equal(loaded, new, texts)
         assert_equal(loaded.copy(), new, texts)
     loaded = Index.load(tmp_path / "index")
@@ -234,11 +234,11 @@ def put_together(header, body, version=storage.VERSION):
     return start + code + body
 
 
-def refused(path, data, said=None, mmap=True, verify=False):
+def refused(path, data, said=None, mmap=True, check=False):
     path = path.with_name("bad")
     path.write_bytes(data)
     with pytest.raises(ValueError, match=said) as error:
-        Index.load(path, mmap=mmap, verify=verify)
+        Index.load(path, mmap=mmap, check=check)
     assert str(error.value).startswith(f"{path}: ")
     return str(error.value)
 
@@ -250,8 +250,8 @@ def test_a_flipped_bit_anywhere_is_found(file):
     for place in [*range(40), *range(40, end, 7), *range(end, len(data), 41), len(data) - 1]:
         bad = bytearray(data)
         bad[place] ^= 1 << draw.randrange(8)
-        for mmap, verify in [(True, True), (False, False)] + [(True, False)] * (place < end):
-            refused(file, bad, mmap=mmap, verify=verify)
+        for mmap, check in [(True, True), (False, False)] + [(True, False)] * (place < end):
+            refused(file, bad, mmap=mmap, check=check)
 
 
 def test_a_shorter_or_longer_file_is_refused(file):
@@ -417,7 +417,7 @@ def test_arrays_of_random_numbers_do_no_harm(file, seed):
     calls = [
         lambda: list(index), lambda: index.query_many(texts), index.copy,
         lambda: index.query_many(texts, limit=1), lambda: index.query(texts[1]),
-        lambda: Index.load(path), lambda: Index.load(path, mmap=True, verify=True),
+        lambda: Index.load(path), lambda: Index.load(path, mmap=True, check=True),
         lambda: index.save(path.with_name("other")),
     ]  # fmt: skip
     calls += [lambda name=name: name in index and index.signature(name) for name in names]

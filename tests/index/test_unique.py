@@ -99,7 +99,7 @@ def test_more_documents_than_a_bucket_offers(backend, most, how):
         shingler=Shingler(size=4),
     )  # fmt: skip
     assert expected.limited
-    assert expected.filtered.size
+    assert expected.removed.size
 
 
 @pytest.mark.parametrize("verify", VERIFY)
@@ -147,7 +147,7 @@ def test_real_texts(backend, verify, most, examples):
     lines = (examples / "notices.jsonl").read_text(encoding="utf-8").splitlines()
     texts = [json.loads(line)["text"] for line in lines]
     found = assert_equal_to_deduplicate(texts, 0.6, (100,), make=backend, verify=verify)
-    assert found.filtered.size
+    assert found.removed.size
     found = assert_equal_to_deduplicate(
         different(texts), 0.6, (100,), most, backend, verify=verify, num_perm=64, bands=32, rows=1
     )
@@ -157,7 +157,7 @@ def test_real_texts(backend, verify, most, examples):
 def test_real_texts_in_number(corpus):
     _, texts, _ = corpus
     found = assert_equal_to_deduplicate(texts, 0.8, (5000,), shingler=Shingler(size=5))
-    assert found.filtered.size
+    assert found.removed.size
     assert not found.limited
 
 

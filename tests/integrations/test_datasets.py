@@ -97,7 +97,7 @@ def test_the_signer_pickles_to_the_same_bytes():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda d: deduplicate(d, column="body"), ValueError, "no column 'body'; it has id, text"),
+        (lambda d: deduplicate(d, text="body"), ValueError, "no column 'body'; it has id, text"),
         (lambda d: deduplicate(d, 1.5), ValueError, "threshold must be"),
         (lambda d: deduplicate(datasets.DatasetDict(train=d)), TypeError, "DatasetDict of 'train'"),
         (lambda d: deduplicate(TEXTS), TypeError, "must be a Dataset or an Iter.* got list"),
@@ -114,7 +114,7 @@ def test_the_signer_pickles_to_the_same_bytes():
         ),
         (lambda d: add_signatures(d.to_iterable_dataset()), TypeError, "a Dataset, got Iter"),
         (lambda d: add_signatures(d, name="id"), ValueError, "has a column 'id' already"),
-        (lambda d: deduplicate(d, column="id"), TypeError, "int64|format"),
+        (lambda d: deduplicate(d, text="id"), TypeError, "int64|format"),
     ],
 )
 def test_refusals(dataset, call, error, message):

@@ -42,7 +42,7 @@ def test_deduplication(options):
     kept = list(block.run(iter(documents())))
     assert [document.id for document in kept] == [f"d{i}" for i in result.selected]
     assert block.stats["total"].total == 300
-    assert block.stats["dropped"].total == len(result.filtered)
+    assert block.stats["dropped"].total == len(result.removed)
     assert block.stats["forwarded"].total == len(result.selected)
 
 
@@ -57,7 +57,7 @@ def test_removed_documents_name_their_proof(tmp_path):
     lines = gzip.open(next(tmp_path.glob("*.gz")), "rt").read().splitlines()
     rows = [json.loads(line) for line in lines]
     found = [(r["id"], r["metadata"]["kept_id"], r["metadata"]["containment"]) for r in rows]
-    assert found == list(result)
+    assert found == list(result.proofs())
 
 
 def test_several_tasks_are_refused():

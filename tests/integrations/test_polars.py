@@ -40,7 +40,7 @@ def test_decisions(engine, options):
 
 @pytest.mark.parametrize("priority", ["score", pl.col("score") * 1.0])
 def test_priorities(priority):
-    expected = fastlsh.deduplicate(TEXTS, 0.6, keep=FRAME["score"].to_numpy())
+    expected = fastlsh.deduplicate(TEXTS, 0.6, priority=FRAME["score"].to_numpy())
     found = FRAME.select(TEXT.keep(0.6, priority=priority))["text"]
     assert found.to_list() == expected.kept.tolist()
     assert found.to_list() != fastlsh.deduplicate(TEXTS, 0.6).kept.tolist()

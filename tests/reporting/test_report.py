@@ -67,7 +67,7 @@ def test_parameters_and_promised_recall(page):
 def test_the_histogram_counts_every_removed_document(page):
     result = deduplicate(TEXTS, 0.5)
     rows = page(result, TEXTS).tables["How similar the removed documents are"][1:]
-    similarity = result.similarity[result.filtered]
+    similarity = result.similarity[result.removed]
     assert [row[0] for row in rows][::5] == ["0.5 to 0.55", "0.75 to 0.8", "1"]
     for label, _, count in rows:
         low, _, high = label.partition(" to ")
@@ -93,7 +93,7 @@ def test_the_bins_have_round_borders(page, threshold, first, last):
     rows = page(result, TEXTS).tables["How similar the removed documents are"][1:]
     assert (rows[0][0], rows[-2][0], rows[-1][0]) == (first, last, "1")
     assert 6 < len(rows) <= 12
-    assert sum(number(row[2]) for row in rows) == len(result.filtered)
+    assert sum(number(row[2]) for row in rows) == len(result.removed)
     ends = [label.split(" to ") for label, _, _ in rows[:-1]]
     assert [low for low, _ in ends[1:]] == [high for _, high in ends[:-1]]
     seen = page(result, TEXTS).tables["Parameters and recall"]
@@ -274,7 +274,7 @@ def test_a_result_of_rethreshold(page):
 def test_nothing_in_a_text_acts(page, shingler):
     texts = [NASTY + "a" * n + " end" for n in range(1, 4)] + ["<b>", "\x00", "\u202e"]
     result = deduplicate(texts, 0.3, shingler=shingler)
-    assert len(result.filtered) > 0
+    assert len(result.removed) > 0
     seen = page(
         result, texts, ids=[NASTY + str(n) for n in range(6)], title=NASTY,
         notes={NASTY: NASTY}, seconds={NASTY: 1.0},

@@ -110,7 +110,8 @@ def test_results_as_polars(pairs, deduplication):
     assert frame.rows() == list(
         zip(pairs.left, pairs.right, pairs.similarity, pairs.left_id, pairs.right_id, strict=True)
     )
-    frame = pl.DataFrame(deduplication)
+    assert pairs.to_polars().equals(frame)
+    frame = deduplication.to_polars()
     assert frame["kept"].to_list() == deduplication.kept.tolist()
     assert frame["similarity"].to_list() == deduplication.similarity.tolist()
 
@@ -139,8 +140,13 @@ def test_deduplication(deduplication):
     assert deduplication.against_index.tolist() == [-1] * 6
     assert deduplication.similarity.tolist() == [1, 28 / 29, 1, 1, 1, 25 / 28]
     assert deduplication.selected.tolist() == [0, 2, 3]
-    assert deduplication.filtered.tolist() == [1, 4, 5]
-    assert list(deduplication) == [("b", "a", 28 / 29), ("e", "a", 1.0), ("f", "c", 25 / 28)]
+    assert deduplication.removed.tolist() == [1, 4, 5]
+    assert list(deduplication.proofs()) == [
+        ("b", "a", 28 / 29),
+        ("e", "a", 1.0),
+        ("f", "c", 25 / 28),
+    ]
+    assert (deduplication.n_kept, deduplication.n_removed, len(deduplication)) == (3, 3, 6)
     assert deduplication.duplicate_ratio == 0.5
     assert deduplication.clusters() == [["a", "b", "e"], ["c", "f"]]
     every = [["a", "b", "e"], ["c", "f"], ["d"]]
@@ -200,16 +206,16 @@ def test_nothing_to_release_without_verification():
 
 def test_no_documents():
     result = deduplicate([])
-    assert len(result) == len(result.selected) == len(result.filtered) == 0
+    assert len(result) == len(result.selected) == len(result.removed) == 0
     assert result.duplicate_ratio == 0.0
-    assert result.clusters() == list(result) == []
+    assert result.clusters() == []
     assert len(result.proofs()) == 0
     assert result.clusters(singletons=True) == list(result.proofs()) == []
 
 
 def test_without_ids_documents_are_called_by_number():
     result = deduplicate(TEXTS, 0.7)
-    assert list(result) == [(1, 0, 28 / 29), (4, 0, 1.0), (5, 2, 25 / 28)]
+    assert list(result.proofs()) == [(1, 0, 28 / 29), (4, 0, 1.0), (5, 2, 25 / 28)]
     assert result.clusters() == [[0, 1, 4], [2, 5]]
     assert result.clusters(singletons=True) == [[0, 1, 4], [2, 5], [3]]
     assert next(iter(near_duplicates(TEXTS, 0.9))) == (0, 1, 28 / 29)
@@ -253,7 +259,7 @@ def test_proofs_tell_the_documents_of_against_apart(given, names):
     assert proofs.against.tolist() == [False, True, False, True]
     assert proofs.similarity.tolist() == [28 / 29, 1.0, 1.0, 25 / 28]
     assert list(zip(proofs.id, proofs.kept_id, strict=True)) == names
-    assert list(proofs) == list(result)
+    assert len(proofs) == result.n_removed == len(result) - result.n_kept
     assert [(a, b) for a, b, _ in proofs] == names
     assert "4 removed" in repr(proofs)
 

@@ -51,14 +51,14 @@ def test_the_recall_that_is_stated(containment, num_perm, recall, ratios):
         error = math.sqrt(recall * (1 - recall) / len(found))
         assert np.mean(found) >= recall - 4.2 * error, ratio
     by_similarity = deduplicate(texts, rule="contained", containment=containment, keep="longest")
-    assert len(by_similarity.filtered) < len(result.filtered) / 2
+    assert len(by_similarity.removed) < len(result.removed) / 2
 
 
 def test_every_removal_is_exact_and_the_same_for_all_threads():
     texts, _ = passages((1.5, 8), n=60)
     texts += ["", None, texts[0], texts[70]]
     first = deduplicate(texts, containment=0.7, threads=1, **CONTAINED)
-    gone = first.filtered
+    gone = first.removed
     shares = fastlsh.containment(texts, (gone, first.kept_index[gone]))
     assert (shares == first.similarity[gone]).all()
     assert (shares >= 0.7).all()

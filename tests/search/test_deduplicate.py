@@ -43,6 +43,11 @@ def expected_outcome(truth, fixed, *args, **options):
     return found, limited
 
 
+def as_options(keep):
+    """Return a word, or a list of priorities, as the keyword argument of `deduplicate`."""
+    return {"keep": keep} if isinstance(keep, str) else {"priority": keep}
+
+
 priorities = st.one_of(
     st.sampled_from(["first", "last", "longest"]),
     st.lists(st.integers(-3, 3), min_size=24, max_size=24),
@@ -57,7 +62,7 @@ def test_equal_to_the_oracle(texts, against, threshold, banding, verify, keep, m
     keep = keep if isinstance(keep, str) else keep[: len(texts)]
     bands, rows = banding
     result = deduplicate(
-        texts, threshold, against=against, keep=keep, max_candidates=most, verify=verify,
+        texts, threshold, against=against, **as_options(keep), max_candidates=most, verify=verify,
         shingler=Shingler(size=size), num_perm=16, bands=bands, rows=rows,
     )  # fmt: skip
     known = against or []
@@ -81,7 +86,7 @@ def test_contained_equals_the_oracle(texts, against, banding, keep, most, size, 
     keep = keep if isinstance(keep, str) else keep[: len(texts)]
     bands, rows = banding
     result = deduplicate(
-        texts, 0.5, against=against, keep=keep, max_candidates=most, rule="contained",
+        texts, 0.5, against=against, **as_options(keep), max_candidates=most, rule="contained",
         containment=share, shingler=Shingler(size=size), num_perm=16, bands=bands, rows=rows,
     )  # fmt: skip
     known = against or []
@@ -201,7 +206,7 @@ def test_no_chains():
     shingler = Shingler(size=1)
     found = deduplicate(texts, 0.8, shingler=shingler, bands=64, rows=2)
     assert found.kept.tolist() == [True, False, True]
-    assert list(found) == [(1, 0, 10 / 12)]
+    assert list(found.proofs()) == [(1, 0, 10 / 12)]
 
 
 def test_contained_loses_nothing():
@@ -210,18 +215,18 @@ def test_contained_loses_nothing():
     changed = short.replace("another", "no other")
     options = {"threshold": 0.3, "num_perm": 1928, "rule": "contained", "keep": "longest"}
     found = deduplicate([short, long, changed, short], ids="abcd", **options)
-    assert list(found) == [("a", "b", 1.0), ("d", "b", 1.0)]
+    assert list(found.proofs()) == [("a", "b", 1.0), ("d", "b", 1.0)]
     assert (found.rule, found.containment, found.threshold) == ("contained", 1.0, 0.3)
     # In the order of the input the short one is kept, and the long one is not in it.
     assert deduplicate([short, long], 0.3, rule="contained", num_perm=1928).kept.all()
     less = deduplicate([short, long, changed], containment=0.7, ids="abc", **options)
     share = len(shingles(changed) & shingles(long)) / len(shingles(changed))
     assert 0.7 < share < 1
-    assert list(less) == [("a", "b", 1.0), ("c", "b", share)]
+    assert list(less.proofs()) == [("a", "b", 1.0), ("c", "b", share)]
     again = deduplicate([short, long, changed], less.threshold, ids="abc", **less.options)
-    assert list(again) == list(less)
+    assert list(again.proofs()) == list(less.proofs())
     higher = less.rethreshold(0.99)
-    assert list(higher) == [("a", "b", 1.0)]
+    assert list(higher.proofs()) == [("a", "b", 1.0)]
     assert (higher.containment, higher.threshold) == (0.99, 0.3)
     with pytest.raises(ValueError, match=r"between 0\.99 \(of this result\)"):
         higher.rethreshold(0.98)
@@ -236,7 +241,7 @@ def test_the_priority_decides_who_stays():
     options = {"threshold": 0.8}
 
     def kept(keep):
-        return deduplicate(texts, keep=keep, **options).selected.tolist()
+        return deduplicate(texts, **as_options(keep), **options).selected.tolist()
 
     assert kept("first") == [0, 3]
     assert kept("last") == [2, 3]
@@ -280,9 +285,11 @@ def test_empty_documents_stay():
     ("options", "name"),
     [
         ({"keep": "best"}, "keep"),
-        ({"keep": [1]}, "keep"),
-        ({"keep": ["a", "b"]}, "keep"),
-        ({"keep": [1.0, np.nan]}, "keep holds NaN, at document 1"),
+        ({"keep": [1, 2]}, "keep must be one of .*; an array of numbers is priority="),
+        ({"keep": "last", "priority": [1, 2]}, "give keep or priority, not both"),
+        ({"priority": [1]}, "priority must hold one number for each of the 2"),
+        ({"priority": ["a", "b"]}, "priority must hold one number"),
+        ({"priority": [1.0, np.nan]}, "priority holds NaN, at document 1"),
         ({"max_candidates": 0}, "max_candidates"),
         ({"against_ids": ["a"]}, "against_ids has 1 elements for 0"),
         ({"rule": "contains"}, "rule must be one of jaccard, contained, got 'contains'"),

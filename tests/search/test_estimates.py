@@ -58,7 +58,7 @@ def test_no_pairs(tmp_path):
     for engine in ("memory", "disk"):
         out = tmp_path / "out.tsv"
         result = near_duplicate_files(tmp_path / "in.jsonl", out, estimates=True, engine=engine)
-        assert result.pairs == 0
+        assert result.n_pairs == 0
         assert out.read_text(encoding="utf-8") == "id_a\tid_b\tjaccard\testimate\n"
 
 

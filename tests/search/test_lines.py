@@ -102,9 +102,9 @@ def test_alike_ones_go_as_documents_do(verify, documents, known):
     first = sum(d < known for d, *_ in everything)
     same = deduplicate(lines[first:], 0.6, against=lines[:first], **search)
     kept = np.where(same.against_index >= 0, same.against_index, same.kept_index + first)
-    expected = [(*everything[n + first], *everything[kept[n]]) for n in same.filtered]
+    expected = [(*everything[n + first], *everything[kept[n]]) for n in same.removed]
     assert proofs(result, known) == expected
-    assert np.array_equal(result.similarity, same.similarity[same.filtered], equal_nan=True)
+    assert np.array_equal(result.similarity, same.similarity[same.removed], equal_nan=True)
     assert result.limited == same.limited
 
 

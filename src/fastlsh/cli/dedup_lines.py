@@ -113,11 +113,11 @@ def _summarise(result: FileLineDeduplication) -> None:
             f" probability {params.probability(threshold):.4f}"
         )
     say(
-        f"{result.removed} {result.by}s removed from {result.changed} documents"
+        f"{result.n_removed} {result.by}s removed from {result.changed} documents"
         f" (duplicate ratio {result.duplicate_ratio:.4f})"
     )
     say(
-        f"{result.characters} characters removed; {result.kept} rows written;"
+        f"{result.characters} characters removed; {result.written} rows written;"
         f" {result.emptied} texts became empty"
     )
     say(f"engine: {result.reason}")

@@ -55,4 +55,4 @@ def run(arguments: argparse.Namespace) -> None:
         )
         watch.result(result)
     warn_of_rows(result)
-    summarise(arguments, result, f"{result.pairs} pairs")
+    summarise(arguments, result, f"{result.n_pairs} pairs")

@@ -61,13 +61,13 @@ def decide_parts(
     def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if job.cutting is not None and are_equal_wanted(job.params):
             return _equal_ones(job, part, summary.known), np.empty(0, np.int64)
-        preference: Any = keep
+        order: dict[str, Any] = {"keep": keep}
         if keep is None:
             bits = np.ascontiguousarray(part.rows["priority"])
-            preference = bits if summary.whole else bits.view(np.float64)
+            order = {"priority": bits if summary.whole else bits.view(np.float64)}
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
-            part.texts, numbers, job.params, against=numbers < summary.known, keep=preference,
+            part.texts, numbers, job.params, against=numbers < summary.known, **order,
             max_candidates=most, threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number

@@ -20,7 +20,7 @@ def deduplicate_files(
     threshold: float = 0.8,
     *,
     against: Paths = (),
-    keep: str | None = None,
+    keep: str = "first",
     priority: str | None = None,
     convert_to: str | None = None,
     removed: Path | None = None,
@@ -65,7 +65,7 @@ def deduplicate_files(
     against
         Files of a reference collection, whose documents have the highest priority.
     keep
-        "first", "last" or "longest"; default: "first".
+        "first", "last" or "longest".
     priority
         A column of numbers, instead of `keep`: the document with the highest number is kept, and
         ties go to the earlier one. A row without a number is a bad row.
@@ -127,8 +127,7 @@ def deduplicate_files(
     >>> import fastlsh
     >>> done = fastlsh.deduplicate_files("pages/*.jsonl.gz", "kept/", memory="4G")  # doctest: +SKIP
     """
-    if priority is not None and keep is not None:
-        raise ValueError("give keep or priority, not both")
+    check_keep(keep, with_priority=priority is not None)
     search, tokens = tokens_as_words(search)
     reading = Reading(
         text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority,
@@ -139,7 +138,6 @@ def deduplicate_files(
             'keep="longest" counts characters, which token ids do not have: give a column of'
             " numbers as the priority"
         )
-    keep = None if priority is not None else str(check_keep(keep or "first", 0))
     most = check_integer(max_candidates, "max_candidates")
     looking = Search.of(threshold, search, threads, progress)
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
@@ -162,7 +160,7 @@ def _deduplicated(
     reading: Reading,
     looking: Search,
     machine: Machine,
-    keep: str | None,
+    keep: str,
     most: int,
     tell: Tell | None,
 ) -> FileDeduplication:
@@ -187,23 +185,23 @@ def _deduplicated(
     if engine_for.job is None:
         reading = within(reading, machine.memory, engine_for.per_document)
         keywords = {
-            **looking.keywords, "keep": keep or "first", "max_candidates": most,
+            **looking.keywords, "keep": keep, "max_candidates": most,
             "rule": looking.params.rule, "containment": looking.params.containment,
         }  # fmt: skip
         result, *read = in_memory.run_deduplication(
             given, known, targets, reading, keywords, notes, looking.options, clock
         )
         return FileDeduplication(
-            documents=result.documents, kept=int(result.kept.sum()), empty=result.empty,
+            documents=result.documents, n_kept=result.n_kept, empty=result.empty,
             limited=result.limited, engine="memory", **counts_of(*read), **shared,
         )  # fmt: skip
     work_done = on_disk.run_deduplication(
-        engine_for.job, targets, keep=keep, max_candidates=most, notes=notes,
-        machine=machine, clock=clock,
+        engine_for.job, targets, keep=None if reading.priority else keep, max_candidates=most,
+        notes=notes, machine=machine, clock=clock,
     )  # fmt: skip
     summary = work_done.summary
     documents = summary.documents - summary.known
     return FileDeduplication(
-        documents=documents, kept=documents - work_done.removed, empty=summary.empty,
+        documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
         limited=work_done.limited, engine="disk", **counts_of_summary(summary), **shared,
     )  # fmt: skip

@@ -54,12 +54,12 @@ def run_deduplication(
         collection = reading.read(inputs, **together, **how)
         known = reading.read(against, against=True, mixed=True, **how) if against else Collection()
     if collection.priority is not None:
-        keywords["keep"] = collection.priority
+        keywords["priority"] = collection.priority
     result = deduplicate(collection.texts, against=known.texts, **keywords)
     with replacing_together():
         with clock("writing"):
             if targets.removed is not None:
-                outside = result.against_index[result.filtered] >= 0 if against else None
+                outside = result.against_index[result.removed] >= 0 if against else None
                 write_table(targets.removed, _proofs(result, collection, known, outside))
             if targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection))
@@ -131,7 +131,7 @@ def _proofs(
     against: Collection,
     outside: NDArray[np.bool_] | None,
 ) -> dict[str, Any]:
-    gone = result.filtered
+    gone = result.removed
     ids, reason = with_known(
         collection, against, result.kept_index[gone], result.against_index[gone]
     )

@@ -86,7 +86,7 @@ def _texts_of(collection: Collection, chosen: Any) -> Any:
 
 
 def _proofs(result: Deduplication, collection: Collection) -> dict[str, Any]:
-    gone = result.filtered
+    gone = result.removed
     outside = result.against_index[gone]
     reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
     ids = [*collection.ids, *(result.against_ids or ())]

@@ -131,8 +131,8 @@ def deduplicate_line_files(
                 given, known, targets, limited, cutting, drop_empty, keywords, notes, options, clock
             )
             return FileLineDeduplication(
-                documents=found.documents, kept=kept, changed=len(found.changed),
-                emptied=len(found.emptied), spans=found.spans, removed=len(found),
+                documents=found.documents, written=kept, changed=len(found.changed),
+                emptied=len(found.emptied), spans=found.spans, n_removed=len(found),
                 characters=found.characters, limited=found.limited, engine="memory",
                 **counts_of(*read), **shared,
             )  # fmt: skip
@@ -141,8 +141,8 @@ def deduplicate_line_files(
             machine=machine, clock=clock,
         )  # fmt: skip
         return FileLineDeduplication(
-            documents=done.documents, kept=done.documents - (done.emptied if drop_empty else 0),
-            changed=done.changed, emptied=done.emptied, spans=done.spans, removed=done.removed,
+            documents=done.documents, written=done.documents - (done.emptied if drop_empty else 0),
+            changed=done.changed, emptied=done.emptied, spans=done.spans, n_removed=done.removed,
             characters=done.characters, limited=done.limited, engine="disk",
             **counts_of_summary(done.summary), **shared,
         )  # fmt: skip

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.disk import gathering, linking, signing
@@ -98,7 +97,9 @@ def run_deduplication(
                     write_table(targets.clusters, cluster_columns(ids, number, cluster))
                 limited = limited_documents(job, linked)
                 if targets.report is not None:
-                    decided = {"keep": keep or np.empty(0), "max_candidates": max_candidates}
+                    decided: dict[str, Any] = {"max_candidates": max_candidates}
+                    if keep is not None:
+                        decided["keep"] = keep
                     report_largest(
                         job, summary, proofs, ids, limited, decided, targets.report, notes, clock
                     )

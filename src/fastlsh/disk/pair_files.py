@@ -124,7 +124,7 @@ def _pairs(
             given, target, reading, keywords, looking.options, clock
         )
         return FilePairs(
-            documents=pairs.documents, pairs=len(pairs), empty=pairs.empty, engine="memory",
+            documents=pairs.documents, n_pairs=len(pairs), empty=pairs.empty, engine="memory",
             **counts_of(collection), **shared,
         )  # fmt: skip
     summary, found = on_disk.run_pairs(
@@ -132,6 +132,6 @@ def _pairs(
         clock=clock,
     )  # fmt: skip
     return FilePairs(
-        documents=summary.documents, pairs=found, empty=summary.empty, engine="disk",
+        documents=summary.documents, n_pairs=found, empty=summary.empty, engine="disk",
         **counts_of_summary(summary), **shared,
     )  # fmt: skip

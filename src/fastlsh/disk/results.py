@@ -12,7 +12,7 @@ class FileDeduplication:
 
     Attributes
     ----------
-    documents, kept, empty : int
+    documents, n_kept, empty : int
         The number of documents in the inputs, of those kept, and of those without a shingle.
     limited : int
         How many documents were kept without being compared with every candidate.
@@ -36,7 +36,7 @@ class FileDeduplication:
     """
 
     documents: int
-    kept: int
+    n_kept: int
     empty: int
     limited: int
     skipped: int
@@ -50,14 +50,14 @@ class FileDeduplication:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
-    def removed(self) -> int:
+    def n_removed(self) -> int:
         """The number of removed documents."""
-        return self.documents - self.kept
+        return self.documents - self.n_kept
 
     @property
     def duplicate_ratio(self) -> float:
         """The share of removed documents, 0 to 1."""
-        return self.removed / self.documents if self.documents else 0.0
+        return self.n_removed / self.documents if self.documents else 0.0
 
 
 @dataclass
@@ -66,11 +66,11 @@ class FileLineDeduplication:
 
     Attributes
     ----------
-    documents, kept : int
+    documents, written : int
         The number of documents in the inputs, and of rows written.
     changed, emptied : int
         How many documents lost some of their text, and how many all of it.
-    spans, removed : int
+    spans, n_removed : int
         How many lines or paragraphs there are, and how many of them were removed.
     characters : int
         How many code points were removed.
@@ -82,11 +82,11 @@ class FileLineDeduplication:
     """
 
     documents: int
-    kept: int
+    written: int
     changed: int
     emptied: int
     spans: int
-    removed: int
+    n_removed: int
     characters: int
     limited: int
     skipped: int
@@ -101,9 +101,14 @@ class FileLineDeduplication:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
+    def n_kept(self) -> int:
+        """The number of lines or paragraphs that were kept."""
+        return self.spans - self.n_removed
+
+    @property
     def duplicate_ratio(self) -> float:
         """The share of removed lines or paragraphs, 0 to 1."""
-        return self.removed / self.spans if self.spans else 0.0
+        return self.n_removed / self.spans if self.spans else 0.0
 
 
 @dataclass
@@ -112,7 +117,7 @@ class FilePairs:
 
     Attributes
     ----------
-    pairs : int
+    n_pairs : int
         How many pairs were found.
     documents, empty, skipped, skipped_reasons, repeated_ids, threshold, params, engine, reason,
     seconds
@@ -120,7 +125,7 @@ class FilePairs:
     """
 
     documents: int
-    pairs: int
+    n_pairs: int
     empty: int
     skipped: int
     skipped_reasons: list[str]

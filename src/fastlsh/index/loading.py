@@ -42,7 +42,7 @@ def map_index(
     expected: Mapping[str, Any],
     threads: int | None,
     *,
-    verify: bool,
+    check: bool,
 ) -> Memory:
     """Open a file that `write_index` wrote; its arrays stay in the file.
 
@@ -62,7 +62,7 @@ def map_index(
         header = _read_header(path, file, expected, threads)
         data = mapping.mmap(file.fileno(), 0, access=mapping.ACCESS_READ)
     arrays = {entry.name: _array(data, header.first, entry) for entry in header.entries}
-    if verify:
+    if check:
         whole = np.frombuffer(data, np.uint8)
         for entry, checksum in zip(header.entries, header.checksums, strict=True):
             end = header.first + entry.offset + entry.size
@@ -80,7 +80,7 @@ def read_index(
     expected: Mapping[str, Any],
     threads: int | None,
     *,
-    verify: bool = True,
+    check: bool = True,
 ) -> Memory:
     """Read and check a file that `write_index` wrote, into memory; otherwise as `map_index`."""
     with FileIO(path) as file:

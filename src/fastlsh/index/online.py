@@ -104,7 +104,7 @@ class Index(Changing):
         path: str | os.PathLike[str],
         *,
         mmap: bool = False,
-        verify: bool = False,
+        check: bool = False,
         threads: int | None = None,
         threshold: float | None = None,
         **keywords: "Unpack[BandingKeywords]",
@@ -118,7 +118,7 @@ class Index(Changing):
         mmap
             Map the file into memory instead of reading it: the index opens at once, whatever its
             size, and queries read what they need. It is read-only, and the file must not change.
-        verify
+        check
             With ``mmap=True``, read and check the whole file. By default, only the header is
             checked; damage elsewhere leads to wrong answers or a ValueError, but never to a crash.
             (Without ``mmap=True``, the whole file is always checked.)
@@ -139,7 +139,7 @@ class Index(Changing):
         check_key(keywords.get("key"))
         expected = {"threshold": threshold, **keywords}
         read = map_index if mmap else read_index
-        return cls._over(read(path, expected, threads, verify=verify))
+        return cls._over(read(path, expected, threads, check=check))
 
     @classmethod
     @shares(SearchParams.of, without=REMOVAL_ONLY, optional=SearchKeywords.__annotations__)

@@ -52,7 +52,7 @@ def _filled(
 
 
 def _mapped(path: str, expected: dict[str, Any], threads: int) -> Memory:
-    return map_index(path, expected, threads, verify=False)
+    return map_index(path, expected, threads, check=False)
 
 
 def _opened(

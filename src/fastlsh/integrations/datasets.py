@@ -19,7 +19,7 @@ from fastlsh.search import deduplicate as deduplicate_texts
 from fastlsh.signatures import MinHasher
 
 
-def text_column(dataset: Any, column: str = "text") -> Any:
+def text_column(dataset: Any, text: str = "text") -> Any:
     """Return a column of a Dataset as an Arrow column, without a copy unless rows were selected.
 
     Raises
@@ -27,15 +27,13 @@ def text_column(dataset: Any, column: str = "text") -> Any:
     TypeError, ValueError
         `dataset` is not a Dataset, or does not have the column.
     """
-    _check(dataset, column, streams=False)
+    _check(dataset, text, streams=False)
     if dataset._indices is None:
-        return dataset.data.column(column)
-    return dataset.with_format("arrow")[column][:]
+        return dataset.data.column(text)
+    return dataset.with_format("arrow")[text][:]
 
 
-def deduplicate(
-    dataset: Any, threshold: float = 0.8, *, column: str = "text", **options: Any
-) -> Any:
+def deduplicate(dataset: Any, threshold: float = 0.8, *, text: str = "text", **options: Any) -> Any:
     """Return a dataset without its near-duplicates.
 
     Parameters
@@ -45,7 +43,7 @@ def deduplicate(
         compared with the rows kept before it.
     threshold
         As in `fastlsh.deduplicate`.
-    column
+    text
         The column of texts; None counts as an empty document.
     **options
         For a Dataset, the options of `fastlsh.deduplicate`. For an IterableDataset, those of
@@ -66,28 +64,28 @@ def deduplicate(
     """
     from datasets import IterableDataset
 
-    _check(dataset, column)
+    _check(dataset, text)
     if not isinstance(dataset, IterableDataset):
-        result = deduplicate_texts(text_column(dataset, column), threshold, **options)
+        result = deduplicate_texts(text_column(dataset, text), threshold, **options)
         return dataset.select(result.selected)
     batch_size = options.pop("batch_size", 1000)
     if not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
     options = {"threshold": threshold, **options}
     Index(**options)  # an unsuitable option raises now, not when the first row is read
-    asked = {"dataset": dataset, "column": column, "batch_size": batch_size, "options": options}
+    asked = {"dataset": dataset, "text": text, "batch_size": batch_size, "options": options}
     return IterableDataset.from_generator(_fresh, features=dataset.features, gen_kwargs=asked)
 
 
 def _fresh(
-    dataset: Any, column: str, batch_size: int, options: dict[str, Any]
+    dataset: Any, text: str, batch_size: int, options: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows that resemble no earlier row."""
     index, seen = Index(**options), 0
     for batch in dataset.iter(batch_size=batch_size):
-        if column not in batch:
-            raise ValueError(f"the dataset has no column {column!r}; it has {', '.join(batch)}")
-        texts = batch[column]
+        if text not in batch:
+            raise ValueError(f"the dataset has no column {text!r}; it has {', '.join(batch)}")
+        texts = batch[text]
         new = index.insert_unique(range(seen, seen + len(texts)), texts)
         seen += len(texts)
         for row in np.flatnonzero(new).tolist():
@@ -98,7 +96,7 @@ def add_signatures(
     dataset: Any,
     hasher: MinHasher | None = None,
     *,
-    column: str = "text",
+    text: str = "text",
     name: str = "signature",
     batch_size: int = 1000,
     num_proc: int | None = None,
@@ -111,7 +109,7 @@ def add_signatures(
         A Dataset.
     hasher
         Computes the signatures; by default ``MinHasher()``.
-    column, name
+    text, name
         The column of texts, and the name of the new column.
     batch_size, num_proc
         As in `Dataset.map`. The hasher uses several threads in any case, so a single process is
@@ -128,10 +126,10 @@ def add_signatures(
     TypeError, ValueError
         An argument is unsuitable, or a column `name` exists already.
     """
-    _check(dataset, column, streams=False)
+    _check(dataset, text, streams=False)
     if name in dataset.column_names:
         raise ValueError(f"the dataset has a column {name!r} already: choose another name")
-    signer = _Signer(hasher or MinHasher(), column, name)
+    signer = _Signer(hasher or MinHasher(), text, name)
     signed = dataset.with_format("arrow").map(
         signer, batched=True, batch_size=batch_size, num_proc=num_proc
     )

@@ -71,7 +71,7 @@ class Deduplication(PipelineStep):  # type: ignore[misc]
             texts = [document.text for document in documents]
             ids = [document.id for document in documents]
             result = deduplicate(texts, self.threshold, ids=ids, **self.options)
-        proofs = iter(result)
+        proofs = iter(result.proofs())
         with self.exclusion_writer or nullcontext() as writer:
             for document, kept in zip(documents, result.kept.tolist(), strict=True):
                 self.stat_update(StatHints.total)

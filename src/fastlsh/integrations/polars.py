@@ -60,7 +60,7 @@ class Expressions:
             As in `fastlsh.deduplicate`.
         priority
             An expression or the name of a column of numbers. Of similar documents, the one with
-            the highest number is kept. It replaces ``keep=``.
+            the highest number is kept, instead of the one that ``keep=`` chooses.
 
         Returns
         -------
@@ -99,14 +99,13 @@ class Expressions:
         priority: pl.Expr | str | None,
         options: dict[str, Any],
     ) -> pl.Expr:
-        if priority is not None and "keep" in options:
-            raise ValueError("give keep or priority, not both")
-        deduplicate([], threshold, **{**options, "against": None, "against_ids": None})
+        checked = {**options, "against": None, "against_ids": None}
+        deduplicate([], threshold, priority=None if priority is None else (), **checked)
 
         def decide(columns: Sequence[pl.Series]) -> pl.Series:
             texts, *priorities = columns
-            given: dict[str, Any] = {"keep": priorities[0].to_numpy()} if priorities else {}
-            result = deduplicate(texts, threshold, **options, **given)
+            given = priorities[0].to_numpy() if priorities else None
+            result = deduplicate(texts, threshold, priority=given, **options)
             return pl.Series(texts.name, answer(result), dtype=dtype)
 
         if priority is None:

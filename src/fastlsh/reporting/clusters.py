@@ -29,7 +29,7 @@ class Clusters:
     """
 
     def __init__(self, result: Deduplication) -> None:
-        self.removed = result.filtered
+        self.removed = result.removed
         inside, outside = result.kept_index[self.removed], result.against_index[self.removed]
         self.proof = np.where(inside >= 0, inside, result.documents + outside)
         self.similarity = result.similarity[self.removed]

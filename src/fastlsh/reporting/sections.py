@@ -59,11 +59,10 @@ def tiles(counted: Sequence[tuple[str, str]]) -> str:
 
 def parameters(result: Deduplication) -> str:
     """Show the parameters of the run and the recall that they promise."""
-    keep = result.options.get("keep")
-    kept = PRIORITY[keep] if isinstance(keep, str) else "by the given priorities"
-    return searched(
-        result.params, result.threshold, result.options, "document", kept, _rule(result)
-    )
+    options = result.options
+    by_word = options.get("priority") is None and "keep" in options
+    kept = PRIORITY[options["keep"]] if by_word else "by the given priorities"
+    return searched(result.params, result.threshold, options, "document", kept, _rule(result))
 
 
 def searched(

@@ -1,6 +1,6 @@
 """Which documents are kept, and why the others are not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,10 +16,9 @@ from fastlsh.results.table import Table
 class Deduplication(Table):
     """Tells which documents are kept and, for every other one, the kept one that proves it.
 
-    It is an Arrow table with one row per document, and an iterable of the proofs: (id, kept_id,
-    similarity) of each removed document. Arrays and attributes number the documents from 0. Where
-    single documents are listed, they are named by their ids if any were given, and otherwise by
-    these numbers.
+    It is an Arrow table with one row per document; `proofs` has one row for each removed document.
+    Arrays and attributes number the documents from 0. Where single documents are listed, they are
+    named by their ids if any were given, and otherwise by these numbers.
 
     Attributes
     ----------
@@ -103,14 +102,24 @@ class Deduplication(Table):
         return np.flatnonzero(self.kept)
 
     @property
-    def filtered(self) -> NDArray[np.int64]:
+    def removed(self) -> NDArray[np.int64]:
         """The numbers of the removed documents, int64, ascending."""
         return np.flatnonzero(~self.kept)
 
     @property
+    def n_kept(self) -> int:
+        """How many documents are kept."""
+        return int(self.kept.sum())
+
+    @property
+    def n_removed(self) -> int:
+        """How many documents are removed."""
+        return self.documents - self.n_kept
+
+    @property
     def duplicate_ratio(self) -> float:
         """The share of removed documents, 0 to 1."""
-        return len(self.filtered) / self.documents if self.documents else 0.0
+        return self.n_removed / self.documents if self.documents else 0.0
 
     @property
     def least(self) -> float:
@@ -125,19 +134,15 @@ class Deduplication(Table):
     def __len__(self) -> int:
         return self.documents
 
-    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
-        """Iterate over the proofs, as ``iter(result.proofs())`` does."""
-        return iter(self.proofs())
-
     def __repr__(self) -> str:
         return (
-            f"<Deduplication: {len(self.selected):,} of {self.documents:,} documents kept, "
+            f"<Deduplication: {self.n_kept:,} of {self.documents:,} documents kept, "
             f"{self.duplicate_ratio:.1%} duplicates>"
         )
 
     def proofs(self) -> Proofs:
         """Return the table of all removed documents, each with the kept one that it duplicates."""
-        removed = self.filtered
+        removed = self.removed
         outside = self.against_index[removed]
         return Proofs(
             removed,

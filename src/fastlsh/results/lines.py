@@ -109,9 +109,19 @@ class LineDeduplication(Table):
         return self._kept_id(slice(None))
 
     @property
+    def n_kept(self) -> int:
+        """How many spans are kept."""
+        return self.spans - self.n_removed
+
+    @property
+    def n_removed(self) -> int:
+        """How many spans are removed."""
+        return len(self)
+
+    @property
     def duplicate_ratio(self) -> float:
         """The share of removed spans, 0 to 1."""
-        return len(self) / self.spans if self.spans else 0.0
+        return self.n_removed / self.spans if self.spans else 0.0
 
     def __len__(self) -> int:
         return len(self.document)

@@ -35,6 +35,12 @@ class Table:
 
         return pd.DataFrame(self._columns())
 
+    def to_polars(self) -> Any:
+        """Return a polars.DataFrame; needs polars. Ids that are not integers become strings."""
+        import polars as pl
+
+        return pl.DataFrame(self)
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the first rows."""
         columns = self._columns(slice(SHOWN))

@@ -22,7 +22,7 @@ from fastlsh.search.known import (
     signed_with,
 )
 from fastlsh.search.short_shingles import warn_of_short_shingles
-from fastlsh.stages import check_keep, decide, priority_order, sign
+from fastlsh.stages import check_keep, check_priority, decide, priority_order, sign
 from fastlsh.texts import as_texts, joined
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def deduplicate(
     against_signatures: NDArray[np.uint32] | None = None,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
-    keep: str | ArrayLike = "first",
+    keep: str = "first",
+    priority: ArrayLike | None = None,
     max_candidates: int = 1000,
     **keywords: "Unpack[DeduplicationKeywords]",
 ) -> Deduplication:
@@ -68,9 +69,11 @@ def deduplicate(
     against_ids
         The ids of its documents; an index has its own.
     keep
-        Which of several near-duplicates is kept: "first", "last", "longest" (in code points of the
-        normalised text; in bytes with unit "byte"), or the one with the highest priority, given
-        as an array with a number for each document. Ties go to the earlier document.
+        Which of several near-duplicates is kept: "first", "last" or "longest" (in code points of
+        the normalised text; in bytes with unit "byte"; ties go to the earlier document).
+    priority
+        Instead of `keep`: a number for each document, of which the highest is kept. Ties go to the
+        earlier document.
     max_candidates
         The most kept documents that one document is compared with. `Deduplication.limited` counts
         the documents for which this limit, or a bucket with more than 64 kept documents, left out
@@ -101,7 +104,7 @@ def deduplicate(
     options = made(RunOptions.of, keywords)
     return deduplicate_texts(
         texts, params, options, against=against, against_signatures=against_signatures, ids=ids,
-        against_ids=against_ids, keep=keep, max_candidates=max_candidates,
+        against_ids=against_ids, keep=keep, priority=priority, max_candidates=max_candidates,
     )  # fmt: skip
 
 
@@ -114,7 +117,8 @@ def deduplicate_texts(
     against_signatures: NDArray[np.uint32] | None = None,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
-    keep: str | ArrayLike = "first",
+    keep: str = "first",
+    priority: ArrayLike | None = None,
     max_candidates: int = 1000,
 ) -> Deduplication:
     """Remove the near-duplicates as `deduplicate` does."""
@@ -122,7 +126,8 @@ def deduplicate_texts(
     collection = as_texts(texts)
     known = as_texts([] if against is None or isinstance(against, Index) else against)
     ids = check_ids(ids, len(collection))
-    preference = check_keep(keep, len(collection))
+    check_keep(keep, with_priority=priority is not None)
+    priorities = None if priority is None else check_priority(priority, len(collection))
     ready, clock = None, Stopwatch()
     if isinstance(against, Index):
         check_no_containment(params)
@@ -151,7 +156,7 @@ def deduplicate_texts(
         signed = signed_with(ready, signed, params)
     against_ids = check_ids(against_ids, len(known), "against_ids")
     fixed = np.arange(len(everything)) < len(known)
-    order = priority_order(preference, everything, signed.lengths, fixed, params)
+    order = priority_order(keep, priorities, everything, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         everything, signed, order, fixed, max_candidates, params, options, clock
     )
@@ -169,7 +174,8 @@ def deduplicate_texts(
         params=params.lsh,
         empty=int((empty_documents(signed.signatures) >= len(known)).sum()),
         options={
-            "keep": keep, "max_candidates": max_candidates, **asked.removal_keywords
+            "keep": keep, "priority": priority, "max_candidates": max_candidates,
+            **asked.removal_keywords,
         },
         seconds=clock,
     )  # fmt: skip

@@ -33,6 +33,7 @@ from fastlsh.stages.pieces import piece_keys as piece_keys
 from fastlsh.stages.pieces import piece_params as piece_params
 from fastlsh.stages.priority import KEEP as KEEP
 from fastlsh.stages.priority import check_keep as check_keep
+from fastlsh.stages.priority import check_priority as check_priority
 from fastlsh.stages.priority import priority_order as priority_order
 from fastlsh.stages.signing import Signed as Signed
 from fastlsh.stages.signing import hasher_for as hasher_for

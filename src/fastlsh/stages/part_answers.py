@@ -18,7 +18,7 @@ from fastlsh.stages.answers import decide, find_pairs
 from fastlsh.stages.batches import SignedBatch
 from fastlsh.stages.columns import check_ascending, check_numbers
 from fastlsh.stages.copies import hashing_steps
-from fastlsh.stages.priority import check_keep, check_priorities, priority_order
+from fastlsh.stages.priority import check_keep, check_priority, priority_order
 from fastlsh.stages.signing import Signed, sign
 from fastlsh.texts import Texts, as_texts
 
@@ -56,7 +56,8 @@ def decide_part(
     params: SearchParams,
     *,
     against: ArrayLike | None = None,
-    keep: str | ArrayLike = "first",
+    keep: str = "first",
+    priority: ArrayLike | None = None,
     max_candidates: int = 1000,
     known: SignedBatch | None = None,
     threads: int | None = None,
@@ -78,8 +79,10 @@ def decide_part(
         bool (n,): documents that are kept in any case, and have priority over all others. Their
         rows of the answer show them as kept. None: there are none.
     keep
-        "first", "last", "longest", or an array with a number for each document of the part,
-        higher ones first. Its numbers for documents of `against` are ignored.
+        "first", "last" or "longest".
+    priority
+        Instead of `keep`: a number for each document of the part, of which the highest is kept;
+        ties go to the first one. Its numbers for documents of `against` are ignored.
     max_candidates, threads
         As in `deduplicate`.
     known
@@ -120,15 +123,15 @@ def decide_part(
     collection, number = _check_part(texts, numbers)
     n = len(collection)
     fixed = _check_against(against, n)
-    if isinstance(keep, str):
-        preference = check_keep(keep, n)
-    else:
-        priorities = np.asarray(keep)
+    check_keep(keep, with_priority=priority is not None)
+    priorities = None
+    if priority is not None:
+        priorities = np.asarray(priority)
         if priorities.shape == (n,) and priorities.dtype.kind in "iufb":
             priorities = np.where(fixed, priorities.dtype.type(0), priorities)
-        preference = check_priorities(priorities, n)[~fixed]
+        priorities = check_priority(priorities, n)[~fixed]
     signed = _signed(collection, known, params, options)
-    order = priority_order(preference, collection, signed.lengths, fixed, params)
+    order = priority_order(keep, priorities, collection, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         collection, signed, order, fixed, max_candidates, params, options
     )

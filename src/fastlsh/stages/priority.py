@@ -10,29 +10,33 @@ from fastlsh.texts import Shingler, Texts
 KEEP = ("first", "last", "longest")
 
 
-def check_keep(keep: str | ArrayLike, n: int) -> str | NDArray[np.generic]:
-    """Return the word, or the priorities of n documents as an array, or raise."""
-    if not isinstance(keep, str):
-        return check_priorities(np.asarray(keep), n)
-    if keep not in KEEP:
-        raise ValueError(f"keep must be one of {', '.join(KEEP)} or an array, got {keep!r}")
+def check_keep(keep: str, *, with_priority: bool = False) -> str:
+    """Return which near-duplicate is kept, or raise; with priorities, ties go to the first one."""
+    if not isinstance(keep, str) or keep not in KEEP:
+        raise ValueError(
+            f"keep must be one of {', '.join(KEEP)}, got {keep!r}; an array of numbers is priority="
+        )
+    if with_priority and keep != "first":
+        raise ValueError(f"give keep or priority, not both, got keep={keep!r}")
     return keep
 
 
-def check_priorities(priorities: NDArray[np.generic], n: int) -> NDArray[np.generic]:
-    """Return the priorities of n documents, or raise."""
+def check_priority(priority: ArrayLike, n: int) -> NDArray[np.generic]:
+    """Return the priorities of n documents as an array, or raise."""
+    priorities = np.asarray(priority)
     if priorities.shape != (n,) or priorities.dtype.kind not in "iufb":
         raise ValueError(
-            f"keep must hold one number for each of the {n} documents, got "
+            f"priority must hold one number for each of the {n} documents, got "
             f"{priorities.dtype} of shape {priorities.shape}"
         )
     if priorities.dtype.kind == "f" and np.isnan(priorities).any():
-        raise ValueError(f"keep holds NaN, at document {int(np.isnan(priorities).argmax())}")
+        raise ValueError(f"priority holds NaN, at document {int(np.isnan(priorities).argmax())}")
     return priorities
 
 
 def priority_order(
-    keep: str | NDArray[np.generic],
+    keep: str,
+    priority: NDArray[np.generic] | None,
     texts: Texts,
     lengths: NDArray[np.int64],
     fixed: NDArray[np.bool_],
@@ -43,19 +47,21 @@ def priority_order(
     Parameters
     ----------
     keep
-        As `check_keep` returns it; an array has a number for each document that is not fixed.
+        One of `KEEP`.
+    priority
+        A number for each document that is not fixed, instead of `keep`.
     texts, lengths
         The collection, and the lengths that signing has counted, int64 (n,).
     fixed
-        bool (n,): these have priority over all others, whatever `keep` says.
+        bool (n,): these have priority over all others.
     params
         Of the search.
     """
     asked = np.flatnonzero(~fixed)
     n = len(asked)
-    if not isinstance(keep, str):
+    if priority is not None:
         # Sorting backwards keeps ties in the order of the input without negating unsigned ones.
-        order = n - 1 - np.argsort(keep[::-1], kind="stable")[::-1]
+        order = n - 1 - np.argsort(priority[::-1], kind="stable")[::-1]
     elif keep == "longest":
         if params.shingler.tokenizer is not None:  # signing has counted tokens
             lengths = _code_points(texts, asked, params.shingler)

@@ -65,9 +65,11 @@ def test_priorities(spark, keep):
         "truth": [draw.random() < 0.5 for _ in IDS],
     }
     df = frame(spark, IDS, TEXTS, **given)
-    expected = memory_proofs(TEXTS, IDS, 0.6, keep=given.get(keep, keep), **EASY)
+    options = {"priority" if keep in given else "keep": keep}
+    values = {"priority": given[keep]} if keep in given else options
+    expected = memory_proofs(TEXTS, IDS, 0.6, **values, **EASY)
     assert expected != memory_proofs(TEXTS, IDS, 0.6, **EASY)
-    assert rows_of(proofs(df, threshold=0.6, keep=keep, **EASY)) == expected
+    assert rows_of(proofs(df, threshold=0.6, **options, **EASY)) == expected
 
 
 def test_all_functions_on_the_examples(spark, examples):
@@ -170,7 +172,7 @@ def test_ids_of_any_type_that_has_an_order(spark, kind):
 def test_other_names_and_binary_texts(spark):
     df = frame(spark, IDS, [None if text is None else text.encode() for text in TEXTS])
     df = df.toDF("a `b`.c", "d.e")
-    kept = deduplicate(df, "d.e", "a `b`.c", 0.6, **EASY)
+    kept = deduplicate(df, 0.6, text="d.e", id="a `b`.c", **EASY)
     expected = fastlsh.deduplicate(TEXTS, 0.6, **EASY)
     assert sorted(row[0] for row in kept.collect()) == [IDS[i] for i in expected.selected]
 
@@ -218,7 +220,7 @@ def test_nothing_is_left(spark):
     for families in ("driver", "rounds"):
         proofs(df, families=families).collect()
         with pytest.raises(ValueError, match="no 'author'"):
-            proofs(df, keep="author", families=families)
+            proofs(df, priority="author", families=families)
     assert spark.catalog.listTables() == tables
     assert spark._jsc.sc().getPersistentRDDs().size() == 0
 

@@ -33,9 +33,15 @@ def df(spark):
         ({"id": 3}, TypeError, "id must be the name of a column, got 3"),
         ({"text": "score"}, TypeError, "'score' of df must hold strings or binary.*got double"),
         ({"id": "map"}, TypeError, "'map' of df must hold ids that have an order, got map<int"),
-        ({"keep": "newest"}, ValueError, "keep must be, one of first, last, longest, a column"),
-        ({"keep": "text"}, TypeError, "'text' must hold numbers, the priorities, got string"),
-        ({"keep": "exact"}, TypeError, "'exact' must hold numbers, the priorities, got decimal"),
+        ({"keep": "newest"}, ValueError, "keep must be one of first, last, longest, got 'newest'"),
+        ({"keep": "last", "priority": "score"}, ValueError, "give keep or priority, not both"),
+        ({"priority": "rank"}, ValueError, "priority must be a column of df, which has no 'rank'"),
+        ({"priority": "text"}, TypeError, "'text' must hold numbers, the priorities, got string"),
+        (
+            {"priority": "exact"},
+            TypeError,
+            "'exact' must hold numbers, the priorities, got decimal",
+        ),
         ({"against": ["a text"]}, TypeError, "against must be a Spark DataFrame, got list"),
         ({"threshold": 1.5}, ValueError, "threshold must be above 0"),
         ({"partitions": 0}, ValueError, "partitions must be between 1"),
@@ -76,7 +82,7 @@ def test_rows(df, function):
 @pytest.mark.parametrize("priority", ["nullif(score, 5)", "if(score = 5, double('NaN'), score)"])
 def test_priorities(df, priority):
     with pytest.raises(ValueError, match=r"id 5: column 'p' holds no priority \(null or NaN\)"):
-        proofs(df.selectExpr("id", "text", f"{priority} AS p"), keep="p")
+        proofs(df.selectExpr("id", "text", f"{priority} AS p"), priority="p")
 
 
 def test_against(df):

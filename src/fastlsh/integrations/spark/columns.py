@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fastlsh.stages import KEEP
-
 MAX_NUMBER = 2**63 - 1
 TEXTS = ("string", "binary", "char", "varchar")
 NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean")
@@ -19,13 +17,8 @@ class Columns:
 
     text: str
     id: str
-    keep: str = "first"
-    """A word of `KEEP`, or the column that holds priorities."""
-
-    @property
-    def by_column(self) -> bool:
-        """Whether a column says who has priority."""
-        return self.keep not in KEEP
+    priority: str | None = None
+    """The column that holds priorities."""
 
 
 def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
@@ -43,16 +36,15 @@ def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
     if df.isStreaming:
         raise ValueError(f"{name} is a stream, whose near-duplicates are never complete")
     wanted = {"text": columns.text, "id": columns.id}
-    if columns.by_column and name == "df":
-        wanted["keep"] = columns.keep
+    if columns.priority is not None and name == "df":
+        wanted["priority"] = columns.priority
     for argument, column in wanted.items():
         if not isinstance(column, str):
             raise TypeError(f"{argument} must be the name of a column, got {column!r}")
         found = df.columns.count(column)
         if found != 1:
-            words = f", one of {', '.join(KEEP)}," if argument == "keep" else ""
             raise ValueError(
-                f"{argument} must be{words} a column of {name}, which has "
+                f"{argument} must be a column of {name}, which has "
                 f"{found or 'no'} {column!r}; it has {', '.join(df.columns)}"
             )
     text = df.schema[columns.text].dataType
@@ -61,10 +53,10 @@ def check_frame(df: Any, columns: Columns, name: str = "df") -> None:
             f"column {columns.text!r} of {name} must hold strings or binary (UTF-8), "
             f"got {text.simpleString()}"
         )
-    if "keep" in wanted and df.schema[columns.keep].dataType.typeName() not in NUMBERS:
+    if "priority" in wanted and df.schema[columns.priority].dataType.typeName() not in NUMBERS:
         raise TypeError(
-            f"column {columns.keep!r} must hold numbers, the priorities, "
-            f"got {df.schema[columns.keep].dataType.simpleString()}"
+            f"column {columns.priority!r} must hold numbers, the priorities, "
+            f"got {df.schema[columns.priority].dataType.simpleString()}"
         )
     _check_order(df, columns.id, name)
 
@@ -109,9 +101,9 @@ def rows_of(df: Any, against: Any | None, columns: Columns) -> Any:
             key.alias("id"),
             quoted(columns.text).alias("text"),
         ]
-        if columns.by_column:
-            kind = df.schema[columns.keep].dataType
-            priority = functions.lit(0).cast(kind) if fixed else quoted(columns.keep)
+        if columns.priority is not None:
+            kind = df.schema[columns.priority].dataType
+            priority = functions.lit(0).cast(kind) if fixed else quoted(columns.priority)
             selected.append(priority.alias("priority"))
         return frame.select(*selected)
 
@@ -133,7 +125,7 @@ def problem_of(columns: Columns) -> Any:
     from pyspark.sql import functions
 
     none = functions.lit(0)
-    if columns.by_column:
+    if columns.priority is not None:
         priority = functions.col("priority")
         wrong = priority.isNull() | functions.isnan(priority.cast("double"))
         none = functions.when(wrong, BAD_PRIORITY).otherwise(none)
@@ -176,7 +168,7 @@ def raise_problem(rows: Any, columns: Columns, problems: list[tuple[int, int]]) 
     if code == NULL_ID:
         message = f"column {columns.id!r}{where} holds null: every document needs an id"
     elif code == BAD_PRIORITY:
-        message = f"{shown}: column {columns.keep!r} holds no priority (null or NaN)"
+        message = f"{shown}: column {columns.priority!r} holds no priority (null or NaN)"
     elif code == BAD_TEXT:
         message = f"{shown}: column {columns.text!r} is not UTF-8"
     else:

@@ -8,6 +8,7 @@ from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
 from fastlsh.integrations.spark.engine import company, work
 from fastlsh.keywords import made, shares
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams, check_params
+from fastlsh.stages import check_keep
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 @shares(SearchParams.of, without={"search"})
 def deduplicate(
     df: Any,
-    text: str = "text",
-    id: str = "id",
     threshold: float = 0.8,
     *,
+    text: str = "text",
+    id: str = "id",
     keep: str = "first",
+    priority: str | None = None,
     against: Any | None = None,
     max_candidates: int = 1000,
     partitions: int | None = None,
@@ -39,17 +41,19 @@ def deduplicate(
     df
         A DataFrame. It is read three times, and must have the same rows each time: write or
         persist it if it is expensive to compute, or depends on random numbers.
+    threshold
+        As in `fastlsh.deduplicate`.
     text
         The column of texts: strings, or binary values in UTF-8. Null is an empty document.
     id
         The column of ids, unique and without nulls, of any type that Spark can sort and hash. Where
         `fastlsh.deduplicate` refers to the first or earlier document, it is the one with the
         smaller id here.
-    threshold
-        As in `fastlsh.deduplicate`.
     keep
-        "first" (the smallest id), "last", "longest", or the name of a column that contains a
-        number for each document, where the highest is kept; ties go to the smaller id.
+        "first" (the smallest id), "last" or "longest".
+    priority
+        Instead of `keep`: the name of a column of numbers, of which the highest is kept; ties go to
+        the smaller id.
     against
         A second DataFrame with the same two columns, whose documents are all kept. Its ids may
         also occur in `df`.
@@ -81,21 +85,21 @@ def deduplicate(
     and fail without it.
     """
     removed = proofs(
-        df, text, id, threshold, keep=keep, against=against, max_candidates=max_candidates,
-        partitions=partitions, families=families, **keywords,
+        df, threshold, text=text, id=id, keep=keep, priority=priority, against=against,
+        max_candidates=max_candidates, partitions=partitions, families=families, **keywords,
     )  # fmt: skip
     removed = removed.select(removed["id"].alias("_fastlsh_removed"))
     return df.join(removed, quoted(id) == quoted("_fastlsh_removed"), "left_anti")
 
 
 def proofs(
-    df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
+    df: Any, threshold: float = 0.8, *, text: str = "text", id: str = "id", **options: Any
 ) -> Any:
     """Return for each document that `deduplicate` removes the kept document that it resembles.
 
     Parameters
     ----------
-    df, text, id, threshold, **options
+    df, threshold, text, id, **options
         As in `deduplicate`.
 
     Returns
@@ -108,19 +112,19 @@ def proofs(
         ``df.join(proofs, "id", "left_anti")``.
     """
     measure = "containment" if options.get("rule") == "contained" else "similarity"
-    decided = _decided(df, text, id, threshold, **options).where("NOT limited")
+    decided = _decided(df, threshold, text=text, id=id, **options).where("NOT limited")
     told = ["against"] if options.get("against") is not None else []
     return decided.withColumnRenamed("similarity", measure).select("id", "kept_id", measure, *told)
 
 
 def clusters(
-    df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
+    df: Any, threshold: float = 0.8, *, text: str = "text", id: str = "id", **options: Any
 ) -> Any:
     """Return each kept document of `df` that has near-duplicates, and the ids removed for it.
 
     Parameters
     ----------
-    df, text, id, threshold, **options
+    df, threshold, text, id, **options
         As in `deduplicate`.
 
     Returns
@@ -131,19 +135,20 @@ def clusters(
     """
     from pyspark.sql import functions
 
-    decided = _decided(df, text, id, threshold, **options).where("NOT limited AND NOT against")
+    decided = _decided(df, threshold, text=text, id=id, **options)
+    decided = decided.where("NOT limited AND NOT against")
     removed = functions.sort_array(functions.collect_list("id"))
     return decided.groupBy("kept_id").agg(removed.alias("removed"))
 
 
 def limited_documents(
-    df: Any, text: str = "text", id: str = "id", threshold: float = 0.8, **options: Any
+    df: Any, threshold: float = 0.8, *, text: str = "text", id: str = "id", **options: Any
 ) -> Any:
     """Return the ids of kept documents that could not be compared with every candidate.
 
     Parameters
     ----------
-    df, text, id, threshold, **options
+    df, threshold, text, id, **options
         As in `deduplicate`.
 
     Returns
@@ -151,16 +156,17 @@ def limited_documents(
     pyspark.sql.DataFrame
         (id), the documents of `Deduplication.limited_documents`.
     """
-    return _decided(df, text, id, threshold, **options).where("limited").select("id")
+    return _decided(df, threshold, text=text, id=id, **options).where("limited").select("id")
 
 
 def _decided(
     df: Any,
-    text: str,
-    id: str,
     threshold: float,
     *,
+    text: str,
+    id: str,
     keep: str = "first",
+    priority: str | None = None,
     against: Any | None = None,
     max_candidates: int = 1000,
     partitions: int | None = None,
@@ -170,7 +176,8 @@ def _decided(
     """Return (id, kept_id, similarity, against, limited) of removed or limited documents."""
     params = check_params(SearchParams.of(threshold, **search))
     max_candidates = check_integer(max_candidates, "max_candidates")
-    columns = Columns(text, id, keep)
+    check_keep(keep, with_priority=priority is not None)
+    columns = Columns(text, id, priority)
     check_frame(df, columns)
     if against is not None:
         check_frame(against, columns, "against")
@@ -178,7 +185,7 @@ def _decided(
     return work(
         rows,
         lambda sizes: workers.decider(
-            params, None if columns.by_column else keep, max_candidates, *sizes
+            params, None if priority is not None else keep, max_candidates, *sizes
         ),
         {"id": "id", "kept_id": "id", "similarity": "double", "against": "boolean",
          "limited": "boolean"},
@@ -189,10 +196,10 @@ def _decided(
 @shares(SearchParams.of, without=REMOVAL_ONLY)
 def near_duplicates(
     df: Any,
-    text: str = "text",
-    id: str = "id",
     threshold: float = 0.8,
     *,
+    text: str = "text",
+    id: str = "id",
     max_pairs: int = 100_000_000,
     partitions: int | None = None,
     families: str = "auto",
@@ -202,7 +209,7 @@ def near_duplicates(
 
     Parameters
     ----------
-    df, text, id, threshold, partitions, families
+    df, threshold, text, id, partitions, families
         As in `deduplicate`.
     max_pairs
         Raise an error if a part, which consists of at least one family, has more pairs. They are
@@ -212,7 +219,7 @@ def near_duplicates(
     Returns
     -------
     pyspark.sql.DataFrame
-        (left, right, similarity), with ids left < right. To the bit, these are the pairs of
+        (left_id, right_id, similarity), with left_id < right_id. To the bit, these are the pairs of
         `fastlsh.near_duplicates` for the same documents in the order of their ids.
 
     Raises
@@ -228,6 +235,6 @@ def near_duplicates(
     return work(
         found,
         lambda sizes: workers.pairer(params, max_pairs, *sizes),
-        {"left": "id", "right": "id", "similarity": "double"},
+        {"left_id": "id", "right_id": "id", "similarity": "double"},
         partitions,
     )

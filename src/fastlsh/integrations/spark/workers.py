@@ -133,9 +133,11 @@ def decider(
     def decide(batches: Iterable[Any]) -> Iterator[Any]:
         for rows in whole_families(batches, part, spill):
             fixed = rows["fixed"].to_numpy()
-            priorities = rows["priority"].to_numpy() if keep is None else keep
+            order: dict[str, Any] = {"keep": keep}
+            if keep is None:
+                order = {"priority": rows["priority"].to_numpy()}
             answer = stages.decide_part(
-                rows["text"], np.arange(len(rows)), params, against=fixed, keep=priorities,
+                rows["text"], np.arange(len(rows)), params, against=fixed, **order,
                 max_candidates=max_candidates, threads=1,
             )  # fmt: skip
             told = np.flatnonzero((answer.kept_number != answer.number) | answer.limited)
@@ -168,8 +170,8 @@ def pairer(params: SearchParams, max_pairs: int, part: int, spill: int) -> Worke
             for start in range(0, len(pairs.left), ROWS):
                 chosen = slice(start, start + ROWS)
                 yield _batch(
-                    left=_taken(rows["id"], pairs.left[chosen]),
-                    right=_taken(rows["id"], pairs.right[chosen]),
+                    left_id=_taken(rows["id"], pairs.left[chosen]),
+                    right_id=_taken(rows["id"], pairs.right[chosen]),
                     similarity=pairs.similarity[chosen],
                 )
 
