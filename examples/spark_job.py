@@ -22,7 +22,7 @@ def main() -> None:
 
     spark = SparkSession.builder.appName("near-duplicates").getOrCreate()
     documents = spark.read.parquet(options.input)
-    removed = proofs(documents, options.text, options.id, options.threshold)
+    removed = proofs(documents, options.threshold, text=options.text, id=options.id)
     removed.write.parquet(f"{options.output}.proofs")
     removed = spark.read.parquet(f"{options.output}.proofs")
     gone = removed.select(removed["id"].alias(options.id))
