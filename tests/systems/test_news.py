@@ -40,9 +40,7 @@ def candidates_grow():
 @cache
 def found():
     ids = [story for story, _ in lines_of("articles_1000.train")]
-    pairs = near_duplicates(
-        articles(), 0.9, ids=ids, shingler=FIVE, num_perm=100, bands=20, rows=5
-    )
+    pairs = near_duplicates(articles(), 0.9, ids=ids, shingler=FIVE, num_perm=100, bands=20, rows=5)
     return {frozenset((a, b)) for a, b, _ in pairs}
 
 
