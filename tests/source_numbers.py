@@ -1,7 +1,8 @@
 """The numbers that the sources of docs/systems print, and which function computes each of them.
 
 ``tests/systems/numbers.tsv`` has one number per line: system, section of the source, quantity, and
-value as JSON. ``python tests/source_numbers.py`` prints every number beside the computed one.
+value as JSON. Where the source prints another value by mistake, a fifth column holds that value.
+``python tests/source_numbers.py`` prints every number beside the computed one.
 """
 
 import csv
@@ -21,13 +22,20 @@ class Number(NamedTuple):
     section: str
     quantity: str
     value: str
+    mistake: str = ""  # the value that the source prints, if it is wrong
+
+
+def table() -> list[Number]:
+    """Return all numbers, in the order of the table."""
+    with open(SYSTEMS / "numbers.tsv", encoding="utf-8", newline="") as lines:
+        rows = csv.reader(lines, "excel-tab", quoting=csv.QUOTE_NONE)
+        next(rows)
+        return [Number(*row) for row in rows]
 
 
 def numbers(system: str) -> list[Number]:
     """Return the numbers of one system, in the order of the table."""
-    with open(SYSTEMS / "numbers.tsv", encoding="utf-8", newline="") as lines:
-        rows = [Number(*row) for row in csv.reader(lines, "excel-tab", quoting=csv.QUOTE_NONE)]
-    return [row for row in rows if row.system == system]
+    return [number for number in table() if number.system == system]
 
 
 def check(number: Number, computations: dict[str, Callable[[], Any]]) -> Any:
@@ -36,6 +44,8 @@ def check(number: Number, computations: dict[str, Callable[[], Any]]) -> Any:
     computed = json.loads(json.dumps(computations[number.quantity]()))
     rounded = _rounded(computed, json.loads(number.value, parse_float=str))
     assert rounded == json.loads(number.value), f"{number}: computed {computed}"
+    if number.mistake:
+        assert rounded != json.loads(number.mistake), f"{number}: the source is right"
     return computed
 
 
@@ -50,15 +60,18 @@ def _rounded(computed: Any, printed: Any) -> Any:
 
 
 def main() -> None:
-    """Print the table."""
-    for path in sorted(SYSTEMS.glob("test_*.py")):
+    """Print the table, in its order."""
+    computations = {}
+    for path in SYSTEMS.glob("test_*.py"):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        for number in numbers(module.SYSTEM):
-            print(*number, check(number, module.COMPUTATIONS), sep="\t")
+        computations[module.SYSTEM] = module.COMPUTATIONS
+    print(*Number._fields, "computed", sep="\t")
+    for number in table():
+        print(*number, check(number, computations[number.system]), sep="\t")
 
 
 if __name__ == "__main__":

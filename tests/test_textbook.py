@@ -130,3 +130,9 @@ def test_what_it_does_not_take():
     assert textbook.jaccard(set(), set()) == 0.0
     assert textbook.candidates([], 3) == set()
     assert textbook.signatures_by_permutation([], [[]]) == []
+
+
+def test_buckets_of_different_numbers_of_bands_are_refused():
+    for a, b in [([1, 2], [1]), ([1], [1, 2]), ([], [1])]:
+        with pytest.raises(ValueError, match="same number of buckets"):
+            textbook.is_pair_candidate_match(a, b)

@@ -1,8 +1,8 @@
 """MinHash and LSH as textbooks explain them: slow, plain, and used by nothing else in fastlsh.
 
 For teaching, for the pages of ``docs/systems``, and as an oracle of tests. Sets are Python sets,
-signatures are lists of int, one entry a function. What fastlsh itself computes is told by
-``docs/signature-spec.md``.
+signatures are lists of int, with one entry per function. ``docs/signature-spec.md`` specifies the
+signatures that fastlsh itself computes.
 
 >>> first, second = set("abcd"), set("bcde")
 >>> jaccard(first, second)
@@ -49,9 +49,10 @@ def all_pairs(sets: Sequence[set[T]], threshold: float) -> dict[tuple[int, int],
 
 
 def characteristic_matrix(sets: Sequence[set[T]]) -> tuple[list[T], list[list[int]]]:
-    """Return the elements, and for each a row with a column for each set: 1 if that holds it, or 0.
+    """Return the elements, and for each element a row: 1 for each set that contains it, else 0.
 
-    Elements come in order of first sight, those of one set sorted.
+    The elements of the first set come first, then the new elements of each further set. Those of
+    one set are sorted by their `repr`.
 
     >>> characteristic_matrix([{"a", "b"}, {"b", "c"}])
     (['a', 'b', 'c'], [[1, 0], [1, 1], [0, 1]])
@@ -69,9 +70,9 @@ def permutations(rows: int, count: int, seed: int = 0) -> list[list[int]]:
 def signatures_by_permutation(
     matrix: Sequence[Sequence[int]], orders: Iterable[Sequence[int]]
 ) -> list[list[int]]:
-    """Return for each set (column), and each order of the rows, the place of its first 1.
+    """Return for each set (column), and each order of the rows, the position of its first 1.
 
-    A set without an element gets the number of rows.
+    An empty set gets the number of rows.
 
     >>> signatures_by_permutation([[1, 0], [1, 1], [0, 1]], [[0, 1, 2], [2, 1, 0]])
     [[0, 1], [1, 0]]
@@ -92,7 +93,7 @@ def signatures_by_hashing(
     Raises
     ------
     ValueError
-        A set without an element has no least value.
+        A set is empty, and has no least value.
 
     >>> signatures_by_hashing([{0, 3}, {2}], [lambda x: (x + 1) % 5, lambda x: (3 * x + 1) % 5])
     [[1, 0], [3, 2]]
@@ -260,9 +261,16 @@ def get_buckets(signature: Sequence[int], bands: int) -> list[int]:
 def is_pair_candidate_match(a: Sequence[int], b: Sequence[int]) -> bool:
     """Return whether two lists of RiskIQ's buckets have an equal bucket at the same offset.
 
+    Raises
+    ------
+    ValueError
+        The lists have different lengths, and so come from different numbers of bands.
+
     >>> is_pair_candidate_match([1, 2, 3], [3, 2, 1]), is_pair_candidate_match([1, 2], [2, 1])
     (True, False)
     """
+    if len(a) != len(b):
+        raise ValueError(f"the documents must have the same number of buckets: {len(a)}, {len(b)}")
     return any(x == y for x, y in zip(a, b, strict=True))
 
 
