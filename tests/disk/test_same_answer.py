@@ -213,3 +213,24 @@ def test_numbers_tell_nothing_of_the_machine(tmp_path, monkeypatch):
     lines = (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()
     proofs = [json.loads(line) for line in lines]
     assert proofs == [{"id": n, "kept_id": 0, "jaccard": 1.0} for n in range(1, 30)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_bad_rows_at_the_beginning_of_a_table(tmp_path, kind):
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    rows = [{**row, "score": None if i in (2, 3) else i} for i, row in enumerate(rows_of(1, 50))]
+    path = tmp_path / f"in.{kind}"
+    table = pa.Table.from_pylist(rows)
+    if kind == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        pyarrow.feather.write_feather(table, path, compression="uncompressed")
+    result, _ = both(tmp_path, path, f"k.{kind}", on_error="skip", priority="score")
+    assert (result.documents, result.skipped) == (48, 2)
+    assert result.skipped_reasons[0].endswith("row 3: 'score' is null, not a number")
+    for engine in ("memory", "disk"):
+        with pytest.raises(fastlsh.InputError, match="row 3: 'score' is null"):
+            deduplicate_files(path, tmp_path / f"f.{kind}", priority="score", engine=engine)

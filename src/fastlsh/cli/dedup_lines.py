@@ -5,7 +5,7 @@ from typing import Any
 
 from fastlsh import FileLineDeduplication, deduplicate_line_files
 from fastlsh.cli.engines import engine_keywords, watched
-from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
+from fastlsh.cli.messages import documents_read, rows_skipped, say, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import integer, reading_keywords, search_keywords
 
 REFUSED = (
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_rows(result)
     warn_of_limits(result.limited)
     if not arguments.quiet:
-        _summarise(result)
+        _summarise(arguments, result)
 
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _summarise(result: FileLineDeduplication) -> None:
-    skipped = f", {result.skipped} rows skipped" if result.skipped else ""
-    say(f"{result.documents} documents, {result.spans} {result.by}s{skipped}")
+def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> None:
+    documents = documents_read(arguments, result)
+    say(f"{documents}, {result.spans} {result.by}s{rows_skipped(result)}")
     if result.threshold < 1:
         params, threshold = result.params, result.threshold
         say(

@@ -35,7 +35,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_input_options(parser)
+    add_input_options(parser, limit=True)
     add_search_options(parser)
     parser.add_argument(
         "--sample",

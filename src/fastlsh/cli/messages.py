@@ -72,6 +72,19 @@ def warn_of_limits(limited: int) -> None:
         )
 
 
+def documents_read(
+    arguments: argparse.Namespace, result: FileDeduplication | FileLineDeduplication | FilePairs
+) -> str:
+    """Return how many documents were read, and whether a limit has left out others."""
+    first = "the first " if result.documents == arguments.first else ""
+    return f"{first}{result.documents} documents"
+
+
+def rows_skipped(result: FileDeduplication | FileLineDeduplication | FilePairs) -> str:
+    """Return how many rows were left out, as the end of a sentence."""
+    return f", {result.skipped} rows skipped" if result.skipped else ""
+
+
 def summarise(
     arguments: argparse.Namespace, result: FileDeduplication | FilePairs, *lines: str
 ) -> None:
@@ -88,8 +101,7 @@ def summarise(
     """
     if arguments.quiet:
         return
-    skipped = f", {result.skipped} rows skipped" if result.skipped else ""
-    say(f"{result.documents} documents, {result.empty} empty{skipped}")
+    say(f"{documents_read(arguments, result)}, {result.empty} empty{rows_skipped(result)}")
     params, threshold = result.params, result.threshold
     found = params.probability(threshold)
     say(

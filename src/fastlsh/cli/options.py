@@ -11,8 +11,8 @@ from fastlsh.io import Collection, Options, check_used, read, spooled_inputs
 from fastlsh.presets import PRESETS
 
 
-def add_input_options(parser: argparse.ArgumentParser) -> None:
-    """Add the inputs and how they are read."""
+def add_input_options(parser: argparse.ArgumentParser, *, limit: bool = False) -> None:
+    """Add the inputs and how they are read; with `limit`, how many documents."""
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT",
         help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
@@ -53,6 +53,15 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         default="fail",
         help="stop at a bad row, or skip and count it (default: fail)",
     )
+    parser.set_defaults(first=None)
+    if limit:
+        group.add_argument(
+            "--limit",
+            metavar="N",
+            dest="first",
+            type=integer,
+            help="read the first N documents only, to try a command on large files",
+        )
 
 
 def add_search_options(parser: argparse.ArgumentParser) -> None:
@@ -121,6 +130,7 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         "split": arguments.split,
         "recursive": arguments.recursive,
         "on_error": arguments.on_error,
+        "limit": arguments.first,
     }
 
 
@@ -138,7 +148,7 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
             progress=progress_of_files(arguments),
             **more,
         )
-        not_options = ("format", "recursive", "on_error")
+        not_options = ("format", "recursive", "on_error", "limit")
         options = Options(**{name: how[name] for name in how if name not in not_options})
         check_used(options, [part.source for part in collection.parts])
     return collection

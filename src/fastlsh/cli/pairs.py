@@ -23,7 +23,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    add_input_options(parser)
+    add_input_options(parser, limit=True)
     parser.add_argument(
         "-o",
         "--output",

@@ -78,8 +78,8 @@ _OPTIONS = (
 )  # fmt: skip
 _FIRST = (
     "threshold", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "threads",
-    "memory", "engine", "keep", "priority", "sample", "lowest", "weights", "delimiter", "encoding",
-    "split", "words", "numbers", "punctuation", "lowercase",
+    "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
+    "encoding", "split", "words", "numbers", "punctuation", "lowercase",
 )  # fmt: skip
 _ANYWHERE = re.compile(rf"(?<![\w-])({'|'.join(_OPTIONS)})\b")
 _AT_FIRST = re.compile(rf"^({'|'.join(_FIRST)})(?= (?:must|is|needs|has)\b)")

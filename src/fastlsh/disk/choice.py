@@ -45,10 +45,12 @@ def estimate(
     params: SearchParams,
     cutting: Cutting | None = None,
     memory: int = 1 << 62,
+    limit: int | None = None,
 ) -> Estimate:
     """Look at the beginnings of some files, and at the sizes of all.
 
-    A row or a batch that is too large for the memory ends the look into its file.
+    A row or a batch that is too large for the memory ends the look into its file. `limit` is how
+    many documents are read; None: all.
     """
     step = max(len(sources) // LOOKS, 1)
     looked = sources[::step][:LOOKS]
@@ -69,6 +71,8 @@ def estimate(
         seen_rows += rows
         seen_bytes += min(LOOK, int(_size(source) * _expansion(source, measured))) if rows else 0
     documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
+    if limit is not None and documents > limit:
+        size, documents = size * limit // documents, limit
     keys = 8 * (params.lsh.bands + 1)
     each = 4 * params.num_perm + keys
     memory, signed = size + documents * per_document(params), documents
@@ -89,6 +93,7 @@ def choose(
     params: SearchParams,
     memory: int,
     cutting: Cutting | None = None,
+    limit: int | None = None,
 ) -> str:
     """Return why an engine is chosen, in words that begin with its name.
 
@@ -102,6 +107,8 @@ def choose(
         Bytes that may be taken.
     cutting
         How documents are cut into pieces; None: they are not.
+    limit
+        How many documents are read; None: all.
     """
     if engine not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
@@ -113,7 +120,7 @@ def choose(
         return f"{engine}, as asked for"
     if any(identity(source) is None for source in sources):
         return "memory, because an input is a pipe, which cannot be read twice"
-    need = estimate(sources, params, cutting, memory).memory
+    need = estimate(sources, params, cutting, memory, limit).memory
     if need <= memory:
         return f"memory, because about {amount(need)} of {amount(memory)} are needed"
     return f"disk, because about {amount(need)} would be needed, and {amount(memory)} are allowed"

@@ -37,6 +37,7 @@ def deduplicate_files(
     split: str | None = None,
     recursive: bool = False,
     on_error: str = "fail",
+    limit: int | None = None,
     engine: str = "auto",
     memory: int | str | None = None,
     work: Path | None = None,
@@ -86,6 +87,9 @@ def deduplicate_files(
         How files are read: see the options of the same names in docs/command-line.md.
     on_error
         "fail": a bad row raises. "skip": it is left out and counted.
+    limit
+        How many documents are read, the first ones, for a trial; not of `against`. Files behind the
+        last one are not read and have no output.
     engine
         "memory", "disk", or "auto": on disk if the estimate of the memory that is needed is more
         than `memory`.
@@ -131,7 +135,7 @@ def deduplicate_files(
     search, tokens = tokens_as_words(search)
     reading = Reading(
         text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority,
-        tokens, split,
+        tokens, split, limit,
     )  # fmt: skip
     if tokens and keep == "longest":
         raise ValueError(
@@ -175,13 +179,12 @@ def _deduplicated(
     )  # fmt: skip
     clock = Stopwatch()
     shared: dict[str, Any] = {
-        "outputs": [each.path for each in targets.plan],
         "threshold": looking.params.threshold,
         "params": looking.params.lsh,
         "reason": engine_for.reason,
         "seconds": clock,
     }
-    notes = in_memory.notes(given, known, targets)
+    notes = in_memory.notes(given, known, targets, reading.limit)
     if engine_for.job is None:
         reading = within(reading, machine.memory, engine_for.per_document)
         keywords = {
@@ -194,6 +197,7 @@ def _deduplicated(
         return FileDeduplication(
             documents=result.documents, n_kept=result.n_kept, empty=result.empty,
             limited=result.limited, engine="memory", **counts_of(*read), **shared,
+            outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     work_done = on_disk.run_deduplication(
         engine_for.job, targets, keep=None if reading.priority else keep, max_candidates=most,
@@ -204,4 +208,5 @@ def _deduplicated(
     return FileDeduplication(
         documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
         limited=work_done.limited, engine="disk", **counts_of_summary(summary), **shared,
+        outputs=targets.outputs(summary.files),
     )  # fmt: skip

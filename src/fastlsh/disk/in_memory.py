@@ -93,9 +93,13 @@ def run_pairs(
     return found, collection
 
 
-def notes(inputs: Sequence[str], against: Sequence[str], targets: Targets) -> dict[str, str]:
+def notes(
+    inputs: Sequence[str], against: Sequence[str], targets: Targets, limit: int | None
+) -> dict[str, str]:
     """Return what a page tells of the files."""
     told = {"input": ", ".join(inputs)}
+    if limit is not None:
+        told["limit"] = f"the first {limit:,} documents"
     if against:
         told["reference collection"] = ", ".join(against)
     told["kept rows"] = targets.output
@@ -155,7 +159,9 @@ def _report(
     seconds: Mapping[str, float],
 ) -> None:
     bad = left_out(collection.skipped + against.skipped)
-    before = {name: told[name] for name in ("input", "reference collection") if name in told}
+    before = {
+        name: told[name] for name in ("input", "limit", "reference collection") if name in told
+    }
     write_report(
         result,
         collection.texts,

@@ -31,6 +31,8 @@ class Job:
     """Is called with what the run has to say."""
     cutting: Cutting | None = None
     """How documents are cut into pieces, which are then what is numbered; None: they are not."""
+    limit: int | None = None
+    """How many documents are read, without those of `against`; None: all."""
 
     def is_large(self, source: int, place: Place) -> bool:
         """Whether a block, for it has a long row, is one that no other is to be held beside."""

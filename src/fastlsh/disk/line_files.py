@@ -41,6 +41,7 @@ def deduplicate_line_files(
     quotes: bool = True,
     recursive: bool = False,
     on_error: str = "fail",
+    limit: int | None = None,
     engine: str = "auto",
     memory: int | str | None = None,
     work: Path | None = None,
@@ -59,7 +60,7 @@ def deduplicate_line_files(
     Parameters
     ----------
     inputs, output, convert_to, text, id, format, encoding, delimiter, header, quotes, recursive,
-    on_error, engine, memory, work, keep_work, restart, threads, progress, tell
+    on_error, limit, engine, memory, work, keep_work, restart, threads, progress, tell
         As in `deduplicate_files`. Every row is written, with all that it has besides its text.
     against
         Files of a reference collection: lines that occur in them are removed, too. They count as
@@ -101,7 +102,10 @@ def deduplicate_line_files(
     most = check_integer(max_candidates, "max_candidates")
     params = piece_params(threshold, shingler=shingler, **search)
     options = RunOptions.of(threads, progress)
-    reading = Reading(text, id, format, encoding, delimiter, header, quotes, recursive, on_error)
+    reading = Reading(
+        text, id, format, encoding, delimiter, header, quotes, recursive, on_error,
+        limit=limit,
+    )  # fmt: skip
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
     given, known = paths(inputs), paths(against)
     keywords = {
@@ -120,11 +124,11 @@ def deduplicate_line_files(
             targets.output, tell, uniform=not targets.folders, cutting=cutting,
         )  # fmt: skip
         shared: dict[str, Any] = {
-            "outputs": [each.path for each in targets.plan], "by": by,
+            "by": by,
             "threshold": params.threshold, "params": params.lsh, "reason": engine_for.reason,
             "seconds": clock,
         }  # fmt: skip
-        notes = notes_of(given, known, targets)
+        notes = notes_of(given, known, targets, reading.limit)
         if engine_for.job is None:
             limited = within(reading, machine.memory, engine_for.per_document)
             found, *read, kept = run_in_memory(
@@ -134,7 +138,7 @@ def deduplicate_line_files(
                 documents=found.documents, written=kept, changed=len(found.changed),
                 emptied=len(found.emptied), spans=found.spans, n_removed=len(found),
                 characters=found.characters, limited=found.limited, engine="memory",
-                **counts_of(*read), **shared,
+                **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
             )  # fmt: skip
         done = run_on_disk(
             engine_for.job, targets, drop_empty=drop_empty, max_candidates=most, notes=notes,
@@ -145,6 +149,7 @@ def deduplicate_line_files(
             changed=done.changed, emptied=done.emptied, spans=done.spans, n_removed=done.removed,
             characters=done.characters, limited=done.limited, engine="disk",
             **counts_of_summary(done.summary), **shared,
+            outputs=targets.outputs(done.summary.files),
         )  # fmt: skip
 
     with reading.spooled([*given, *known], tell, twice=True):

@@ -149,6 +149,7 @@ def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Ite
     """Hold the work directory of a run."""
     if kind != "pairs":  # whether the inputs need the same columns is known when they are signed
         more = {**more, "output": "one file" if job.uniform else "a directory"}
+    more = {**more, "limit": job.limit}
     with job.work.locked():
         description = described(kind, job.params, job.sources, more)
         if not machine.restart:

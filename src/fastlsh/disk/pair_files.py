@@ -30,6 +30,7 @@ def near_duplicate_files(
     split: str | None = None,
     recursive: bool = False,
     on_error: str = "fail",
+    limit: int | None = None,
     engine: str = "auto",
     memory: int | str | None = None,
     work: Path | None = None,
@@ -48,7 +49,7 @@ def near_duplicate_files(
     Parameters
     ----------
     inputs, threshold, text, id, format, encoding, delimiter, header, quotes, split,
-    recursive, on_error, engine, memory, work, keep_work, restart, threads, progress, tell
+    recursive, on_error, limit, engine, memory, work, keep_work, restart, threads, progress, tell
         As in `deduplicate_files`.
     output
         A table of the pairs: id_a, id_b and jaccard (.tsv .csv .jsonl .parquet); None: TSV on the
@@ -74,7 +75,7 @@ def near_duplicate_files(
     search, tokens = tokens_as_words(search)
     reading = Reading(
         text, id, format, encoding, delimiter, header, quotes, recursive, on_error,
-        tokens=tokens, split=split,
+        tokens=tokens, split=split, limit=limit,
     )  # fmt: skip
     most = check_integer(max_pairs, "max_pairs")
     looking = Search.of(threshold, search, threads, progress)

@@ -120,6 +120,10 @@ class Targets:
     clusters: str | None
     report: str | None
 
+    def outputs(self, files: int) -> list[str]:
+        """Return the paths of the outputs, if so many of the inputs were read."""
+        return [each.path for each in self.plan if each.sources[0] < files]
+
     @classmethod
     def of(
         cls,
@@ -191,7 +195,8 @@ def chosen(
     cutting
         How documents are cut into pieces; None: they are not.
     """
-    reason = choose(machine.engine, sources, search.params, machine.memory, cutting)
+    limit = None if known else reading.limit  # documents of `against` come on top of these
+    reason = choose(machine.engine, sources, search.params, machine.memory, cutting, limit)
     tell = tell or (lambda _: None)
     if reason.startswith("memory"):
         by_estimate = reason.startswith("memory, because about")
@@ -206,10 +211,10 @@ def chosen(
     budget = Budget.of(machine.memory, search.params, search.options.threads)
     job = Job(
         work, sources, known, search.params, search.options, budget,
-        reading.on_error == "skip", uniform, tell, cutting,
+        reading.on_error == "skip", uniform, tell, cutting, reading.limit,
     )  # fmt: skip
     tell(f"engine: {reason}, with {amount(machine.memory)} of memory, in {work.path}")
-    needed = estimate(sources, search.params, cutting, machine.memory).disk - work.size()
+    needed = estimate(sources, search.params, cutting, machine.memory, limit).disk - work.size()
     free = shutil.disk_usage(_that_exists(work.path)).free
     if needed > free:
         tell(

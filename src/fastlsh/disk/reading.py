@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fastlsh.arguments import check_integer
 from fastlsh.disk.budget import BASE, PER_ROW, least_memory
 from fastlsh.disk.choice import longest_row
 from fastlsh.errors import InputError, LongRowError
@@ -54,6 +55,8 @@ class Reading:
     priority: str | None = None
     tokens: bool = False
     split: str | None = None
+    limit: int | None = None
+    """How many documents are read, without those of `against`."""
     memory: int | None = None
     """Bytes that reading into memory may take; None: there is no limit."""
     room: Room | None = None
@@ -63,6 +66,8 @@ class Reading:
         """Refuse what can be refused before any file is opened."""
         if self.on_error not in ("fail", "skip"):
             raise ValueError(f"on_error is 'fail' or 'skip', not {self.on_error!r}")
+        if self.limit is not None:
+            check_integer(self.limit, "limit")
         self._options(self.priority)
 
     def _options(self, priority: str | None) -> Options:
@@ -132,6 +137,7 @@ class Reading:
             recursive=self.recursive,
             priority=None if against else self.priority,
             tokens=self.tokens,
+            limit=None if against else self.limit,
             **more,
         )
 

@@ -19,9 +19,10 @@ from fastlsh.disk.signed_runs import (
     count_runs,
     finished_runs,
     run_name,
+    runs_of_inputs,
 )
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.io import Block, Place, cut, in_order, largest_batch, without_repetition
+from fastlsh.io import Block, Limit, Place, cut, in_order, largest_batch, without_repetition
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -54,6 +55,8 @@ class Summary(NamedTuple):
     """Whether all ids are integers of 64 bits."""
     text: int
     """Bytes of all texts, about."""
+    files: int
+    """Those that were read, without those of `against`: all unless there is a limit."""
 
 
 def sign_inputs(job: Job) -> Summary:
@@ -103,10 +106,14 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     columns, path = None, ""
     if after is not None and job.uniform:
         columns, path = _first_columns(job, range(job.known, first + 1))
+    limit = _limit(job)
     for number in range(first, len(job.sources)):
+        if limit.reached:
+            return
         place = after.place if after is not None and number == after.source else None
         found = None
-        for block in _cut(job, number, place):
+        blocks = _cut(job, number, place)
+        for block in blocks if number < job.known else limit.first(blocks):
             found = block.head.layout
             yield number, block
         if job.uniform and number >= job.known:
@@ -114,6 +121,19 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
                 columns, path = found, job.sources[number].path
             if found is not None and found != columns:
                 raise job.sources[number].error(f"its columns differ from those of {path}")
+
+
+def _limit(job: Job) -> Limit:
+    """Return how many documents are still wanted."""
+    if job.limit is None:
+        return Limit(None)
+    if job.cutting is None:
+        runs = finished_runs(job)
+        records = [record for run in runs for record in run.blocks if record.source >= job.known]
+        done = sum(record.documents for record in records)
+    else:
+        done = sum(len(job.work.load(f"{run_name(n)}/pieces.npy")) for n in runs_of_inputs(job))
+    return Limit(job.limit - done)
 
 
 def _first_columns(job: Job, numbers: Iterable[int]) -> tuple[Any, str]:
@@ -229,6 +249,7 @@ def _summary(job: Job) -> Summary:
         whole=all(run["whole"] for run in runs),
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
+        files=max((source for source, _ in blocks), default=job.known - 1) + 1 - job.known,
     )
 
 

@@ -78,6 +78,8 @@ def write_outputs(
         if output.path in done and exists(output.path):
             continue
         records = [each for number in output.sources for each in by_source.get(number, [])]
+        if not records:  # the limit was reached before
+            continue
         waiting.append((output, records))
         size += sum(record.place.stop - record.place.start for _, record in records)
         if len(waiting) >= _OUTPUTS or size >= _BYTES:

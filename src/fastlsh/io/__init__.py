@@ -5,7 +5,17 @@ need pyarrow (``pip install "fastlsh[io]"``).
 """
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import Block, Documents, Place, again, behind, cut, identity, in_order
+from fastlsh.io.blocks import (
+    Block,
+    Documents,
+    Limit,
+    Place,
+    again,
+    behind,
+    cut,
+    identity,
+    in_order,
+)
 from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
@@ -45,6 +55,7 @@ __all__ = [
     "Decision",
     "Documents",
     "InputError",
+    "Limit",
     "Lookup",
     "Options",
     "Output",

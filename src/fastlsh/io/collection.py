@@ -31,6 +31,11 @@ class Part:
         return sum(self.counts)
 
     @property
+    def is_read(self) -> bool:
+        """Whether the file was reached, as every one is without a limit."""
+        return bool(self.places)
+
+    @property
     def size(self) -> int:
         """The bytes of the file."""
         return 0 if self.known is None else self.known.size
@@ -70,6 +75,11 @@ class Collection:
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.ids)
+
+    @property
+    def files_read(self) -> int:
+        """The number of files that were read: all unless there is a limit."""
+        return sum(part.is_read for part in self.parts)
 
     @property
     def repeated_ids(self) -> int:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join
-from fastlsh.io.blocks import Block, Documents, cut, identity, in_order, thread_count
+from fastlsh.io.blocks import Block, Documents, Limit, cut, identity, in_order, thread_count
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.formats import COLUMNAR
@@ -58,6 +58,7 @@ def read(
     priority: str | None = None,
     tokens: bool = False,
     on_error: str = "fail",
+    limit: int | None = None,
     uniform: bool = False,
     recursive: bool = False,
     mixed: bool = False,
@@ -102,6 +103,9 @@ def read(
     on_error : {"fail", "skip"}
         Whether a bad row raises or is left out and counted. A file that cannot be read to its
         end always raises.
+    limit : int, optional
+        How many documents are read, the first ones; rows that are left out do not count. What
+        comes behind them is not looked at.
     uniform : bool
         Require the same columns of all inputs, as `write_rows` does for one file.
     recursive : bool
@@ -132,9 +136,11 @@ def read(
     """
     if on_error not in ("fail", "skip"):
         raise ValueError(f"on_error is 'fail' or 'skip', not {on_error!r}")
+    if limit is not None and limit < 1:
+        raise ValueError(f"limit must be at least 1, got {limit}")
     options = Options(text, id, encoding, delimiter, header, quotes, priority, tokens, split)
     sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
-    reader = _Reader(sources, on_error == "fail", uniform, progress, most, room)
+    reader = _Reader(sources, on_error == "fail", uniform, progress, most, room, limit)
     for part, block, found in in_order(reader.blocks(), _parsed, thread_count(threads)):
         reader.take(part, block, found)
     return reader.collection()
@@ -159,11 +165,13 @@ class _Reader:
         progress: ProgressOption | None,
         most: int | None = None,
         room: Room | None = None,
+        limit: int | None = None,
     ) -> None:
         self._parts = [Part(source) for source in sources]
         self._strict = strict
         self._most = most
         self._room = room
+        self._limit = Limit(limit)
         self._uniform = uniform
         self._tell = Teller("reading", sources, progress)
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
@@ -174,8 +182,11 @@ class _Reader:
     def blocks(self) -> Iterator[Cut]:
         """Cut all files."""
         for part in self._parts:
+            if self._limit.reached:
+                return
             part.known = identity(part.source)
-            for block in cut(part.source, known=part.known, most=self._most):
+            blocks = cut(part.source, known=part.known, most=self._most)
+            for block in self._limit.first(blocks):
                 if self._room is not None and part.source.format not in COLUMNAR:
                     self._room.take(part.source, block.place.stop - block.place.start, 0)
                 part.head = block.head

@@ -132,6 +132,8 @@ def write_rows(
         replacing_together() as together,
     ):
         for job in jobs:
+            if not job.parts[0].is_read:  # because of a limit
+                continue
             if job.output.format == "txt" and not job.kept.any():
                 together.absent(job.output.path)
                 continue

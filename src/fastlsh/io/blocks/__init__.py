@@ -17,6 +17,7 @@ truncated archive, a quote that is never closed, a missing column, a change whil
 """
 
 from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, NewTexts, Place
+from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.order import behind, in_order, thread_count
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import again, cut
@@ -31,6 +32,7 @@ __all__ = [
     "Flags",
     "Head",
     "Identity",
+    "Limit",
     "NewTexts",
     "Place",
     "RowsWriter",

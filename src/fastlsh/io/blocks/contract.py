@@ -1,7 +1,7 @@
 """What every format gives: blocks of whole rows, and the documents in them."""
 
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -95,6 +95,9 @@ class Block(Protocol):
         InputError
             If the block cannot be read to its end: a damaged column.
         """
+
+    def first(self, documents: int) -> "Iterator[Block]":
+        """Yield the rows up to a good document, the first of which is number 1, as blocks."""
 
     def rows(self, kept: Flags, texts: NewTexts | None = None) -> Any:
         """Return rows exactly as they came.

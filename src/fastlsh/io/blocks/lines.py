@@ -48,6 +48,11 @@ class Lines:
         numbers = None if self.numbers is None else self.numbers[row:] - before
         return Lines(self.bounds[row:] - start, numbers, self.count - before, self.is_open)
 
+    def up_to_row(self, row: int) -> "Lines":
+        """Return those before a row, as if nothing came behind them."""
+        numbers = None if self.numbers is None else self.numbers[:row]
+        return Lines(self.bounds[: row + 1], numbers, self.line(row))
+
     def line(self, row: int) -> int:
         """Return the physical line that a row begins on; of the one after the last, too."""
         if row == len(self):

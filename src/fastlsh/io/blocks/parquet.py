@@ -29,6 +29,11 @@ class ParquetPart(TableBlock):
         self._file = file
         self._read = table
 
+    def _ends(self, stop: int) -> list[int]:
+        # A block that is read again is whole row groups, or a part of one.
+        whole = int(self._file.ends[self._file.group_at(stop)])
+        return sorted({each for each in (whole, stop) if each > self.place.start})
+
     def _table(self, whole: bool) -> Any:
         if self._read is not None and (not whole or self._has_all(self._read)):
             return self._read

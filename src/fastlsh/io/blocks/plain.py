@@ -42,6 +42,10 @@ class TextBlock:
             return Documents([], None, np.empty(0, np.int64))
         return Documents([text.removeprefix(BOM)], [self.source.path], np.array([1]))
 
+    def first(self, documents: int) -> Iterator["TextBlock"]:
+        """Yield the file, which is one document; see `Block`."""
+        yield self
+
     def rows(self, kept: Flags, texts: NewTexts | None = None) -> bytes:
         """Return a line of JSON; see `Block`."""
         if not kept.any():

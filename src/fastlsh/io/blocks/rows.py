@@ -1,13 +1,14 @@
 """What the blocks of row formats share: which rows are documents, and their bytes."""
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks.checks import Bytes
+from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.sources import Source
@@ -68,6 +69,18 @@ class RowBlock:
         edges = self._lines.bounds[np.flatnonzero(np.diff(flags, prepend=False, append=False))]
         runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
         return b"".join([view[start:stop] for start, stop in runs])
+
+    def first(self, documents: int) -> Iterator["RowBlock"]:
+        """Yield the rows up to a document; see `Block`."""
+        part = copy(self)
+        part.documents()
+        part._lines = self._lines.up_to_row(int(part._good(None)[documents - 1]) + 1)
+        part._data = self._data[: part._lines.end]
+        part._bad = None
+        part.filled = part._not_blank()
+        check = checksum(part._data, self.head.seed)
+        part.place = self.place._replace(stop=self.place.start + part._lines.end, check=check)
+        yield part
 
     def _with_texts(self, flags: Flags, texts: NewTexts) -> bytes:
         """Return the flagged rows, some with other texts."""

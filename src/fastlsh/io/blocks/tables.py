@@ -1,10 +1,13 @@
 """Parts of Parquet and Arrow files: texts and ids stay in Arrow's memory."""
 
+from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.errors import InputError
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
 from fastlsh.io.blocks.columns import TableColumns
 from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
@@ -23,6 +26,10 @@ class TableBlock:
         self.head = head
         self._columns = columns
         self._bad = bad
+        self._reasons: list[InputError] = []
+        """What is wrong with the bad rows, if they were found here."""
+        self._read: Any = None
+        """The rows, with some columns or all, if they have been read."""
 
     def documents(self, wanted: Flags | None = None) -> Documents:
         """Return the texts and ids; see `Block`."""
@@ -45,6 +52,27 @@ class TableBlock:
                 table = table_with_texts(table, path, {int(place[n]): texts[n] for n in texts})
             flags[flags] = kept
             return table if flags.all() else select(table, flags)
+
+    def first(self, documents: int) -> Iterator["TableBlock"]:
+        """Yield the rows up to a document; see `Block`."""
+        part = copy(self)
+        table = part._table(False)
+        part._documents(table, None)
+        rows = int(np.flatnonzero(part._good(None))[documents - 1]) + 1
+        start = self.place.start
+        for stop in self._ends(start + rows):
+            part = copy(self)
+            part.place = self.place._replace(
+                index=self.place.index + (start > self.place.start),
+                start=start, stop=stop, row=start + 1,
+            )  # fmt: skip
+            part._read = table.slice(start - self.place.start, stop - start)
+            yield part
+            start = stop
+
+    def _ends(self, stop: int) -> list[int]:
+        """Return where blocks must end that are read again, up to a row."""
+        return [stop]
 
     def _table(self, whole: bool) -> Any:
         """Read the rows: of the columns that documents need, or of all."""
@@ -75,7 +103,8 @@ class TableBlock:
                 texts = words_of_column(self._columns.text, texts)[0]
             elif target is not None:
                 texts = texts.cast(target)
-            return Documents(texts, self._ids(table)[0], rows, self._numbers(table))
+            bad_rows = self._reasons if wanted is None else []
+            return Documents(texts, self._ids(table)[0], rows, self._numbers(table), bad_rows)
         source, columns = self._columns.source, self._columns
         texts, undecodable = self._texts(table)
         ids, bad = self._ids(table)
@@ -86,10 +115,9 @@ class TableBlock:
         bad |= self._no_numbers(table)
         reasons = [source.error(bad[i], self.place.row + i) for i in sorted(bad)]
         self._bad = np.array([reason.row for reason in reasons], np.int64)
+        self._reasons = reasons
         if bad or wanted is not None:
-            found = self._documents(table, wanted)
-            found.bad = reasons
-            return found
+            return self._documents(table, wanted)
         rows = self.place.row + np.arange(len(table))
         return Documents(texts, ids, rows, self._numbers(table))
 
