@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 
 def run(event, keywords, kill_after=None):
     """Run in a process of its own; return what it printed, None if it was killed."""
-    arguments = [HERE / "disk" / "crash.py", event, json.dumps(keywords)]
+    arguments = [HERE / "files" / "crash.py", event, json.dumps(keywords)]
     if kill_after is None:
         done = warm.run(*arguments)
     else:

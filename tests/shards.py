@@ -3,8 +3,8 @@
 import json
 import random
 
-from fastlsh.disk import workdir
-from fastlsh.disk.budget import Budget
+from fastlsh.files.budget import Budget
+from fastlsh.files.run import workdir
 
 WORDS = [
     "river", "stone", "cloud", "ember", "meadow", "harbor", "signal", "copper", "winter", "lantern",

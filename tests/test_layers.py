@@ -19,7 +19,7 @@ ROOMS = [
     "keyed", "parallel",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
-    "reporting", "conformance", "disk", "integrations", "", "cli", "__main__",
+    "reporting", "conformance", "files", "integrations", "", "cli", "__main__",
 ]  # fmt: skip
 # The public package itself ("") stands between what it shows and the command line.
 

@@ -141,7 +141,7 @@ emulated_suite() {
             tests/search/test_near_duplicates.py tests/search/test_deduplicate.py \
             tests/index/test_storage.py tests/index/test_sqlite.py tests/index/test_byte_order.py \
             tests/index/test_pickling.py tests/test_pickles.py tests/texts/test_forms.py \
-            tests/keyed/test_keyed_stores.py tests/disk/test_same_answer.py
+            tests/keyed/test_keyed_stores.py tests/files/test_same_answer.py
     elif [ "$1" = full ]; then
         shift
     fi

@@ -33,7 +33,7 @@ import numpy as np
 
 from bench import common
 from bench.common import corpus
-from fastlsh.disk.budget import parse_memory
+from fastlsh.files.budget import parse_memory
 
 LENGTH = 1_000
 SIZES = [500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000]

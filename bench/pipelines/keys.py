@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 
 from bench import common
 from bench.pipelines.disk import SAMPLED, anonymous_memory, sizes
-from fastlsh.disk.answers import clusters_of, kept_documents, whole_answer
-from fastlsh.disk.budget import Budget, parse_memory
-from fastlsh.disk.deciding import Proof
-from fastlsh.disk.gathering import part_name
-from fastlsh.disk.job import Job
-from fastlsh.disk.linking import PARTS, Linked, link_inputs
-from fastlsh.disk.runs import packed
-from fastlsh.disk.signed_runs import BlockRecord, RunWriter, SignedBlock
-from fastlsh.disk.signing import Summary, sign_inputs
-from fastlsh.disk.workdir import WorkDirectory
+from fastlsh.files.budget import Budget, parse_memory
+from fastlsh.files.disk.answers import clusters_of, kept_documents, whole_answer
+from fastlsh.files.disk.decide import Proof
+from fastlsh.files.disk.gather import part_name
+from fastlsh.files.disk.link import PARTS, Linked, link_inputs
+from fastlsh.files.disk.sign import Summary, sign_inputs
+from fastlsh.files.disk.signed_runs import BlockRecord, RunWriter, SignedBlock
+from fastlsh.files.disk.sorted_keys import packed
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import Place
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams

@@ -38,7 +38,9 @@ from fastlsh.signatures import MinHasher
 from fastlsh.texts import Shingler, TokenIds
 
 if TYPE_CHECKING:
-    from fastlsh.disk import (
+    from fastlsh.evaluation import BandingComparison, Evaluation, compare_bandings, evaluate
+    from fastlsh.explanation import Explanation, explain
+    from fastlsh.files import (
         FileDeduplication,
         FileLineDeduplication,
         FilePairs,
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
         deduplicate_line_files,
         near_duplicate_files,
     )
-    from fastlsh.evaluation import BandingComparison, Evaluation, compare_bandings, evaluate
-    from fastlsh.explanation import Explanation, explain
     from fastlsh.reporting import report
 
 __all__ = [
@@ -100,15 +100,15 @@ _ROOM_OF = {
     "BandingComparison": "evaluation",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
-    "FileDeduplication": "disk",
-    "FileLineDeduplication": "disk",
-    "FilePairs": "disk",
+    "FileDeduplication": "files",
+    "FileLineDeduplication": "files",
+    "FilePairs": "files",
     "compare_bandings": "evaluation",
-    "deduplicate_files": "disk",
-    "deduplicate_line_files": "disk",
+    "deduplicate_files": "files",
+    "deduplicate_line_files": "files",
     "evaluate": "evaluation",
     "explain": "explanation",
-    "near_duplicate_files": "disk",
+    "near_duplicate_files": "files",
     "report": "reporting",
 }
 """What many programs never use is imported when it is asked for."""

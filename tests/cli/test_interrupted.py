@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from fastlsh import deduplicate_files
-from fastlsh.disk import answers, gathering, linking, on_disk, signing, writing
+from fastlsh.files.disk import answers, gather, link, sign, write
+from fastlsh.files.disk import documents as on_disk
 from fastlsh.parallel import Display
 from shards import rows_of, small_budget, write_shards
 
@@ -17,11 +18,11 @@ class Terminal(io.StringIO):
 
 
 STAGES = [
-    (signing, "_sign", "documents are signed"),
-    (linking, "_families", "finished are signing; linking follows"),
-    (gathering, "blocks_again", "finished are signing, linking; gathering follows"),
+    (sign, "_sign", "documents are signed"),
+    (link, "_families", "finished are signing; linking follows"),
+    (gather, "blocks_again", "finished are signing, linking; gathering follows"),
     (answers, "answers", "finished are signing, linking, gathering; decisions follows"),
-    (writing, "_write", "finished are signing, linking, gathering, decisions; writing follows"),
+    (write, "_write", "finished are signing, linking, gathering, decisions; writing follows"),
 ]
 
 
@@ -65,7 +66,7 @@ def test_python_is_told_as_well(tmp_path, monkeypatch):
 
 def test_in_memory_nothing_is_kept(tmp_path, monkeypatch, run):
     inputs = write_shards(tmp_path, rows_of(1, 30), 1)
-    monkeypatch.setattr("fastlsh.disk.in_memory.deduplicate", interrupt)
+    monkeypatch.setattr("fastlsh.files.memory.documents.deduplicate", interrupt)
     status, _, err = run("dedup", *inputs, "-o", "o.jsonl", "-q")
     assert (status, err) == (130, ["fastlsh: interrupted"])
 

@@ -12,7 +12,7 @@ import pytest
 import fastlsh
 import redis_server
 from fastlsh import Index, InputError, Key, LockedKeyError, Shingler
-from fastlsh.disk.workdir import MANIFEST
+from fastlsh.files.run.workdir import MANIFEST
 from files import put_rows as put
 from shards import content_of
 

@@ -7,7 +7,7 @@ from fastlsh.cli.index import opened
 from fastlsh.cli.messages import say, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import read_inputs
 from fastlsh.cli.paths import check_paths
-from fastlsh.disk import deduplicate_with_index
+from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
 from fastlsh.io import check_rows_output, check_target
 

@@ -13,7 +13,7 @@ from fastlsh.cli.options import (
     search_keywords,
 )
 from fastlsh.cli.paths import check_paths
-from fastlsh.disk import tokens_as_words
+from fastlsh.files import tokens_as_words
 from fastlsh.io import (
     Collection,
     check_target,

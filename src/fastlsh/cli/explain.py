@@ -14,7 +14,7 @@ from fastlsh.cli.options import (
     search_keywords,
 )
 from fastlsh.cli.paths import check_paths
-from fastlsh.disk import tokens_as_words
+from fastlsh.files import tokens_as_words
 from fastlsh.io import check_target, recover_outputs, replacing_together, write_text
 
 HELP = "Explain why two documents are found or not, and show where their texts agree."

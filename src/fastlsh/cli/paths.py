@@ -4,7 +4,7 @@ import argparse
 from contextlib import suppress
 from typing import Any
 
-from fastlsh.disk import work_directory
+from fastlsh.files import work_directory
 from fastlsh.io import (
     STANDARD,
     InputError,

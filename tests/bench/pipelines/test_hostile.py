@@ -12,7 +12,7 @@ import pytest
 from bench.pipelines import hostile
 from bench.pipelines.disk import LIMITS, dedup, write_shards
 from fastlsh import deduplicate_files
-from fastlsh.disk.budget import parse_memory
+from fastlsh.files.budget import parse_memory
 from fastlsh.parallel import scratch
 from shards import small_budget
 
@@ -47,7 +47,7 @@ def test_a_family_that_is_larger_than_a_part(tmp_path, monkeypatch, short, kind)
         assert (tmp_path / "memory" / name).read_bytes() == (tmp_path / "disk" / name).read_bytes()
     assert found["memory"].limited == found["disk"].limited
     low, high = (share * count for share in hostile.KINDS[kind][2])
-    assert low - 1 <= found["disk"].kept <= high + 2
+    assert low - 1 <= found["disk"].n_kept <= high + 2
     large = [message for message in told if "a family that does not fit" in message]
     assert len(large) == (kind != "files")
     assert all("which takes longer. Longer shingles" in message for message in large)

@@ -1,0 +1,21 @@
+"""The engine for files larger than memory: the same answer as in memory, to the bit."""
+
+from fastlsh.files.documents import deduplicate_files
+from fastlsh.files.indexed import deduplicate_with_index
+from fastlsh.files.lines import deduplicate_line_files
+from fastlsh.files.pairs import near_duplicate_files
+from fastlsh.files.plan import work_directory
+from fastlsh.files.reading import tokens_as_words
+from fastlsh.files.results import FileDeduplication, FileLineDeduplication, FilePairs
+
+__all__ = [
+    "FileDeduplication",
+    "FileLineDeduplication",
+    "FilePairs",
+    "deduplicate_files",
+    "deduplicate_line_files",
+    "deduplicate_with_index",
+    "near_duplicate_files",
+    "tokens_as_words",
+    "work_directory",
+]

@@ -1,0 +1,137 @@
+"""How much memory there is, and what each stage takes of it."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastlsh.files.disk.sorted_keys import LONGEST
+from fastlsh.parameters import SearchParams
+
+BASE = 160 << 20
+"""Python, numpy, pyarrow, and the shingle sets of a search."""
+
+LEAST = 256 << 20
+"""With less, nothing would be left to work with."""
+
+PER_ROW = 6
+"""Bytes for each one of a long row: it is read, parsed, and a character may take four."""
+
+PER_COMPARED = 18
+"""Bytes for each one of two long texts that are compared exactly: hashes and their numbers."""
+
+PER_BATCH = 3
+"""Bytes for each one of a batch of an Arrow file: as it is stored, decompressed, and the next."""
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def parse_memory(text: str) -> int:
+    """Return the bytes that ``4G``, ``300M`` or a number of bytes mean; ValueError otherwise."""
+    number, unit = text.strip().upper().removesuffix("B").removesuffix("I"), ""
+    if number and number[-1] in UNITS:
+        number, unit = number[:-1], number[-1]
+    try:
+        size = float(number) * UNITS[unit]
+        return int(size)
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{text!r} is not an amount of memory: write 4G, 300M or a number of bytes"
+        ) from None
+
+
+def least_memory(size: int, each: int) -> str:
+    """Return the ``--memory`` with which there are `each` bytes for each one of `size`."""
+    return f"{-(-(BASE + size * each) >> 20) + 1}M"
+
+
+def free_memory() -> int:
+    """Return the bytes that this process may still take: of the machine, and of its cgroup."""
+    free = _machine()
+    for limit, usage, statistics in (
+        ("memory.max", "memory.current", "memory.stat"),  # cgroup v2
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+    ):
+        group = Path("/sys/fs/cgroup")
+        try:
+            most = (group / limit).read_text().strip()
+            used = int((group / usage).read_text())
+        except (OSError, ValueError):
+            continue
+        if most != "max":
+            free = min(free, max(int(most) - used + _cache(group / statistics), 0))
+    return free
+
+
+def _machine() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+        raise OSError
+    except OSError:  # not Linux: half of all that there is
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        return 4 << 30
+
+
+def _cache(statistics: Path) -> int:
+    """Return the bytes of files that the kernel would give up."""
+    try:
+        values = dict(line.split() for line in statistics.read_text().splitlines())
+    except (OSError, ValueError):
+        return 0
+    names = ("total_inactive_file", "inactive_file")
+    return next((int(values[name]) for name in names if name in values), 0)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Sizes that keep every stage inside the memory."""
+
+    memory: int
+    block: int
+    """Bytes of a file that a thread works on at a time."""
+    run: int
+    """Documents whose keys are sorted together."""
+    rows: int
+    """Keys of a band that are linked together."""
+    part: int
+    """Documents that are searched together, if their families are no larger."""
+    pending: int
+    """Bytes of texts that wait to be written to their parts."""
+    row: int = 1 << 62
+    """Bytes of a row at most."""
+    batch: int = 1 << 62
+    """Bytes of a batch of an Arrow file at most."""
+    compared: int = 1 << 62
+    """Bytes of two texts that are compared exactly, together at most."""
+
+    @classmethod
+    def of(cls, memory: int, params: SearchParams, threads: int) -> "Budget":
+        """Divide the memory.
+
+        Raises
+        ------
+        ValueError
+            It is less than 256 MB.
+        """
+        if memory < LEAST:
+            raise ValueError(
+                f"the memory must be at least {LEAST >> 20}M, got {memory >> 20}M: it includes what"
+                " Python and the libraries take"
+            )
+        room = memory - BASE
+        keys = 8 * (params.lsh.bands + 1)
+        document = 4 * params.num_perm + 8 * min(params.lsh.bands, 16) + 12 * params.lsh.bands + 256
+        return cls(
+            memory,
+            # Of a block there are its bytes, its texts, and their keys, four times each thread.
+            block=max(min(room // (24 * threads), 1 << 23), 1 << 16),
+            run=max(min(room // 3 // keys, LONGEST), 1 << 10),
+            rows=max(room // 3 // (40 * threads), 1 << 16),
+            part=max(room // 2 // document, 1 << 10),
+            pending=room // 6,
+            row=room // PER_ROW,
+            batch=room // PER_BATCH,
+            compared=room // PER_COMPARED,
+        )

@@ -1,0 +1,26 @@
+"""What results tell of the rows that were read."""
+
+from typing import Any
+
+from fastlsh.errors import InputError
+from fastlsh.files.disk.sign import Summary
+from fastlsh.io import Collection
+
+
+def counts_of(*collections: Collection) -> dict[str, Any]:
+    """Return what results tell of the rows that were read into memory."""
+    reasons = [str(reason) for each in collections for reason in each.skipped_reasons]
+    return {
+        "skipped": sum(each.skipped for each in collections),
+        "skipped_reasons": reasons[:10],
+        "repeated_ids": sum(each.repeated_ids for each in collections),
+    }
+
+
+def counts_of_summary(summary: Summary) -> dict[str, Any]:
+    """Return what results tell of the rows that were signed on disk."""
+    return {
+        "skipped": summary.skipped,
+        "skipped_reasons": [str(InputError(*reason)) for reason in summary.reasons],
+        "repeated_ids": summary.repeated,
+    }

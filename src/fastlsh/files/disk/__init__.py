@@ -1,0 +1,1 @@
+"""The engine on disk: sign, link, gather, decide, write."""

@@ -1,0 +1,82 @@
+"""The answer of all parts in one order: which proofs or pairs there are, and the clusters."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.disk.decide import Proof, answer_rows, answers
+from fastlsh.files.disk.link import Linked
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import new_array, save_array
+
+ANSWER = "answer.npy"
+KEPT = "kept.npy"
+
+
+class Clusters(NamedTuple):
+    """Documents that belong together: each kept one, followed by those removed for it."""
+
+    number: NDArray[np.int64]
+    """int64 (m,): the document."""
+    cluster: NDArray[np.int64]
+    """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
+
+
+def whole_answer(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[Any]:
+    """Return the rows of all parts, `Proof` or another kind, sorted by (left, right), mapped."""
+    if not job.work.has(ANSWER):
+        rows = answer_rows(job, linked)
+        with job.work.whole(ANSWER) as temporary:
+            if not rows:  # which cannot be mapped
+                save_array(temporary, np.empty(0, kind))
+            else:
+                array = new_array(temporary, kind, (rows,))
+                done = 0
+                for block in answers(job, linked):
+                    array[done : done + len(block)] = block
+                    done += len(block)
+                array.flush()
+    return job.work.load(ANSWER)
+
+
+def kept_documents(job: Job, summary: Summary, proofs: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether each document of the inputs, without those of `against`, is kept; mapped."""
+    if not job.work.has(KEPT):
+        kept = np.ones(summary.documents - summary.known, np.bool_)
+        kept[proofs["left"] - summary.known] = False
+        job.work.save(KEPT, kept)
+    return job.work.load(KEPT)
+
+
+def clusters_of(proofs: NDArray[Any], known: int) -> Clusters:
+    """Return the clusters, as `Deduplication.clusters` has them.
+
+    Parameters
+    ----------
+    proofs
+        Of all removed documents, which ascend.
+    known
+        Documents below this number are of `against` and make no cluster.
+
+    Notes
+    -----
+    Memory: 80 bytes for each removed document.
+    """
+    inside = proofs["right"] >= known
+    kept = proofs["right"][inside]
+    order = np.argsort(kept, kind="stable")
+    kept = kept[order]
+    new = np.diff(kept, prepend=-1) != 0
+    cluster = np.cumsum(new)
+    # Each kept document stands before those removed for it, which are in order.
+    place = np.arange(len(kept)) + cluster
+    heads = place[new] - 1
+    number = np.empty(len(kept) + len(heads), np.int64)
+    number[heads] = kept[new]
+    del kept
+    number[place] = proofs["left"][inside][order]
+    of = np.empty(len(number), np.int64)
+    of[heads], of[place] = np.arange(len(heads)), cluster - 1
+    return Clusters(number, of)

@@ -1,0 +1,221 @@
+"""Decide: part by part, by the very functions that memory uses."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import TooManyPairsError
+from fastlsh.files.budget import BASE
+from fastlsh.files.disk.gather import FOLDER, Gathered, Row, part_name
+from fastlsh.files.disk.link import Linked
+from fastlsh.files.disk.long_texts import check_comparable
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.run.job import Job
+from fastlsh.io import pyarrow
+from fastlsh.parallel import RunOptions, amount, mapped_in
+from fastlsh.stages import are_equal_wanted, decide_part, find_pairs_of_part, first_equal
+from fastlsh.texts import as_texts
+
+Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
+"""(removed document, kept one, similarity), or a pair and its similarity."""
+
+EstimatedPair = np.dtype([*Proof.descr, ("estimate", np.float64)])
+"""A pair, its similarity, and what the signatures estimate."""
+
+LARGE = BASE + (60 << 20)
+PER_LARGE = 150
+"""Bytes of memory that a part in mapped files takes, and for each of its documents: measured."""
+
+WINDOW = 1 << 18
+"""Rows of the answer that are brought in order at a time."""
+
+
+class Part(NamedTuple):
+    """A part as it was gathered."""
+
+    rows: NDArray[Any]
+    texts: Any
+    """An Arrow array in mapped memory; a list where a text has lone surrogates."""
+    scratch: Path | None
+    """Where arrays go that are too large for the memory; None: none is."""
+
+
+def decide_parts(
+    job: Job, summary: Summary, linked: Linked, gathered: Gathered, keep: str | None, most: int
+) -> None:
+    """Decide on the documents of each part that has not been worked on yet.
+
+    Parameters
+    ----------
+    keep
+        "first", "last" or "longest"; None: the priorities that were gathered.
+    most
+        `max_candidates`.
+    """
+
+    def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        if job.cutting is not None and are_equal_wanted(job.params):
+            return _equal_ones(job, part, summary.known), np.empty(0, np.int64)
+        order: dict[str, Any] = {"keep": keep}
+        if keep is None:
+            bits = np.ascontiguousarray(part.rows["priority"])
+            order = {"priority": bits if summary.whole else bits.view(np.float64)}
+        numbers = np.ascontiguousarray(part.rows["number"])
+        answer = decide_part(
+            part.texts, numbers, job.params, against=numbers < summary.known, **order,
+            max_candidates=most, threads=job.options.threads, scratch=part.scratch,
+        )  # fmt: skip
+        gone = answer.kept_number != answer.number
+        return (
+            _proofs(answer.number[gone], answer.kept_number[gone], answer.similarity[gone]),
+            answer.number[answer.limited],
+        )
+
+    _each_part(job, linked, gathered, decide, "decisions")
+
+
+def _equal_ones(job: Job, part: Part, known: int) -> NDArray[Any]:
+    """Return the pieces that equal an earlier one, without those of `against`."""
+    empty = np.empty if part.scratch is None else mapped_in(part.scratch)
+    options = replace(RunOptions.of(job.options.threads), empty=empty)
+    first = first_equal(as_texts(part.texts), job.params.shingler, options)
+    numbers = np.ascontiguousarray(part.rows["number"])
+    gone = np.flatnonzero((first != np.arange(len(first))) & (numbers >= known))
+    return _proofs(numbers[gone], numbers[first[gone]], 1.0)
+
+
+def find_pairs(
+    job: Job, linked: Linked, gathered: Gathered, max_pairs: int, estimates: bool
+) -> None:
+    """Find the pairs of each part that has not been worked on yet.
+
+    Raises
+    ------
+    TooManyPairsError
+        There are more than `max_pairs`, in a part or in all together.
+    """
+    found = sum(len(job.work.load(name)) for name in _answers(job, linked))
+
+    def find(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        nonlocal found
+        numbers = np.ascontiguousarray(part.rows["number"])
+        pairs = find_pairs_of_part(
+            part.texts, numbers, job.params, max_pairs=max_pairs, estimates=estimates,
+            threads=job.options.threads, scratch=part.scratch,
+        )  # fmt: skip
+        found += len(pairs.left)
+        if found > max_pairs:
+            raise TooManyPairsError(
+                f"there are at least {found:,} pairs, more than max_pairs={max_pairs:,}: "
+                "deduplicate instead, which is linear in the number of documents, or"
+                " raise the limit"
+            )
+        return _proofs(*pairs), np.empty(0, np.int64)
+
+    _each_part(job, linked, gathered, find, "comparing")
+
+
+def answer_rows(job: Job, linked: Linked) -> int:
+    """Return how many rows the answers of all parts have together."""
+    return sum(len(job.work.load(name)) for name in _answers(job, linked))
+
+
+def limited_documents(job: Job, linked: Linked) -> int:
+    """Return how many documents were kept without a comparison with every candidate."""
+    names = [f"limited-{part_name(number)}.npy" for number in range(linked.parts)]
+    return sum(len(job.work.load(name)) for name in names)
+
+
+def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
+    """Yield the rows of all parts, `Proof`, in order of (left, right), piece by piece."""
+    parts = [job.work.load(name) for name in _answers(job, linked)]
+    at = [0] * len(parts)
+    while any(start < len(part) for start, part in zip(at, parts, strict=True)):
+        # No part's next WINDOW rows go beyond this document.
+        last = min(
+            int(part["left"][min(start + WINDOW, len(part)) - 1])
+            for start, part in zip(at, parts, strict=True)
+            if start < len(part)
+        )
+        stops = [
+            start + int(np.searchsorted(part["left"][start : start + WINDOW], last, "right"))
+            for part, start in zip(parts, at, strict=True)
+        ]
+        rows = np.concatenate(
+            [part[start:stop] for part, start, stop in zip(parts, at, stops, strict=True)]
+        )
+        at = stops
+        yield rows[np.argsort(rows["left"], kind="stable")]
+
+
+def _answers(job: Job, linked: Linked) -> list[str]:
+    names = [f"answer-{part_name(number)}.npy" for number in range(linked.parts)]
+    return [name for name in names if job.work.has(name)]
+
+
+def _each_part(
+    job: Job,
+    linked: Linked,
+    gathered: Gathered,
+    work: Callable[[Part], tuple[NDArray[Any], NDArray[np.int64]]],
+    stage: str,
+) -> None:
+    advance = job.options.progress.stage(stage, linked.company)
+    for number in range(linked.parts):
+        name = part_name(number)
+        rows, data = part_texts(job, number)
+        if not job.work.has(f"answer-{name}.npy"):
+            check_comparable(job, rows, data)
+            texts = _texts(rows, data, gathered.strict)
+            large = len(rows) > 2 * job.budget.part
+            if large:
+                job.tell(
+                    f"part {number} has {len(rows):,} documents, among them a family that does not"
+                    " fit into the memory: it is processed in memory-mapped files, which takes"
+                    f" longer{_needed(job, len(rows))}. Longer shingles (--size), a higher"
+                    " --threshold or a larger --num-perm would divide it"
+                )
+            answer, limited = work(Part(rows, texts, job.work.path if large else None))
+            job.work.save(f"limited-{name}.npy", limited)
+            job.work.save(f"answer-{name}.npy", answer)
+        advance(len(rows))
+
+
+def _needed(job: Job, documents: int) -> str:
+    """Return what to say of the memory that a part takes in spite of its files, if it is much."""
+    size = LARGE + documents * PER_LARGE
+    if size <= job.budget.memory:
+        return ""
+    return f" and about {amount(size)} of memory, more than the {amount(job.budget.memory)} given"
+
+
+def part_texts(job: Job, number: int) -> tuple[NDArray[Any], Any]:
+    """Return the rows of a part, and the bytes of its texts, both mapped."""
+    name = part_name(number)
+    rows = job.work.map(f"{FOLDER}/{name}.rows", Row)
+    return rows, job.work.map(f"{FOLDER}/{name}.texts", np.uint8)
+
+
+def _texts(rows: NDArray[Any], data: NDArray[np.uint8], strict: bool) -> Any:
+    ends = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(rows["size"], out=ends[1:])
+    if not strict:
+        edges = ends.tolist()
+        pieces = (data[a:b] for a, b in pairwise(edges))
+        return [piece.tobytes().decode("utf-8", "surrogatepass") for piece in pieces]
+    pa = pyarrow("texts on disk")
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+
+
+def _proofs(left: Any, right: Any, similarity: Any, estimate: Any = None) -> NDArray[Any]:
+    rows = np.empty(len(left), Proof if estimate is None else EstimatedPair)
+    rows["left"], rows["right"], rows["similarity"] = left, right, similarity
+    if estimate is not None:
+        rows["estimate"] = estimate
+    return rows

@@ -1,0 +1,194 @@
+"""The engine on disk: the stages of a run, one after the other, each done once."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+from fastlsh.files.disk import gather, link, sign
+from fastlsh.files.disk.answers import ANSWER, clusters_of, kept_documents, whole_answer
+from fastlsh.files.disk.decide import (
+    EstimatedPair,
+    Proof,
+    decide_parts,
+    find_pairs,
+    limited_documents,
+)
+from fastlsh.files.disk.gather import (
+    Gathered,
+    bytes_gathered,
+    gather_inputs,
+    has_gathered,
+    stored_ids,
+)
+from fastlsh.files.disk.largest import report_largest
+from fastlsh.files.disk.link import Linked, link_inputs
+from fastlsh.files.disk.sign import Summary, sign_inputs
+from fastlsh.files.disk.signed_runs import finished_runs
+from fastlsh.files.disk.write import writing_outputs
+from fastlsh.files.plan import Machine, Targets
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.manifest import begin, check_unchanged, described
+from fastlsh.files.run.repair import accept_mended
+from fastlsh.io import (
+    cluster_columns,
+    pair_columns,
+    proof_columns,
+    write_table,
+)
+from fastlsh.parallel import Stopwatch, amount
+
+
+class Deduplicated(NamedTuple):
+    """What a deduplication on disk has found."""
+
+    summary: Summary
+    removed: int
+    limited: int
+
+
+def run_deduplication(
+    job: Job,
+    targets: Targets,
+    *,
+    keep: str | None,
+    max_candidates: int,
+    notes: Mapping[str, str],
+    machine: Machine,
+    clock: Stopwatch,
+) -> Deduplicated:
+    """Remove the near-duplicates, or go on where a run before was ended.
+
+    Parameters
+    ----------
+    targets
+        What is written.
+    keep, max_candidates
+        As `decide_parts` takes them.
+    notes
+        For the page.
+    machine
+        Whether what has been done is thrown away, before or in the end.
+    clock
+        Is told how long each stage takes.
+    """
+    more = {"keep": keep or "priority", "max_candidates": max_candidates, "known": job.known}
+    with begun(job, "dedup", more, machine):
+        summary, linked, gathered = prepared(job, clock)
+        with clock("decisions"):
+            decide_parts(job, summary, linked, gathered, keep, max_candidates)
+            proofs = whole_answer(job, linked)
+            kept = kept_documents(job, summary, proofs)
+        with clock("writing"):
+            check_unchanged(job.work, job.sources)
+            ids = stored_ids(job, summary)
+            with writing_outputs(job, targets, kept, summary.known):
+                if targets.removed is not None:
+                    columns = proof_columns(
+                        ids, *_columns(proofs), job.params.measure,
+                        against=proofs["right"] < summary.known if job.known else None,
+                    )  # fmt: skip
+                    write_table(targets.removed, columns)
+                if targets.clusters is not None:
+                    number, cluster = clusters_of(proofs, summary.known)
+                    write_table(targets.clusters, cluster_columns(ids, number, cluster))
+                limited = limited_documents(job, linked)
+                if targets.report is not None:
+                    decided: dict[str, Any] = {"max_candidates": max_candidates}
+                    if keep is not None:
+                        decided["keep"] = keep
+                    report_largest(
+                        job, summary, proofs, ids, limited, decided, targets.report, notes, clock
+                    )
+        return Deduplicated(summary, len(proofs), limited)
+
+
+def run_pairs(
+    job: Job,
+    *,
+    max_pairs: int,
+    estimates: bool,
+    output: str | None,
+    machine: Machine,
+    clock: Stopwatch,
+) -> tuple[Summary, int]:
+    """Find all pairs, write them, and return how many there are."""
+    with begun(job, "pairs", {"max_pairs": max_pairs, "estimates": estimates}, machine):
+        summary, linked, gathered = prepared(job, clock)
+        with clock("decisions"):
+            find_pairs(job, linked, gathered, max_pairs, estimates)
+            pairs = whole_answer(job, linked, EstimatedPair if estimates else Proof)
+        with clock("writing"):
+            estimate = pairs["estimate"] if estimates else None
+            columns = pair_columns(stored_ids(job, summary), *_columns(pairs), estimate)
+            write_table(output, columns)
+        return summary, len(pairs)
+
+
+def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
+    return answer["left"], answer["right"], answer["similarity"]
+
+
+def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
+    """Sign, link and gather: what all answers need."""
+    with clock("signing"):
+        summary = sign_inputs(job)
+    with clock("linking"):
+        linked = link_inputs(job, summary)
+    with clock("gathering"):
+        if not has_gathered(job):
+            _check_room(job, summary, linked)
+        return summary, linked, gather_inputs(job, summary, linked)
+
+
+@contextmanager
+def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
+    """Hold the work directory of a run."""
+    if kind != "pairs":  # whether the inputs need the same columns is known when they are signed
+        more = {**more, "output": "one file" if job.uniform else "a directory"}
+    more = {**more, "limit": job.limit}
+    with job.work.locked():
+        description = described(kind, job.params, job.sources, more)
+        if not machine.restart:
+            accept_mended(job, description)
+        if begin(job.work, description, restart=machine.restart):
+            job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            again = "the same command again" + (", without --restart" if machine.restart else "")
+            error.args = (f"run {again}, which goes on with the finished work in {job.work.path}",)
+            raise
+        if not machine.keep_work:
+            job.work.empty()
+
+
+def _finished(job: Job) -> str:
+    """Return what a run before has done."""
+    stages = {
+        "signing": sign.DONE, "linking": link.DONE, "gathering": gather.DONE,
+        "decisions": ANSWER,
+    }  # fmt: skip
+    finished = [stage for stage, name in stages.items() if job.work.has(name)]
+    if not finished:
+        return f"{sum(run.documents for run in finished_runs(job)):,} documents are signed"
+    following = [*stages, "writing"][len(finished)]
+    return f"finished are {', '.join(finished)}; {following} follows"
+
+
+def _check_room(job: Job, summary: Summary, linked: Linked) -> None:
+    """Raise InputError if the texts of the documents in company will not fit onto the disk."""
+    if not summary.documents:
+        return
+    needed = summary.text * linked.company // summary.documents - bytes_gathered(job)
+    free = shutil.disk_usage(job.work.path).free
+    if needed > free:
+        raise InputError(
+            job.work.path,
+            f"{linked.company:,} of {summary.documents:,} documents share a bucket, and their texts"
+            f" take about {amount(needed)}, but only {amount(free)} are free: free some space and"
+            " run the same command again",
+        )

@@ -1,0 +1,107 @@
+"""A page about the largest clusters of a run on disk."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.disk.decide import part_texts
+from fastlsh.files.disk.identities import StoredIds
+from fastlsh.files.disk.link import PARTS
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.run.job import Job
+from fastlsh.reporting import RunCounts, report_largest_clusters
+from fastlsh.results import Deduplication
+
+MOST = 5_000
+"""Documents that the page is about."""
+
+
+def report_largest(
+    job: Job,
+    summary: Summary,
+    proofs: NDArray[Any],
+    ids: StoredIds,
+    limited: int,
+    decided: Mapping[str, Any],
+    path: str,
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> None:
+    """Write a page about as many of the largest clusters as have about 5,000 documents.
+
+    Its counts are those of all documents. `decided` has the parameters of the decisions: ``keep``
+    and ``max_candidates``.
+    """
+    numbers, kept, similarity = _largest(proofs, summary.known)
+    index = np.searchsorted(numbers, kept)
+    documents = summary.documents - summary.known
+    params = job.params
+    result = Deduplication(
+        index,
+        np.full(len(numbers), -1),
+        similarity,
+        threshold=params.threshold,
+        rule=params.rule,
+        containment=params.containment,
+        params=params.lsh,
+        options={
+            **decided,
+            "shingler": params.shingler,
+            "num_perm": params.num_perm,
+            "seed": params.seed,
+            "scheme": params.scheme,
+            "verify": params.verify,
+            "rule": params.rule,
+            "containment": params.containment,
+        },
+    )
+    right = proofs["right"]
+    counts = RunCounts(
+        documents, int((right < summary.known).sum()), np.array(proofs["similarity"]),
+        np.unique(right, return_counts=True)[1], limited, summary.empty,
+    )  # fmt: skip
+    shown = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
+    report_largest_clusters(
+        result,
+        texts_in_company(job, numbers),
+        counts,
+        path,
+        ids=ids.take(numbers),
+        title=f"Deduplication of {documents:,} documents",
+        notes={"texts shown": shown, **notes},
+        seconds=dict(seconds),
+    )
+
+
+def _largest(
+    proofs: NDArray[Any], known: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the documents of the largest clusters, their kept ones, and the similarities."""
+    inside = proofs[proofs["right"] >= known]
+    heads, sizes = np.unique(inside["right"], return_counts=True)
+    order = np.argsort(-sizes, kind="stable")
+    # The largest is shown in part if it is larger than the page.
+    count = max(int(np.searchsorted(np.cumsum(sizes[order] + 1), MOST, "right")), 1)
+    chosen = np.sort(heads[order[:count]])
+    rows = inside[np.isin(inside["right"], chosen)][:MOST]
+    numbers = np.concatenate([np.unique(rows["right"]), rows["left"]])
+    kept = np.concatenate([np.unique(rows["right"]), rows["right"]])
+    similarity = np.concatenate([np.ones(len(numbers) - len(rows)), rows["similarity"]])
+    order = np.argsort(numbers)
+    return numbers[order], kept[order], similarity[order]
+
+
+def texts_in_company(job: Job, numbers: NDArray[np.int64]) -> list[str]:
+    """Return some of the texts that were gathered."""
+    parts = job.work.load(PARTS)[numbers]
+    texts = [""] * len(numbers)
+    for part in np.unique(parts).tolist():
+        rows, data = part_texts(job, part)
+        starts = np.cumsum(rows["size"]) - rows["size"]
+        for i in np.flatnonzero(parts == part).tolist():
+            row = int(np.searchsorted(rows["number"], numbers[i]))
+            piece = data[int(starts[row]) : int(starts[row] + rows["size"][row])]
+            texts[i] = bytes(piece).decode("utf-8", "surrogatepass")
+    return texts

@@ -1,0 +1,105 @@
+"""Lines or paragraphs on disk: the stages of a run, in which pieces of documents are numbered."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.disk.answers import kept_documents, whole_answer
+from fastlsh.files.disk.decide import decide_parts, limited_documents
+from fastlsh.files.disk.documents import begun, prepared
+from fastlsh.files.disk.gather import FOLDER, stored_ids
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.signed_runs import run_name, runs_of_inputs
+from fastlsh.files.disk.write import writing_outputs
+from fastlsh.files.line_pages import line_run_on_disk, report_removal
+from fastlsh.files.plan import Machine, Targets
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.manifest import check_unchanged
+from fastlsh.io import Lookup, span_columns, write_table
+from fastlsh.parallel import Stopwatch
+
+
+class Found(NamedTuple):
+    """What a run has found."""
+
+    summary: Summary
+    documents: int
+    spans: int
+    removed: int
+    characters: int
+    changed: int
+    emptied: int
+    limited: int
+
+
+def run_on_disk(
+    job: Job,
+    targets: Targets,
+    *,
+    drop_empty: bool,
+    max_candidates: int,
+    notes: Mapping[str, str],
+    machine: Machine,
+    clock: Stopwatch,
+) -> Found:
+    """Remove what repeats, or go on where a run before was ended."""
+    cutting = job.cutting
+    assert cutting is not None
+    more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
+    more |= {"drop_empty": drop_empty, "known": job.known}
+    with begun(job, "lines", more, machine):
+        summary, linked, gathered = prepared(job, clock)
+        with clock("decisions"):
+            decide_parts(job, summary, linked, gathered, "first", max_candidates)
+            proofs = whole_answer(job, linked)
+            kept = kept_documents(job, summary, proofs)
+        with clock("writing"):
+            check_unchanged(job.work, job.sources)
+            ids, counts = stored_ids(job, summary), piece_counts(job)
+            begin, end = _places(job, proofs["left"])
+            characters = int((end - begin).sum())
+            limited = limited_documents(job, linked)
+            with writing_outputs(job, targets, kept, summary.known, drop_empty):
+                if targets.removed is not None:
+                    columns = span_columns(
+                        Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
+                        proofs["similarity"],
+                        against=proofs["right"] < summary.known if job.known else None,
+                    )  # fmt: skip
+                    write_table(targets.removed, columns)
+                if targets.report is not None:
+                    told = {"characters": characters, "limited": limited}
+                    told["max_candidates"] = max_candidates
+                    run = line_run_on_disk(job, summary, proofs, ids, counts, told)
+                    report_removal(run, summary.skipped, targets.report, notes, clock)
+        return Found(
+            summary, len(counts), summary.documents - summary.known, len(proofs), characters,
+            *_changed(counts, kept), limited,
+        )  # fmt: skip
+
+
+def _places(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where some of the pieces in company begin, and where they end."""
+    numbers, places = (
+        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "places")
+    )
+    found = places.reshape(-1, 2)[np.searchsorted(numbers, pieces)]
+    return found[:, 0], found[:, 1]
+
+
+def piece_counts(job: Job) -> NDArray[np.int32]:
+    """Return how many pieces each document has, int32 (documents,), without those of `against`."""
+    names = [f"{run_name(number)}/pieces.npy" for number in runs_of_inputs(job)]
+    return np.concatenate([np.empty(0, np.int32), *map(job.work.load, names)])
+
+
+def _changed(counts: NDArray[np.int32], kept: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return how many documents lose something, and how many everything."""
+    filled = counts[counts > 0]
+    if not len(filled):
+        return 0, 0
+    starts = np.cumsum(filled, dtype=np.int64) - filled
+    left = np.add.reduceat(kept, starts, dtype=np.int64)
+    return int((left < filled).sum()), int((left == 0).sum())

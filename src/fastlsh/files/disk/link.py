@@ -1,0 +1,109 @@
+"""Link: the sorted keys of each band become families, and families parts of the work."""
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.signed_runs import drop_keys, keys_of
+from fastlsh.files.disk.sorted_keys import Run, ranges, rows_of_range
+from fastlsh.files.run.job import Job
+from fastlsh.io import in_order
+from fastlsh.parallel import batches
+from fastlsh.stages import NumberLinks, UnionFind, link_sorted
+
+DONE = "linked.json"
+PARTS = "parts.npy"
+"""int32 (documents,): the part of each; -1: it is alone in all of its buckets."""
+ROOTS = "families-so-far.npy"
+STATE = "families-so-far.json"
+EVERY = 60.0
+"""Seconds: so long a kill may set the linking back."""
+BATCH = 1 << 18
+"""Rows that are linked at a time."""
+
+
+class Linked(NamedTuple):
+    """What families there are."""
+
+    company: int
+    """Documents that share a bucket with another one."""
+    families: int
+    largest: int
+    parts: int
+
+
+def link_inputs(job: Job, summary: Summary) -> Linked:
+    """Unite the documents that share a bucket, and divide the families into parts."""
+    if not job.work.has(DONE):
+        roots = _families(job, summary.documents)
+        parts, linked = _divided(roots, job.budget.part)
+        job.work.save(PARTS, parts)
+        job.work.write(DONE, linked._asdict())
+    job.work.drop(ROOTS, STATE)
+    drop_keys(job)
+    return job.work.read_as(Linked, DONE)
+
+
+def _families(job: Job, documents: int) -> NDArray[np.int32]:
+    """Return the first document of the family of each, int32 (documents,)."""
+    runs, bands = keys_of(job), job.params.lsh.bands
+    count = ranges(documents, job.budget.rows)
+    bits = max(documents - 1, 1).bit_length()
+    first, union = 0, UnionFind(documents)
+    if job.work.has(STATE):
+        done, of = job.work.read(STATE)["ranges"]
+        first = done * count // of  # with another memory, there are other ranges
+        union = UnionFind(documents, roots=job.work.load(ROOTS))
+    advance = job.options.progress.stage("linking", bands * count)
+    advance(first)
+
+    def link(item: int) -> list[NumberLinks]:
+        return list(_links(runs, item // count, item % count, count, bits))
+
+    saved = time.monotonic()
+    found = in_order(range(first, bands * count), link, job.options.threads)
+    for item, links in enumerate(found, first):
+        for each in links:
+            union.unite(*each)
+        advance(1)
+        if time.monotonic() - saved > EVERY:
+            job.work.save(ROOTS, union.roots())
+            job.work.write(STATE, {"ranges": (item + 1, count)})
+            saved = time.monotonic()
+    return union.roots()
+
+
+def _links(runs: list[Run], band: int, index: int, count: int, bits: int) -> Iterator[NumberLinks]:
+    keys, numbers = rows_of_range(runs, band, index, count, bits)
+    state = None
+    for start, stop in batches(len(keys), BATCH):
+        links, state = link_sorted(keys[start:stop], numbers[start:stop], state)
+        yield links
+
+
+def _divided(roots: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], Linked]:
+    """Divide the families into parts of about `most` documents, each family whole.
+
+    Families keep the order of their first documents, so that a part lies close together. The parts
+    take the place of `roots`, and of each family's size: 8 bytes per document, and 40 per family.
+    """
+    n = len(roots)
+    sizes = np.zeros(n, np.int32)
+    for start, stop in batches(n, BATCH):
+        np.add.at(sizes, roots[start:stop], 1)
+    heads = np.flatnonzero(sizes > 1)
+    members = sizes[heads].astype(np.int64)
+    company, families, largest = int(members.sum()), len(heads), int(members.max(initial=0))
+    part = (np.cumsum(members) - members) // most
+    del members
+    part = np.cumsum(np.diff(part, prepend=part[:1]) > 0, dtype=np.int32)
+    of_head = sizes
+    of_head.fill(-1)
+    of_head[heads] = part
+    for start, stop in batches(n, BATCH):
+        roots[start:stop] = of_head[roots[start:stop]]
+    return roots, Linked(company, families, largest, int(part.max(initial=-1)) + 1)

@@ -1,0 +1,264 @@
+"""Sign: every file is read once, and the band keys of its documents sorted on disk, run by run."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError, LongRowError
+from fastlsh.files.budget import PER_BATCH, PER_ROW, least_memory
+from fastlsh.files.disk.identities import are_integers, identity_hashes
+from fastlsh.files.disk.signed_runs import (
+    BlockRecord,
+    RunWriter,
+    SignedBlock,
+    count_runs,
+    finished_runs,
+    run_name,
+    runs_of_inputs,
+)
+from fastlsh.files.disk.sorted_keys import packed, repetitions
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.repair import BROKEN, remember_broken
+from fastlsh.io import Block, Limit, Place, cut, in_order, largest_batch, without_repetition
+from fastlsh.parallel import amount
+from fastlsh.search import warn_of_short_shingles
+from fastlsh.stages import hasher_for, sign_batch
+from fastlsh.texts import as_texts
+
+DONE = "signed.json"
+REASONS = 10
+"""So many bad rows are told of."""
+SAMPLE = 4096
+SAMPLE_OF_BLOCK = 64
+"""Texts of a block whose length is measured."""
+
+
+class Summary(NamedTuple):
+    """What is known of all documents."""
+
+    documents: int
+    known: int
+    """Those of `against`, which come first."""
+    empty: int
+    """Of the others."""
+    skipped: int
+    reasons: list[tuple[str, str, int | None]]
+    repeated: int
+    """Documents with the id of an earlier one."""
+    runs: int
+    whole: bool
+    """Whether all priorities are integers."""
+    integers: bool
+    """Whether all ids are integers of 64 bits."""
+    text: int
+    """Bytes of all texts, about."""
+    files: int
+    """Those that were read, without those of `against`: all unless there is a limit."""
+
+
+def sign_inputs(job: Job) -> Summary:
+    """Sign all documents; goes on behind the runs that are there.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, or a bad row unless these are skipped. The files before it are
+        not signed again when it has been mended.
+    """
+    if not job.work.has(DONE):
+        _check_batches(job)
+        tell = job.teller("signing")
+        runs = finished_runs(job)
+        writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
+        after = runs[-1].blocks[-1] if runs else None
+        blocks = _blocks(job, after)
+        if after is None and job.cutting is None:
+            blocks = _warned(job, blocks)
+        found = in_order(
+            blocks, lambda item: _sign(job, *item), job.options.threads,
+            alone=lambda item: job.is_large(item[0], item[1].place),
+        )  # fmt: skip
+        try:
+            for signed in found:
+                writer.add(signed)
+                tell(job.sources[signed.record.source], signed.record.place)
+        except InputError as error:
+            writer.close(remember_broken(job, error))
+            raise
+        writer.close()
+        tell.end()
+        job.work.drop(BROKEN)  # from here on, no file may change
+        job.work.write(DONE, _summary(job)._asdict())
+    summary = job.work.read_as(Summary, DONE)
+    for number in range(summary.runs):
+        job.work.length(f"{run_name(number)}/blocks.json")  # an error if it is missing
+    if summary.skipped and not job.skip:  # but it was when a run before this one read the row
+        raise InputError(*summary.reasons[0])
+    return summary
+
+
+def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
+    """Yield all blocks with the number of their file, those behind `after`."""
+    first = 0 if after is None else after.source
+    columns, path = None, ""
+    if after is not None and job.uniform:
+        columns, path = _first_columns(job, range(job.known, first + 1))
+    limit = _limit(job)
+    for number in range(first, len(job.sources)):
+        if limit.reached:
+            return
+        place = after.place if after is not None and number == after.source else None
+        found = None
+        blocks = _cut(job, number, place)
+        for block in blocks if number < job.known else limit.first(blocks):
+            found = block.head.layout
+            yield number, block
+        if job.uniform and number >= job.known:
+            if columns is None:
+                columns, path = found, job.sources[number].path
+            if found is not None and found != columns:
+                raise job.sources[number].error(f"its columns differ from those of {path}")
+
+
+def _limit(job: Job) -> Limit:
+    """Return how many documents are still wanted."""
+    if job.limit is None:
+        return Limit(None)
+    if job.cutting is None:
+        runs = finished_runs(job)
+        records = [record for run in runs for record in run.blocks if record.source >= job.known]
+        done = sum(record.documents for record in records)
+    else:
+        done = sum(len(job.work.load(f"{run_name(n)}/pieces.npy")) for n in runs_of_inputs(job))
+    return Limit(job.limit - done)
+
+
+def _first_columns(job: Job, numbers: Iterable[int]) -> tuple[Any, str]:
+    """Return the columns of the first file that has any, and its path."""
+    for number in numbers:
+        for block in islice(_cut(job, number, None), 1):
+            if block.head.layout is not None:
+                return block.head.layout, job.sources[number].path
+    return None, ""
+
+
+def _check_batches(job: Job) -> None:
+    """Raise InputError if a batch of an Arrow file, which is read as a whole, is too large."""
+    budget = job.budget
+    for source in job.sources:
+        if source.format != "arrow":
+            continue
+        size, number = largest_batch(source)
+        if size > budget.batch:
+            raise source.error(
+                f"batch {number} takes {amount(size)}, and with {amount(budget.memory)} of memory"
+                f" a batch may take {amount(budget.batch)}: give at least --memory"
+                f" {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+            )
+
+
+def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:
+    """Cut a file; say how much memory a row needs that is too long."""
+    try:
+        yield from cut(job.sources[number], job.budget.block, after=after, most=job.budget.row)
+    except LongRowError as error:
+        budget = job.budget
+        raise InputError(
+            error.path,
+            f"the row has {amount(error.size)}, and with {amount(budget.memory)} of memory a row"
+            f" may have {amount(budget.row)}: give at least --memory"
+            f" {least_memory(error.size, PER_ROW)}",
+            error.row,
+        ) from error
+
+
+def _sign(job: Job, source: int, block: Block) -> SignedBlock:
+    documents = block.documents()
+    if documents.bad and not job.skip:
+        raise documents.bad[0]
+    counts = None
+    if job.cutting is None:
+        keys = _keys(documents.texts, job)
+        empty = int((keys[0] == 0).sum())
+    else:
+        pieces = job.cutting.pieces(documents)
+        keys = job.cutting.keys(pieces, job.params)
+        counts = np.bincount(pieces.places[:, 0], minlength=len(documents)).astype(np.int32)
+        empty = int((counts == 0).sum())
+    bad = tuple(error.row or 1 for error in documents.bad)
+    size = _text_bytes(documents.texts)
+    record = BlockRecord(source, block.place, keys.shape[1], bad, size)
+    priority = documents.priority
+    return SignedBlock(
+        record,
+        packed(keys),
+        identity_hashes(documents.ids),
+        empty,
+        documents.bad,
+        priority is None or priority.dtype.kind in "iu",
+        not len(documents) or are_integers(documents.ids),
+        counts,
+    )
+
+
+def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
+    """Return the band keys of texts, uint64 (bands, n); each value of a dictionary is read once."""
+    distinct, places = without_repetition(texts)
+    keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
+    if places is None:
+        return keys
+    return np.pad(keys, ((0, 0), (0, 1)))[:, places]  # the last one is that of null
+
+
+def _text_bytes(texts: Any) -> int:
+    """Return about how many bytes of UTF-8 the texts of a block take."""
+    step = len(texts) // SAMPLE_OF_BLOCK + 1
+    if not hasattr(texts, "nbytes"):
+        sample = texts[::step]
+    elif str(texts.type).startswith("dictionary"):
+        sample = texts.take(np.arange(0, len(texts), step)).to_pylist()
+    else:
+        return int(texts.nbytes)
+    found = sum(len((text or "").encode("utf-8", "surrogatepass")) for text in sample)
+    return found * len(texts) // max(len(sample), 1)
+
+
+def _summary(job: Job) -> Summary:
+    runs = [job.work.read(f"{run_name(n)}/blocks.json") for n in range(count_runs(job))]
+    blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
+    bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
+    reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
+    first = sum(run["blocks"][0][0] < job.known for run in runs)  # of `against`
+    identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
+    # Each collection by itself, as in memory.
+    repeated = [
+        repetitions(part, job.budget.rows) for part in (identities[:first], identities[first:])
+    ]
+    documents = sum(n for _, n in blocks)
+    return Summary(
+        documents=documents,
+        known=sum(n for source, n in blocks if source < job.known),
+        empty=sum(n for run in runs for source, n in run["empty"] if source >= job.known),
+        skipped=bad,
+        reasons=reasons[:REASONS],
+        repeated=sum(repeated),
+        runs=len(runs),
+        whole=all(run["whole"] for run in runs),
+        integers=documents > 0 and all(run["integers"] for run in runs),
+        text=sum(size for run in runs for *_, size in run["blocks"]),
+        files=max((source for source, _ in blocks), default=job.known - 1) + 1 - job.known,
+    )
+
+
+def _warned(job: Job, blocks: Iterator[tuple[int, Block]]) -> Iterator[tuple[int, Block]]:
+    """Pass blocks on; of the first documents, look whether their shingles are too short."""
+    for number, block in islice(blocks, 1):
+        documents = block.documents()
+        texts = as_texts(documents.texts[:SAMPLE])
+        signatures = hasher_for(job.params, job.options).sign(texts)
+        warn_of_short_shingles(texts, signatures, job.params, job.options)
+        yield number, block
+    yield from blocks

@@ -1,0 +1,169 @@
+"""Signed runs on disk: the sorted keys of consecutive blocks, and what is known of these."""
+
+import json
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import MAX_DOCUMENTS
+from fastlsh.errors import InputError
+from fastlsh.files.disk.sorted_keys import Run
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import new_array, save_array
+from fastlsh.io import Place, in_order
+
+BYTES_OF_RUN = 1 << 30
+"""A run ends behind so many bytes of files: what a kill loses at most."""
+
+
+class BlockRecord(NamedTuple):
+    """What is known of a block that has been signed."""
+
+    source: int
+    place: Place
+    documents: int
+    """Or pieces of these, where they are cut."""
+    bad: tuple[int, ...]
+    """Rows left out."""
+    text: int
+    """Bytes of the texts, about."""
+
+
+class SignedRun(NamedTuple):
+    """What is known of a run, besides its keys."""
+
+    first: int
+    documents: int
+    blocks: list[BlockRecord]
+
+
+class SignedBlock(NamedTuple):
+    """A block's share of a run."""
+
+    record: BlockRecord
+    keys: NDArray[np.uint64]
+    """uint64 (bands, n), packed."""
+    identities: NDArray[np.uint64]
+    empty: int
+    errors: list[InputError]
+    whole: bool
+    integers: bool
+    pieces: NDArray[np.int32] | None = None
+    """How many pieces each document has, if they are cut."""
+
+
+class RunWriter:
+    """Gathers the keys of consecutive blocks, and writes them sorted when they are many."""
+
+    def __init__(self, job: Job, number: int, first: int) -> None:
+        self._job = job
+        self._number = number
+        self._first = first
+        self._begin()
+
+    def _begin(self) -> None:
+        self._parts: list[SignedBlock] = []
+        self._documents = 0
+        self._bytes = 0
+
+    def add(self, signed: SignedBlock) -> None:
+        """Take a block; a run that would be too long, or has left `against`, is written before."""
+        n, known = signed.record.documents, self._job.known
+        behind = bool(self._parts) and self._parts[0].record.source < known <= signed.record.source
+        if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN or behind:
+            self.close()
+        if self._first + self._documents + n > MAX_DOCUMENTS:
+            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be processed")
+        self._parts.append(signed)
+        self._documents += n
+        self._bytes += _size(signed.record)
+
+    def close(self, before: int | None = None) -> None:
+        """Write the run; of the files before one only, if that is given."""
+        if before is not None:
+            self._parts = [part for part in self._parts if part.record.source < before]
+            self._documents = sum(part.record.documents for part in self._parts)
+        if not self._parts:
+            return
+        job, parts = self._job, self._parts
+        with job.work.whole(run_name(self._number)) as folder:
+            folder.mkdir()
+            shape = job.params.lsh.bands, self._documents
+            keys = new_array(folder / "keys.npy", np.uint64, shape)
+            places = np.arange(self._documents, dtype=np.uint64)
+
+            def sort(band: int) -> None:
+                row = np.concatenate([part.keys[band] for part in parts])
+                row |= places  # those of empty documents stay below all keys
+                row.sort()
+                keys[band] = row
+
+            for _ in in_order(range(len(keys)), sort, job.options.threads):
+                pass
+            keys.flush()
+            identities = np.concatenate([part.identities for part in parts])
+            identities.sort()
+            save_array(folder / "identities.npy", identities)
+            if parts[0].pieces is not None:
+                save_array(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
+            known = {
+                "first": self._first,
+                "documents": self._documents,
+                "blocks": [part.record for part in parts],
+                "empty": [(part.record.source, part.empty) for part in parts if part.empty],
+                "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
+                "whole": all(part.whole for part in parts),
+                "integers": all(part.integers for part in parts),
+            }
+            (folder / "blocks.json").write_text(json.dumps(known), encoding="utf-8")
+        self._number += 1
+        self._first += self._documents
+        self._begin()
+
+
+def _size(record: BlockRecord) -> int:
+    return record.place.stop - record.place.start
+
+
+def count_runs(job: Job) -> int:
+    """Return the number of runs that are whole."""
+    return len(list(job.work.path.glob("run-??????")))
+
+
+def finished_runs(job: Job) -> list[SignedRun]:
+    """Return what is known of the runs that are whole, in order."""
+    found = []
+    for number in range(count_runs(job)):
+        run = job.work.read(f"{run_name(number)}/blocks.json")
+        blocks = [
+            BlockRecord(source, Place(*place), documents, tuple(bad), text)
+            for source, place, documents, bad, text in run["blocks"]
+        ]
+        found.append(SignedRun(run["first"], run["documents"], blocks))
+    return found
+
+
+def keys_of(job: Job) -> list[Run]:
+    """Return the keys of all runs, mapped."""
+    return [
+        Run(run.first, job.work.load(f"{run_name(number)}/keys.npy"))
+        for number, run in enumerate(finished_runs(job))
+    ]
+
+
+def runs_of_inputs(job: Job) -> list[int]:
+    """Return the numbers of the runs behind those of `against`."""
+    runs = enumerate(finished_runs(job))
+    return [number for number, run in runs if run.blocks[0].source >= job.known]
+
+
+def drop_keys(job: Job) -> None:
+    """Remove the keys, which take most of the work directory."""
+    for number in range(count_runs(job)):
+        job.work.drop(f"{run_name(number)}/keys.npy", f"{run_name(number)}/identities.npy")
+
+
+def run_name(number: int) -> str:
+    """Return the name of a run in the work directory."""
+    return f"run-{number:06}"

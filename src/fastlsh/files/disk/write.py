@@ -1,0 +1,158 @@
+"""Write: the kept rows, read a last time from the inputs, file by file."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.cutting import rest_of
+from fastlsh.files.disk.gather import blocks_again, records_of
+from fastlsh.files.disk.signed_runs import BlockRecord
+from fastlsh.files.plan import Targets
+from fastlsh.files.run.job import Job
+from fastlsh.io import (
+    Output,
+    Teller,
+    behind,
+    exists,
+    in_order,
+    output_piece,
+    output_writer,
+    replacing_together,
+)
+
+WRITTEN = "written"
+"""Outputs that are complete, in files with numbers."""
+_OUTPUTS, _BYTES = 1 << 10, 1 << 30
+"""So many outputs of a directory appear together, or so many bytes of their inputs."""
+
+
+@contextmanager
+def writing_outputs(
+    job: Job, targets: Targets, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+) -> Iterator[None]:
+    """Write the kept rows; the caller writes the tables inside.
+
+    One output appears together with them. Those of a directory come behind, some together: there
+    may be very many. The parameters and errors are those of `write_outputs`.
+    """
+    with replacing_together():
+        yield
+        if not targets.folders:
+            write_outputs(job, targets, kept, known, drop_empty)
+    if targets.folders:
+        write_outputs(job, targets, kept, known, drop_empty)
+
+
+def write_outputs(
+    job: Job, targets: Targets, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+) -> None:
+    """Write the kept rows; what a run before has completed is not written again.
+
+    Parameters
+    ----------
+    targets
+        Which rows go where; its plan counts the sources behind those of `against`.
+    kept
+        bool, by document behind `known`.
+    known
+        How many documents are of `against`.
+    drop_empty
+        Where documents are cut into pieces: whether rows go of which nothing is left.
+
+    Raises
+    ------
+    InputError
+        A file has changed since it was signed.
+    """
+    done = {path for number in _numbers(job) for path in job.work.read(_name(number))}
+    by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
+    for first, record in records_of(job):
+        by_source.setdefault(record.source - job.known, []).append((first - known, record))
+    tell = job.teller("writing")
+    waiting: list[tuple[Output, list[tuple[int, BlockRecord]]]] = []
+    size = 0
+    for output in targets.plan:
+        if output.path in done and exists(output.path):
+            continue
+        records = [each for number in output.sources for each in by_source.get(number, [])]
+        if not records:  # the limit was reached before
+            continue
+        waiting.append((output, records))
+        size += sum(record.place.stop - record.place.start for _, record in records)
+        if len(waiting) >= _OUTPUTS or size >= _BYTES:
+            _write_together(job, targets, waiting, kept, drop_empty, tell)
+            waiting, size = [], 0
+    if waiting:
+        _write_together(job, targets, waiting, kept, drop_empty, tell)
+    tell.end()
+
+
+def _write_together(
+    job: Job,
+    targets: Targets,
+    outputs: list[tuple[Output, list[tuple[int, BlockRecord]]]],
+    kept: NDArray[np.bool_],
+    drop_empty: bool,
+    tell: Teller,
+) -> None:
+    with replacing_together() as together:
+        for output, records in outputs:
+            flags = [kept[first : first + record.documents] for first, record in records]
+            any_kept = any(flag.any() for flag in flags)
+            if job.cutting is not None:
+                good = not any(record.bad for _, record in records)  # of a .txt: its only row
+                any_kept = good and (any_kept or not drop_empty or not any(map(len, flags)))
+            if output.format == "txt" and not any_kept:
+                together.absent(output.path)
+                continue
+            with together.file(output.path, folders=targets.folders, last=True) as temporary:
+                _write(job, temporary, output, records, kept, drop_empty, tell)
+    if targets.folders:  # one file appears with the tables, later
+        number = len(_numbers(job))
+        job.work.write(_name(number), [output.path for output, _ in outputs])
+
+
+def _write(
+    job: Job,
+    temporary: str,
+    output: Output,
+    records: list[tuple[int, BlockRecord]],
+    kept: NDArray[np.bool_],
+    drop_empty: bool,
+    tell: Teller,
+) -> None:
+    def rows(item: tuple[int, BlockRecord, Any]) -> tuple[Any, Any, BlockRecord]:
+        first, record, block = item
+        flags, texts = kept[first : first + record.documents], None
+        if job.cutting is not None:
+            flags, texts = rest_of(block.documents(), job.cutting, flags, drop_empty)
+        return block.head, output_piece(output, block, flags, texts), record
+
+    threads = job.options.threads
+    source = job.sources[records[0][1].source]
+    writer = None
+    with ExitStack() as stack:
+        blocks = blocks_again(job, records)
+        pieces = in_order(
+            blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].place)
+        )
+        for head, piece, record in pieces:
+            if writer is None:
+                writer = stack.enter_context(output_writer(temporary, output, source, head))
+                soon = stack.enter_context(behind(threads if len(records) > 1 else 1))
+            soon(writer.write, piece)
+            tell(job.sources[record.source], record.place)
+
+
+def _numbers(job: Job) -> range:
+    count = 0
+    while job.work.has(_name(count)):
+        count += 1
+    return range(count)
+
+
+def _name(number: int) -> str:
+    return f"{WRITTEN}-{number}.json"

@@ -1,0 +1,157 @@
+"""Memory or disk: how much memory a collection needs, by a look at its files."""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from fastlsh.errors import InputError
+from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW
+from fastlsh.files.cutting import Cutting
+from fastlsh.io import Source, cut, expanded, identity, largest_batch
+from fastlsh.parallel import amount
+from fastlsh.parameters import SearchParams
+
+ENGINES = ("auto", "memory", "disk")
+LOOKS = 16
+"""Files that are looked into."""
+LOOK = 1 << 20
+"""Bytes of each that are looked at."""
+EXPANDS = {"gz": 3.5, "bz2": 5.0, "xz": 5.5, "zst": 4.0}
+"""How many times as large texts are where no sample can be read; columnar files likewise."""
+SAMPLE = 1 << 22
+"""Decompressed bytes of a file that are measured."""
+COLUMNAR = 2.5
+PER_DOCUMENT = 450
+"""Bytes of a document in memory besides its text and signature: objects, ids, keys, tables."""
+
+
+class Estimate(NamedTuple):
+    """What a collection is likely to be."""
+
+    documents: int
+    text: int
+    """Bytes, decompressed."""
+    memory: int
+    """Bytes that the memory engine needs."""
+    disk: int
+    """Bytes of a work directory."""
+
+
+PER_PIECE = 110
+"""Bytes of a piece besides its signature: where it stands, its hash, the kept one."""
+
+
+def estimate(
+    sources: list[Source],
+    params: SearchParams,
+    cutting: Cutting | None = None,
+    memory: int = 1 << 62,
+    limit: int | None = None,
+) -> Estimate:
+    """Look at the beginnings of some files, and at the sizes of all.
+
+    A row or a batch that is too large for the memory ends the look into its file. `limit` is how
+    many documents are read; None: all.
+    """
+    step = max(len(sources) // LOOKS, 1)
+    looked = sources[::step][:LOOKS]
+    measured = _measured(looked)
+    size = int(sum(_size(source) * _expansion(source, measured) for source in sources))
+    seen_rows = seen_bytes = seen_pieces = 0
+    for source in looked:
+        try:
+            if source.format == "arrow" and largest_batch(source)[0] > (memory - BASE) // PER_BATCH:
+                continue
+            block = next(iter(cut(source, LOOK, most=longest_row(memory))), None)
+            found = None if block is None else block.documents()
+            rows = 0 if found is None else len(found)
+            if cutting is not None and found is not None:
+                seen_pieces += len(cutting.pieces(found))
+        except InputError:  # it will be told where the file is read
+            continue
+        seen_rows += rows
+        seen_bytes += min(LOOK, int(_size(source) * _expansion(source, measured))) if rows else 0
+    documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
+    if limit is not None and documents > limit:
+        size, documents = size * limit // documents, limit
+    keys = 8 * (params.lsh.bands + 1)
+    each = 4 * params.num_perm + keys
+    memory, signed = size + documents * per_document(params), documents
+    if cutting is not None:
+        signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
+        memory = size + documents * PER_DOCUMENT + signed * (each + PER_PIECE)
+    return Estimate(documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2))
+
+
+def per_document(params: SearchParams) -> int:
+    """Return the bytes of memory that a document takes besides its text."""
+    return 4 * params.num_perm + 8 * (params.lsh.bands + 1) + PER_DOCUMENT
+
+
+def choose(
+    engine: str,
+    sources: list[Source],
+    params: SearchParams,
+    memory: int,
+    cutting: Cutting | None = None,
+    limit: int | None = None,
+) -> str:
+    """Return why an engine is chosen, in words that begin with its name.
+
+    Parameters
+    ----------
+    engine
+        "memory", "disk", or "auto": memory if it is enough.
+    sources, params
+        What is worked on, and how.
+    memory
+        Bytes that may be taken.
+    cutting
+        How documents are cut into pieces; None: they are not.
+    limit
+        How many documents are read; None: all.
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
+    if params.search == "containment":
+        if engine == "disk":
+            raise ValueError("search='containment' works in memory only, got engine='disk'")
+        return "memory, because a search by containment works there only"
+    if engine != "auto":
+        return f"{engine}, as asked for"
+    if any(identity(source) is None for source in sources):
+        return "memory, because an input is a pipe, which cannot be read twice"
+    need = estimate(sources, params, cutting, memory, limit).memory
+    if need <= memory:
+        return f"memory, because about {amount(need)} of {amount(memory)} are needed"
+    return f"disk, because about {amount(need)} would be needed, and {amount(memory)} are allowed"
+
+
+def _size(source: Source) -> int:
+    known = identity(source)
+    return 0 if known is None else known.size
+
+
+def longest_row(memory: int) -> int:
+    """Return how many bytes a row may have."""
+    return max((memory - BASE) // PER_ROW, LOOK)
+
+
+def _measured(sources: list[Source]) -> dict[str, float]:
+    """Return how many times as large samples are without compression, by its kind."""
+    stored: dict[str, int] = {}
+    given: dict[str, int] = {}
+    for source in sources:
+        kind = source.compression
+        if not kind or identity(source) is None:
+            continue
+        with suppress(InputError):
+            before, after = expanded(source, SAMPLE)
+            stored[kind] = stored.get(kind, 0) + before
+            given[kind] = given.get(kind, 0) + after
+    return {kind: given[kind] / stored[kind] for kind in stored if stored[kind]}
+
+
+def _expansion(source: Source, measured: dict[str, float]) -> float:
+    if source.compression:
+        return measured.get(source.compression, EXPANDS[source.compression])
+    return COLUMNAR if source.format in ("parquet", "arrow") else 1.0

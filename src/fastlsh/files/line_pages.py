@@ -1,0 +1,79 @@
+"""The page about a removal of lines or paragraphs from files."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.disk.identities import StoredIds
+from fastlsh.files.disk.largest import texts_in_company
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.memory.documents import left_out
+from fastlsh.files.run.job import Job
+from fastlsh.reporting import LineRun, Passage, removals, report_lines
+from fastlsh.stages import are_equal_wanted
+
+
+def line_run_on_disk(
+    job: Job,
+    summary: Summary,
+    proofs: NDArray[Any],
+    ids: StoredIds,
+    pieces: NDArray[np.int32],
+    counts: Mapping[str, int],
+) -> LineRun:
+    """Return what a page is about, from a run on disk: the same as in memory.
+
+    Parameters
+    ----------
+    proofs, ids
+        Of all removed pieces, and of the documents in company.
+    pieces
+        How many pieces each document has.
+    counts
+        ``characters``, ``limited`` and ``max_candidates``.
+    """
+    params, cutting = job.params, job.cutting
+    assert cutting is not None
+    left, right = proofs["left"], proofs["right"]
+    documents = np.searchsorted(np.cumsum(pieces), left - summary.known, "right")
+
+    def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
+        both = np.concatenate([right[rows], left[rows]])
+        numbers, where = np.unique(both, return_inverse=True)
+        texts, names = texts_in_company(job, numbers), ids.take(numbers)
+        found = [
+            Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.known))
+            for i in where.tolist()
+        ]
+        return found[: len(rows)], found[len(rows) :]
+
+    return LineRun(
+        cutting.by,
+        params.threshold,
+        None if are_equal_wanted(params) else params.lsh,
+        {
+            "min_length": cutting.min_length, "shingler": params.shingler,
+            "max_candidates": counts["max_candidates"], "num_perm": params.num_perm,
+            "seed": params.seed, "scheme": params.scheme, "verify": params.verify,
+        },
+        pieces.astype(np.int64),
+        np.bincount(documents, minlength=len(pieces)),
+        counts["characters"],
+        int((right < summary.known).sum()),
+        counts["limited"],
+        removals(right, documents, proofs["similarity"], passages),
+    )  # fmt: skip
+
+
+def report_removal(
+    run: LineRun,
+    skipped: int,
+    path: str,
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> None:
+    """Write the page; `skipped` rows were left out."""
+    title = f"Repeated {run.by}s of {len(run.pieces):,} documents"
+    report_lines(run, path, title, {**notes, **left_out(skipped)}, seconds)

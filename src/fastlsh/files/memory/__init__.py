@@ -1,0 +1,1 @@
+"""The engine in memory: read everything, search, write."""

@@ -1,0 +1,135 @@
+"""What a run is: its parameters, and the files that it reads."""
+
+import errno
+import os
+import sys
+from binascii import crc32
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from fastlsh._version import __version__
+from fastlsh.errors import InputError
+from fastlsh.files.run.workdir import MANIFEST, OVER, WorkDirectory
+from fastlsh.io import Source, exists, identity, open_raw
+from fastlsh.parameters import SearchParams
+
+FORMAT = 1
+"""Of the work directory."""
+
+ENDS = 1 << 16
+"""Bytes at the head and the tail of a file that are looked at."""
+
+
+def described(
+    job: str, params: SearchParams, sources: list[Source], more: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return all that the answer depends on, as JSON values by name.
+
+    Parameters
+    ----------
+    job
+        What is made: ``dedup`` or ``pairs``.
+    params, more
+        Of the search, and of the job.
+    sources
+        The files, in order.
+    """
+    shingler = {
+        f"shingler.{field.name}": _plain(getattr(params.shingler, field.name))
+        for field in fields(params.shingler)
+        if field.name != "key"
+    }
+    if params.shingler.key is not None:
+        shingler["key"] = params.shingler.key.fingerprint
+    search = {
+        "threshold": params.threshold, "num_perm": params.num_perm, "seed": params.seed,
+        "scheme": params.scheme, "bands": params.lsh.bands, "rows": params.lsh.rows,
+        "verify": params.verify, "rule": params.rule, "containment": params.containment,
+    }  # fmt: skip
+    return {
+        "work directory": FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
+        **search, **shingler, **more,
+        "inputs": [_fingerprint(source) for source in sources],
+    }  # fmt: skip
+
+
+def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) -> bool:
+    """Take up the run of a work directory, or begin one; return whether there was one.
+
+    Raises
+    ------
+    InputError
+        It holds a run of something else; the message says of what.
+    """
+    work.clean()
+    if work.has(OVER) or (restart and work.has(MANIFEST)):
+        work.empty()
+    if not work.has(MANIFEST):
+        work.begin(description)
+        return False
+    known = work.read(MANIFEST)
+    description = {**description, "run": known.get("run")}
+    if difference := _difference(known, description):
+        raise InputError(
+            work.path,
+            f"holds an unfinished run of another job: {difference}. Give --restart to start over,"
+            " or another --work directory",
+        )
+    return True
+
+
+def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:
+    """Raise InputError if a file is no longer what it was when the run began."""
+    for source, known in zip(sources, work.read(MANIFEST)["inputs"], strict=True):
+        if _fingerprint(source) != known:
+            raise source.error("changed during the run: start over with --restart")
+
+
+def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+    """Return what differs first, in words; empty if nothing does."""
+    for name in {**asked, **known}:
+        before, now = known.get(name), asked.get(name)
+        if before == now:
+            continue
+        if name != "inputs":
+            return f"{name} was {before}, and is {now}"
+        if len(before or ()) != len(now or ()):
+            return f"there were {len(before or ())} inputs, and are {len(now or ())}"
+        for old, new in zip(before or (), now or (), strict=True):
+            if old["path"] != new["path"]:
+                return f"an input was {old['path']}, and is {new['path']}"
+            if old != new:
+                return f"{new['path']} has changed since"
+    return ""
+
+
+def _fingerprint(source: Source) -> dict[str, Any]:
+    known = identity(source)
+    if known is None and not exists(source.path):
+        raise source.error(os.strerror(errno.ENOENT))
+    if known is None:
+        raise source.error("not a regular file, and a run on disk reads its inputs several times")
+    try:
+        with open_raw(source.path) as file:
+            head = file.read(ENDS)
+            file.seek(max(known.size - ENDS, 0))
+            tail = file.read(ENDS)
+    except OSError as error:
+        raise source.error(error.strerror or str(error)) from error
+    return {
+        "path": source.path,
+        "options": _plain(asdict(source.options)),
+        "size": known.size,
+        "time": known.time,
+        "checksum": crc32(tail, crc32(head)),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; a function by its name."""
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(value))}"
+    if isinstance(value, (tuple, list, set, frozenset)):
+        return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else list(value)
+    return value

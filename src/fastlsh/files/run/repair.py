@@ -1,0 +1,45 @@
+"""A file that could not be read: what was signed before it stays valid when it has been mended."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastlsh.errors import InputError
+from fastlsh.files.disk.signed_runs import finished_runs, run_name
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import MANIFEST
+
+BROKEN = "broken.json"
+"""Which file it was, while all are signed."""
+
+
+def remember_broken(job: Job, error: InputError) -> int | None:
+    """Write down which of the files an error is about, and return its number; None: it is none."""
+    paths = [source.path for source in job.sources]
+    if error.path not in paths:
+        return None
+    number = paths.index(error.path)
+    job.work.write(BROKEN, {"source": number})
+    return number
+
+
+def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
+    """Let the run go on if the broken file, or one behind it, differs from what the manifest says.
+
+    The runs of keys that hold blocks of these files are removed. Whatever else differs stays for
+    `manifest.begin` to refuse.
+    """
+    work = job.work
+    if not (work.has(BROKEN) and work.has(MANIFEST)):
+        return
+    known, number = work.read(MANIFEST), work.read(BROKEN)["source"]
+    before, now = known["inputs"], description["inputs"]
+    if before == now or [each["path"] for each in before] != [each["path"] for each in now]:
+        return
+    description = {"run": known.get("run"), **description}
+    if {**known, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:
+        return
+    for place, run in reversed(list(enumerate(finished_runs(job)))):
+        if run.blocks[-1].source >= number:
+            work.drop(run_name(place))
+    work.write(MANIFEST, description)
+    work.drop(BROKEN)

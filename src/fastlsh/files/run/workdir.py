@@ -1,0 +1,323 @@
+"""The work directory: what a run has done so far, safe from kills and power cuts."""
+
+import errno
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+from fastlsh.files.run.seals import (
+    UnsealedError,
+    checksum_of_head,
+    content_length,
+    first_checksum,
+    seal,
+    seal_of,
+)
+from fastlsh.io import STANDARD, try_lock
+
+T = TypeVar("T")
+
+LOCK = "lock"
+MANIFEST = "manifest.json"
+TEMPORARY = ".tmp"
+OVER = "over.json"
+"""What the manifest is called when nothing of the run is needed any more."""
+_FULL = "free some space"
+_REFUSED = "make it writable"
+_REMEDIES = {
+    errno.ENOSPC: _FULL, errno.EDQUOT: _FULL,
+    errno.EROFS: _REFUSED, errno.EACCES: _REFUSED, errno.EPERM: _REFUSED,
+}  # fmt: skip
+"""What to do about errors of the system that end a run, and that somebody can mend."""
+
+
+class WorkDirectory:
+    """A directory of one run; everything in it appears whole or not at all.
+
+    A file or directory is written under another name, sealed, brought to the disk, and renamed. So
+    what has its own name is complete, and the same command goes on behind it. A file is read in
+    full, and compared with its seal, before it is used for the first time: a file that is damaged
+    or missing is an error that names it.
+
+    Parameters
+    ----------
+    path
+        Made if it does not exist, in a directory that does.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._run: str | None = None
+        self._lengths: dict[str, int] = {}
+
+    def __truediv__(self, name: str) -> Path:
+        """Return the path of what is called so."""
+        return self.path / name
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out; raise InputError if one is at work here.
+
+        A directory in which nothing is left goes in the end.
+        """
+        try:
+            os.makedirs(self.path, exist_ok=True)
+            names = set(os.listdir(self.path))
+            strangers = sorted(names - {LOCK, MANIFEST + TEMPORARY})
+            if strangers and not names & {MANIFEST, OVER}:
+                raise InputError(
+                    self.path,
+                    f"not a work directory of fastlsh, because it contains {strangers[0]!r}: "
+                    "give an empty or a new directory with --work",
+                )
+            number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise InputError(
+                self.path,
+                f"cannot be used as a work directory: {error.strerror}: give another one with"
+                " --work",
+            ) from error
+        try:
+            if not try_lock(number):
+                raise InputError(
+                    self.path, "another run is using this directory: wait until it has finished"
+                )
+            with self._resumable():
+                yield
+            if set(os.listdir(self.path)) == {LOCK}:
+                self.drop(LOCK)
+                os.rmdir(self.path)
+        finally:
+            os.close(number)
+
+    @contextmanager
+    def _resumable(self) -> Iterator[None]:
+        """Say how a run goes on that the system has ended: InputError instead of OSError."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in _REMEDIES or error.filename == STANDARD:
+                raise
+            raise InputError(
+                self.path if error.filename is None else error.filename,
+                f"{error.strerror}: {_REMEDIES[error.errno]} and run the same command again, which"
+                f" goes on with the finished work in {self.path}",
+            ) from error
+
+    def has(self, name: str) -> bool:
+        """Whether this has been written."""
+        return (self / name).exists()
+
+    def make_folder(self, name: str) -> None:
+        """Make a directory for files that grow; it may be there."""
+        with self._sealed(name):
+            try:
+                (self / name).mkdir(exist_ok=True)
+            except FileExistsError as error:
+                raise UnsealedError("has the name of a directory") from error
+
+    def begin(self, manifest: dict[str, Any]) -> None:
+        """Write the manifest of a new run."""
+        self._run = None
+        self.write(MANIFEST, {"run": secrets.token_hex(8), **manifest})
+
+    def read(self, name: str) -> Any:
+        """Return what `write` has written."""
+        length = self.length(name)
+        with self._parsing(name):
+            return json.loads((self / name).read_bytes()[:length])
+
+    def read_as(self, kind: Callable[..., T], name: str) -> T:
+        """Return what `write` has written of a named tuple."""
+        value = self.read(name)
+        with self._parsing(name):
+            return kind(**value)
+
+    def write(self, name: str, value: Any) -> None:
+        """Write a JSON value."""
+        with self.whole(name) as temporary:
+            temporary.write_text(json.dumps(value, ensure_ascii=True), encoding="utf-8")
+
+    def save(self, name: str, array: NDArray[Any]) -> None:
+        """Write an array."""
+        with self.whole(name) as temporary:
+            save_array(temporary, array)
+
+    def load(self, name: str) -> NDArray[Any]:
+        """Return an array that `save` has written, mapped: it takes no memory of its own."""
+        self.length(name)
+        with self._parsing(name):
+            array: NDArray[Any] = np.load(self / name, mmap_mode="r", allow_pickle=False)
+        return array
+
+    def map(self, name: str, dtype: Any) -> NDArray[Any]:
+        """Return the elements of a file that `seal` has completed, mapped."""
+        length = self.length(name)
+        if not length:  # which cannot be mapped
+            return np.empty(0, dtype)
+        with self._parsing(name):
+            return np.memmap(self / name, dtype, "r", shape=length // np.dtype(dtype).itemsize)
+
+    def length(self, name: str) -> int:
+        """Return the bytes of a file's content, which is compared with its seal the first time.
+
+        Raises
+        ------
+        InputError
+            The file is missing, damaged, or belongs to another run.
+        """
+        if name not in self._lengths:
+            with self._sealed(name):
+                self._lengths[name] = content_length(self / name, self.first_checksum(name))
+        return self._lengths[name]
+
+    def first_checksum(self, name: str) -> int:
+        """Return the checksum of a file without content."""
+        run = "" if name == MANIFEST else self._run_id()
+        return first_checksum(run, name)
+
+    def check_head(self, name: str, length: int, checksum: int) -> None:
+        """Raise InputError unless a file without a seal begins with this many bytes."""
+        with self._sealed(name):
+            if checksum_of_head(self / name, length, self.first_checksum(name)) != checksum:
+                raise UnsealedError("is damaged")
+
+    def seal(self, name: str, length: int, checksum: int) -> None:
+        """Add the seal to a file that has grown, and bring it to the disk."""
+        with open(self / name, "ab") as file:
+            file.write(seal_of(length, checksum))
+        synchronise(self / name)
+
+    def _run_id(self) -> str:
+        if self._run is None:
+            manifest = self.read(MANIFEST)
+            with self._parsing(MANIFEST):
+                self._run = str(manifest["run"])
+        return self._run
+
+    @contextmanager
+    def _sealed(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except UnsealedError as error:
+            raise InputError(self / name, f"the file {error}: start over with --restart") from error
+
+    @contextmanager
+    def _parsing(self, name: str) -> Iterator[None]:
+        """Raise InputError for whatever a damaged file leads to: numpy even tokenises headers."""
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception as error:
+            raise InputError(
+                self / name, "the file is damaged: start over with --restart"
+            ) from error
+
+    @contextmanager
+    def whole(self, name: str) -> Iterator[Path]:
+        """Give the path of a file or directory that gets its name when all of it is on the disk."""
+        temporary = self / (name + TEMPORARY)
+        try:
+            yield temporary
+            inside = sorted(temporary.rglob("*"))
+            for path in (*inside, temporary):
+                if path.is_file():
+                    relative = path.relative_to(temporary)
+                    seal(path, self.first_checksum((Path(name) / relative).as_posix()))
+                synchronise(path)
+            self._forget(name)
+            os.replace(temporary, self / name)
+            synchronise(temporary.parent)
+        except OSError as error:
+            if str(error.filename or temporary).startswith(os.fspath(temporary)):
+                error.filename, error.filename2 = os.fspath(self / name), None
+            raise
+
+    def clean(self) -> None:
+        """Remove what an interrupted run has not finished."""
+        for path in [*self.path.glob("*" + TEMPORARY), *self.path.glob("*/*" + TEMPORARY)]:
+            _remove(path)
+
+    def drop(self, *names: str) -> None:
+        """Remove what is of no further use; a directory loses its name before what is in it."""
+        for name in names:
+            self._forget(name)
+            path = self / name
+            if path.is_dir():
+                path = self / (name + TEMPORARY)
+                _remove(path)
+                os.replace(self / name, path)
+            _remove(path)
+
+    def empty(self) -> None:
+        """Remove everything but the lock.
+
+        First of all the manifest gets another name, which takes no room on a full disk: what a kill
+        leaves is then thrown away, too.
+        """
+        self._run = None
+        self._forget(MANIFEST)
+        if self.has(MANIFEST):
+            os.replace(self / MANIFEST, self / OVER)
+            synchronise(self.path)
+        self.drop(*(set(os.listdir(self.path)) - {LOCK, OVER}))
+        self.drop(OVER)
+
+    def _forget(self, name: str) -> None:
+        for known in [each for each in self._lengths if f"{each}/".startswith(f"{name}/")]:
+            del self._lengths[known]
+
+    def size(self) -> int:
+        """Return how many bytes it takes on the disk."""
+        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array; OSError if the disk is full.
+
+    Into a file itself, numpy would write without the system's number of that error.
+    """
+    with open(path, "wb") as file:
+        stream: Any = SimpleNamespace(write=file.write)
+        np.save(stream, array, allow_pickle=False)
+
+
+def new_array(path: Path, dtype: Any, shape: tuple[int, ...]) -> "np.memmap[Any, Any]":
+    """Make an array in a file, mapped; OSError if the disk has no room for all of it.
+
+    Without room, it would be a signal that ends the process, once the array is written to.
+    """
+    array = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    if hasattr(os, "posix_fallocate"):
+        with open(path, "r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+    return array
+
+
+def synchronise(path: Path) -> None:
+    """Bring a file, or the names in a directory, to the disk."""
+    if path.is_dir() and os.name == "nt":  # Windows cannot, and need not
+        return
+    number = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

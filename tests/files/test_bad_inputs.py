@@ -1,0 +1,185 @@
+"""Files that are broken, change or vanish: one line, and what was done before stays done."""
+
+import gzip
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from fastlsh.cli import main
+from fastlsh.files.disk import documents as on_disk
+from fastlsh.files.disk import gather, link, sign, write
+from shards import content_of, rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def nine(tmp_path, monkeypatch):
+    """Nine compressed shards, a command, and what it must write."""
+    small_budget(monkeypatch)
+    inputs = []
+    for path in map(Path, write_shards(tmp_path, rows_of(4, 180), 9)):
+        packed = path.with_suffix(".jsonl.gz")
+        packed.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        path.unlink()
+        inputs.append(packed)
+    command = ["dedup", *map(str, inputs), "-o", f"{tmp_path}/k/", "--threads", "2", "-q"]
+    assert main([*command, "--engine", "memory"]) == 0
+    expected = written(tmp_path)
+    for path in (tmp_path / "k").iterdir():
+        path.unlink()
+    return inputs, [*command, "--engine", "disk"], expected
+
+
+def written(folder):
+    return {path.name: path.read_bytes() for path in (folder / "k").iterdir()}
+
+
+def line_of(capfd, command):
+    """Run a command that must end with status 2; return its only line."""
+    assert main(command) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    return line.removeprefix("fastlsh: ")
+
+
+def signed_files(monkeypatch):
+    """Return a set to which the files with blocks that are cut from now on are added."""
+    seen = set()
+    cut = sign.cut
+
+    def seeing(source, *arguments, **keywords):
+        for block in cut(source, *arguments, **keywords):
+            seen.add(Path(source.path).name)
+            yield block
+
+    monkeypatch.setattr(sign, "cut", seeing)
+    return seen
+
+
+def test_a_truncated_archive_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd):
+    inputs, command, expected = nine
+    whole = inputs[6].read_bytes()
+    inputs[6].write_bytes(whole[:-40])
+    for _ in range(2):  # as it is, it gives the same error again
+        line = line_of(capfd, command)
+        assert line.startswith(f"{inputs[6]}: truncated: ")
+        assert os.listdir(tmp_path / "k") == []
+    inputs[6].write_bytes(whole)
+    seen = signed_files(monkeypatch)
+    assert main(command) == 0
+    assert seen == {"in6.jsonl.gz", "in7.jsonl.gz", "in8.jsonl.gz"}
+    assert written(tmp_path) == expected
+    assert not (tmp_path / "k.work").exists()
+
+
+def test_a_bad_row_in_shard_7_of_9(nine, tmp_path, monkeypatch, capfd):
+    inputs, command, expected = nine
+    whole = inputs[6].read_bytes()
+    lines = gzip.decompress(whole).splitlines(keepends=True)
+    inputs[6].write_bytes(gzip.compress(b"".join([*lines[:15], b'{"text": 5}\n', *lines[15:]])))
+    line = line_of(capfd, command)
+    assert line.startswith(f"{inputs[6]}: row 16: ")
+    inputs[6].write_bytes(whole)
+    seen = signed_files(monkeypatch)
+    assert main(command) == 0
+    assert seen == {"in6.jsonl.gz", "in7.jsonl.gz", "in8.jsonl.gz"}
+    assert written(tmp_path) == expected
+
+
+def test_only_what_was_broken_may_be_mended(nine, tmp_path, capfd):
+    inputs, command, expected = nine
+    whole = [path.read_bytes() for path in inputs]
+    inputs[6].write_bytes(whole[6][:-40])
+    line_of(capfd, command)
+    inputs[6].write_bytes(whole[6])
+    inputs[2].write_bytes(whole[3])
+    assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
+    inputs[2].write_bytes(whole[2])
+    os.utime(inputs[2], ns=(0, 0))
+    assert "in2.jsonl.gz has changed since. Give --restart" in line_of(capfd, command)
+    assert "threshold was 0.8, and is 0.7" in line_of(capfd, [*command, "--threshold", "0.7"])
+    assert main([*command, "--restart"]) == 0
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.parametrize("size", [40, 10_000])
+def test_a_mended_file_whose_first_blocks_were_signed(nine, tmp_path, monkeypatch, capfd, size):
+    """They are in a run of their own, or in one with files before, and go in any case."""
+    small_budget(monkeypatch, run=size)
+    inputs, command, expected = nine
+    whole = inputs[6].read_bytes()
+    text = gzip.decompress(whole)
+    inputs[6].write_bytes(gzip.compress(text.replace(b"river", b"brook") * 20 + b"{\n"))
+    line_of(capfd, command)
+    found = (tmp_path / "k.work").glob("run-*/blocks.json")
+    runs = [content_of(path) for path in found]
+    assert {0, 5} < {block[0] for run in runs for block in run["blocks"]}
+    assert any(block[0] == 6 for run in runs for block in run["blocks"]) == (size == 40)
+    inputs[6].write_bytes(whole)
+    assert main(command) == 0
+    assert written(tmp_path) == expected
+
+
+def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, monkeypatch, capfd):
+    inputs, command, expected = nine
+    whole = inputs[6].read_bytes()
+    text = gzip.decompress(whole)
+    inputs[6].write_bytes(gzip.compress(text.replace(b"river", b"brook") * 20 + b"{\n"))
+    line_of(capfd, command)
+    inputs[6].write_bytes(whole)
+
+    def killed(path):
+        (path / "blocks.json").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", killed)
+        assert main(command) == 130
+    assert main(command) == 0
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [(link, "link_sorted"), (gather, "_Files"), (on_disk, "kept_documents")],
+)
+def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
+    inputs, command, expected = nine
+    before = inputs[6].with_suffix(".away")
+    original = getattr(room, name)
+
+    def work(*arguments, **keywords):
+        with suppress(FileNotFoundError):  # several threads come here
+            inputs[6].rename(before)
+        return original(*arguments, **keywords)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(room, name, work)
+        assert line_of(capfd, command).startswith(f"{inputs[6]}: No such file or directory")
+    assert line_of(capfd, command).startswith(f"{inputs[6]}: No such file or directory")
+    assert os.listdir(tmp_path / "k") == []
+    before.rename(inputs[6])
+    monkeypatch.setattr(sign, "sign_batch", None)  # this is done
+    assert main(command) == 0
+    assert written(tmp_path) == expected
+
+
+def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypatch, capfd):
+    inputs, command, _ = nine
+    blocks_again = gather.blocks_again
+
+    def spoil(job, records):
+        if records and records[0][1].source == 6:
+            inputs[6].write_bytes(inputs[5].read_bytes())
+        return blocks_again(job, records)
+
+    monkeypatch.setattr(write, "blocks_again", spoil)
+    line = line_of(capfd, command)
+    assert line.startswith(f"{inputs[6]}: ")
+    assert "changed" in line
+    assert set(os.listdir(tmp_path / "k")) <= {f"in{n}.jsonl.gz" for n in range(6)}

@@ -1,0 +1,114 @@
+"""Memory or disk, and how the memory is divided."""
+
+import gzip
+import json
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files, near_duplicate_files
+from fastlsh.files.budget import BASE, Budget, free_memory, parse_memory
+from fastlsh.files.estimate import choose, estimate
+from fastlsh.io import expand
+from fastlsh.parameters import SearchParams
+from shards import rows_of, write_shards
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4G", 4 << 30), ("300m", 300 << 20), ("1.5GiB", 3 << 29), ("2 TB", 2 << 40), ("512", 512)],
+)
+def test_sizes(text, size):
+    assert parse_memory(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "G", "much", "4X", "nan", "infG"])
+def test_what_is_no_size(text):
+    with pytest.raises(ValueError, match=r"is not an amount of memory: write 4G, 300M or a"):
+        parse_memory(text)
+
+
+def test_there_is_memory():
+    assert free_memory() > 1 << 20
+
+
+@pytest.mark.parametrize("memory", [256 << 20, 1 << 30, 64 << 30])
+@pytest.mark.parametrize("threads", [1, 2, 64])
+@pytest.mark.parametrize("num_perm", [32, 128, 1024])
+def test_the_parts_of_a_budget_fit_into_it(memory, threads, num_perm):
+    params = SearchParams.of(0.8, num_perm=num_perm)
+    budget = Budget.of(memory, params, threads)
+    keys = 8 * (params.lsh.bands + 1)
+    room = max(memory - BASE, 0)
+    least = 1 << 16  # of bytes and rows, whatever the memory
+    assert budget.run * keys <= max(room // 3, keys << 10)
+    assert 40 * budget.rows * threads <= max(room // 3, 40 * least * threads)
+    assert 24 * budget.block * threads <= max(room, 24 * least * threads)
+
+
+def test_too_little_memory_is_refused(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(1, 20), 1)
+    with pytest.raises(ValueError, match="at least 256M, got 100M"):
+        deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", memory="100M")
+
+
+def test_the_estimate_grows_with_the_files(tmp_path):
+    params = SearchParams.of(0.8)
+    needs = []
+    for n in (300, 3000):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        found = estimate(expand(write_shards(folder, rows_of(1, n), 3)), params)
+        assert 0.7 * n < found.documents < 1.4 * n
+        needs.append(found.memory - BASE)
+    assert 7 < needs[1] / needs[0] < 14
+
+
+def test_the_engine_is_chosen_by_the_memory(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(1, 300), 2)
+    told = []
+    result = deduplicate_files(
+        inputs, tmp_path / "a.jsonl", memory="256M", tell=told.append, threads=1
+    )
+    assert (result.engine, told) == ("memory", [])
+    assert result.reason.startswith("memory, because about ")
+    params = SearchParams.of(0.8)
+    reason = choose("auto", expand(inputs), params, BASE)
+    assert reason.startswith("disk, because about ")
+    with pytest.raises(ValueError, match=r"engine must be one of auto, memory, disk, got 'ssd'"):
+        deduplicate_files(inputs, tmp_path / "b.jsonl", engine="ssd")
+
+
+def test_pairs_on_the_standard_output_need_a_work_directory(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 1)
+    with pytest.raises(ValueError, match=r"needs a work directory \(--work\)"):
+        near_duplicate_files(inputs, None, engine="disk")
+
+
+def test_keep_or_priority(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 1)
+    with pytest.raises(ValueError, match="give keep or priority, not both"):
+        deduplicate_files(inputs, tmp_path / "k.jsonl", keep="last", priority="score")
+    with pytest.raises(ValueError, match="keep must be one of first, last, longest"):
+        deduplicate_files(inputs, tmp_path / "k.jsonl", keep="best")
+
+
+def test_what_a_file_expands_to_is_measured(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    row = json.dumps({"text": "the same template again and again " * 30}) + "\n"
+    with gzip.open(path, "wt") as file:
+        file.write(row * 20_000)
+    params = SearchParams.of(0.8)
+    found = estimate(expand([path]), params)
+    assert 0.5 < found.text / (len(row) * 20_000) < 1.5
+    assert choose("auto", expand([path]), params, BASE + (16 << 20)).startswith("disk")
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.txt.gz"])
+def test_a_long_row_is_refused_by_every_engine(tmp_path, name, engine):
+    path = tmp_path / name
+    with (gzip.open if name.endswith("gz") else open)(path, "wb") as file:
+        for _ in range(40):
+            file.write(b" " * (1 << 20))
+    with pytest.raises(InputError, match=r"the row has .*: give at least --memory"):
+        deduplicate_files([path], tmp_path / "k.jsonl", engine=engine, memory="300M")

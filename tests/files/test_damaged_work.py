@@ -1,0 +1,239 @@
+"""A work directory that was damaged between two runs: the right answer, or an error that names it.
+
+A run is stopped in each stage. Then one of its files is changed, shortened, lengthened, removed, or
+replaced by another one, and the same run goes on.
+"""
+
+import errno
+import os
+import random
+import shutil
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files, deduplicate_line_files
+from fastlsh.files.disk import decide, gather, link, sign, write
+from fastlsh.files.disk import documents as on_disk
+from fastlsh.files.run import seals
+from shards import rows_of, small_budget, write_shards
+
+
+class StoppedError(Exception):
+    """What ends a run."""
+
+
+def after(calls, original):
+    """Return a function that works so often, and then raises."""
+    left = iter(range(calls))
+
+    def call(*arguments, **keywords):
+        if next(left, None) is None:
+            raise StoppedError
+        return original(*arguments, **keywords)
+
+    return call
+
+
+STOPS = {
+    "signing": (sign, "sign_batch", 4),
+    "linking": (link, "link_sorted", 12),
+    "gathering": (gather, "_pieces", 5),
+    "deciding": (decide, "decide_part", 2),
+    "answer": (on_disk, "whole_answer", 0),
+    "writing": (write, "_write", 1),
+}
+
+
+def prepared(folder, monkeypatch, seed=3):
+    small_budget(monkeypatch, pending=400, rows=64)
+    for stage in (link, gather):
+        monkeypatch.setattr(stage, "EVERY", 0.0)
+    folder.mkdir(exist_ok=True)
+    rows = rows_of(seed, 70)
+    paths = write_shards(folder, rows, 3)
+    (folder / "out").mkdir()
+    return {
+        "inputs": paths, "output": f"{folder}/out/", "threshold": 0.7, "engine": "disk",
+        "removed": str(folder / "removed.tsv"), "work": folder / "work", "threads": 1,
+    }  # fmt: skip
+
+
+def stopped(folder, monkeypatch, stage, seed=3):
+    """Stop a run in a stage; return its arguments, and what it would have written."""
+    keywords = prepared(folder, monkeypatch, seed)
+    deduplicate_files(**keywords)
+    expected = written(folder)
+    forget(folder)
+    module, name, calls = STOPS[stage]
+    with monkeypatch.context() as patch:
+        patch.setattr(module, name, after(calls, getattr(module, name)))
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    return keywords, expected
+
+
+def written(folder):
+    paths = [*(folder / "out").iterdir(), folder / "removed.tsv"]
+    return {path.name: path.read_bytes() for path in paths if path.exists()}
+
+
+def forget(folder):
+    for path in [*(folder / "out").iterdir(), folder / "removed.tsv"]:
+        path.unlink(missing_ok=True)
+
+
+def flipped(code, place):
+    return code[:place] + bytes([code[place] ^ 0x10]) + code[place + 1 :]
+
+
+DAMAGES = {
+    "first byte": lambda code, _: flipped(code, 0) if code else b"x",
+    "some byte": lambda code, draw: flipped(code, draw.randrange(len(code))) if code else b"x",
+    "last byte": lambda code, _: flipped(code, len(code) - 1) if code else b"x",
+    "one byte less": lambda code, _: code[:-1] if code else b"x",
+    "half": lambda code, _: code[: len(code) // 2] if code else b"x",
+    "empty": lambda code, _: b"" if code else b"x",
+    "longer": lambda code, _: code + b"\0",
+    "twice": lambda code, _: code + code if code else b"x",
+}
+
+
+def damage(path, kind, draw, other):
+    """Change a file; return False if nothing has changed."""
+    code = path.read_bytes()
+    if kind in ("removed", "a directory"):
+        path.unlink()
+        if kind == "a directory":
+            path.mkdir()
+        return True
+    if kind == "swapped":
+        same = [each for each in path.parent.iterdir() if each.is_file() and each != path]
+        new = draw.choice(same).read_bytes() if same else code
+    elif kind == "other run":
+        new = other.read_bytes() if other.exists() else code
+    else:
+        new = DAMAGES[kind](code, draw)
+    path.write_bytes(new)
+    return new != code
+
+
+def goes_on(folder, keywords, expected):
+    """Run on; the answer is right, or an error names a file of the work directory."""
+    try:
+        deduplicate_files(**keywords)
+    except InputError as error:
+        line = str(error)
+        assert line.startswith(str(keywords["work"])), line
+        if "not a work directory" in line:  # there is no manifest: whose files these are is unknown
+            shutil.rmtree(keywords["work"])
+        else:
+            assert "--restart" in line, line
+        deduplicate_files(**keywords, restart=True)
+    assert written(folder) == expected
+
+
+@pytest.mark.parametrize("stage", STOPS)
+@pytest.mark.parametrize(
+    "tries",
+    [
+        6,
+        pytest.param(30, marks=pytest.mark.exhaustive),
+        pytest.param(100_000, marks=pytest.mark.slow),
+    ],
+)
+def test_damage(tmp_path, monkeypatch, stage, tries):
+    other = tmp_path / "other"
+    stopped(other, monkeypatch, stage, seed=4)
+    keywords, expected = stopped(tmp_path, monkeypatch, stage)
+    work, sound = tmp_path / "work", tmp_path / "sound"
+    work.rename(sound)
+    out, early = tmp_path / "out", tmp_path / "early"
+    out.rename(early)
+    names = [path.relative_to(sound) for path in sound.rglob("*") if path.is_file()]
+    cases = [
+        (name, kind)
+        for name in sorted(names)
+        for kind in (*DAMAGES, "removed", "a directory", "swapped", "other run")
+        if str(name) != "lock"
+    ]
+    draw = random.Random(0)
+    done = 0
+    for name, kind in draw.sample(cases, min(tries, len(cases))):
+        for place, copy in ((work, sound), (out, early)):
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(copy, place)
+        (tmp_path / "removed.tsv").unlink(missing_ok=True)
+        if damage(work / name, kind, draw, other / "work" / name):
+            done += 1
+            goes_on(tmp_path, keywords, expected)
+    assert done > min(tries, len(cases)) // 2
+
+
+@pytest.mark.parametrize("now", ["missing", "a file"])
+@pytest.mark.parametrize("stage", ["gathering", "deciding", "writing"])
+def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
+    keywords, expected = stopped(tmp_path, monkeypatch, stage)
+    work, sound = tmp_path / "work", tmp_path / "sound"
+    work.rename(sound)
+    for folder in sorted(path.name for path in sound.iterdir() if path.is_dir()):
+        shutil.rmtree(work, ignore_errors=True)
+        shutil.copytree(sound, work)
+        shutil.rmtree(work / folder)
+        if now == "a file":
+            (work / folder).write_bytes(b"x")
+        goes_on(tmp_path, keywords, expected)
+
+
+def test_files_of_a_part_that_are_directories(tmp_path, monkeypatch):
+    keywords, expected = stopped(tmp_path, monkeypatch, "gathering")
+    for path in [*(keywords["work"] / "parts").iterdir()]:
+        path.unlink()
+        path.mkdir()
+    goes_on(tmp_path, keywords, expected)
+
+
+def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
+    keywords, expected = stopped(tmp_path, monkeypatch, "deciding")
+    checked = seals._checked
+
+    def damaged(file, *arguments):
+        if file.name.endswith("linked.json"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))  # the system names no file
+        return checked(file, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(seals, "_checked", damaged)
+        with pytest.raises(InputError, match=r"linked\.json: the file cannot be read: .*--restart"):
+            deduplicate_files(**keywords)
+    goes_on(tmp_path, keywords, expected)
+
+
+@pytest.mark.parametrize("name", ["parts/ids.places", "parts/ids.json", "run-000000/pieces.npy"])
+def test_damage_of_a_run_by_line(tmp_path, monkeypatch, name):
+    keywords = {**prepared(tmp_path, monkeypatch), "threshold": 1.0}
+    deduplicate_line_files(**keywords)
+    expected = written(tmp_path)
+    forget(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(write, "_write", after(0, write._write))
+        with pytest.raises(StoppedError):
+            deduplicate_line_files(**keywords)
+    path = keywords["work"] / name
+    code = path.read_bytes()
+    for kind in ("some byte", "half", "removed"):
+        path.write_bytes(code)
+        damage(path, kind, random.Random(0), path)
+        with pytest.raises(InputError, match="--restart") as caught:
+            deduplicate_line_files(**keywords)
+        assert str(caught.value).startswith(str(path))
+    path.write_bytes(code)
+    deduplicate_line_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+def test_a_file_of_a_run_with_the_same_parameters_does_not_fit(tmp_path, monkeypatch):
+    stopped(tmp_path / "other", monkeypatch, "deciding")
+    keywords, _ = stopped(tmp_path, monkeypatch, "deciding")
+    shutil.copy(tmp_path / "other" / "work" / "linked.json", keywords["work"] / "linked.json")
+    with pytest.raises(InputError, match=r"linked\.json: the file is damaged"):
+        deduplicate_files(**keywords)

@@ -1,0 +1,57 @@
+"""Families, parts and clusters: the arrays of the stages against what says the same in words."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh.files.disk.answers import clusters_of
+from fastlsh.files.disk.decide import Proof
+from fastlsh.files.disk.link import _divided
+
+
+@given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 20), st.data())
+def test_families_stay_whole_and_parts_are_of_the_size_asked_for(names, most, data):
+    first = {name: names.index(name) for name in names}
+    roots = np.array([first[name] for name in names], np.int32)
+    parts, linked = _divided(roots.copy(), most)
+    families = {}
+    for number, name in enumerate(names):
+        families.setdefault(name, []).append(number)
+    company = {name: members for name, members in families.items() if len(members) > 1}
+    for name, members in families.items():
+        found = {int(parts[number]) for number in members}
+        assert len(found) == 1
+        assert (found == {-1}) == (name not in company)
+    sizes = [len(members) for members in company.values()]
+    assert linked[:3] == (sum(sizes), len(sizes), max(sizes, default=0))
+    assert sorted(set(parts[parts >= 0].tolist())) == list(range(linked.parts))
+    of_families = [int(parts[members[0]]) for members in company.values()]
+    assert of_families == sorted(of_families)  # in order of the first documents
+    for part in range(linked.parts):
+        inside = [len(m) for m, p in zip(company.values(), of_families, strict=True) if p == part]
+        assert sum(inside[:-1]) < most
+
+
+@given(st.lists(st.integers(-1, 40), max_size=40), st.integers(0, 20))
+def test_clusters_as_a_dictionary_has_them(chosen, known):
+    """Document i is removed for one that is not, if one was drawn for it."""
+    kept = {i for i, other in enumerate(chosen) if other < 0 or i < known}
+    pairs = [(i, other) for i, other in enumerate(chosen) if i not in kept and other in kept]
+    proofs = np.array([(*pair, 1.0) for pair in pairs], Proof)
+    expected = {}
+    for removed, head in pairs:
+        if head >= known:
+            expected.setdefault(head, [head]).append(removed)
+    rows = [
+        (number, place) for place, head in enumerate(sorted(expected)) for number in expected[head]
+    ]
+    found = clusters_of(proofs, known)
+    assert list(zip(found.number.tolist(), found.cluster.tolist(), strict=True)) == rows
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_nothing_to_divide(n):
+    parts, linked = _divided(np.arange(n, dtype=np.int32), 5)
+    assert parts.tolist() == [-1] * n
+    assert linked == (0, 0, 0, 0)

@@ -1,0 +1,349 @@
+"""A full or read-only disk in every stage: one line, status 2, and the run goes on later."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from combinations import covering
+from fastlsh.cli import main
+from fastlsh.files.disk import answers, decide, gather, link, signed_runs
+from fastlsh.files.disk import documents as on_disk
+from fastlsh.files.disk import write as disk_writing
+from fastlsh.files.run import workdir
+from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
+from shards import contents, rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")
+
+PAGE = 4096
+FULL = "No space left on device: free some space and run the same command again"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A function that mounts a folder as a disk of so many KB, or mounts it with other options."""
+    mounted = []
+
+    def mount(size, *more, name="small"):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        options = ",".join([*more, f"size={size}k"])
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("no small disk: run as root on Linux, where mount is allowed")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for folder in dict.fromkeys(mounted):
+        subprocess.run(["umount", str(folder)], capture_output=True)
+
+
+def fill(folder, left=0):
+    """Take all room of a disk but so many pages."""
+    data = b"\0" * PAGE
+    with suppress(OSError), open(folder / "filler", "ab", buffering=0) as file:
+        while True:
+            file.write(data)
+    size = os.path.getsize(folder / "filler")
+    os.truncate(folder / "filler", max(size - size % PAGE - left * PAGE, 0))
+
+
+def filling(monkeypatch, folder, room, name, left=0, call=1):
+    """Let the disk be full when a function of a room is called for the so manieth time."""
+    original = getattr(room, name)
+    calls = []
+
+    def work(*arguments, **keywords):
+        calls.append(1)
+        if len(calls) == call:
+            fill(folder, left)
+        return original(*arguments, **keywords)
+
+    monkeypatch.setattr(room, name, work)
+    return calls
+
+
+def refused(capfd, command):
+    """Run a command that must end with status 2, and return its only line."""
+    assert main(command) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    assert ".tmp" not in line
+    return line
+
+
+STAGES = {
+    "the manifest": (workdir.WorkDirectory, "locked", 1),
+    "the first run of keys": (signed_runs, "save_array", 1),
+    "a later run of keys": (signed_runs, "new_array", 3),
+    "linking": (link, "link_sorted", 1),
+    "families so far": (link, "link_sorted", 9),
+    "dividing": (link, "_divided", 1),
+    "gathering": (gather, "_Files", 1),
+    "later while gathering": (gather._Files, "_write", 9),
+    "deciding": (decide, "decide_part", 1),
+    "a later part": (decide, "decide_part", 4),
+    "the whole answer": (answers, "new_array", 1),
+    "who is kept": (on_disk, "kept_documents", 1),
+    "tables": (on_disk, "write_table", 1),
+    "clusters": (on_disk, "write_table", 2),
+    "outputs": (disk_writing, "output_writer", 1),
+    "a later output": (disk_writing, "output_writer", 2),
+}
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    """Files, and what is written of them as a file and as files, by the folder of the command."""
+    folder = tmp_path_factory.mktemp("collection")
+    inputs = write_shards(folder, rows_of(1, 200), 3)
+    expected = {}
+    for output in ("k.jsonl", "k/"):
+        place = folder / f"expected {output[:-1]}"
+        place.mkdir()
+        assert main(command_of(inputs, place, output, "memory")) == 0
+        expected[output] = contents(place)
+    return inputs, expected
+
+
+def command_of(inputs, folder, output, engine="disk"):
+    return ["dedup", *inputs, "-o", f"{folder}/{output}", "--removed", f"{folder}/r.tsv",
+            "--clusters", f"{folder}/c.jsonl", "--engine", engine, "-q"]  # fmt: skip
+
+
+@pytest.mark.parametrize("left", [0, pytest.param(2, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(("stage", "output"), covering(STAGES, ["k/", "k.jsonl"]))
+def test_a_disk_that_is_full_in_a_stage(
+    collection, small_disk, monkeypatch, capfd, stage, output, left
+):
+    small_budget(monkeypatch, rows=200)
+    monkeypatch.setattr(link, "EVERY", 0)
+    monkeypatch.setattr(gather, "EVERY", 0)
+    inputs, expected = collection
+    room, name, call = STAGES[stage]
+    folder = small_disk(4_000)
+    command = command_of(inputs, folder, output)
+    with monkeypatch.context() as patch:
+        calls = filling(patch, folder, room, name, left, call)
+        status = main(command)
+        line = capfd.readouterr().err
+    if len(calls) < call:
+        assert stage == "a later output"
+        assert output == "k.jsonl"
+        return
+    if status:  # so much room may have been enough
+        assert (status, line.count("\n")) == (2, 1), line
+        assert line.startswith(f"fastlsh: {folder}/")
+        assert FULL in line
+        assert ".tmp" not in line
+    else:
+        assert left
+    whole = {"filler", "k.jsonl.work", "k.work", "k"} if status else {*os.listdir(folder)}
+    assert set(os.listdir(folder)) <= whole | ({"r.tsv", "c.jsonl"} if output == "k/" else set())
+    (folder / "filler").unlink()
+    assert main(command) == 0
+    assert capfd.readouterr().err == ""
+    assert contents(folder) == expected[output]
+
+
+def test_a_full_disk_when_all_is_done(tmp_path, small_disk, monkeypatch, capfd):
+    """What has come into place needs no further room, not even to say so."""
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(1, 100), 2)
+    folder = small_disk(4_000)
+    filling(monkeypatch, folder, WorkDirectory, "empty")
+    assert main(["dedup", *inputs, "-o", f"{folder}/k.jsonl", "--engine", "disk", "-q"]) == 0
+    assert capfd.readouterr().err == ""
+    assert sorted(os.listdir(folder)) == ["filler", "k.jsonl"]
+
+
+@pytest.mark.parametrize("output", ["k.jsonl", "k/"])
+def test_outputs_on_another_full_disk(tmp_path, small_disk, monkeypatch, capfd, output):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(1, 300), 3)
+    folder = small_disk(16)
+    command = ["dedup", *inputs, "-o", f"{folder}/{output}", "--work", f"{tmp_path}/work",
+               "--engine", "disk", "-q"]  # fmt: skip
+    line = refused(capfd, command)
+    assert line.startswith(f"fastlsh: {folder}/k")
+    assert f"{FULL}, which goes on with the finished work in {tmp_path}/work" in line
+    assert set(os.listdir(folder)) <= {"k"}
+    small_disk(4_000, "remount")
+    monkeypatch.setattr(decide, "decide_part", None)  # all of this is done
+    assert main(command) == 0
+    assert not (tmp_path / "work").exists()
+    assert "filler" not in contents(folder)
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    main(["dedup", *inputs, "-o", f"{memory}/{output}", "-q"])
+    assert contents(folder) == contents(memory)
+
+
+def test_a_work_directory_that_is_read_only(tmp_path, small_disk, monkeypatch, capfd):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(1, 100), 2)
+    folder = small_disk(4_000)
+    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "--engine", "disk", "-q", "--work"]
+    with monkeypatch.context() as patch:  # a run that is there, half done
+        filling(patch, folder, on_disk, "kept_documents")
+        refused(capfd, [*command, f"{folder}/work"])
+    small_disk(4_000, "remount", "ro")
+    for work in ("work", "new"):
+        assert refused(capfd, [*command, f"{folder}/{work}"]) == (
+            f"fastlsh: {folder}/{work}: cannot be used as a work directory: Read-only file system:"
+            " give another one with --work"
+        )
+    assert not (tmp_path / "k.jsonl").exists()
+    small_disk(4_000, "remount", "rw")
+    (folder / "filler").unlink()
+    assert main([*command, f"{folder}/work"]) == 0
+    assert os.listdir(folder) == []
+
+
+def test_a_disk_that_becomes_read_only(tmp_path, small_disk, monkeypatch, capfd):
+    """As file systems do after an error of the device."""
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(1, 100), 2)
+    folder = small_disk(4_000)
+    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "--engine", "disk", "-q",
+               "--work", f"{folder}/work"]  # fmt: skip
+    kept_documents = answers.kept_documents
+
+    def spoil(*arguments):
+        raise OSError(30, "Read-only file system", f"{folder}/work/kept.npy")
+
+    monkeypatch.setattr(on_disk, "kept_documents", spoil)
+    assert refused(capfd, command) == (
+        f"fastlsh: {folder}/work/kept.npy: Read-only file system: make it writable and run the"
+        f" same command again, which goes on with the finished work in {folder}/work"
+    )
+    monkeypatch.setattr(on_disk, "kept_documents", kept_documents)
+    assert main(command) == 0
+    assert os.listdir(folder) == []
+
+
+def test_pairs_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(1, 300), 3)
+    folder = small_disk(4_000)
+    for place, (room, name) in enumerate(
+        [(link, "_divided"), (decide, "find_pairs_of_part"), (on_disk, "write_table")]
+    ):
+        command = ["pairs", *inputs, "-o", f"{folder}/{place}.tsv", "--engine", "disk", "-q"]
+        with monkeypatch.context() as patch:
+            filling(patch, folder, room, name)
+            assert FULL in refused(capfd, command)
+        (folder / "filler").unlink()
+        assert main(command) == 0
+        assert os.listdir(folder) == [f"{place}.tsv"]
+        assert main(["pairs", *inputs, "-o", f"{tmp_path}/m.tsv", "-q"]) == 0
+        assert (tmp_path / "m.tsv").read_bytes() == (folder / f"{place}.tsv").read_bytes()
+        (folder / f"{place}.tsv").unlink()
+
+
+def test_lines_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
+    small_budget(monkeypatch)
+    rows = [{"id": n, "text": f"one\nline {n % 7}\nand {n}"} for n in range(200)]
+    inputs = write_shards(tmp_path, rows, 3)
+    folder = small_disk(4_000)
+    command = ["dedup", *inputs, "--by", "line", "-o", f"{folder}/k/", "--engine", "disk", "-q"]
+    for room, name in [(gather, "_Files"), (disk_writing, "output_writer")]:
+        with monkeypatch.context() as patch:
+            filling(patch, folder, room, name)
+            assert FULL in refused(capfd, command)
+        (folder / "filler").unlink()
+    assert main(command) == 0
+    assert os.listdir(folder) == ["k"]
+    main(["dedup", *inputs, "--by", "line", "-o", f"{tmp_path}/m/", "-q"])
+    assert contents(folder / "k") == contents(tmp_path / "m")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_log_on_a_full_disk(tmp_path, capfd):
+    inputs = write_shards(tmp_path, rows_of(1, 100), 2)
+    command = ["dedup", *inputs, "-o", f"{tmp_path}/k.jsonl", "-q", "--log", "/dev/full"]
+    line = "fastlsh: /dev/full: No space left on device: the log cannot be written"
+    assert refused(capfd, command) == line
+    assert not (tmp_path / "k.jsonl").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["k.jsonl", "k/"])
+def test_a_disk_of_every_size(tmp_path, small_disk, output):
+    """Whole processes, and a disk two pages larger each time; tells where how many have failed."""
+    inputs = write_shards(tmp_path, rows_of(1, 150), 3)
+    here = Path(__file__).resolve().parent
+    environment = {**os.environ, "PYTHONPATH": f"{here.parent}:{here}"}
+    folder = small_disk(4_000)
+    words = ["dedup", *inputs, "--removed", f"{folder}/r.tsv", "--engine", "disk", "-q",
+             "--log", f"{tmp_path}/log", "-o"]  # fmt: skip
+    memory = tmp_path / "m"
+    memory.mkdir()
+    expected = [word.replace(str(folder), str(memory)) for word in words]
+    expected[expected.index("disk")] = "memory"
+    assert main([*expected, f"{memory}/{output}"]) == 0
+    failed = {}
+    for pages in range(1, 10_000, 2):
+        small_disk(PAGE // 1024 * pages, "remount")
+        code = "import crash; crash.small()"
+        command = [sys.executable, "-c", code, *words, f"{folder}/{output}"]
+        (tmp_path / "log").unlink(missing_ok=True)
+        full = subprocess.run(command, capture_output=True, text=True, env=environment)
+        if full.returncode == 0:
+            break
+        assert (full.returncode, full.stderr.count("\n")) == (2, 1), full.stderr
+        assert re.match(rf"fastlsh: {re.escape(str(folder))}/[^ ]+: ", full.stderr)
+        assert FULL in full.stderr or "cannot be used" in full.stderr or "are free" in full.stderr
+        events = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+        stage = next((e["stage"] for e in reversed(events) if e["event"] == "progress"), "begin")
+        failed[stage] = failed.get(stage, 0) + 1
+        small_disk(4_000, "remount")
+        more = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert (more.returncode, more.stderr) == (0, "")
+        assert contents(folder) == contents(memory)
+        for path in folder.rglob("*"):
+            if path.is_file():
+                path.unlink()
+    print(failed)
+    assert len(failed) > 4
+
+
+def test_arrays_for_which_there_is_no_room(small_disk):
+    folder = small_disk(64)
+    with pytest.raises(OSError, match="No space left on device"):
+        new_array(folder / "a.npy", np.uint64, (1 << 20,))
+    with pytest.raises(OSError, match="No space left on device"):
+        save_array(folder / "b.npy", np.zeros(1 << 20))
+
+
+def test_only_outputs_that_are_recorded_are_not_written_again(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(disk_writing, "_OUTPUTS", 2)
+    inputs = write_shards(tmp_path, rows_of(1, 100), 5)
+    command = ["dedup", *inputs, "-o", f"{tmp_path}/k/", "--engine", "disk", "-q", "--keep-work"]
+    assert main(command) == 0
+    outputs = sorted((tmp_path / "k").iterdir())
+    records = sorted((tmp_path / "k.work").glob("written-*.json"))
+    assert (len(outputs), len(records)) == (5, 3)
+    first = [(path.read_bytes(), path.stat().st_ino) for path in outputs]
+    records[2].unlink()
+    outputs[1].unlink()
+    assert main(command) == 0
+    again = [(path.read_bytes(), path.stat().st_ino) for path in outputs]
+    assert [data for data, _ in again] == [data for data, _ in first]
+    # The second and the last one are new; the others are those of the first run.
+    assert [again[i] == first[i] for i in (0, 2, 3)] == [True] * 3
+    assert again[4] != first[4]
+    assert main(command[:-1]) == 0
+    assert not (tmp_path / "k.work").exists()

@@ -1,0 +1,86 @@
+"""The page of a run on disk: the largest clusters, as the page of a run in memory shows them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import deduplicate_files
+from fastlsh.files.disk import largest
+from fastlsh.files.disk.decide import Proof
+from report_page import Page, words
+from shards import rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")
+
+
+def test_both_engines_show_the_same_clusters(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(3, 150), 2)
+    shown = []
+    for engine in ("memory", "disk"):
+        path = tmp_path / f"{engine}.html"
+        result = deduplicate_files(
+            inputs, tmp_path / f"{engine}.jsonl", 0.7, engine=engine, report=path
+        )
+        page = Page(path.read_text(encoding="utf-8"))
+        shown.append(words(page.sections["The largest clusters"]))
+        head = page.sections["Deduplication of 150 documents"]
+        assert f"{result.n_removed:,} removed" in words(head)
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize("against", [False, True])
+@pytest.mark.parametrize("most", [1, 20, 5000])
+def test_the_counts_are_of_all_documents(tmp_path, monkeypatch, most, against):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(largest, "MOST", most)
+    rows = [*rows_of(3, 150), {"id": "e", "text": ""}]
+    inputs = write_shards(tmp_path, rows[60:] if against else rows, 2)
+    known = write_shards(tmp_path, rows[:60], 1, "known") if against else ()
+    pages = []
+    for engine in ("memory", "disk"):
+        path = tmp_path / f"{engine}.html"
+        deduplicate_files(
+            inputs, tmp_path / f"{engine}.jsonl", 0.7, engine=engine, report=path, against=known,
+            max_candidates=2,
+        )  # fmt: skip
+        pages.append(Page(path.read_text(encoding="utf-8")))
+    memory, disk = pages
+    title = f"Deduplication of {91 if against else 151} documents"
+    heads = [words(page.sections[title]) for page in pages]
+    assert " removed " in heads[0]
+    assert heads[0].partition(" input ")[0] == heads[1].partition(" texts shown ")[0]
+    for name in ("How similar the removed documents are", "Sizes of clusters"):
+        assert words(memory.sections[name]) == words(disk.sections[name])
+    for name in ("Not compared with every candidate", "Empty"):
+        (before,) = (text for key, text in memory.sections.items() if name.lower() in key.lower())
+        (after,) = (text for key, text in disk.sections.items() if name.lower() in key.lower())
+        assert words(before).startswith(words(after))
+
+
+@given(st.lists(st.integers(-1, 4), max_size=40), st.integers(0, 3), st.integers(2, 30))
+def test_as_many_of_the_largest_as_there_is_room_for(chosen, known, most):
+    """Document i is removed for one that is not, if one was drawn for it."""
+    chosen = [-1] * 5 + chosen
+    kept = {i for i, other in enumerate(chosen) if other < 0 or i < known}
+    pairs = [(i, other) for i, other in enumerate(chosen) if i not in kept and other in kept]
+    proofs = np.array([(i, other, i / 100) for i, other in pairs], Proof)
+    clusters = {}
+    for removed, head in pairs:
+        if head >= known:
+            clusters.setdefault(head, []).append(removed)
+    room, expected = most, []
+    for head in sorted(clusters, key=lambda head: (-len(clusters[head]), head)):
+        room -= len(clusters[head]) + 1
+        if room >= 0 or not expected:
+            expected.append(head)
+        if room < 0:
+            break
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(largest, "MOST", most)
+        numbers, heads, similarity = largest._largest(proofs, known)
+    found = list(zip(numbers.tolist(), heads.tolist(), similarity.tolist(), strict=True))
+    members = [(i, head, i / 100) for i, head in pairs if head in expected][:most]
+    shown = {head for _, head, _ in members}
+    assert found == sorted([*members, *((head, head, 1.0) for head in shown)])

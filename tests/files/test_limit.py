@@ -1,0 +1,242 @@
+"""A limit: the same files as if the inputs ended behind the last document that is wanted."""
+
+import gzip
+import json
+
+import pytest
+
+import fastlsh
+from fastlsh.cli import main
+from fastlsh.io import read
+from shards import contents, rows_of, small_budget
+
+pa = pytest.importorskip("pyarrow")
+
+ROWS = rows_of(5, 60)
+FILES = 3
+KINDS = ["jsonl", "jsonl.gz", "csv", "txt", "lines.txt", "parquet", "arrow"]
+LIMITS = [1, 7, 19, 20, 21, 33, 60, 1000]
+BAD = {2, 3, 19, 21, 22, 40}
+"""Rows that are left out where bad ones are skipped."""
+
+
+def parts(rows, bad, limit):
+    """Return the rows of each file; with a limit, up to the last good row that is wanted."""
+    left, found = limit, []
+    for file in range(FILES):
+        part = []
+        for number in range(20 * file, 20 * file + 20):
+            if left == 0:
+                break
+            part.append((number, rows[number], number in bad))
+            left -= number not in bad
+        if part or limit is None:
+            found.append(part)
+    return found
+
+
+def write(folder, kind, bad=(), limit=None):
+    """Write the rows; return the paths."""
+    folder.mkdir()
+    if kind == "txt":
+        left = ROWS if limit is None else ROWS[:limit]
+        paths = [folder / f"{number:02}.txt" for number in range(len(left))]
+        for path, row in zip(paths, left, strict=True):
+            path.write_bytes((row["text"] or "").encode())
+        return paths
+    paths = []
+    for number, part in enumerate(parts(ROWS, bad, -1 if limit is None else limit)):
+        path = folder / f"{number}.{kind.removeprefix('lines.')}"
+        paths.append(path)
+        if kind.startswith("jsonl"):
+            lines = [json.dumps({**row, "text": 5} if wrong else row) for _, row, wrong in part]
+            data = ("\n".join(lines) + "\n").encode()
+            path.write_bytes(gzip.compress(data, mtime=0) if kind.endswith("gz") else data)
+        elif kind == "csv":
+            lines = [
+                f"{row['id']}" if wrong else f'{row["id"]},"{row["text"] or ""}",{row["score"]}'
+                for _, row, wrong in part
+            ]
+            path.write_text("\n".join(["id,text,score", *lines, ""]), encoding="utf-8", newline="")
+        elif kind == "lines.txt":
+            lines = [(row["text"] or "").strip() or "a line" for _, row, _ in part]
+            path.write_bytes("".join(f"{line}\n\n" for line in lines).encode())
+        else:
+            rows = [{**row, "score": None if wrong else row["score"]} for _, row, wrong in part]
+            schema = pa.schema([("id", pa.string()), ("text", pa.string()), ("score", pa.int64())])
+            table = pa.Table.from_pylist(rows, schema)
+            if kind == "parquet":
+                import pyarrow.parquet as pq
+
+                pq.write_table(table, path, row_group_size=7)
+            else:
+                with pa.ipc.new_file(path, schema) as file:
+                    for batch in table.to_batches(max_chunksize=7):
+                        file.write_batch(batch)
+    return paths
+
+
+def options_of(kind, bad):
+    options = {"recursive": False, "threads": 2}
+    if kind == "lines.txt":
+        options["split"] = "lines"
+    if bad:
+        options |= {"on_error": "skip", "priority": "score"}
+    return options
+
+
+def run(inputs, folder, output, engine, **options):
+    folder.mkdir()
+    result = fastlsh.deduplicate_files(
+        inputs, f"{folder}/{output}", 0.6, removed=folder / "removed.jsonl",
+        clusters=folder / "clusters.tsv", engine=engine, memory="300M",
+        work=folder.parent / f"{folder.name}.work", **options,
+    )  # fmt: skip
+    return result, contents(folder)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_if_the_inputs_ended_there(tmp_path, monkeypatch, kind, limit):
+    small_budget(monkeypatch)
+    monkeypatch.setattr("fastlsh.io.blocks.reading.SIZE", 700)
+    bad = BAD if kind in ("jsonl", "csv", "parquet", "arrow") else ()
+    whole = write(tmp_path / "in", kind, bad)
+    (tmp_path / "short").mkdir()
+    short = write(tmp_path / "short" / "in", kind, bad, limit)
+    options = options_of(kind, bad)
+    suffix = {"txt": "jsonl", "lines.txt": "txt"}.get(kind, kind)
+    for output in (f"kept.{suffix}", "kept/"):
+        found = {}
+        for name, inputs, more in (("w", whole, {"limit": limit}), ("s", short, {})):
+            for engine in ("memory", "disk"):
+                folder = tmp_path / f"{name}-{engine}-{output.strip('/').replace('.', '-')}"
+                found[name, engine] = run(inputs, folder, output, engine, **options, **more)
+        expected, written = found["s", "memory"]
+        if kind not in ("txt", "lines.txt"):  # whose ids are their paths
+            assert found["w", "memory"][1] == found["w", "disk"][1] == written
+        else:
+            kept = {name: data for name, data in written.items() if name.startswith("kept/")}
+            for engine in ("memory", "disk"):
+                same = found["w", engine][1]
+                assert {name: data for name, data in same.items() if name in kept} == kept
+                assert same.keys() == written.keys()
+        for result, _ in found.values():
+            assert (result.documents, result.n_kept, result.skipped, result.empty) == (
+                expected.documents, expected.n_kept, expected.skipped, expected.empty,
+            )  # fmt: skip
+            assert len(result.outputs) == len(expected.outputs)
+        good = 60 - len(bad) if kind != "lines.txt" else expected.documents
+        assert expected.documents == min(limit, good)
+
+
+def test_what_comes_behind_is_not_looked_at(tmp_path):
+    lines = [json.dumps({"text": "the same text in every row"}) for _ in range(3)]
+    (tmp_path / "a.jsonl").write_text("\n".join([*lines, "no JSON"]), encoding="utf-8")
+    (tmp_path / "b.jsonl.gz").write_bytes(b"no gzip")
+    inputs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"]
+    for engine in ("memory", "disk"):
+        out = tmp_path / f"{engine}.tsv"
+        result = fastlsh.near_duplicate_files(inputs, out, limit=3, engine=engine)
+        assert (result.documents, result.n_pairs) == (3, 3)
+        with pytest.raises(fastlsh.InputError, match=r"a\.jsonl: row 4: not JSON"):
+            fastlsh.near_duplicate_files(inputs, out, limit=4, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_the_reference_collection_has_no_limit(tmp_path, engine):
+    paths = write(tmp_path / "in", "jsonl")
+    result = fastlsh.deduplicate_files(
+        paths[:2], tmp_path / "k.jsonl", against=paths[1:], limit=25, engine=engine
+    )
+    assert result.documents == 25
+    texts = [row["text"] for row in ROWS]
+    assert result.n_kept == fastlsh.deduplicate(texts[:25], against=texts[20:]).n_kept
+
+
+@pytest.mark.parametrize("limit", [5, 20, 33])
+def test_lines(tmp_path, monkeypatch, limit):
+    small_budget(monkeypatch)
+    rows = [{"text": f"same {i % 3}\nline {i % 7}\nown {i}"} for i in range(50)]
+    whole, short = tmp_path / "in.jsonl", tmp_path / "short.jsonl"
+    whole.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    short.write_text("".join(json.dumps(row) + "\n" for row in rows[:limit]), encoding="utf-8")
+    expected = fastlsh.deduplicate_line_files(short, tmp_path / "s.jsonl", engine="memory")
+    for engine in ("memory", "disk"):
+        out = tmp_path / f"{engine}.jsonl"
+        found = fastlsh.deduplicate_line_files(whole, out, engine=engine, limit=limit)
+        assert (found.documents, found.n_removed) == (limit, expected.n_removed)
+        assert out.read_bytes() == (tmp_path / "s.jsonl").read_bytes()
+
+
+def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    paths = write(tmp_path / "in", "jsonl")
+    keywords = {"engine": "disk", "work": tmp_path / "work", "limit": 45}
+    fastlsh.deduplicate_files(
+        paths, tmp_path / "whole.jsonl", **{**keywords, "work": tmp_path / "w"}
+    )
+    from fastlsh.files.disk import signed_runs
+
+    written = []
+    close = signed_runs.RunWriter.close
+
+    def interrupted(self, *arguments):
+        close(self, *arguments)
+        written.append(1)
+        if len(written) == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(signed_runs.RunWriter, "close", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **keywords)
+    with pytest.raises(fastlsh.InputError, match="limit was 45, and is 44"):
+        fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **{**keywords, "limit": 44})
+    result = fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", **keywords)
+    assert result.documents == 45
+    assert (tmp_path / "k.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+def test_memory_is_enough_for_few_documents(tmp_path, monkeypatch):
+    paths = write(tmp_path / "in", "jsonl")
+    monkeypatch.setattr("fastlsh.files.estimate.PER_DOCUMENT", 20_000_000)
+    engines = [
+        fastlsh.deduplicate_files(paths, tmp_path / "k.jsonl", memory="300M", limit=limit).engine
+        for limit in (None, 3)
+    ]
+    assert engines == ["disk", "memory"]
+
+
+def test_commands(tmp_path, capsys):
+    paths = list(map(str, write(tmp_path / "in", "jsonl")))
+    for command in (
+        ["pairs", *paths, "-o", str(tmp_path / "p.tsv")],
+        ["dedup", *paths, "-o", str(tmp_path / "k.jsonl"), "--report", str(tmp_path / "r.html")],
+        ["dedup", *paths, "-o", str(tmp_path / "l.jsonl"), "--by", "line"],
+    ):
+        assert main([*command, "--limit", "30"]) == 0
+        assert "the first 30 documents" in capsys.readouterr().err
+        assert main([*command, "--limit", "61"]) == 0
+        assert "60 documents" in capsys.readouterr().err
+    assert main(["dedup", *paths, "-o", str(tmp_path / "k.jsonl"), "--limit", "30",
+                 "--report", str(tmp_path / "r.html")]) == 0  # fmt: skip
+    assert "the first 30 documents" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["evaluate", *paths, "--limit", "30"]) == 0
+    assert "30 documents" in capsys.readouterr().out
+    for command in ("pairs", "evaluate", "dedup"):
+        out = ["-o", str(tmp_path / "n.jsonl")] if command == "dedup" else []
+        for limit in ("0", "-3"):
+            assert main([command, *paths, *out, "--limit", limit]) == 2
+            error = capsys.readouterr().err
+            assert error.splitlines() == [f"fastlsh: --limit must be at least 1, got {limit}"]
+    assert not (tmp_path / "n.jsonl").exists()
+
+
+def test_wrong_limits(tmp_path):
+    paths = write(tmp_path / "in", "jsonl")
+    with pytest.raises(ValueError, match=r"limit must be at least 1, got 0"):
+        read(paths, limit=0)
+    with pytest.raises(TypeError, match=r"limit must be an integer, got 2\.5"):
+        fastlsh.near_duplicate_files(paths, None, limit=2.5)

@@ -1,0 +1,354 @@
+"""Repeated lines of files: the same answer in memory and on disk, and after kills."""
+
+import csv
+import gzip
+import json
+import random
+import sys
+from dataclasses import asdict
+
+import pytest
+
+import fastlsh
+import oracle_lines
+from combinations import covering
+from fastlsh import InputError, Shingler, deduplicate_line_files
+from fastlsh.files import estimate
+from fastlsh.files.disk import decide
+from killed_runs import ended_again_and_again
+from report_page import Page, words
+from shards import WORDS, contents, small_budget, write_shards
+
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
+SIZES = [
+    {},
+    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
+    {"block": 1 << 20, "run": 1 << 20, "rows": 1 << 20, "part": 1 << 20, "pending": 1 << 20},
+]
+
+
+def rows_of(seed, n):
+    """Return rows of several lines and paragraphs, many of which repeat."""
+    draw = random.Random(seed)
+    common = [" ".join(draw.choices(WORDS, k=4)) for _ in range(8)]
+    rows = []
+    for number in range(n):
+        lines = []
+        for _ in range(draw.randrange(7)):
+            kind = draw.random()
+            if kind < 0.4:
+                lines.append(draw.choice(common))
+            elif kind < 0.6:
+                lines.append(draw.choice(["", " \t", "short", "naïve ☃ 𝔘"]))
+            else:
+                lines.append(" ".join(draw.choices(WORDS, k=draw.randrange(1, 12))))
+        text = draw.choice(["\n", "\n", "\r\n"]).join(lines)
+        rows.append({"id": f"d{number}", "n": number, "text": text if number % 11 else None})
+    return rows
+
+
+def both(folder, inputs, output="kept.jsonl", by="line", **keywords):
+    """Run both engines; return what came out of the second, after a look at all it has written."""
+    found = []
+    for engine in ("memory", "disk"):
+        place = folder / engine
+        place.mkdir()
+        result = deduplicate_line_files(
+            inputs, f"{place}/{output}", by, engine=engine, removed=place / "removed.tsv",
+            memory="300M", work=folder / "work", **keywords,
+        )  # fmt: skip
+        known = asdict(result)
+        assert known.pop("engine") == engine
+        for name in ("outputs", "reason", "seconds"):
+            del known[name]
+        found.append((known, contents(place)))
+    assert found[0] == found[1]
+    assert not (folder / "work").exists()
+    return result, found[1][1]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cut", "by"), covering(SIZES, [(7, 2), (3, 2), (1, 1)], ["line", "paragraph"])
+)
+def test_same_answer_for_every_cut(tmp_path, monkeypatch, by, sizes, cut):
+    shards, threads = cut
+    small_budget(monkeypatch, **sizes)
+    rows = rows_of(1, 100)
+    inputs = write_shards(tmp_path, rows, shards)
+    result, files = both(tmp_path, inputs, by=by, threads=threads)
+    texts = [row["text"] for row in rows]
+    left, removed = oracle_lines.deduplicated(texts, by)
+    assert [json.loads(line) for line in files["kept.jsonl"].splitlines()] == [
+        {**row, "text": text} for row, text in zip(rows, left, strict=True)
+    ]
+    table = [line.split("\t") for line in files["removed.tsv"].decode().splitlines()]
+    assert table == [
+        ["id", "start", "end", "kept_id", "jaccard"],
+        *([f"d{d}", str(a), str(b), f"d{k}", "1.000000"] for d, a, b, k, *_ in removed),
+    ]
+    changed = [a != b for a, b in zip(texts, left, strict=True)]
+    assert (result.documents, result.written, result.n_removed) == (100, 100, len(removed))
+    assert removed
+    assert result.changed == len({number for number, *_ in removed}) >= sum(changed)
+    assert result.emptied == sum(bool(a) and not b for a, b in zip(texts, left, strict=True) if a)
+    assert result.characters == sum(end - begin for _, begin, end, *_ in removed)
+
+
+@pytest.mark.parametrize(("sizes", "by"), covering(SIZES, ["line", "paragraph"]))
+def test_lines_of_a_reference_collection_go_too(tmp_path, monkeypatch, by, sizes):
+    small_budget(monkeypatch, **sizes)
+    known, rows = rows_of(7, 40), rows_of(1, 100)
+    (tmp_path / "old").mkdir()
+    against = write_shards(tmp_path / "old", [{**row, "id": f"old{row['n']}"} for row in known], 2)
+    inputs = write_shards(tmp_path, rows, 3)
+    texts = [row["text"] for row in [*known, *rows]]
+    texts[60] = rows[20]["text"] = "\n".join(filter(None, texts[:9]))  # all of it is known
+    inputs = write_shards(tmp_path, rows, 3)
+    result, files = both(tmp_path, inputs, by=by, against=against, output="kept.jsonl")
+    left, removed = oracle_lines.deduplicated(texts, by)
+    removed = [each for each in removed if each[0] >= 40]
+    assert [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()] == left[40:]
+    names = [f"old{n}" for n in range(40)] + [f"d{n}" for n in range(100)]
+    table = [line.split("\t") for line in files["removed.tsv"].decode().splitlines()[1:]]
+    assert table == [
+        [names[d], str(a), str(b), names[k], "1.000000", "true" if k < 40 else "false"]
+        for d, a, b, k, *_ in removed
+    ]
+    assert {"old", "d"} == {row[3].rstrip("0123456789") for row in table}
+    assert (result.documents, result.written, result.n_removed) == (100, 100, len(removed))
+    assert result.spans == sum(len(oracle_lines.pieces(text, by)) for text in texts[40:])
+    assert result.emptied == sum(
+        bool(a and a.strip()) and not b for a, b in zip(texts[40:], left[40:], strict=True)
+    )
+
+
+SEARCHES = [
+    {"min_length": 6},
+    {"drop_empty": True},
+    {"drop_empty": True, "against": True},
+    {"threshold": 0.6, "against": True},
+    {"shingler": Shingler(lowercase=True, numbers="0", remove_whitespace=True)},
+    {"threshold": 0.5, "shingler": Shingler("word", 1)},
+    {"threshold": 0.6, "num_perm": 64, "min_length": 10, "max_candidates": 2, "scheme": "fss"},
+    {"threshold": 0.6, "verify": "none", "bands": 20, "rows": 3},
+]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=str)
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_same_answer_for_every_search(tmp_path, monkeypatch, search):
+    small_budget(monkeypatch)
+    rows, more = rows_of(2, 120), {n: v for n, v in search.items() if n != "drop_empty"}
+    if "against" in search:
+        (tmp_path / "old").mkdir()
+        known = rows_of(3, 50)  # with ids that the inputs have, too, which repeats none
+        search = {**search, "against": write_shards(tmp_path / "old", known, 2)}
+        more["against"] = [row["text"] for row in known]
+    result, _ = both(tmp_path, write_shards(tmp_path, rows, 2), output="kept/", **search)
+    assert result.n_removed
+    if "drop_empty" in search:
+        assert result.written == 120 - result.emptied < 120
+    same = fastlsh.deduplicate_lines([row["text"] for row in rows], **more)
+    assert (len(same), same.spans, same.limited) == (result.n_removed, result.spans, result.limited)
+
+
+@pytest.mark.parametrize(
+    "search", [{}, {"threshold": 0.5, "shingler": Shingler("word", 1), "min_length": 4}], ids=str
+)
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_both_engines_report_the_same(tmp_path, monkeypatch, search):
+    small_budget(monkeypatch)
+    rows, known = rows_of(2, 120), [{**row, "id": f"old{row['n']}"} for row in rows_of(3, 50)]
+    (tmp_path / "old").mkdir()
+    against, inputs = write_shards(tmp_path / "old", known, 2), write_shards(tmp_path, rows, 2)
+    pages = []
+    for engine in ("memory", "disk"):
+        result = deduplicate_line_files(
+            inputs, tmp_path / "kept.jsonl", against=against, engine=engine, memory="300M",
+            report=tmp_path / "report.html", work=tmp_path / "work", **search,
+        )  # fmt: skip
+        pages.append(Page((tmp_path / "report.html").read_text(encoding="utf-8")))
+    heading = "Repeated lines of 120 documents"
+    for page in pages:
+        del page.sections["Time"], page.tables["Time"]
+        first, made, _ = page.sections[heading].partition(" made ")
+        assert made
+        page.sections[heading] = first
+    assert pages[0].sections == pages[1].sections
+    assert (pages[0].tables, pages[0].marked) == (pages[1].tables, pages[1].marked)
+    told = words(pages[0].sections[heading])
+    assert f"120 documents {result.spans} lines {result.n_removed} removed" in told
+    assert f"documents that lost everything {result.emptied} " in told
+    assert f"characters removed {result.characters:,} " in told
+    lost = {
+        row[0]: int(row[2])
+        for row in pages[0].tables["How much of each document was removed, in lines"][1:]
+    }
+    assert lost["everything"] == result.emptied
+    assert sum(lost.values()) - lost["nothing"] == result.changed
+    most = words(pages[0].sections["Lines removed most often"])
+    assert "from the reference collection" in most
+    assert bool(pages[0].marked[1:]) == ("threshold" in search)
+
+
+def test_nothing_to_compare(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    rows = [{"text": text} for text in ("", None, " \n\n")]
+    result, _ = both(tmp_path, write_shards(tmp_path, rows, 3), output="kept/")
+    assert (result.documents, result.spans, result.n_removed, result.emptied) == (3, 0, 0, 0)
+
+
+def test_lone_surrogates_and_bad_rows(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    rows = [{"text": f"\udc80 same\nrow {n}"} for n in range(9)]
+    (path,) = write_shards(tmp_path, rows, 1)
+    with open(path, "a") as file:
+        file.write('[1]\n{"text": 5}\n')
+    result, files = both(tmp_path, [path], on_error="skip")
+    assert (result.n_removed, result.skipped) == (8, 2)
+    assert json.loads(files["kept.jsonl"].splitlines()[4])["text"] == "row 4"
+
+
+def test_every_format_keeps_the_rest_of_its_rows(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    small_budget(monkeypatch)
+    texts = ['menu, "all"\none', 'menu, "all"\ntwo ☃', None, 'menu, "all"']
+    left = ['menu, "all"\none', "two ☃", None, ""]
+    notes = ["é", 'a "quote"', "c", "d"]
+    columns = {"note": notes, "text": [t or "" for t in texts], "id": list("abcd")}
+    with open(tmp_path / "a.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([columns, *zip(*columns.values(), strict=True)])
+    nested = {"note": notes, "in": [{"id": 1, "text": text} for text in texts], "id": list("abcd")}
+    for name, data in (("a.parquet", {**columns, "text": texts}), ("b.parquet", nested)):
+        parquet.write_table(pa.table(data), tmp_path / name)
+    words = pa.array(texts, pa.dictionary(pa.int8(), pa.large_string()))
+    table = pa.table({**columns, "text": words}).replace_schema_metadata({"made": "here"})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    with gzip.open(tmp_path / "a.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(
+            json.dumps({"text": t, "n": n}) + "\n" for t, n in zip(texts, notes, strict=True)
+        )
+    for name in ("a.csv", "a.parquet", "a.arrow", "a.jsonl.gz", "b.parquet"):
+        folder = tmp_path / name.replace(".", "-")
+        folder.mkdir()
+        text = "in.text" if name.startswith("b") else None
+        both(folder, [str(tmp_path / name)], output="kept/", text=text)
+        path = folder / "disk" / "kept" / name
+        if name.endswith("parquet"):
+            found = parquet.read_table(path)
+            assert found.schema == parquet.read_schema(tmp_path / name)
+        elif name.endswith("arrow"):
+            found = pa.ipc.open_file(path).read_all()
+            assert found.schema.equals(table.schema, check_metadata=True)
+        elif name.endswith("csv"):
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+            assert rows == [
+                list(columns),
+                *map(list, zip(notes, [t or "" for t in left], "abcd", strict=True)),
+            ]
+            continue
+        else:
+            rows = list(map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
+            assert [(row["text"], row["n"]) for row in rows] == list(zip(left, notes, strict=True))
+            continue
+        assert found["note"].to_pylist() == notes
+        column = found["in"] if text else found["text"]
+        assert [v["text"] if text else v for v in column.to_pylist()] == left
+
+
+def test_text_files_are_copied_without_what_repeats(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes("\ufeffmenü\r\none\r\n".encode("utf-16-le"))
+    (folder / "b.txt").write_bytes("menü\ntwo\n".encode("utf-16-le"))
+    (folder / "c.txt").write_bytes("menü".encode("utf-16-le"))
+    (folder / "d.txt").write_bytes(b"")
+    (folder / "e.txt").write_bytes(b"\x00\xd8")
+    how = {"encoding": "utf-16-le", "output": "kept/", "on_error": "skip"}
+    for drop, names in ((False, ["a", "b", "c", "d"]), (True, ["a", "b", "d"])):
+        place = tmp_path / str(drop)
+        place.mkdir()
+        _, files = both(place, [str(folder)], drop_empty=drop, **how)
+        kept = {name[5]: data for name, data in files.items() if name.startswith("kept/")}
+        assert sorted(kept) == names
+        assert kept["a"] == (folder / "a.txt").read_bytes()
+        assert kept["b"].decode("utf-16-le") == "two\n"
+        assert kept.get("c", b"") == kept["d"] == b""
+    one = tmp_path / "one"
+    one.mkdir()
+    _, files = both(one, [str(folder)], encoding="utf-16-le", on_error="skip")
+    rows = [json.loads(line)["text"] for line in files["kept.jsonl"].splitlines()]
+    assert rows == ["menü\r\none\r\n", "two\n", "", ""]
+
+
+def test_rows_are_converted(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(3, 40), 2)
+    result, _ = both(tmp_path, inputs, output="kept.csv.gz", convert_to="csv.gz")
+    assert result.n_removed
+
+
+def test_an_estimate_counts_lines(tmp_path, monkeypatch):
+    rows = [{"text": "a\n" * 5000} for _ in range(100)]
+    inputs = write_shards(tmp_path, rows, 1)
+    monkeypatch.setattr(estimate, "BASE", 0)
+    how = {"work": tmp_path / "work", "memory": "256M"}
+    result = deduplicate_line_files(inputs, tmp_path / "a.jsonl", **how)
+    assert result.engine == "memory"
+    result = deduplicate_line_files(inputs, tmp_path / "b.jsonl", threshold=0.99, **how)
+    assert result.engine == "disk"
+
+
+def prepared(folder, **more):
+    inputs = write_shards(folder, rows_of(5, 120), 3)
+    for name in ("expected", "out"):
+        (folder / name).mkdir()
+    keywords = {"inputs": inputs, "by": "paragraph", "drop_empty": True, "threads": 2, **more}
+    deduplicate_line_files(
+        output=f"{folder}/expected/", removed=folder / "expected" / "removed.tsv",
+        engine="memory", **keywords,
+    )  # fmt: skip
+    expected = {path.name: path.read_bytes() for path in (folder / "expected").iterdir()}
+    return expected, {
+        **keywords, "output": f"{folder}/out/", "removed": f"{folder}/out/removed.tsv",
+        "engine": "disk", "work": f"{folder}/work",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
+    expected, keywords = prepared(tmp_path)
+    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 2)
+    work = tmp_path / "work"
+    keywords = {"engine": "disk", "work": work, "keep_work": True}
+    deduplicate_line_files(inputs, tmp_path / "out.jsonl", **keywords)
+    (damaged,) = work.rglob("pieces.npy")
+    damaged.write_bytes(b"")
+    with pytest.raises(InputError, match=r"pieces\.npy: the file is damaged: start over with"):
+        deduplicate_line_files(inputs, tmp_path / "out.jsonl", **keywords)
+
+
+def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    _, keywords = prepared(tmp_path)
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(decide, "first_equal", fail)
+        with pytest.raises(KeyboardInterrupt):
+            deduplicate_line_files(**keywords)
+    with pytest.raises(InputError, match=r"min_length was 0, and is 3"):
+        deduplicate_line_files(**{**keywords, "min_length": 3})
+    assert deduplicate_line_files(**keywords).n_removed

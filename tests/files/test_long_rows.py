@@ -1,0 +1,200 @@
+"""Rows that are long for the memory: they fit, or one line says which it is and what would do."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fastlsh import InputError, deduplicate_files, deduplicate_line_files
+from fastlsh.errors import LongRowError
+from fastlsh.files.budget import (
+    BASE,
+    PER_BATCH,
+    PER_COMPARED,
+    PER_ROW,
+    Budget,
+    least_memory,
+    parse_memory,
+)
+from fastlsh.io import Options, Source, cut, in_order
+from fastlsh.parameters import SearchParams
+from shards import rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")
+
+
+def text_of(length, seed=0):
+    letters = np.frombuffer(b"etaoin shrdlu cmfwyp", np.uint8)
+    return np.random.default_rng(seed).choice(letters, length).tobytes().decode()
+
+
+def limited(monkeypatch, **limits):
+    """Let budgets be small, and rows of so many bytes too long for them."""
+    small_budget(monkeypatch)
+    of = Budget.of.__func__
+    monkeypatch.setattr(Budget, "of", classmethod(lambda *a: Budget(**{**vars(of(*a)), **limits})))
+
+
+def with_long(folder, place, *texts, shards=2):
+    """Write a collection with some long texts from a row of its second file on."""
+    inputs = write_shards(folder, rows_of(1, 100), shards)
+    lines = Path(inputs[1]).read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[place:place] = [
+        json.dumps({"id": f"x{i}", "text": t}) + "\n" for i, t in enumerate(texts)
+    ]
+    Path(inputs[1]).write_text("".join(lines), encoding="utf-8")
+    return inputs
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("place", [0, 20, 50])
+def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
+    limited(monkeypatch, row=10_000)
+    inputs = with_long(tmp_path, place, text_of(50_000))
+    keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
+    with pytest.raises(InputError) as caught:
+        deduplicate_files(inputs, threads=threads, **keywords)
+    size = 50_000 + len('{"id": "x0", "text": ""}')
+    assert str(caught.value) == (
+        f"{inputs[1]}: row {place + 1}: the row has 50 KB, and with 315 MB of memory a row may have"
+        f" 10 KB: give at least --memory {least_memory(size, PER_ROW)}"
+    )
+    assert not (tmp_path / "k.jsonl").exists()
+    limited(monkeypatch, row=50_100)
+    done = deduplicate_files(inputs, threads=threads, **keywords)
+    assert done.documents == 101
+    expected = deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
+    assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
+    assert expected.n_kept == done.n_kept
+
+
+def test_several_long_rows_are_worked_on_one_after_the_other(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    texts = [text_of(50_000, seed) for seed in (0, 1, 1, 2)]
+    texts[1] = "changed " + texts[1]
+    inputs = with_long(tmp_path, 10, *texts)
+    for engine in ("memory", "disk"):
+        deduplicate_files(inputs, tmp_path / f"{engine}.jsonl", engine=engine, threads=2)
+    written = [(tmp_path / f"{engine}.jsonl").read_bytes() for engine in ("memory", "disk")]
+    assert written[0] == written[1]
+    assert b"x2" not in written[0]
+
+
+def test_no_other_block_is_held_beside_one_that_is_alone():
+    held, most = set(), []
+
+    def blocks():
+        for number in range(40):
+            held.add(number)
+            if number % 10 == 7:
+                most.append(len(held))
+            yield number
+
+    def work(number):
+        return number
+
+    done = in_order(blocks(), work, 3, alone=lambda number: number % 10 == 7)
+    found = []
+    for number in done:
+        if number % 10 == 7:
+            assert held == {number}
+        held.discard(number)
+        found.append(number)
+    assert found == list(range(40))
+    assert len(most) == 4
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+@pytest.mark.parametrize("size", [100, 5_000])
+def test_the_length_of_a_row(tmp_path, suffix, size, end):
+    row = {"jsonl": '{"text": "%s"}', "csv": "%s,b"}[suffix]
+    path = tmp_path / f"a.{suffix}"
+    rows = [*(["text,c"] if suffix == "csv" else []), row % "short", row % ("long" * 1_000)]
+    path.write_text("\n".join(rows) + end)
+    length = len(rows[-1].encode()) + len(end)
+    source = Source(str(path), suffix, None, Options())
+    assert len(list(cut(source, size, most=length))) >= 1
+    with pytest.raises(LongRowError) as caught:
+        list(cut(source, size, most=300))
+    assert caught.value.row == len(rows)
+    assert 0 <= length - caught.value.size <= 1
+
+
+def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
+    text = text_of(50_000)
+    inputs = with_long(tmp_path, 20, text, text + " and more")
+    keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
+    limited(monkeypatch, compared=90_000)
+    with pytest.raises(InputError) as caught:
+        deduplicate_files(inputs, **keywords)
+    assert str(caught.value) == (
+        f"{inputs[1]}: row 22: the text has 50 KB, and its comparison with another one needs more"
+        " than 315 MB of memory: run the same command again with --memory"
+        f" {least_memory(100_009, PER_COMPARED)} at least"
+    )
+    limited(monkeypatch, compared=110_000)
+    assert deduplicate_files(inputs, **keywords).n_removed > 0
+    deduplicate_files(inputs, tmp_path / "m.jsonl", engine="memory")
+    assert (tmp_path / "m.jsonl").read_bytes() == (tmp_path / "k.jsonl").read_bytes()
+
+
+def test_copies_and_estimates_need_no_sets(tmp_path, monkeypatch):
+    limited(monkeypatch, compared=60_000)
+    text = text_of(50_000)
+    keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
+    inputs = with_long(tmp_path, 20, text, text, text + " and more")
+    assert deduplicate_files(inputs, **keywords, verify="signature").documents == 103
+    with pytest.raises(InputError, match="row 23: the text has"):
+        deduplicate_files(inputs, **keywords)
+    inputs = with_long(tmp_path, 20, text, text)
+    assert deduplicate_files(inputs, **keywords, restart=True).documents == 102
+
+
+def test_the_row_of_a_long_line(tmp_path, monkeypatch):
+    limited(monkeypatch, compared=60_000)
+    line = text_of(50_000)
+    inputs = with_long(tmp_path, 20, f"a\n{line}\nb", f"c\nd\n{line} and more")
+    keywords = {"output": tmp_path / "k.jsonl", "engine": "disk", "memory": "300M"}
+    with pytest.raises(InputError, match="row 22: the text has 50 KB"):
+        deduplicate_line_files(inputs, threshold=0.8, **keywords)
+    assert deduplicate_line_files(inputs, **keywords, restart=True).documents == 102
+
+
+@pytest.mark.parametrize("each", [PER_ROW, PER_BATCH, PER_COMPARED])
+@pytest.mark.parametrize("size", [1_000_000, 200_000_000])
+def test_the_memory_that_is_named_is_enough(size, each):
+    params = SearchParams.of(0.8)
+    said = least_memory(size, each)
+    assert re.fullmatch(r"\d+M", said)
+    budget = Budget.of(max(parse_memory(said), 256 << 20), params, 2)
+    limits = {PER_ROW: budget.row, PER_BATCH: budget.batch, PER_COMPARED: budget.compared}
+    assert limits[each] >= size
+    assert parse_memory(said) <= BASE + size * each + (2 << 20)
+
+
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+@pytest.mark.parametrize("form", ["file", "stream"])
+def test_a_batch_that_is_too_large_is_named_before_the_work(
+    tmp_path, monkeypatch, form, compression
+):
+    pa = pytest.importorskip("pyarrow")
+    limited(monkeypatch, batch=10_000)
+    table = pa.table({"text": ["short"] * 30 + ["long " * 800] * 10})
+    path = tmp_path / "a.arrow"
+    new = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}[form]
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with new(path, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=30)
+    size = 11 * 4 + 10 * 4000
+    with pytest.raises(InputError) as caught:
+        deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
+    assert str(caught.value) == (
+        f"{path}: batch 2 takes 40 KB, and with 315 MB of memory a batch may take 10 KB: give at"
+        f" least --memory {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+    )
+    limited(monkeypatch, batch=size + 100)
+    done = deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
+    assert done.documents == 40

@@ -1,0 +1,79 @@
+"""The table of `--removed` says which document stays, also if two collections have the same ids."""
+
+import csv
+import json
+
+import pytest
+
+from fastlsh import Index, deduplicate_files, deduplicate_line_files
+from fastlsh.files import deduplicate_with_index
+from fastlsh.io import read
+from files import put_rows
+
+HERE = ["a line that only the inputs have, twice", "a line of the reference collection alone"]
+
+
+def table(path):
+    """Return (id, kept_id, against) of each row, with Python's values."""
+    if path.endswith(".parquet"):
+        rows = pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
+    elif path.endswith(".jsonl"):
+        with open(path, encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+    else:
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file, delimiter="\t" if path.endswith("tsv") else ","))
+        words = {"true": True, "false": False}
+        for row in rows:
+            row.update(
+                id=int(row["id"]), kept_id=int(row["kept_id"]), against=words[row["against"]]
+            )
+    assert all(list(row)[-1] == "against" for row in rows)
+    return [(row["id"], row["kept_id"], row["against"]) for row in rows]
+
+
+@pytest.fixture
+def collections(here):
+    """Two collections with the ids 0, 1 and 2."""
+    texts = [HERE[0], HERE[1], HERE[0]]
+    put_rows("in.jsonl", *({"id": n, "text": text} for n, text in enumerate(texts)))
+    put_rows("old.jsonl", {"id": 0, "text": HERE[1]})
+    return here
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("suffix", ["tsv", "csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("by", [None, "line"])
+def test_which_collection_the_kept_document_is_in(collections, engine, suffix, by):
+    name = f"removed.{suffix}"
+    shared = {"against": "old.jsonl", "removed": name, "engine": engine}
+    if by is None:
+        deduplicate_files("in.jsonl", "kept.jsonl", **shared)
+    else:
+        deduplicate_line_files("in.jsonl", "kept.jsonl", by, **shared)
+    assert table(name) == [(1, 0, True), (2, 0, False)]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_no_reference_collection(collections, engine):
+    deduplicate_files("in.jsonl", "kept.jsonl", removed="removed.tsv", engine=engine)
+    with open("removed.tsv", encoding="utf-8") as file:
+        assert file.read() == "id\tkept_id\tjaccard\n2\t0\t1.000000\n"
+
+
+def test_with_an_index(collections):
+    with Index.open("seen.ix") as index:
+        index.insert(9, HERE[1])
+    with Index.open("seen.ix") as index:
+        deduplicate_with_index(index, read("in.jsonl", uniform=True), "k.jsonl", "removed.jsonl")
+    assert table("removed.jsonl") == [(1, 9, True), (2, 0, False)]
+
+
+def test_nothing_is_removed(collections):
+    put_rows("other.jsonl", {"id": 0, "text": "quite another text"})
+    for engine in ("memory", "disk"):
+        deduplicate_files(
+            "old.jsonl", "kept.jsonl", against="other.jsonl", removed="r.tsv", engine=engine
+        )
+        with open("r.tsv", encoding="utf-8") as file:
+            assert file.read() == "id\tkept_id\tjaccard\tagainst\n"

@@ -1,0 +1,392 @@
+"""Kills: whatever ends a run, the same command goes on, to the same bytes, and leaves nothing."""
+
+import io
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files
+from fastlsh.files.disk import decide, gather, link, sign
+from fastlsh.files.run.workdir import WorkDirectory
+from killed_runs import ended_again_and_again, finish, run, written
+from shards import content_of, rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
+
+def prepared(folder, seed=1, n=150, **more):
+    """Write a collection; return the keywords of a run, and what it must write."""
+    inputs = write_shards(folder, rows_of(seed, n), 3)
+    rows = {"inputs": inputs, "threshold": 0.7, "keep": "longest", "threads": 2, **more}
+    expected = folder / "expected"
+    expected.mkdir()
+    deduplicate_files(
+        output=f"{expected}/", removed=expected / "removed.tsv", engine="memory", **rows
+    )
+    out = folder / "out"
+    out.mkdir()
+    keywords = {
+        **rows, "output": f"{out}/", "removed": str(out / "removed.tsv"), "engine": "disk",
+        "work": str(folder / "work"),
+    }  # fmt: skip
+    return keywords, {path.name: path.read_bytes() for path in expected.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [
+        ("manifest.json", b"{"),
+        ("manifest.json", b"\xff"),
+        ("signed.json", b'{"other": 1}'),
+        ("linked.json", b"[]"),
+        (".npy", b""),
+        (".npy", b"\x93NUMPY\x01\x00\x76\x00{'descr': '<u4', 'fortran_order': (" + b" " * 200),
+    ],
+)
+def test_a_damaged_file_is_named(tmp_path, ending, code):
+    inputs = write_shards(tmp_path, rows_of(1, 30), 2)
+    work = tmp_path / "work"
+    keywords = {"inputs": inputs, "output": f"{tmp_path}/out/", "work": work, "engine": "disk"}
+    (tmp_path / "out").mkdir()
+    deduplicate_files(**keywords, keep_work=True)
+    for path in work.rglob(f"*{ending}"):
+        path.write_bytes(code)
+    with pytest.raises(InputError, match=r"damaged: start over with --restart") as error:
+        deduplicate_files(**keywords)
+    assert str(error.value).startswith(str(work))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
+    keywords, expected = prepared(tmp_path)
+    ended_again_and_again(tmp_path, keywords, expected, fewest=100, times=times)
+
+
+@pytest.mark.parametrize("place", [".tmp", ""])
+def test_a_kill_while_the_manifest_is_written(tmp_path, monkeypatch, place):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "lock").touch()
+    (tmp_path / "work" / f"manifest.json{place}").write_text("{" if place else "{}")
+    if not place:  # a manifest appears whole
+        with pytest.raises(InputError, match=r"manifest\.json: the file is damaged: start over"):
+            deduplicate_files(**keywords)
+    deduplicate_files(**keywords, restart=not place)
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_kill_at_each_event(tmp_path):
+    keywords, expected = prepared(tmp_path)
+    for event in range(1, run(0, keywords)[0] + 1, 3):
+        for path in (tmp_path / "out").iterdir():
+            path.unlink()
+        assert run(event, keywords) is None
+        finish(tmp_path, keywords, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_hundred_kills_at_random_instants(tmp_path):
+    keywords, expected = prepared(tmp_path, n=2000)
+    start = time.monotonic()
+    run(0, keywords)
+    whole = time.monotonic() - start
+    draw = random.Random(0)
+    for _ in range(100):
+        run(0, keywords, draw.uniform(0.2 * whole, whole))
+        if draw.random() < 0.3:
+            finish(tmp_path, keywords, expected)
+    finish(tmp_path, keywords, expected)
+
+
+class StoppedError(Exception):
+    """What ends a run in the tests below."""
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """A run that was ended while it decided."""
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    with monkeypatch.context() as patch:
+        calls = iter([None, None])
+
+        def stop(*arguments, **more):
+            if next(calls, "end") == "end":
+                raise StoppedError
+            return decide_part(*arguments, **more)
+
+        decide_part = decide.decide_part
+        patch.setattr(decide, "decide_part", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    return keywords, expected
+
+
+def test_what_is_done_is_not_done_again(stopped, tmp_path, monkeypatch):
+    keywords, expected = stopped
+    decided = []
+    decide_part = decide.decide_part
+    monkeypatch.setattr(
+        decide, "decide_part", lambda *a, **k: decided.append(1) or decide_part(*a, **k)
+    )
+    for room, name in [(sign, "sign_batch"), (link, "link_sorted"), (gather, "_Files")]:
+        monkeypatch.setattr(room, name, None)
+    parts = content_of(tmp_path / "work" / "linked.json")["parts"]
+    deduplicate_files(**keywords)
+    assert len(decided) == parts - 2
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"threshold": 0.75}, "threshold was 0.7, and is 0.75"),
+        ({"keep": "first"}, "keep was longest, and is first"),
+        ({"num_perm": 64}, "num_perm was 128, and is 64"),
+        ({"text": "id"}, r"in0.jsonl has changed since|text"),
+        ({"seed": 7}, "seed was 1, and is 7"),
+        ({"max_candidates": 5}, "max_candidates was 1000, and is 5"),
+    ],
+)
+def test_other_parameters_are_refused(stopped, tmp_path, change, told):
+    keywords, expected = stopped
+    with pytest.raises(InputError, match=told) as caught:
+        deduplicate_files(**{**keywords, **change})
+    assert "--restart" in str(caught.value)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+def test_the_other_byte_order_is_refused(stopped, tmp_path):
+    keywords, expected = stopped
+    path = tmp_path / "work" / "manifest.json"
+    manifest = path.read_bytes()
+    other = {"little": "big", "big": "little"}[sys.byteorder]
+    WorkDirectory(path.parent).write(path.name, {**content_of(path), "byte order": other})
+    with pytest.raises(InputError, match=f"byte order was {other}, and is {sys.byteorder}"):
+        deduplicate_files(**keywords)
+    path.write_bytes(manifest)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+def test_changed_inputs_are_refused_until_restart(stopped, tmp_path):
+    keywords, _ = stopped
+    path = Path(keywords["inputs"][1])
+    path.write_text(path.read_text(encoding="utf-8") + '{"id": "new", "text": "x y z"}\n', "utf-8")
+    with pytest.raises(InputError, match=r"in1\.jsonl has changed since"):
+        deduplicate_files(**keywords)
+    assert not list((tmp_path / "out").iterdir())
+    with pytest.raises(InputError, match="there were 3 inputs, and are 2"):
+        deduplicate_files(**{**keywords, "inputs": keywords["inputs"][:2]})
+    result = deduplicate_files(**keywords, restart=True)
+    assert result.documents == 151
+
+
+def test_threads_and_memory_may_change(stopped, tmp_path, monkeypatch):
+    keywords, expected = stopped
+    small_budget(monkeypatch, part=50, block=90, run=20)
+    deduplicate_files(**{**keywords, "threads": 1, "memory": "500M"})
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+@pytest.mark.parametrize(
+    ("before", "after", "links"),
+    [(16, 1000, 3), (16, 1000, 9), (16, 1000, 20), (16, 40, 12), (40, 16, 8), (40, 16, 15)],
+)
+def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, before, after, links):
+    """Each link is found once only, and none may be forgotten."""
+    monkeypatch.setattr(link, "EVERY", 0)
+    monkeypatch.setattr(link, "BATCH", 7)
+    keywords, expected = prepared(tmp_path, bands=1, rows=2)
+    with monkeypatch.context() as patch:
+        small_budget(patch, rows=before)
+        left = iter(range(links))
+        unite = link.UnionFind.unite
+
+        def stop(*arguments):
+            if next(left, None) is None:
+                raise StoppedError
+            unite(*arguments)
+
+        patch.setattr(link.UnionFind, "unite", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    assert (tmp_path / "work" / link.STATE).exists()
+    small_budget(monkeypatch, rows=after)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 7])
+def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
+    """What was written after the last saved state is written again, once."""
+    rows = rows_of(2, 150)
+    rows[0]["text"] = rows[3]["text"] = "the only text with \ud83d, in the first block"
+    monkeypatch.setattr(sys.modules[__name__], "rows_of", lambda *_: rows)
+    small_budget(monkeypatch, pending=0)
+    keywords, expected = prepared(tmp_path)
+    add = gather._Files.add
+    with monkeypatch.context() as patch:
+        added = []
+
+        def stop(files, *arguments):
+            added.append(arguments)
+            patch.setattr(gather, "EVERY", 0 if len(added) <= blocks else 1e9)
+            add(files, *arguments)
+            if len(added) > blocks:
+                raise StoppedError
+
+        patch.setattr(gather._Files, "add", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords)
+    state = content_of(tmp_path / "work" / gather.STATE)
+    assert 0 < state["done"] < added[-1][0] + 1
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
+def test_what_tells_that_an_input_has_changed(tmp_path):
+    path, work = tmp_path / "in.jsonl", tmp_path / "work"
+    path.write_text(
+        "".join(json.dumps({"text": f"{n} " * 40}) + "\n" for n in range(3000)), "utf-8"
+    )
+    whole, times = path.read_bytes(), (1, path.stat().st_mtime_ns)
+    assert len(whole) > 3 << 16
+
+    def deduplicated():
+        os.utime(path, ns=times)
+        keywords = {"engine": "disk", "work": work, "keep_work": True}
+        return deduplicate_files([path], tmp_path / "out.jsonl", **keywords)
+
+    deduplicated()
+    for place in (12, len(whole) - 9):
+        path.write_bytes(whole[:place] + b"9" + whole[place + 1 :])
+        with pytest.raises(InputError, match="has changed since"):
+            deduplicated()
+    path.write_bytes(whole)
+    times = (1, times[1] + 1_000_000_000)
+    with pytest.raises(InputError, match="has changed since"):
+        deduplicated()
+    # A run that was killed while it threw its work away is no run.
+    os.replace(work / "manifest.json", work / "over.json")
+    path.write_bytes(whole[: whole.index(b"\n") + 1])
+    assert deduplicated().documents == 1
+
+
+def test_a_write_that_takes_a_part_of_the_bytes():
+    class Slow(io.RawIOBase):
+        def write(self, data, /):
+            taken.append(bytes(data[:3]))
+            return len(taken[-1])
+
+    taken = []
+    gather._write_all(Slow(), b"0123456789")
+    assert taken == [b"012", b"345", b"678", b"9"]
+
+
+def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_on(
+    tmp_path, monkeypatch
+):
+    small_budget(monkeypatch)
+    inputs = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    inputs[0].write_text("id,text\n1,one text that is long enough\n", "utf-8")
+    inputs[1].write_text("text,id\nanother text that is long enough,2\n", "utf-8")
+    work = tmp_path / "work"
+    keywords = {"inputs": list(map(str, inputs)), "work": work, "engine": "disk"}
+    deduplicate_files(output=f"{tmp_path}/kept/", keep_work=True, **keywords)
+    with pytest.raises(InputError, match="output was a directory, and is one file"):
+        deduplicate_files(output=tmp_path / "kept.csv", **keywords)
+    with pytest.raises(InputError, match=r"b\.csv: its columns differ from those of .*a\.csv"):
+        deduplicate_files(output=tmp_path / "kept.csv", restart=True, **keywords)
+
+
+@pytest.mark.parametrize("stage", ["signing", "deciding"])
+def test_bad_rows_are_skipped_only_while_this_is_asked_for(tmp_path, monkeypatch, stage):
+    small_budget(monkeypatch)
+    keywords, _ = prepared(tmp_path)
+    path = Path(keywords["inputs"][0])
+    path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
+
+    def stop(*_, **__):
+        raise StoppedError
+
+    with monkeypatch.context() as patch:
+        if stage == "signing":
+            patch.setattr(sign, "_summary", stop)
+        else:
+            patch.setattr(decide, "decide_part", stop)
+        with pytest.raises(StoppedError):
+            deduplicate_files(**keywords, on_error="skip")
+    with pytest.raises(InputError, match=r"in0\.jsonl: row 2: an array, not an object"):
+        deduplicate_files(**keywords)
+    assert not list((tmp_path / "out").iterdir())
+    assert deduplicate_files(**keywords, on_error="skip").skipped == 1
+
+
+def test_an_input_that_changes_during_the_run(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, _ = prepared(tmp_path)
+    link_sorted = link.link_sorted
+
+    def spoil(*arguments):
+        path = Path(keywords["inputs"][0])
+        path.write_text(path.read_text(encoding="utf-8").replace("river", "brook"), "utf-8")
+        return link_sorted(*arguments)
+
+    monkeypatch.setattr(link, "link_sorted", spoil)
+    with pytest.raises(InputError, match=r"in0\.jsonl: .*changed"):
+        deduplicate_files(**keywords)
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_second_run_is_kept_out(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    link_sorted = link.link_sorted
+    refused = []
+
+    def second(*arguments):
+        if len(refused) < 2:
+            with pytest.raises(InputError, match="another run is using this directory"):
+                deduplicate_files(**keywords)
+            refused.append(1)
+        return link_sorted(*arguments)
+
+    monkeypatch.setattr(link, "link_sorted", second)
+    deduplicate_files(**keywords)
+    assert refused
+    assert written(tmp_path) == expected
+
+
+def test_a_directory_of_something_else_is_not_touched(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, _ = prepared(tmp_path)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "thesis.tex").write_text("years")
+    for restart in (False, True):
+        with pytest.raises(InputError, match=r"not a work directory of fastlsh.*thesis\.tex"):
+            deduplicate_files(**keywords, restart=restart)
+    assert (tmp_path / "work" / "thesis.tex").read_text() == "years"
+
+
+def test_kept_work_gives_the_answer_again(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    keywords, expected = prepared(tmp_path)
+    deduplicate_files(**keywords, keep_work=True)
+    for path in (tmp_path / "out").iterdir():
+        path.unlink()
+    monkeypatch.setattr(sign, "sign_batch", None)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
