@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fastlsh.integrations.options import checked_options
 from fastlsh.results import Deduplication
 from fastlsh.search import deduplicate
 from fastlsh.signatures import MinHasher
@@ -101,7 +102,7 @@ class Expressions:
     ) -> pl.Expr:
         if priority is not None and "keep" in options:
             raise ValueError("give keep or priority, not both")
-        deduplicate([], threshold, **{**options, "against": None, "against_ids": None})
+        options = checked_options(threshold, options)
 
         def decide(columns: Sequence[pl.Series]) -> pl.Series:
             texts, *priorities = columns

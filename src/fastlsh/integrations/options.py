@@ -1,0 +1,35 @@
+"""The options of `fastlsh.deduplicate`, which an integration gets long before the texts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastlsh.search import deduplicate
+
+
+def checked_options(threshold: float, options: dict[str, Any]) -> dict[str, Any]:
+    """Check the options that do not depend on the texts, and let `against` be read many times.
+
+    Parameters
+    ----------
+    threshold, options
+        As in `fastlsh.deduplicate`.
+
+    Returns
+    -------
+    dict
+        The options; an iterator given as `against` is read to its end.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is unsuitable; the message names it.
+    """
+    early = {name: value for name, value in options.items() if not name.startswith("against")}
+    if not isinstance(early.get("keep", ""), str):
+        del early["keep"]  # one priority for each document
+    deduplicate([], threshold, **early)
+    against = options.get("against")
+    if isinstance(against, Iterator):
+        stream = hasattr(against, "__arrow_c_stream__")
+        options = {**options, "against": against.read_all() if stream else list(against)}
+    return options
