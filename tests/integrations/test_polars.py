@@ -101,7 +101,9 @@ def test_random_collections(engine, seed):
     assert frame.equals(before)
 
 
-@pytest.mark.parametrize("form", [iter, lambda texts: pl.Series(texts).to_frame().to_arrow().to_reader()])
+@pytest.mark.parametrize(
+    "form", [iter, lambda texts: pl.Series(texts).to_frame().to_arrow().to_reader()]
+)
 def test_against_that_can_be_read_once(form):
     expected = fastlsh.deduplicate(TEXTS, 0.6, against=TEXTS[:50]).kept.tolist()
     kept = TEXT.keep(0.6, against=form(TEXTS[:50]))

@@ -30,6 +30,6 @@ def checked_options(threshold: float, options: dict[str, Any]) -> dict[str, Any]
     deduplicate([], threshold, **early)
     against = options.get("against")
     if isinstance(against, Iterator):
-        stream = hasattr(against, "__arrow_c_stream__")
-        options = {**options, "against": against.read_all() if stream else list(against)}
+        read_all = getattr(against, "read_all", None)  # of a RecordBatchReader
+        options = {**options, "against": read_all() if read_all else list(against)}
     return options
