@@ -38,6 +38,7 @@ NOT_IN = {"compat": {"search"}, "conformance": {"compat"}}
 # Never at import: numpy is the only requirement.
 OPTIONAL = {
     "pyarrow", "pandas", "polars", "matplotlib", "msgspec", "redis", "pyspark", "datasets",
+    "duckdb",
 }  # fmt: skip
 
 # What these modules define are classes of the library, which only they need.

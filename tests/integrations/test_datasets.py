@@ -7,6 +7,7 @@ import pytest
 
 import fastlsh
 from fastlsh import MinHasher, Shingler
+from odd_texts import odd_texts
 from required import library
 from spark_collections import made
 
@@ -120,3 +121,38 @@ def test_the_signer_pickles_to_the_same_bytes():
 def test_refusals(dataset, call, error, message):
     with pytest.raises(error, match=message):
         call(dataset)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_collections(dataset, seed):
+    texts = odd_texts(seed)
+    columns = {"id": range(len(texts)), "text": texts}
+    features = datasets.Features(id=datasets.Value("int64"), text=datasets.Value("string"))
+    whole = datasets.Dataset.from_dict(columns, features)
+    order = [i * 7 % len(texts) for i in range(len(texts))]
+    for chosen in (range(len(texts)), order, []):
+        rows = whole.select(chosen)
+        result = fastlsh.deduplicate([texts[i] for i in chosen], 0.6)
+        expected = [chosen[i] for i in result.selected]
+        assert deduplicate(rows, 0.6)["id"][:] == expected
+        if len(rows):
+            stream = rows.to_iterable_dataset()
+            assert [row["id"] for row in deduplicate(stream, 0.6, batch_size=3)] == expected
+    assert whole["text"][:] == texts
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "arrow", "polars"])
+def test_a_stream_keeps_its_format(dataset, kind):
+    if kind in ("pandas", "polars"):
+        pytest.importorskip(kind)
+    stream = dataset.remove_columns("more").to_iterable_dataset().with_format(kind)
+    found = deduplicate(stream, 0.6, batch_size=7)
+    assert type(next(iter(found))) is type(next(iter(stream)))
+    plain = [row["id"] for row in found.with_format(None)]
+    assert plain == fastlsh.deduplicate(TEXTS, 0.6).selected.tolist()
+
+
+def test_signatures_of_no_rows(dataset):
+    empty = add_signatures(dataset.select([]), MinHasher(16))
+    assert empty.features == add_signatures(dataset, MinHasher(16)).features
+    assert len(empty) == 0

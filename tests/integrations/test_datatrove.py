@@ -9,6 +9,7 @@ import pytest
 
 import fastlsh
 from fastlsh import Shingler
+from odd_texts import odd_texts
 from required import library
 from spark_collections import made
 
@@ -148,3 +149,18 @@ def test_values_of_a_shingler(tmp_path):
         assert written == struct.pack("<4QI", *expected[4 * bucket : 4 * bucket + 4], 1)
     with pytest.raises(TypeError, match="shingler"):
         MinhashSignatures(str(tmp_path), shingler=5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_collections(seed):
+    texts = [text or "" for text in odd_texts(seed)]
+    for options in ({}, {"keep": "last"}, {"keep": np.arange(len(texts)) % 3}):
+        found = Deduplication(0.6, **options).run(iter(documents(texts)))
+        expected = fastlsh.deduplicate(texts, 0.6, **options)
+        assert [each.text for each in found] == [texts[i] for i in expected.selected]
+
+
+def test_against_that_can_be_read_once():
+    found = Deduplication(0.6, against=iter(TEXTS[:50])).run(iter(documents()))
+    expected = fastlsh.deduplicate(TEXTS, 0.6, against=TEXTS[:50])
+    assert [each.text for each in found] == [TEXTS[i] or "" for i in expected.selected]

@@ -5,6 +5,7 @@ import pytest
 
 import fastlsh
 from fastlsh import LSHParams, MinHasher, Shingler
+from odd_texts import odd_texts
 from required import library
 from spark_collections import made
 
@@ -103,3 +104,26 @@ def test_bad_arguments(connection, options, message):
 def test_not_a_connection():
     with pytest.raises(TypeError, match="connection must be one of DuckDB, got str"):
         register("my.db")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_collections(seed):
+    texts = odd_texts(seed)
+    with duckdb.connect() as connection:
+        register(connection, num_perm=8, bands=2, rows=4)
+        ids = pa.array(range(len(texts)), pa.int64())
+        connection.register("arrow", pa.table({"id": ids, "text": pa.array(texts, pa.string())}))
+        connection.execute("CREATE TABLE stored AS SELECT * FROM arrow")
+        expected = fastlsh.MinHasher(8).signatures(texts).tolist()
+        for name in ("arrow", "stored"):
+            relation = connection.sql(f"SELECT * FROM {name} ORDER BY id")
+            found = relation.project("fastlsh_signature(text)").fetchall()
+            assert [list(row) for (row,) in found] == expected
+            answer = fastlsh.deduplicate(relation.project("text"), 0.6)
+            assert answer.kept.tolist() == fastlsh.deduplicate(texts, 0.6).kept.tolist()
+
+
+def test_functions_of_another_cursor(connection):
+    register(connection)
+    with pytest.raises(ValueError, match="fastlsh_signature belongs to another connection"):
+        register(connection.cursor())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fastlsh
+from odd_texts import odd_texts
 from required import library
 from spark_collections import made
 
@@ -76,3 +77,42 @@ def test_arguments_are_checked_when_the_expression_is_built(build, message):
 def test_a_column_of_numbers_is_refused():
     with pytest.raises(Exception, match=r"(?i)text|string|int"):
         FRAME.select(pl.col("score").fastlsh.keep())
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_collections(engine, seed):
+    texts = odd_texts(seed)
+    parts = [pl.DataFrame({"text": part}, {"text": pl.String}) for part in (texts, ["a"])]
+    frame = pl.concat(parts, rechunk=False).head(len(texts)).with_row_index()
+    before = frame.clone()
+    groups = pl.col("index") % 3
+    found = frame.lazy().select(
+        TEXT.keep(0.6).alias("kept"), TEXT.keep(0.6, keep="last").over(groups).alias("in groups"),
+        pl.col("text").cast(pl.Categorical).fastlsh.cluster(0.6).alias("cluster"),
+    ).collect(engine=engine)  # fmt: skip
+    expected = fastlsh.deduplicate(texts, 0.6)
+    in_groups = np.empty(len(texts), bool)
+    for group in range(3):
+        in_groups[group::3] = fastlsh.deduplicate(texts[group::3], 0.6, keep="last").kept
+    assert found["kept"].to_list() == expected.kept.tolist()
+    assert found["cluster"].to_list() == expected.kept_index.tolist()
+    assert found["in groups"].to_list() == in_groups.tolist()
+    assert frame.equals(before)
+
+
+@pytest.mark.parametrize(
+    "form", [iter, lambda texts: pl.Series(texts).to_frame().to_arrow().to_reader()]
+)
+def test_against_that_can_be_read_once(form):
+    expected = fastlsh.deduplicate(TEXTS, 0.6, against=TEXTS[:50]).kept.tolist()
+    kept = TEXT.keep(0.6, against=form(TEXTS[:50]))
+    for _ in range(2):
+        assert FRAME.select(kept)["text"].to_list() == expected
+
+
+def test_saved_signatures_of_against():
+    saved = fastlsh.MinHasher().signatures(TEXTS[:50])
+    kept = TEXT.keep(0.6, against=TEXTS[:50], against_signatures=saved)
+    expected = fastlsh.deduplicate(TEXTS, 0.6, against=TEXTS[:50]).kept.tolist()
+    assert FRAME.select(kept)["text"].to_list() == expected

@@ -217,3 +217,11 @@ def test_without_pyarrow(name, monkeypatch, tmp_path):
     importlib.invalidate_caches()
     with pytest.raises(InputError, match=r'pip install "fastlsh\[io\]"'):
         read(name)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_feather_version_1(here):
+    feather = pytest.importorskip("pyarrow.feather")
+    feather.write_feather(pa.table({"text": ["a"]}), "a.arrow", version=1)
+    with pytest.raises(InputError, match=r"a\.arrow: Feather version 1 is not supported: write"):
+        read("a.arrow")

@@ -73,8 +73,13 @@ def deduplicate(dataset: Any, threshold: float = 0.8, *, text: str = "text", **o
         raise ValueError(f"batch_size must be an integer of at least 1, got {batch_size!r}")
     options = {"threshold": threshold, **options}
     Index(**options)  # an unsuitable option raises now, not when the first row is read
-    asked = {"dataset": dataset, "text": text, "batch_size": batch_size, "options": options}
-    return IterableDataset.from_generator(_fresh, features=dataset.features, gen_kwargs=asked)
+    asked = {
+        "dataset": dataset.with_format(None),  # whose batches are dicts of lists
+        "text": text, "batch_size": batch_size, "options": options,
+    }  # fmt: skip
+    kept = IterableDataset.from_generator(_fresh, features=dataset.features, gen_kwargs=asked)
+    shown = dataset._formatting
+    return kept if shown is None else kept.with_format(shown.format_type)
 
 
 def _fresh(
@@ -126,13 +131,20 @@ def add_signatures(
     TypeError, ValueError
         An argument is unsuitable, or a column `name` exists already.
     """
+    from datasets import Dataset, Features, List, Value
+
     _check(dataset, text, streams=False)
     if name in dataset.column_names:
         raise ValueError(f"the dataset has a column {name!r} already: choose another name")
     signer = _Signer(hasher or MinHasher(), text, name)
-    signed = dataset.with_format("arrow").map(
-        signer, batched=True, batch_size=batch_size, num_proc=num_proc
-    )
+    if len(dataset):
+        signed = dataset.with_format("arrow").map(
+            signer, batched=True, batch_size=batch_size, num_proc=num_proc
+        )
+    else:  # `map` adds no column to a dataset without rows
+        kind = List(Value("uint32"), length=signer.hasher.num_perm)
+        schema = Features({**dataset.features, name: kind}).arrow_schema
+        signed = Dataset(schema.empty_table(), split=dataset.split)
     shown = dataset.format  # as it was, and the new column where all are shown
     columns = None if shown["columns"] == dataset.column_names else shown["columns"]
     return signed.with_format(

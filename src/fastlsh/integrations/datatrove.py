@@ -19,6 +19,7 @@ from datatrove.utils.typeshelper import Languages, StatHints
 from numpy.typing import NDArray
 
 from fastlsh._kernels import LEGACY, PRIME61, Permutations
+from fastlsh.integrations.options import checked_options
 from fastlsh.search import deduplicate
 from fastlsh.texts import Shingler, check_shingler
 
@@ -48,9 +49,8 @@ class Deduplication(PipelineStep):  # type: ignore[misc]
         self, threshold: float = 0.8, *, exclusion_writer: Any = None, **options: Any
     ) -> None:
         super().__init__()
-        deduplicate([], threshold, **options)  # an unsuitable argument raises here
         self.threshold = threshold
-        self.options = options
+        self.options = checked_options(threshold, options)
         self.exclusion_writer = exclusion_writer
 
     def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Any]:

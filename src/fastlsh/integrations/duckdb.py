@@ -87,11 +87,23 @@ def register(
         ("fastlsh_jaccard", jaccard, 2, "DOUBLE"),
     ):
         if _has(connection, name):
-            connection.remove_function(name)
+            _remove(connection, name)
         connection.create_function(
             name, function, ["VARCHAR"] * texts, kind, type="arrow", null_handling="special"
         )
     return params
+
+
+def _remove(connection: Any, name: str) -> None:
+    import duckdb
+
+    try:
+        connection.remove_function(name)
+    except duckdb.InvalidInputException as error:
+        raise ValueError(
+            f"{name} belongs to another connection or cursor of this database: register the"
+            " functions there"
+        ) from error
 
 
 def _has(connection: Any, name: str) -> bool:

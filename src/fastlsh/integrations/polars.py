@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fastlsh.integrations.options import checked_options
 from fastlsh.results import Deduplication
 from fastlsh.search import deduplicate
 from fastlsh.signatures import MinHasher
@@ -99,8 +100,9 @@ class Expressions:
         priority: pl.Expr | str | None,
         options: dict[str, Any],
     ) -> pl.Expr:
-        checked = {**options, "against": None, "against_ids": None}
-        deduplicate([], threshold, priority=None if priority is None else (), **checked)
+        given_priority = {} if priority is None else {"priority": ()}
+        options = checked_options(threshold, {**options, **given_priority})
+        options.pop("priority", None)
 
         def decide(columns: Sequence[pl.Series]) -> pl.Series:
             texts, *priorities = columns

@@ -47,7 +47,13 @@ class ArrowSource:
     def _open(self, fields: list[int] | None) -> Iterator[Any]:
         ipc = pyarrow(self.source.path, "pyarrow.ipc")
         with open_arrow(self.source) as file:
-            is_file = file.read(6) == b"ARROW1"
+            magic = file.read(6)
+            if magic.startswith(b"FEA1"):
+                raise self.source.error(
+                    "Feather version 1 is not supported: write the file again as version 2, which"
+                    " is Arrow IPC"
+                )
+            is_file = magic == b"ARROW1"
             file.seek(0)
             options = ipc.IpcReadOptions(included_fields=fields)
             with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:

@@ -20,6 +20,9 @@ from fastlsh.io.streams import changed, open_arrow, open_bytes
 _BUFFERS = 1 << 24
 """Bytes of the buffers of all columns that are read together."""
 
+_ENCRYPTED = ("Could not read encrypted metadata", "Cannot decrypt ColumnMetadata")
+"""What pyarrow says of an encrypted footer, and of an encrypted column."""
+
 
 class ParquetPart(TableBlock):
     """Whole row groups, read by who works on them; or a part of one that is read already."""
@@ -51,10 +54,18 @@ class ParquetSource:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        try:
+            self._read_footer()
+        except (OSError, ValueError) as error:
+            if any(reason in str(error) for reason in _ENCRYPTED):
+                raise source.error("encrypted Parquet cannot be read: decrypt it first") from error
+            raise
+
+    def _read_footer(self) -> None:
         with self.open(None) as file:
             self.metadata = file.metadata
             schema = file.schema_arrow
-        self.columns = TableColumns(source, schema)
+        self.columns = TableColumns(self.source, schema)
         self.head = Head(layout=schema)
         groups = map(self.metadata.row_group, range(self.metadata.num_row_groups))
         self.sizes = [(group.num_rows, group.total_byte_size) for group in groups]
@@ -68,9 +79,12 @@ class ParquetSource:
     @contextmanager
     def open(self, metadata: Any, **more: Any) -> Iterator[Any]:
         """Open the file."""
+        # Only files written with checksums of their pages are checked.
         with open_arrow(self.source) as raw:
             parquet = pyarrow(self.source.path, "pyarrow.parquet")
-            with parquet.ParquetFile(raw, metadata=metadata, **more) as file:
+            with parquet.ParquetFile(
+                raw, metadata=metadata, page_checksum_verification=True, **more
+            ) as file:
                 yield file
 
     def _footer(self) -> int:

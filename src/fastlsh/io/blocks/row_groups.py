@@ -69,12 +69,12 @@ def decoded_size(
         return Decoded(rows, plain, 0.0, 0.0)
     likely = most = 0.0
     keywords = {"read_dictionary": list(coded), "pre_buffer": False, "buffer_size": 1 << 14}
-    for name, each in coded.items():  # one at a time: a page of each may be large
-        with opened(metadata, **keywords) as file:
+    with opened(metadata, **keywords) as file:
+        for name, each in coded.items():  # one at a time: a page of each may be large
             first = next(file.iter_batches(1, [group], [name], use_threads=False), None)
-        lengths = np.concatenate([np.zeros(1), *_lengths(first)])
-        likely += each * float((lengths**2).sum() / max(lengths.sum(), 1))
-        most += each * float(lengths.max())
+            lengths = np.concatenate([np.zeros(1), *_lengths(first)])
+            likely += each * float((lengths**2).sum() / max(lengths.sum(), 1))
+            most += each * float(lengths.max())
     return Decoded(rows, plain, likely, most)
 
 
