@@ -50,7 +50,8 @@ def _call(rng, texts, ids):
     pairs = [(rng.choice(ids), rng.choice(ids)) for _ in range(rng.choice(range(3)))]
     return rng.choice((
         ("add_doc", text, doc_id), ("add_doc", text, doc_id), ("add_doc", text, ids[0]),
-        ("add_fingerprint", text, doc_id), ("remove_id", doc_id), ("remove_doc", text), ("remove_doc", text),
+        ("add_fingerprint", text, doc_id), ("remove_id", doc_id), ("remove_doc", text),
+        ("remove_doc", text),
         ("get_all_duplicates", least), ("filter_candidates", pairs, least),
         ("get_duplicates_of", text, doc_id, least), ("get_duplicates_of", None, doc_id, least),
         ("is_duplicate", text, doc_id), ("is_duplicate", None, doc_id), ("clear",),
@@ -69,9 +70,10 @@ def answers(library, hasher, num_bands, calls, **options):
         return [type(error).__name__]
     for name, *arguments in calls:
         try:
-            result.append(_plain(_answer(filled, name, *arguments)))
-        except Exception as error:
-            result.append(type(error).__name__)
+            answer = _plain(_answer(filled, name, *arguments))
+        except Exception as error:  # noqa: PERF203
+            answer = type(error).__name__
+        result.append(answer)
     return result
 
 

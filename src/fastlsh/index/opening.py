@@ -27,6 +27,8 @@ def open_store(
 ) -> Store:
     """Open an index, or create it with the given parameters if there is none: `Index.open`."""
     expected = {"threshold": threshold, **given}
+    if given.get("bands") is None:
+        expected["recall"] = recall
     try:
         return open_known(location, expected, threads, read_only=read_only, wait=wait)
     except FileNotFoundError:

@@ -95,7 +95,7 @@ def test_bad_arguments():
     for arguments in ((0,), (10, 0), (np.array([[1]]),), (np.array([1.5]),), (np.array([-1]),)):
         with pytest.raises(ValueError, match=r"seeds|char_ngram"):
             MinHasher(*arguments)
-    with pytest.raises(ValueError, match="RandomState|Seed must be"):
+    with pytest.raises(ValueError, match="Seed must be"):
         MinHasher(np.array([1, 2]), random_state=-1)
     for num_bands in (2.0, "2", None, [2]):
         with pytest.raises(TypeError, match="integer"):
