@@ -26,8 +26,8 @@ def by_class(records: Records) -> Iterator[str]:
         ratios[group] += [of_size[RATIO] for of_size in of_sizes.values()]
     slow: list[Any] = found["slower than allowed"]
     yield "The time of every public call, as a share of the original's, with several numbers of"
-    yield "keys or elements, and with each kind of arguments. Allowed are 1.1, or 0.3 microseconds more"
-    yield "for a call of less than a microsecond."
+    yield "keys or elements, and with each kind of arguments. Allowed are 1.1, or 0.3 microseconds"
+    yield "more for a call of less than a microsecond."
     yield ""
     yield from table(
         ["", "calls", "least", "median", "greatest"],

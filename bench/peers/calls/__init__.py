@@ -6,7 +6,8 @@ from bench.peers.calls.registry import Row, Work, plain, public_calls
 from bench.peers.calls.world import World
 
 __all__ = [
-    "LEFT_OUT", "LSH_ROWS", "ROWS", "SKIPPED", "LSHWorld", "Row", "Work", "World", "plain", "public_calls",
+    "LEFT_OUT", "LSH_ROWS", "ROWS", "SKIPPED", "LSHWorld", "Row", "Work", "World", "plain",
+    "public_calls",
 ]  # fmt: skip
 
 ROWS: list[Row] = [*sketches.ROWS, *indexes.ROWS, *storages.ROWS]
