@@ -123,7 +123,7 @@ def test_what_is_refused(run, write):
          "rows are converted to .jsonl, so the output must be .jsonl"),
         (["dedup", name, "--index", "i.ix", "-o", "i.ix"], "i.ix"),
         (["dedup", name, "--index", "i.ix", "-o", "folder/"], "must be a plain file"),
-        (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--size", "7"], "the shingler"),
+        (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--size", "7"], "size=9, not 7"),
     ):  # fmt: skip
         status, _, err = run(*arguments)
         assert status == 2, arguments

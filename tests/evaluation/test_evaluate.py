@@ -417,7 +417,7 @@ def test_a_plot(run, collection, tmp_path):
         (["--sample", "0"], "sample must be at least 1"),
         (["--lowest", "0.9"], "lowest must be above 0"),
         (["--threshold", "0"], "threshold must be above 0"),
-        (["--bands", "3"], "bands and rows"),
+        (["--bands", "3"], "--bands and --rows"),
     ],
 )
 def test_bad_options(run, collection, tmp_path, options, line):

@@ -45,7 +45,7 @@ def test_it_is_there_when_it_is_opened_again(path):
         ({"seed": 2}, "seed=1, not 2"),
         ({"num_perm": 64}, "num_perm=128, not 64"),
         ({"verify": "signature"}, "verify='exact', not 'signature'"),
-        ({"shingler": Shingler(size=5)}, "with the shingler"),
+        ({"shingler": Shingler(size=5)}, "with another shingler: size=9, not 5"),
     ],
 )
 def test_other_parameters(path, given, said):

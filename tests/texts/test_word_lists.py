@@ -104,7 +104,7 @@ def test_an_index_keeps_its_list(tmp_path):
     index.save(path)
     again = fastlsh.Index.load(path)
     assert again.query("a king") == [(1, 1.0)]
-    with pytest.raises(ValueError, match="the index was saved with the shingler"):
+    with pytest.raises(ValueError, match="the index was saved with another shingler: other"):
         fastlsh.Index.load(path, shingler=Shingler("word", 1, stop_words=["the"]))
 
 
@@ -163,7 +163,7 @@ def test_the_command(run, tmp_path, engine):
     [
         (None, "stop.txt: No such file or directory"),
         (b"ros\xe9", "stop.txt: is not valid UTF-8: unexpected end of data at byte 3"),
-        (b"a,b", "stop_words has 'a,b', which is not one word but 2 after normalisation"),
+        (b"a,b", "--stop-words has 'a,b', which is not one word but 2 after normalisation"),
     ],
 )
 def test_a_bad_file_of_words(run, tmp_path, content, line):

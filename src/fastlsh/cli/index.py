@@ -16,7 +16,7 @@ from fastlsh.cli.options import (
 )
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_key_option, key_of
-from fastlsh.index import exists, finish_outputs, forget, shown
+from fastlsh.index import exists, finish_outputs, forget, is_address, shown
 from fastlsh.io import Lookup, check_target, write_table
 
 HELP = "Create, change and query an index that is always saved, in a file or on a Redis server."
@@ -78,6 +78,8 @@ def run(arguments: argparse.Namespace) -> None:
 def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool = False) -> Index:
     """Open the index of a command, and complete what an interrupted command left unfinished."""
     path = arguments.index
+    if new and not is_address(path):
+        check_target(path)
     if new and exists(path):
         raise ValueError(f"{shown(path)}: it exists already; `fastlsh index add` adds to it")
     if not new and not exists(path):
@@ -138,11 +140,12 @@ def _query(arguments: argparse.Namespace) -> None:
 
 def _remove(arguments: argparse.Namespace) -> None:
     with opened(arguments) as index, index.batch():
-        for name in arguments.ids:
+        names = dict.fromkeys(arguments.ids)
+        for name in names:
             number = int(name) if name.lstrip("-").isdecimal() else None
             if not index.discard(name) and (number is None or not index.discard(number)):
                 raise ValueError(f"{shown(arguments.index)}: no document has the id {name}")
-        _say_size(arguments, index, f"{len(arguments.ids)} documents removed")
+        _say_size(arguments, index, f"{len(names)} documents removed")
 
 
 def _info(arguments: argparse.Namespace) -> None:

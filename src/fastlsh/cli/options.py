@@ -169,6 +169,8 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
     dict
     """
     shared = ("threshold", "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify")
+    if arguments.recall is not None and arguments.bands is not None:
+        raise ValueError("--recall and --bands are different rules: give one")
     keywords: dict[str, Any] = {"threshold": 0.8, "shingler": Shingler()}
     if arguments.preset is not None:
         keywords = dict(preset(arguments.preset))

@@ -1,6 +1,7 @@
 """All paths that a command was given, compared before it opens any of them."""
 
 import argparse
+import os
 from contextlib import suppress
 from typing import Any
 
@@ -27,6 +28,9 @@ def check_paths(arguments: argparse.Namespace) -> None:
         Of any command. An input that cannot be found is not reported here, but where it is read.
     """
     given = vars(arguments)
+    index = given.get("index")
+    if index is not None and os.path.isdir(index):
+        raise InputError(index, "it is a directory, not an index of fastlsh")
     inputs = given.get("inputs") or []
     paths = RunPaths(format=given.get("format"), recursive=bool(given.get("recursive")))
     outputs = _outputs(given, inputs)
@@ -39,7 +43,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
     for name in WRITTEN:
         paths.writes(f"--{name}", given.get(name))
     paths.writes("--log", given.get("log"), "the log")
-    paths.changes("--index" if "against" in given else "INDEX", given.get("index"))
+    paths.changes("--index" if "against" in given else "INDEX", index)
     if "engine" in given and given.get("index") is None:
         paths.deletes("--work", work_directory(given["engine"], given["work"], given.get("output")))
     paths.check()

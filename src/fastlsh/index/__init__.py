@@ -4,6 +4,7 @@ from fastlsh.index.asking import known_documents
 from fastlsh.index.memory import Documents, PackedTexts, packed
 from fastlsh.index.online import Index
 from fastlsh.index.publishing import exists, finish_outputs, forget, published, shown
+from fastlsh.index.redis import is_address
 
 __all__ = [
     "Documents",
@@ -12,6 +13,7 @@ __all__ = [
     "exists",
     "finish_outputs",
     "forget",
+    "is_address",
     "known_documents",
     "packed",
     "published",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
+from fastlsh.banding import LSHParams
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.memory import KINDS
 from fastlsh.index.settings import SETS, TEXTS, Settings
@@ -88,6 +89,29 @@ def _check_key(saved: str | None, key: Key | None) -> None:
         )
 
 
+def _differences(saved: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Return the parameters of two shinglers that differ; lists of words are not repeated."""
+    differing = [name for name in {**saved, **expected} if saved.get(name) != expected.get(name)]
+    return ", ".join(
+        f"other {name}"
+        if isinstance(saved.get(name, expected.get(name)), list)
+        else f"{name}={saved.get(name)!r}, not {expected.get(name)!r}"
+        for name in differing
+    )
+
+
+def _check_recall(saved: Mapping[str, Any], recall: float | None) -> None:
+    """Raise ValueError if an index has other bands than those that a recall chooses."""
+    if recall is None:
+        return
+    lsh = LSHParams.for_threshold(saved["threshold"], saved["num_perm"], recall=recall)
+    if (lsh.bands, lsh.rows) != (saved["bands"], saved["rows"]):
+        raise ValueError(
+            f"the index was saved with {saved['bands']} bands of {saved['rows']} rows, not"
+            f" {lsh.bands} of {lsh.rows}, which recall={recall!r} chooses"
+        )
+
+
 def settings_of(
     saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None, keeps: str
 ) -> Settings:
@@ -100,12 +124,14 @@ def settings_of(
     """
     expected = {name: value for name, value in expected.items() if value is not None}
     shingler, key = expected.pop("shingler", None), expected.pop("key", None)
+    recall = expected.pop("recall", None)
     if shingler is not None:
         shingler = with_key(shingler, key)
         key = shingler.key
     for name, value in expected.items():
         if saved[name] != value:
             raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
+    _check_recall(saved, recall)
     # An older version knew fewer arguments: they had what is their default.
     described = {**_shingler_as_json(Shingler()), **_strict(saved["shingler"], dict)}
     _check_key(described.get("key"), check_key(key))
@@ -117,8 +143,8 @@ def settings_of(
                 "be saved: give shingler="
             )
         shingler = Shingler(**{**described, "key": key})
-    elif _shingler_as_json(shingler) != described:
-        raise ValueError(f"the index was saved with the shingler {described}, not {shingler}")
+    elif differences := _differences(described, _shingler_as_json(shingler)):
+        raise ValueError(f"the index was saved with another shingler: {differences}")
     return Settings.of(
         float(_strict(saved["threshold"], float, int)),
         shingler=shingler,

@@ -24,7 +24,8 @@ def open_store(
 ) -> Store:
     """Open an index, or create it with the given parameters if there is none: `Index.open`."""
     expected = {"threshold": threshold, **given}
-    expected.pop("recall", None)  # an index has bands and rows instead
+    if given.get("bands") is not None:
+        expected.pop("recall", None)
     try:
         return open_known(location, expected, threads, read_only=read_only, wait=wait)
     except FileNotFoundError:

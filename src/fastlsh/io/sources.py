@@ -1,5 +1,6 @@
 """One file of a collection, and how it is read."""
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ class Options:
         """Refuse what no file could be read with."""
         try:
             "".encode(self.encoding)
+            # Bytes that are no text must not end the decoding, as they do in "idna".
+            codecs.getincrementaldecoder(self.encoding)("surrogateescape").decode(b"a")
         except (LookupError, ValueError) as error:
             raise ValueError(f"unknown encoding {self.encoding!r}") from error
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):

@@ -95,6 +95,11 @@ def test_bad_arguments():
     for arguments in ((0,), (10, 0), (np.array([[1]]),), (np.array([1.5]),), (np.array([-1]),)):
         with pytest.raises(ValueError, match=r"seeds|char_ngram"):
             MinHasher(*arguments)
+    with pytest.raises(ValueError, match="Seed must be"):
+        MinHasher(np.array([1, 2]), random_state=-1)
+    for num_bands in (2.0, "2", None, [2]):
+        with pytest.raises(TypeError, match="integer"):
+            Cache(MinHasher(10), num_bands)
     hasher = MinHasher(10)
     with pytest.raises(TypeError, match="got int"):
         hasher.fingerprint(3)
@@ -283,6 +288,21 @@ def test_adding_again():
         docs = filled([TEXT], hasher)
         docs.add_doc(OTHER, 0)
         assert docs.get_duplicates_of(TEXT) == found
+
+
+@pytest.mark.parametrize("reused", [False, True])
+def test_remove_doc_reads_the_fingerprints(reused):
+    # With strict, an id stays in the buckets of its earlier text, and `clear` empties them only.
+    docs = filled([TEXT], hashers()[1])
+    if reused:
+        docs.add_doc(OTHER, 0)
+        docs.remove_id(0)
+        docs.remove_doc(TEXT)
+        assert docs.get_duplicates_of(TEXT) == {0}
+    else:
+        docs.clear()
+        with pytest.raises(KeyError):
+            docs.remove_doc(TEXT)
 
 
 def test_seeds_of_nobody():

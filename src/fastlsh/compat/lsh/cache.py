@@ -4,6 +4,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator
 from itertools import combinations
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ class Cache:
     ------
     AssertionError
         `num_bands` does not divide the number of seeds.
+    TypeError
+        `num_bands` is not an integer.
 
     Notes
     -----
@@ -62,6 +65,7 @@ class Cache:
     """
 
     def __init__(self, hasher: MinHasher, num_bands: int = 10, **kwargs: Any) -> None:
+        num_bands = index(num_bands)
         if num_bands < 1 or hasher.num_seeds % num_bands:
             raise AssertionError(
                 f"num_bands must divide the number of seeds, {hasher.num_seeds}, got {num_bands}"
@@ -139,7 +143,9 @@ class Cache:
         """Remove all documents whose fingerprint is that of the text."""
         fingerprint = self.hasher.fingerprint(doc)
         keys = list(self._keys(fingerprint))
-        near = self.bins[0].get(keys[0][1], ()) if keys else self.fingerprints
+        # With `strict`, buckets and fingerprints disagree after `clear`, and after an id is reused.
+        search_buckets = keys and not self.strict
+        near = self.bins[0].get(keys[0][1], ()) if search_buckets else self.fingerprints
         for doc_id in [i for i in near if np.array_equal(self.fingerprints[i], fingerprint)]:
             self.remove_id(doc_id)
 

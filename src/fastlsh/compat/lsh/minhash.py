@@ -74,6 +74,7 @@ class MinHasher:
         *,
         strict: bool = False,
     ) -> None:
+        generator = _generator(random_state, strict)
         if hashbytes not in (4, 8, 16):
             raise ValueError(f"hashbytes must be 4, 8 or 16, got {hashbytes}")
         if hashbytes == 16:
@@ -83,7 +84,7 @@ class MinHasher:
         self.char_ngram = char_ngram
         self.hashbytes = hashbytes
         self.strict = strict
-        self._seeds = _draw(seeds, random_state, strict)
+        self._seeds = _draw(seeds, generator)
 
     def __repr__(self) -> str:
         return (
@@ -209,7 +210,16 @@ def is_empty(fingerprints: Fingerprint) -> NDArray[np.bool_]:
     return result
 
 
-def _draw(seeds: Any, random_state: Any, strict: bool) -> NDArray[np.uint32]:
+def _generator(random_state: Any, strict: bool) -> np.random.RandomState:
+    """Return what draws the seeds. Its numbers are frozen (NEP 19)."""
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    if random_state is None and not strict:
+        random_state = DEFAULT_STATE
+    return np.random.RandomState(random_state)
+
+
+def _draw(seeds: Any, generator: np.random.RandomState) -> NDArray[np.uint32]:
     """Return the seeds, given or drawn as in lsh."""
     if not isinstance(seeds, (int, np.integer)):
         given = np.asarray(seeds)
@@ -223,9 +233,5 @@ def _draw(seeds: Any, random_state: Any, strict: bool) -> NDArray[np.uint32]:
         return np.ascontiguousarray(given, np.uint32)
     if seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}")
-    if not isinstance(random_state, np.random.RandomState):
-        if random_state is None and not strict:
-            random_state = DEFAULT_STATE
-        random_state = np.random.RandomState(random_state)  # its numbers are frozen (NEP 19)
-    drawn: NDArray[np.int64] = random_state.randint(0, 10**6, int(seeds), np.int64)
+    drawn: NDArray[np.int64] = generator.randint(0, 10**6, int(seeds), np.int64)
     return drawn.astype(np.uint32)

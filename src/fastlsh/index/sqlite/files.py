@@ -36,7 +36,8 @@ CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 def create(path: str, settings: Settings) -> None:
     """Make an empty index, which appears whole; FileExistsError if there is something."""
     parameters = {**parameters_of(settings), "keeps": settings.keeps}
-    folder, name = os.path.split(os.path.abspath(path))
+    path = os.path.realpath(path)  # a link may lead to where there is nothing yet
+    folder, name = os.path.split(path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
     with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as place:

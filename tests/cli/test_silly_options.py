@@ -1,0 +1,91 @@
+"""Options that have no effect, contradict each other or name the wrong kind of file."""
+
+import json
+import os
+
+import pytest
+
+from fastlsh import Index, LSHParams
+from files import put_rows as put
+
+ONE = "the quick brown fox jumps over the lazy dog and runs away"
+
+
+@pytest.fixture
+def place(run):
+    put("a.jsonl", *({"id": str(i), "text": f"{ONE} {i % 3}"} for i in range(6)))
+    assert run("index", "build", "-q", "seen.ix", "a.jsonl")[0] == 0
+    os.mkdir("dir")
+    os.symlink("nothing.ix", "dangling.ix")
+    os.symlink("nowhere/nothing.ix", "astray.ix")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("evaluate a.jsonl --recall .9 --bands 3 --rows 2",
+         "--recall and --bands are different rules: give one"),
+        ("pairs a.jsonl --recall .9 --bands 3 --rows 2",
+         "--recall and --bands are different rules: give one"),
+        ("pairs a.jsonl --bands 3", "--bands and --rows must be given together, or neither"),
+        ("evaluate a.jsonl --max-pairs 1",
+         "6 documents have more candidates or pairs than --max-pairs=1:"
+         " evaluate fewer of them with --sample, or raise --max-pairs"),
+        ("pairs a.jsonl --punctuation-characters .",
+         "--punctuation-characters needs --punctuation space or remove"),
+        ("pairs a.jsonl --stop-words a.jsonl",
+         "--stop-words needs --unit word, and no tokenizer, which can leave words out"),
+        ("pairs a.jsonl --encoding idna", "unknown encoding 'idna'"),
+        ("pairs a.jsonl --encoding punycode", "unknown encoding 'punycode'"),
+        ("index build dir a.jsonl", "dir: it is a directory, not an index of fastlsh"),
+        ("index add dir/ a.jsonl", "dir/: it is a directory, not an index of fastlsh"),
+        ("index query dir a.jsonl", "dir: it is a directory, not an index of fastlsh"),
+        ("index remove . 1", ".: it is a directory, not an index of fastlsh"),
+        ("index info dir", "dir: it is a directory, not an index of fastlsh"),
+        ("dedup a.jsonl -o o.jsonl --index dir", "dir: it is a directory, not an index of fastlsh"),
+        ("index build no/x.ix a.jsonl", "no/x.ix: there is no directory {here}/no"),
+        ("index build astray.ix a.jsonl", "astray.ix: there is no directory {here}/nowhere"),
+        ("dedup a.jsonl -o o.jsonl --index no/x.ix",
+         "no/x.ix: there is no index; `fastlsh index build` creates one"),
+        ("index add seen.ix a.jsonl",
+         "id '0' is in the index already: --replace replaces it"),
+        ("index query seen.ix a.jsonl --size 3 --lowercase",
+         "seen.ix: the index was saved with another shingler:"
+         " size=9, not 3, lowercase=False, not True"),
+        ("index query seen.ix a.jsonl --seed 2",
+         "seen.ix: the index was saved with --seed=1, not 2"),
+        ("index query seen.ix a.jsonl --recall .5",
+         "seen.ix: the index was saved with 17 bands of 7 rows, not {half}, which --recall=0.5"
+         " chooses"),
+    ],
+)  # fmt: skip
+def test_one_line_says_what_would_be_right(run, place, arguments, line):
+    lsh = LSHParams.for_threshold(0.8, 128, recall=0.5)
+    line = line.format(here=os.getcwd(), half=f"{lsh.bands} of {lsh.rows}")
+    before = sorted(os.listdir())
+    assert run(*arguments.split()) == (2, "", [f"fastlsh: {line}"])
+    assert sorted(os.listdir()) == before
+
+
+def test_an_index_behind_a_link_to_nothing(run, place):
+    assert run("index", "build", "-q", "dangling.ix", "a.jsonl")[0] == 0
+    assert os.path.islink("dangling.ix")
+    for name in ("dangling.ix", "nothing.ix"):
+        assert json.loads(run("index", "info", name)[1])["documents"] == 6
+
+
+def test_the_recall_of_an_index_that_exists(run, place):
+    assert run("index", "query", "seen.ix", "a.jsonl", "--recall", "0.98")[0] == 0
+    with Index.open("seen.ix", recall=0.98) as index:
+        assert len(index) == 6
+    with pytest.raises(ValueError, match=r"17 bands of 7 rows, not .*, which recall=0.5 chooses"):
+        Index.open("seen.ix", recall=0.5)
+    with Index.open("seen.ix", bands=17, rows=7) as index:
+        assert len(index) == 6
+
+
+def test_an_id_given_twice_is_removed_once(run, place):
+    status, _, err = run("index", "remove", "seen.ix", "0", "1", "0")
+    assert (status, err) == (0, ["fastlsh: 2 documents removed; seen.ix has 4"])
+    assert run("index", "remove", "seen.ix", "2", "no")[0] == 2
+    assert json.loads(run("index", "info", "seen.ix")[1])["documents"] == 4
