@@ -154,7 +154,7 @@ def test_values_of_a_shingler(tmp_path):
 @pytest.mark.parametrize("seed", range(4))
 def test_random_collections(seed):
     texts = [text or "" for text in odd_texts(seed)]
-    for options in ({}, {"keep": "last"}, {"keep": np.arange(len(texts)) % 3}):
+    for options in ({}, {"keep": "last"}, {"priority": np.arange(len(texts)) % 3}):
         found = Deduplication(0.6, **options).run(iter(documents(texts)))
         expected = fastlsh.deduplicate(texts, 0.6, **options)
         assert [each.text for each in found] == [texts[i] for i in expected.selected]
