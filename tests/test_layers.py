@@ -15,7 +15,7 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # From the ground up. A module imports its own room and rooms that stand before it.
 ROOMS = [
-    "_version", "_startup", "errors", "io", "_kernels", "textbook", "arguments", "keywords",
+    "_version", "_startup", "errors", "keywords", "io", "_kernels", "textbook", "arguments",
     "keyed", "parallel",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
@@ -27,7 +27,7 @@ ONLY = {
     "errors": set(),
     "textbook": set(),
     "_kernels": set(),
-    "io": {"errors"},
+    "io": {"errors", "keywords"},
     "html": set(),
 }
 """Rooms that may import still less."""

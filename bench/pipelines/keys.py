@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bench import common
 from bench.pipelines.disk import SAMPLED, anonymous_memory, sizes
-from fastlsh.files.budget import Budget, parse_memory
+from fastlsh.files.budget import Budget
 from fastlsh.files.disk.answers import clusters_of, kept_documents, whole_answer
 from fastlsh.files.disk.decide import Proof
 from fastlsh.files.disk.gather import part_name
@@ -32,10 +32,10 @@ from fastlsh.files.disk.link import PARTS, Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import BlockRecord, RunWriter, SignedBlock
 from fastlsh.files.disk.sorted_keys import packed
+from fastlsh.files.requests import Request
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import Place
-from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 
 DOCUMENTS = 100_000_000
@@ -177,13 +177,14 @@ def stages(job: Job, documents: int) -> dict[str, Any]:
 def working(folder: Path | None, memory: str) -> Iterator[Job]:
     """Give a job in a work directory of its own, which goes in the end."""
     made = Path(tempfile.mkdtemp(dir=folder))
-    params, options = SearchParams.of(0.8), RunOptions.of(None)
-    budget = Budget.of(parse_memory(memory), params, options.threads)
+    keywords = {"memory": memory, "on_message": print}
+    request = Request.of((), (), SearchParams.of(0.8), keywords)
+    budget = Budget.of(request.engine.memory, request.search, request.run.threads)
     work = WorkDirectory(made / "work")
     try:
         with work.locked():
             work.begin({"inputs": []})
-            yield Job(work, [], 0, params, options, budget, False, False, print)
+            yield Job(request, work, [], 0, budget, False)
     finally:
         shutil.rmtree(made)
 

@@ -44,6 +44,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "rule": ("jaccard", "contained"),
     "search": ("jaccard", "containment"),
     "on_known": ("raise", "replace"),
+    "engine": ("auto", "memory", "disk"),
     "families": ("auto", "driver", "rounds"),
 }
 

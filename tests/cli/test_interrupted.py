@@ -60,13 +60,13 @@ def test_python_is_told_as_well(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt, match="goes on with the finished work in"):
             deduplicate_files(inputs, tmp_path / "o.jsonl", engine="disk")
     messages = []
-    deduplicate_files(inputs, tmp_path / "o.jsonl", engine="disk", tell=messages.append)
+    deduplicate_files(inputs, tmp_path / "o.jsonl", engine="disk", on_message=messages.append)
     assert "continuing the run" in messages[1]
 
 
 def test_in_memory_nothing_is_kept(tmp_path, monkeypatch, run):
     inputs = write_shards(tmp_path, rows_of(1, 30), 1)
-    monkeypatch.setattr("fastlsh.files.memory.documents.deduplicate", interrupt)
+    monkeypatch.setattr("fastlsh.files.memory.documents.deduplicate_texts", interrupt)
     status, _, err = run("dedup", *inputs, "-o", "o.jsonl", "-q")
     assert (status, err) == (130, ["fastlsh: interrupted"])
 

@@ -41,7 +41,7 @@ def estimated(monkeypatch):
 def test_it_changes_over_with_the_same_bytes(file, tmp_path, function):
     said = []
     out, expected = tmp_path / "out.jsonl", tmp_path / "expected.jsonl"
-    done = function(file, out, engine="auto", memory=MEMORY, tell=said.append)
+    done = function(file, out, engine="auto", memory=MEMORY, on_message=said.append)
     assert done.engine == "disk"
     assert any("there is more text than estimated: the run starts over on disk" in s for s in said)
     assert function(file, expected, engine="memory").engine == "memory"

@@ -8,6 +8,7 @@ import pytest
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
 from fastlsh.files.budget import BASE, Budget, free_memory, parse_memory
 from fastlsh.files.estimate import choose, estimate
+from fastlsh.files.requests import Engine, Request
 from fastlsh.io import expand
 from fastlsh.parameters import SearchParams
 from shards import rows_of, write_shards
@@ -63,17 +64,21 @@ def test_the_estimate_grows_with_the_files(tmp_path):
     assert 7 < needs[1] / needs[0] < 14
 
 
+def request(inputs, memory):
+    return Request.of(inputs, (), SearchParams.of(0.8), {"memory": memory})
+
+
 def test_the_engine_is_chosen_by_the_memory(tmp_path):
     inputs = write_shards(tmp_path, rows_of(1, 300), 2)
     told = []
     result = deduplicate_files(
-        inputs, tmp_path / "a.jsonl", memory="256M", tell=told.append, threads=1
+        inputs, tmp_path / "a.jsonl", memory="256M", on_message=told.append, threads=1
     )
     assert (result.engine, told) == ("memory", [])
     assert result.reason.startswith("memory, because about ")
-    params = SearchParams.of(0.8)
-    reason = choose("auto", expand(inputs), params, BASE)
-    assert reason.startswith("disk, because about ")
+    choice = choose(request(inputs, BASE), expand(inputs))
+    assert (choice.engine, choice.by_estimate) == (Engine.DISK, False)
+    assert choice.reason.startswith("disk, because about ")
     with pytest.raises(ValueError, match=r"engine must be one of auto, memory, disk, got 'ssd'"):
         deduplicate_files(inputs, tmp_path / "b.jsonl", engine="ssd")
 
@@ -100,7 +105,7 @@ def test_what_a_file_expands_to_is_measured(tmp_path):
     params = SearchParams.of(0.8)
     found = estimate(expand([path]), params)
     assert 0.5 < found.text / (len(row) * 20_000) < 1.5
-    assert choose("auto", expand([path]), params, BASE + (16 << 20)).startswith("disk")
+    assert choose(request([path], BASE + (16 << 20)), expand([path])).engine is Engine.DISK
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])

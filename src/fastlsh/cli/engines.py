@@ -98,6 +98,6 @@ def engine_keywords(arguments: argparse.Namespace, watch: Watch) -> dict[str, An
         "work": arguments.work,
         "keep_work": arguments.keep_work,
         "restart": arguments.restart,
-        "tell": watch.tell,
+        "on_message": watch.tell,
         "progress": watch.progress,
     }

@@ -7,7 +7,7 @@ from typing import Any
 from fastlsh import Shingler, preset
 from fastlsh.cli.messages import progress_of_files, say
 from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, shingler_of
-from fastlsh.io import Collection, Options, check_used, read, spooled_inputs
+from fastlsh.io import Collection, ReadOptions, check_used, read_files, spooled_inputs
 from fastlsh.presets import PRESETS
 
 
@@ -136,21 +136,19 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -> Collection:
     """Read files as the options say."""
-    how = reading_keywords(arguments)
+    tokens = arguments.unit == "token"
+    how = ReadOptions(**reading_keywords(arguments), tokens=tokens)
     tell = (lambda _: None) if arguments.quiet else say
     with spooled_inputs(inputs, arguments.format, tell, twice=False):
-        collection = read(
+        collection = read_files(
             inputs,
-            **how,
-            tokens=arguments.unit == "token",
+            how,
             mixed=True,
             threads=arguments.threads,
             progress=progress_of_files(arguments),
             **more,
         )
-        not_options = ("format", "recursive", "on_error", "limit")
-        options = Options(**{name: how[name] for name in how if name not in not_options})
-        check_used(options, [part.source for part in collection.parts])
+        check_used(how, [part.source for part in collection.parts])
     return collection
 
 

@@ -4,8 +4,7 @@ from fastlsh.files.documents import deduplicate_files
 from fastlsh.files.indexed import deduplicate_with_index
 from fastlsh.files.lines import deduplicate_line_files
 from fastlsh.files.pairs import near_duplicate_files
-from fastlsh.files.plan import work_directory
-from fastlsh.files.reading import tokens_as_words
+from fastlsh.files.requests import tokens_as_words, work_directory
 from fastlsh.files.results import FileDeduplication, FileLineDeduplication, FilePairs
 
 __all__ = [

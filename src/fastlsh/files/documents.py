@@ -1,20 +1,26 @@
 """Deduplication of files: the same answer in memory and on disk."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
-from fastlsh.files.plan import Machine, Path, Search, Targets, Tell, changing_over, chosen, paths
-from fastlsh.files.reading import Reading, tokens_as_words, within
+from fastlsh.files.plan import OutputPlan, changing_over, select_engine
+from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request, search_params
 from fastlsh.files.results import FileDeduplication
 from fastlsh.io import Paths, is_folder_output
-from fastlsh.parallel import ProgressOption, Stopwatch
+from fastlsh.keywords import shares
+from fastlsh.parallel import Stopwatch
 from fastlsh.stages import check_keep
 
+if TYPE_CHECKING:
+    from fastlsh.files.requests import FileRemovalKeywords
+    from fastlsh.keywords import Unpack
 
+
+@shares(*SHARED, without=READ_ONLY_INSIDE)
 def deduplicate_files(
     inputs: Paths,
     output: Path,
@@ -28,26 +34,7 @@ def deduplicate_files(
     clusters: Path | None = None,
     report: Path | None = None,
     max_candidates: int = 1000,
-    text: str | None = None,
-    id: str | None = None,  # noqa: A002
-    format: str | None = None,  # noqa: A002
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    header: bool = True,
-    quotes: bool = True,
-    split: str | None = None,
-    recursive: bool = False,
-    on_error: str = "fail",
-    limit: int | None = None,
-    engine: str = "auto",
-    memory: int | str | None = None,
-    work: Path | None = None,
-    keep_work: bool = False,
-    restart: bool = False,
-    threads: int | None = None,
-    progress: ProgressOption = False,
-    tell: Tell | None = None,
-    **search: Any,
+    **keywords: "Unpack[FileRemovalKeywords]",
 ) -> FileDeduplication:
     """Remove the near-duplicates from files of any size.
 
@@ -62,8 +49,7 @@ def deduplicate_files(
     output
         A file for the kept rows, unchanged; or a directory, which gets one file for each input.
     threshold
-        As in `deduplicate`, like further keyword arguments: shingler, key, num_perm, seed, recall,
-        bands, rows, scheme, verify, rule, containment, search (by containment: in memory only).
+        As in `deduplicate`. A search by containment works in memory only.
     against
         Files of a reference collection, whose documents have the highest priority.
     keep
@@ -84,30 +70,6 @@ def deduplicate_files(
         A page about the run (.html); on disk, it shows texts of the largest clusters only.
     max_candidates
         As in `deduplicate`.
-    text, id, format, encoding, delimiter, header, quotes, split, recursive
-        How files are read: see the options of the same names in docs/command-line.md.
-    on_error
-        "fail": a bad row raises. "skip": it is left out and counted.
-    limit
-        How many documents are read, the first ones, for a trial; not of `against`. Files behind the
-        last one are not read and have no output.
-    engine
-        "memory", "disk", or "auto": on disk if the estimate of the memory that is needed is more
-        than `memory`.
-    memory
-        Bytes, or a text like "4G", that the run may take: at least 256 MB. Default: half of what
-        is free.
-    work
-        The directory of a run on disk; default: the output's name with ``.work`` behind it.
-    keep_work
-        Whether to keep it after a complete run.
-    restart
-        Whether to discard the work of an earlier run instead of continuing it.
-    threads, progress
-        As in `deduplicate`.
-    tell
-        A function that is called with each message of the run: which engine was chosen, and why;
-        or that a family is larger than the memory.
 
     Returns
     -------
@@ -133,67 +95,43 @@ def deduplicate_files(
     >>> done = fastlsh.deduplicate_files("pages/*.jsonl.gz", "kept/", memory="4G")  # doctest: +SKIP
     """
     check_keep(keep, with_priority=priority is not None)
-    search, tokens = tokens_as_words(search)
-    reading = Reading(
-        text, id, format, encoding, delimiter, header, quotes, recursive, on_error, priority,
-        tokens, split, limit,
-    )  # fmt: skip
+    params, tokens = search_params(threshold, keywords)
     if tokens and keep == "longest":
         raise ValueError(
             'keep="longest" counts characters, which token ids do not have: give a column of'
             " numbers as the priority"
         )
     most = check_integer(max_candidates, "max_candidates")
-    looking = Search.of(threshold, search, threads, progress)
-    machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
-    given, known = paths(inputs), paths(against)
-    outputs = (convert_to, removed, clusters, report)
-    with reading.spooled([*given, *known], tell, twice=True):
-        return changing_over(
-            lambda machine: _deduplicated(
-                given, known, output, outputs, reading, looking, machine, keep, most, tell
-            ),
-            machine, os.fspath(output), tell,
-        )  # fmt: skip
+    request = Request.of(inputs, against, params, keywords, priority=priority, tokens=tokens)
+    tables = (convert_to, removed, clusters, report)
+    return changing_over(
+        lambda request: _deduplicated(request, output, tables, keep, most),
+        request, os.fspath(output), twice=True,
+    )  # fmt: skip
 
 
 def _deduplicated(
-    given: list[str],
-    known: list[str],
-    output: Path,
-    outputs: tuple[Any, ...],
-    reading: Reading,
-    looking: Search,
-    machine: Machine,
-    keep: str,
-    most: int,
-    tell: Tell | None,
+    request: Request, output: Path, tables: tuple[Any, ...], keep: str, most: int
 ) -> FileDeduplication:
-    sources = reading.expand(given, mixed=is_folder_output(output))
-    before = reading.expand(known, mixed=True, against=True) if known else []
-    run_paths = reading.paths(looking.params.shingler.key, given, sources, known, before)
-    targets = Targets.of(sources, run_paths, machine, output, *outputs)
-    reading.check_used([*before, *sources])
-    engine_for = chosen(
-        machine, looking, [*before, *sources], len(before), reading, targets.output, tell,
-        uniform=not targets.folders,
-    )  # fmt: skip
+    sources = request.input_files(mixed=is_folder_output(output))
+    before = request.against_files()
+    run_paths = request.run_paths(sources, before)
+    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables)
+    request.check_used([*before, *sources])
+    choice = select_engine(
+        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
+    )
     clock = Stopwatch()
     shared: dict[str, Any] = {
-        "threshold": looking.params.threshold,
-        "params": looking.params.lsh,
-        "reason": engine_for.reason,
+        "threshold": request.search.threshold,
+        "params": request.search.lsh,
+        "reason": choice.reason,
         "seconds": clock,
     }
-    notes = in_memory.notes(given, known, targets, reading.limit)
-    if engine_for.job is None:
-        reading = within(reading, machine.memory, engine_for.per_document)
-        keywords = {
-            **looking.keywords, "keep": keep, "max_candidates": most,
-            "rule": looking.params.rule, "containment": looking.params.containment,
-        }  # fmt: skip
+    notes = in_memory.notes(request, targets)
+    if choice.job is None:
         result, *read = in_memory.run_deduplication(
-            given, known, targets, reading, keywords, notes, looking.options, clock
+            request, choice.read_budget, targets, keep, most, notes, clock
         )
         return FileDeduplication(
             documents=result.documents, n_kept=result.n_kept, empty=result.empty,
@@ -201,8 +139,8 @@ def _deduplicated(
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     work_done = on_disk.run_deduplication(
-        engine_for.job, targets, keep=None if reading.priority else keep, max_candidates=most,
-        notes=notes, machine=machine, clock=clock,
+        choice.job, targets, keep=None if request.read.priority else keep, max_candidates=most,
+        notes=notes, clock=clock,
     )  # fmt: skip
     summary = work_done.summary
     documents = summary.documents - summary.known

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW
 from fastlsh.files.cutting import Cutting
+from fastlsh.files.requests import Engine, Request
 from fastlsh.io import Source, cut, expanded, identity, largest_batch
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 
-ENGINES = ("auto", "memory", "disk")
 LOOKS = 16
 """Files that are looked into."""
 LOOK = 1 << 20
@@ -87,43 +87,59 @@ def per_document(params: SearchParams) -> int:
     return 4 * params.num_perm + 8 * (params.lsh.bands + 1) + PER_DOCUMENT
 
 
-def choose(
-    engine: str,
-    sources: list[Source],
-    params: SearchParams,
-    memory: int,
-    cutting: Cutting | None = None,
-    limit: int | None = None,
-) -> str:
-    """Return why an engine is chosen, in words that begin with its name.
+class Choice(NamedTuple):
+    """The engine of a run."""
+
+    engine: Engine
+    """Memory or disk."""
+    why: str
+    by_estimate: bool
+    """Whether an estimate says that the memory is enough."""
+
+    @property
+    def reason(self) -> str:
+        """The name of the engine, and why it was chosen."""
+        return f"{self.engine.value}, {self.why}"
+
+
+def choose(request: Request, sources: list[Source], known: int = 0) -> Choice:
+    """Choose the engine.
 
     Parameters
     ----------
-    engine
-        "memory", "disk", or "auto": memory if it is enough.
-    sources, params
-        What is worked on, and how.
-    memory
-        Bytes that may be taken.
-    cutting
-        How documents are cut into pieces; None: they are not.
-    limit
-        How many documents are read; None: all.
+    request
+        What is searched for, and the memory that may be taken.
+    sources, known
+        The files, those of `against` first, and how many these are.
     """
-    if engine not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
-    if params.search == "containment":
-        if engine == "disk":
+    engine, memory = request.engine.engine, request.engine.memory
+    if request.search.search == "containment":
+        if engine is Engine.DISK:
             raise ValueError("search='containment' works in memory only, got engine='disk'")
-        return "memory, because a search by containment works there only"
-    if engine != "auto":
-        return f"{engine}, as asked for"
+        return Choice(Engine.MEMORY, "because a search by containment works there only", False)
+    if engine is not Engine.AUTO:
+        return Choice(engine, "as asked for", False)
     if any(identity(source) is None for source in sources):
-        return "memory, because an input is a pipe, which cannot be read twice"
-    need = estimate(sources, params, cutting, memory, limit).memory
+        return Choice(
+            Engine.MEMORY, "because an input is a pipe, which cannot be read twice", False
+        )
+    need = estimate_of(request, sources, known).memory
     if need <= memory:
-        return f"memory, because about {amount(need)} of {amount(memory)} are needed"
-    return f"disk, because about {amount(need)} would be needed, and {amount(memory)} are allowed"
+        return Choice(
+            Engine.MEMORY, f"because about {amount(need)} of {amount(memory)} are needed", True
+        )
+    return Choice(
+        Engine.DISK,
+        f"because about {amount(need)} would be needed, and {amount(memory)} are allowed",
+        False,
+    )
+
+
+def estimate_of(request: Request, sources: list[Source], known: int) -> Estimate:
+    """Estimate what a request needs; `known` of the files are of `against`."""
+    # Documents of `against` come on top of those that a limit allows.
+    limit = None if known else request.read.limit
+    return estimate(sources, request.search, request.cutting, request.engine.memory, limit)
 
 
 def _size(source: Source) -> int:

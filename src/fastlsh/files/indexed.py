@@ -15,9 +15,9 @@ from fastlsh.io import (
     write_rows,
     write_table,
 )
-from fastlsh.parallel import ProgressOption
+from fastlsh.parallel import ProgressOption, RunOptions
 from fastlsh.results import Deduplication
-from fastlsh.search import deduplicate
+from fastlsh.search import deduplicate_texts
 
 
 def deduplicate_with_index(
@@ -61,11 +61,9 @@ def deduplicate_with_index(
     for path in filter(None, (output, removed)):
         if is_folder_output(path) or is_remote(path) or is_written_in_place(path):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
-    result = deduplicate(
-        collection.texts, params.threshold, against=index, keep=keep,
-        max_candidates=max_candidates, shingler=params.shingler, num_perm=params.num_perm,
-        seed=params.seed, bands=params.lsh.bands, rows=params.lsh.rows, scheme=params.scheme,
-        verify=params.verify, threads=threads, progress=progress,
+    result = deduplicate_texts(
+        collection.texts, params, RunOptions.of(threads, progress), against=index, keep=keep,
+        max_candidates=max_candidates,
     )  # fmt: skip
     folders = {os.path.dirname(os.path.realpath(path)) for path in (output, removed) if path}
     finish_outputs(index, folders)

@@ -54,9 +54,8 @@ def line_run_on_disk(
         params.threshold,
         None if are_equal_wanted(params) else params.lsh,
         {
-            "min_length": cutting.min_length, "shingler": params.shingler,
-            "max_candidates": counts["max_candidates"], "num_perm": params.num_perm,
-            "seed": params.seed, "scheme": params.scheme, "verify": params.verify,
+            "min_length": cutting.min_length, "max_candidates": counts["max_candidates"],
+            **params.keywords,
         },
         pieces.astype(np.int64),
         np.bincount(documents, minlength=len(pieces)),

@@ -1,7 +1,7 @@
 """Deduplication of the lines or paragraphs of files: the same answer in memory and on disk."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary
@@ -9,15 +9,21 @@ from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.lines import run_on_disk
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.lines import run_in_memory
-from fastlsh.files.plan import Machine, Path, Search, Targets, Tell, changing_over, chosen, paths
-from fastlsh.files.reading import Reading, within
+from fastlsh.files.plan import OutputPlan, changing_over, select_engine
+from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request
 from fastlsh.files.results import FileLineDeduplication
 from fastlsh.io import Paths, is_folder_output
-from fastlsh.parallel import ProgressOption, RunOptions, Stopwatch
+from fastlsh.keywords import shares, taken
+from fastlsh.parallel import Stopwatch
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.stages import piece_params
-from fastlsh.texts import Shingler
+
+if TYPE_CHECKING:
+    from fastlsh.files.requests import FilePairKeywords
+    from fastlsh.keywords import Unpack
 
 
+@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"split"})
 def deduplicate_line_files(
     inputs: Paths,
     output: Path,
@@ -30,27 +36,8 @@ def deduplicate_line_files(
     convert_to: str | None = None,
     removed: Path | None = None,
     report: Path | None = None,
-    shingler: Shingler | None = None,
     max_candidates: int = 1000,
-    text: str | None = None,
-    id: str | None = None,  # noqa: A002
-    format: str | None = None,  # noqa: A002
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    header: bool = True,
-    quotes: bool = True,
-    recursive: bool = False,
-    on_error: str = "fail",
-    limit: int | None = None,
-    engine: str = "auto",
-    memory: int | str | None = None,
-    work: Path | None = None,
-    keep_work: bool = False,
-    restart: bool = False,
-    threads: int | None = None,
-    progress: ProgressOption = False,
-    tell: Tell | None = None,
-    **search: Any,
+    **keywords: "Unpack[FilePairKeywords]",
 ) -> FileLineDeduplication:
     """Remove the lines or paragraphs that repeat an earlier one from files of any size.
 
@@ -59,14 +46,13 @@ def deduplicate_line_files(
 
     Parameters
     ----------
-    inputs, output, convert_to, text, id, format, encoding, delimiter, header, quotes, recursive,
-    on_error, limit, engine, memory, work, keep_work, restart, threads, progress, tell
+    inputs, output, convert_to
         As in `deduplicate_files`. Every row is written, with all that it has besides its text.
     against
         Files of a reference collection: lines that occur in them are removed, too. They count as
         earlier than all inputs, and nothing of them is written.
-    by, threshold, min_length, shingler, max_candidates, **search
-        As in `deduplicate_lines`.
+    by, threshold, min_length, max_candidates
+        As in `deduplicate_lines`, also for the parameters of a search by similarity.
     drop_empty
         Whether to leave out rows whose text has become empty.
     removed
@@ -100,57 +86,54 @@ def deduplicate_line_files(
     check_choice(by, "by")
     cutting = Cutting(by, check_integer(min_length, "min_length"))
     most = check_integer(max_candidates, "max_candidates")
-    params = piece_params(threshold, shingler=shingler, **search)
-    options = RunOptions.of(threads, progress)
-    reading = Reading(
-        text, id, format, encoding, delimiter, header, quotes, recursive, on_error,
-        limit=limit,
+    params = piece_params(threshold, **taken(SearchParams.of, keywords))
+    request = Request.of(inputs, against, params, keywords, cutting=cutting)
+    tables = (convert_to, removed, None, report)
+    return changing_over(
+        lambda request: _deduplicated(request, cutting, output, tables, drop_empty, most),
+        request, os.fspath(output), twice=True,
     )  # fmt: skip
-    machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
-    given, known = paths(inputs), paths(against)
-    keywords = {
-        "threshold": params.threshold, "shingler": shingler, "max_candidates": most, **search
-    }  # fmt: skip
+
+
+def _deduplicated(
+    request: Request,
+    cutting: Cutting,
+    output: Path,
+    tables: tuple[Any, ...],
+    drop_empty: bool,
+    most: int,
+) -> FileLineDeduplication:
+    sources = request.input_files(mixed=is_folder_output(output))
+    before = request.against_files()
+    run_paths = request.run_paths(sources, before)
+    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables)
+    request.check_used([*before, *sources])
+    choice = select_engine(
+        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
+    )
     clock = Stopwatch()
-
-    def run(machine: Machine) -> FileLineDeduplication:
-        sources = reading.expand(given, mixed=is_folder_output(output))
-        before = reading.expand(known, mixed=True, against=True) if known else []
-        run_paths = reading.paths(params.shingler.key, given, sources, known, before)
-        targets = Targets.of(sources, run_paths, machine, output, convert_to, removed, None, report)
-        reading.check_used([*before, *sources], cut=True)
-        engine_for = chosen(
-            machine, Search(params, options), [*before, *sources], len(before), reading,
-            targets.output, tell, uniform=not targets.folders, cutting=cutting,
-        )  # fmt: skip
-        shared: dict[str, Any] = {
-            "by": by,
-            "threshold": params.threshold, "params": params.lsh, "reason": engine_for.reason,
-            "seconds": clock,
-        }  # fmt: skip
-        notes = notes_of(given, known, targets, reading.limit)
-        if engine_for.job is None:
-            limited = within(reading, machine.memory, engine_for.per_document)
-            found, *read, kept = run_in_memory(
-                given, known, targets, limited, cutting, drop_empty, keywords, notes, options, clock
-            )
-            return FileLineDeduplication(
-                documents=found.documents, written=kept, changed=len(found.changed),
-                emptied=len(found.emptied), spans=found.spans, n_removed=len(found),
-                characters=found.characters, limited=found.limited, engine="memory",
-                **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
-            )  # fmt: skip
-        done = run_on_disk(
-            engine_for.job, targets, drop_empty=drop_empty, max_candidates=most, notes=notes,
-            machine=machine, clock=clock,
-        )  # fmt: skip
+    shared: dict[str, Any] = {
+        "by": cutting.by, "threshold": request.search.threshold, "params": request.search.lsh,
+        "reason": choice.reason, "seconds": clock,
+    }  # fmt: skip
+    notes = notes_of(request, targets)
+    if choice.job is None:
+        found, *read, kept = run_in_memory(
+            request, choice.read_budget, targets, cutting, drop_empty, most, notes, clock
+        )
         return FileLineDeduplication(
-            documents=done.documents, written=done.documents - (done.emptied if drop_empty else 0),
-            changed=done.changed, emptied=done.emptied, spans=done.spans, n_removed=done.removed,
-            characters=done.characters, limited=done.limited, engine="disk",
-            **counts_of_summary(done.summary), **shared,
-            outputs=targets.outputs(done.summary.files),
+            documents=found.documents, written=kept, changed=len(found.changed),
+            emptied=len(found.emptied), spans=found.spans, n_removed=len(found),
+            characters=found.characters, limited=found.limited, engine="memory",
+            **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
-
-    with reading.spooled([*given, *known], tell, twice=True):
-        return changing_over(run, machine, os.fspath(output), tell)
+    done = run_on_disk(
+        choice.job, targets, drop_empty=drop_empty, max_candidates=most, notes=notes, clock=clock
+    )
+    return FileLineDeduplication(
+        documents=done.documents, written=done.documents - (done.emptied if drop_empty else 0),
+        changed=done.changed, emptied=done.emptied, spans=done.spans, n_removed=done.removed,
+        characters=done.characters, limited=done.limited, engine="disk",
+        **counts_of_summary(done.summary), **shared,
+        outputs=targets.outputs(done.summary.files),
+    )  # fmt: skip

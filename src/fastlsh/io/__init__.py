@@ -27,13 +27,13 @@ from fastlsh.io.journal import journal_path
 from fastlsh.io.locks import try_lock
 from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.places import STANDARD, exists, is_remote, open_raw
-from fastlsh.io.reading import Room, read
+from fastlsh.io.reading import Room, read, read_files
 from fastlsh.io.recovery import recover, recover_outputs
 from fastlsh.io.replacement import Decision, Replacements, replacing, replacing_together
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
-from fastlsh.io.sources import Options, Source, check_used
+from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.streams import expanded
 from fastlsh.io.table_columns import (
@@ -61,6 +61,8 @@ __all__ = [
     "Output",
     "Paths",
     "Place",
+    "ReadKeywords",
+    "ReadOptions",
     "Replacements",
     "Room",
     "RunPaths",
@@ -93,6 +95,7 @@ __all__ = [
     "proof_columns",
     "pyarrow",
     "read",
+    "read_files",
     "recover",
     "recover_outputs",
     "replacing",

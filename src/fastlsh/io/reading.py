@@ -12,8 +12,9 @@ from fastlsh.io.blocks import Block, Documents, Limit, cut, identity, in_order, 
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.formats import COLUMNAR
-from fastlsh.io.sources import Options, Source
+from fastlsh.io.sources import ReadOptions, Source
 from fastlsh.io.telling import ProgressOption, Teller
+from fastlsh.keywords import made, shares
 
 _REASONS = 10
 
@@ -44,23 +45,47 @@ class Room:
             )
 
 
+@shares(ReadOptions)
 def read(
     inputs: Paths,
     *,
-    text: str | None = None,
-    id: str | None = None,  # noqa: A002
-    format: str | None = None,  # noqa: A002
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    header: bool = True,
-    quotes: bool = True,
-    split: str | None = None,
-    priority: str | None = None,
-    tokens: bool = False,
-    on_error: str = "fail",
-    limit: int | None = None,
     uniform: bool = False,
-    recursive: bool = False,
+    mixed: bool = False,
+    threads: int | None = None,
+    progress: ProgressOption | None = None,
+    most: int | None = None,
+    room: Room | None = None,
+    **keywords: Any,
+) -> Collection:
+    """Read files into one collection of documents, as `read_files` does.
+
+    Parameters
+    ----------
+    inputs, uniform, mixed, threads, progress, most, room
+        As in `read_files`.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    InputError
+        With the file, the row and the reason.
+    TypeError, ValueError
+        If a parameter is wrong.
+    """
+    return read_files(
+        inputs, made(ReadOptions, keywords), uniform=uniform, mixed=mixed, threads=threads,
+        progress=progress, most=most, room=room,
+    )  # fmt: skip
+
+
+def read_files(
+    inputs: Paths,
+    options: ReadOptions,
+    *,
+    uniform: bool = False,
     mixed: bool = False,
     threads: int | None = None,
     progress: ProgressOption | None = None,
@@ -75,41 +100,10 @@ def read(
         JSON lines, CSV, TSV, Parquet, Arrow IPC and plain text (a file is a document). The row
         formats and plain text may be compressed with gzip, bzip2, xz or Zstandard. Directories
         and patterns stand for what is in them, URLs for what fsspec opens: see `expand`.
-    text : str, optional
-        The column of the texts, by default ``text``; without a header the last column.
-        Null is an empty document, any other value but a string is a bad row.
-    id : str, optional
-        The column of the ids, which keep their type; by default ``id`` where present, without a
-        header the first of two or more columns.
-    format : str, optional
-        For files whose suffix does not tell: ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``arrow``
-        or ``txt``, with ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` appended if compressed.
-    encoding : str
-        Of the row formats and plain text; decoding is strict. A byte order mark is dropped.
-    delimiter : str, optional
-        One character; by default a comma, or a tab in TSV.
-    header : bool
-        Whether CSV and TSV begin with the names of the columns; if not, these are ``1``, ``2``...
-    quotes : bool
-        Whether double quotes enclose fields of CSV and TSV, or are text like anything else.
-    split : {"lines", "paragraphs"}, optional
-        What of a plain text is a document; blank lines are none, and end paragraphs. By default
-        the whole file is one.
-    priority : str, optional
-        A column of numbers, which go to `Collection.priority`; null or NaN is a bad row.
-    tokens : bool
-        Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. What is
-        read of each is a text of its ids as decimal numbers, a space between them.
-    on_error : {"fail", "skip"}
-        Whether a bad row raises or is left out and counted. A file that cannot be read to its
-        end always raises.
-    limit : int, optional
-        How many documents are read, the first ones; rows that are left out do not count. What
-        comes behind them is not looked at.
+    options : ReadOptions
+        How.
     uniform : bool
         Require the same columns of all inputs, as `write_rows` does for one file.
-    recursive : bool
-        Whether the directories inside a directory are read.
     mixed : bool
         Whether the files of one directory may have several formats.
     threads : int, optional
@@ -123,24 +117,14 @@ def read(
     room : Room, optional
         What the documents may take; RoomError if they need more.
 
-    Returns
-    -------
-    Collection
-
     Raises
     ------
     InputError
         With the file, the row and the reason.
-    ValueError
-        If a parameter is wrong.
     """
-    if on_error not in ("fail", "skip"):
-        raise ValueError(f"on_error is 'fail' or 'skip', not {on_error!r}")
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit must be at least 1, got {limit}")
-    options = Options(text, id, encoding, delimiter, header, quotes, priority, tokens, split)
-    sources = expand(inputs, format, options, recursive=recursive, mixed=mixed)
-    reader = _Reader(sources, on_error == "fail", uniform, progress, most, room, limit)
+    sources = expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
+    strict = options.on_error == "fail"
+    reader = _Reader(sources, strict, uniform, progress, most, room, options.limit)
     for part, block, found in in_order(reader.blocks(), _parsed, thread_count(threads)):
         reader.take(part, block, found)
     return reader.collection()

@@ -3,6 +3,7 @@
 import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.io import places
@@ -16,7 +17,7 @@ _LARGE = 100_000
 
 @dataclass(frozen=True)
 class Options:
-    """How rows become documents; the parameters of :func:`fastlsh.io.read`."""
+    """How the rows of a file become documents: see `ReadOptions`."""
 
     text: str | None = None
     id: str | None = None
@@ -46,6 +47,79 @@ class Options:
                 raise ValueError(f"{name} must name a column, not ''")
         if self.split not in (None, *SPLIT):
             raise ValueError(f"split is {' or '.join(map(repr, SPLIT))}, not {self.split!r}")
+
+
+@dataclass(frozen=True)
+class ReadOptions(Options):
+    """How files become documents.
+
+    Parameters
+    ----------
+    text
+        The column of the texts, by default ``text``; without a header the last column. Null is an
+        empty document, any other value but a string is a bad row.
+    id
+        The column of the ids, which keep their type; by default ``id`` where present, without a
+        header the first of two or more columns.
+    encoding
+        Of the row formats and plain text; decoding is strict. A byte order mark is dropped.
+    delimiter
+        One character; by default a comma, or a tab in TSV.
+    header
+        Whether CSV and TSV begin with the names of the columns; if not, these are ``1``, ``2``...
+    quotes
+        Whether double quotes enclose fields of CSV and TSV, or are text like anything else.
+    priority
+        A column of numbers; null or NaN is a bad row.
+    tokens
+        Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. Each becomes
+        a text of its ids as decimal numbers, a space between them.
+    split
+        "lines" or "paragraphs": the part of a plain text that is a document; blank lines are none,
+        and end paragraphs. By default the whole file is one.
+    format
+        For files whose suffix is unknown: ``jsonl``, ``csv``, ``tsv``, ``parquet``, ``arrow`` or
+        ``txt``, with ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` appended if compressed.
+    recursive
+        Whether the directories inside a directory are read.
+    on_error
+        "fail": a bad row raises. "skip": it is left out and counted. A file that cannot be read to
+        its end always raises.
+    limit
+        How many documents are read, the first ones, for a trial; rows that are left out do not
+        count. Files behind the last one are not read.
+    """
+
+    format: str | None = None
+    recursive: bool = False
+    on_error: str = "fail"
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what can be refused before any file is opened."""
+        super().__post_init__()
+        if self.on_error not in ("fail", "skip"):
+            raise ValueError(f"on_error is 'fail' or 'skip', not {self.on_error!r}")
+        if self.limit is not None and type(self.limit) is not int:
+            raise TypeError(f"limit must be an integer, got {self.limit!r}")
+        if self.limit is not None and self.limit < 1:
+            raise ValueError(f"limit must be at least 1, got {self.limit}")
+
+
+class ReadKeywords(TypedDict, total=False):
+    """The keyword arguments of `ReadOptions` that public functions share, for type checkers."""
+
+    text: str | None
+    id: str | None
+    encoding: str
+    delimiter: str | None
+    header: bool
+    quotes: bool
+    split: str | None
+    format: str | None
+    recursive: bool
+    on_error: str
+    limit: int | None
 
 
 @dataclass(frozen=True)

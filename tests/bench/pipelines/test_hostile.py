@@ -41,7 +41,7 @@ def test_a_family_that_is_larger_than_a_part(tmp_path, monkeypatch, short, kind)
         place.mkdir()
         found[engine] = deduplicate_files(
             inputs, place / "k.jsonl", removed=place / "r.tsv", clusters=place / "c.tsv",
-            engine=engine, tell=told.append, recursive=True,
+            engine=engine, on_message=told.append, recursive=True,
         )  # fmt: skip
     for name in ("k.jsonl", "r.tsv", "c.tsv"):
         assert (tmp_path / "memory" / name).read_bytes() == (tmp_path / "disk" / name).read_bytes()
@@ -57,7 +57,9 @@ def test_a_family_that_needs_more_than_the_memory_says_so(tmp_path, monkeypatch,
     small_budget(monkeypatch, part=50)
     inputs = hostile.write(tmp_path, "identical", 300)
     told = []
-    deduplicate_files(inputs, tmp_path / "k.jsonl", engine="disk", memory="2M", tell=told.append)
+    deduplicate_files(
+        inputs, tmp_path / "k.jsonl", engine="disk", memory="2M", on_message=told.append
+    )
     assert "takes longer and about 231 MB of memory, more than the 2.1 MB given. L" in told[-1]
 
 

@@ -29,7 +29,7 @@ from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import finished_runs
 from fastlsh.files.disk.write import writing_outputs
-from fastlsh.files.plan import Machine, Targets
+from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended
@@ -52,12 +52,11 @@ class Deduplicated(NamedTuple):
 
 def run_deduplication(
     job: Job,
-    targets: Targets,
+    targets: OutputPlan,
     *,
     keep: str | None,
     max_candidates: int,
     notes: Mapping[str, str],
-    machine: Machine,
     clock: Stopwatch,
 ) -> Deduplicated:
     """Remove the near-duplicates, or go on where a run before was ended.
@@ -70,13 +69,11 @@ def run_deduplication(
         As `decide_parts` takes them.
     notes
         For the page.
-    machine
-        Whether what has been done is thrown away, before or in the end.
     clock
         Is told how long each stage takes.
     """
     more = {"keep": keep or "priority", "max_candidates": max_candidates, "known": job.known}
-    with begun(job, "dedup", more, machine):
+    with begun(job, "dedup", more):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, gathered, keep, max_candidates)
@@ -112,11 +109,10 @@ def run_pairs(
     max_pairs: int,
     estimates: bool,
     output: str | None,
-    machine: Machine,
     clock: Stopwatch,
 ) -> tuple[Summary, int]:
     """Find all pairs, write them, and return how many there are."""
-    with begun(job, "pairs", {"max_pairs": max_pairs, "estimates": estimates}, machine):
+    with begun(job, "pairs", {"max_pairs": max_pairs, "estimates": estimates}):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, gathered, max_pairs, estimates)
@@ -145,24 +141,25 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
 
 
 @contextmanager
-def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Iterator[None]:
+def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[None]:
     """Hold the work directory of a run."""
     if kind != "pairs":  # whether the inputs need the same columns is known when they are signed
         more = {**more, "output": "one file" if job.uniform else "a directory"}
     more = {**more, "limit": job.limit}
+    restart = job.request.engine.restart
     with job.work.locked():
         description = described(kind, job.params, job.sources, more)
-        if not machine.restart:
+        if not restart:
             accept_mended(job, description)
-        if begin(job.work, description, restart=machine.restart):
+        if begin(job.work, description, restart=restart):
             job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
         try:
             yield
         except KeyboardInterrupt as error:
-            again = "the same command again" + (", without --restart" if machine.restart else "")
+            again = "the same command again" + (", without --restart" if restart else "")
             error.args = (f"run {again}, which goes on with the finished work in {job.work.path}",)
             raise
-        if not machine.keep_work:
+        if not job.request.engine.keep_work:
             job.work.empty()
 
 

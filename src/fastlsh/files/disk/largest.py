@@ -48,13 +48,7 @@ def report_largest(
         params=params.lsh,
         options={
             **decided,
-            "shingler": params.shingler,
-            "num_perm": params.num_perm,
-            "seed": params.seed,
-            "scheme": params.scheme,
-            "verify": params.verify,
-            "rule": params.rule,
-            "containment": params.containment,
+            **params.removal_keywords,
         },
     )
     right = proofs["right"]

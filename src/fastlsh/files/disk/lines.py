@@ -14,7 +14,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import run_name, runs_of_inputs
 from fastlsh.files.disk.write import writing_outputs
 from fastlsh.files.line_pages import line_run_on_disk, report_removal
-from fastlsh.files.plan import Machine, Targets
+from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.io import Lookup, span_columns, write_table
@@ -36,12 +36,11 @@ class Found(NamedTuple):
 
 def run_on_disk(
     job: Job,
-    targets: Targets,
+    targets: OutputPlan,
     *,
     drop_empty: bool,
     max_candidates: int,
     notes: Mapping[str, str],
-    machine: Machine,
     clock: Stopwatch,
 ) -> Found:
     """Remove what repeats, or go on where a run before was ended."""
@@ -49,7 +48,7 @@ def run_on_disk(
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
     more |= {"drop_empty": drop_empty, "known": job.known}
-    with begun(job, "lines", more, machine):
+    with begun(job, "lines", more):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, gathered, "first", max_candidates)

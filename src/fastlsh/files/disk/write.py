@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh.files.cutting import rest_of
 from fastlsh.files.disk.gather import blocks_again, records_of
 from fastlsh.files.disk.signed_runs import BlockRecord
-from fastlsh.files.plan import Targets
+from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.io import (
     Output,
@@ -31,7 +31,7 @@ _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 
 @contextmanager
 def writing_outputs(
-    job: Job, targets: Targets, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+    job: Job, targets: OutputPlan, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
 ) -> Iterator[None]:
     """Write the kept rows; the caller writes the tables inside.
 
@@ -47,7 +47,7 @@ def writing_outputs(
 
 
 def write_outputs(
-    job: Job, targets: Targets, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+    job: Job, targets: OutputPlan, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
 ) -> None:
     """Write the kept rows; what a run before has completed is not written again.
 
@@ -92,7 +92,7 @@ def write_outputs(
 
 def _write_together(
     job: Job,
-    targets: Targets,
+    targets: OutputPlan,
     outputs: list[tuple[Output, list[tuple[int, BlockRecord]]]],
     kept: NDArray[np.bool_],
     drop_empty: bool,

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
-from fastlsh.files.plan import Targets
-from fastlsh.files.reading import Reading
+from fastlsh.files.plan import OutputPlan
+from fastlsh.files.reading import ReadBudget
+from fastlsh.files.requests import Request
 from fastlsh.io import (
     Collection,
     cluster_columns,
@@ -22,44 +23,48 @@ from fastlsh.io import (
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.reporting import report as write_report
 from fastlsh.results import Deduplication, Pairs
-from fastlsh.search import deduplicate, near_duplicates
+from fastlsh.search import deduplicate_texts, pairs_of_texts
 
 
 def run_deduplication(
-    inputs: Sequence[str],
-    against: Sequence[str],
-    targets: Targets,
-    reading: Reading,
-    keywords: dict[str, Any],
+    request: Request,
+    budget: ReadBudget,
+    targets: OutputPlan,
+    keep: str,
+    max_candidates: int,
     notes: Mapping[str, str],
-    options: RunOptions,
     clock: Stopwatch,
 ) -> tuple[Deduplication, Collection, Collection]:
     """Read the files, remove the near-duplicates, and write what is asked for.
 
     Parameters
     ----------
-    keywords
-        For `deduplicate`.
+    request
+        The files, and what is searched for.
+    budget
+        What reading may take.
+    targets
+        What is written.
+    keep, max_candidates
+        As in `deduplicate`.
     notes
         For the page.
-    options
-        Threads and progress of reading and writing.
     clock
         Is told how long each stage takes.
     """
-    how: dict[str, Any] = {"threads": options.threads, "progress": options.progress.function}
+    how = threads_and_progress(request.run)
     with clock("reading"):
-        together = {"uniform": not targets.folders, "mixed": targets.folders}
-        collection = reading.read(inputs, **together, **how)
-        known = reading.read(against, against=True, mixed=True, **how) if against else Collection()
-    if collection.priority is not None:
-        keywords["priority"] = collection.priority
-    result = deduplicate(collection.texts, against=known.texts, **keywords)
+        collection, known = read_both(request, budget, targets)
+    result = deduplicate_texts(
+        collection.texts, request.search, request.run, against=known.texts, keep=keep,
+        priority=collection.priority, max_candidates=max_candidates,
+    )  # fmt: skip
     with replacing_together():
         with clock("writing"):
             if targets.removed is not None:
-                outside = result.against_index[result.removed] >= 0 if against else None
+                outside = None
+                if request.against:
+                    outside = result.against_index[result.removed] >= 0
                 write_table(targets.removed, _proofs(result, collection, known, outside))
             if targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection))
@@ -71,20 +76,40 @@ def run_deduplication(
     return result, collection, known
 
 
+def read_both(
+    request: Request, budget: ReadBudget, targets: OutputPlan
+) -> tuple[Collection, Collection]:
+    """Read the inputs and the reference collection."""
+    how = threads_and_progress(request.run)
+    together = {"uniform": not targets.folders, "mixed": targets.folders}
+    collection = budget.read(request.inputs, request.read, **together, **how)
+    if not request.against:
+        return collection, Collection()
+    return collection, budget.read(request.against, request.read_against, mixed=True, **how)
+
+
+def threads_and_progress(options: RunOptions) -> dict[str, Any]:
+    """Return how files are read and written, as keyword arguments."""
+    return {"threads": options.threads, "progress": options.progress.function}
+
+
 def run_pairs(
-    inputs: Sequence[str],
+    request: Request,
+    budget: ReadBudget,
     output: str | None,
-    reading: Reading,
-    keywords: Mapping[str, Any],
-    options: RunOptions,
+    max_pairs: int,
+    estimates: bool,
     clock: Stopwatch,
 ) -> tuple[Pairs, Collection]:
     """Read the files, find all pairs, and write them."""
     with clock("reading"):
-        how: dict[str, Any] = {"threads": options.threads, "progress": options.progress.function}
-        collection = reading.read(inputs, mixed=True, **how)
+        how = threads_and_progress(request.run)
+        collection = budget.read(request.inputs, request.read, mixed=True, **how)
     with clock("search"):
-        found = near_duplicates(collection.texts, **keywords)
+        found = pairs_of_texts(
+            collection.texts, request.search, request.run, max_pairs=max_pairs,
+            estimates=estimates,
+        )  # fmt: skip
     with clock("writing"):
         columns = pair_columns(
             collection.ids, found.left, found.right, found.similarity, found.estimate
@@ -93,15 +118,13 @@ def run_pairs(
     return found, collection
 
 
-def notes(
-    inputs: Sequence[str], against: Sequence[str], targets: Targets, limit: int | None
-) -> dict[str, str]:
+def notes(request: Request, targets: OutputPlan) -> dict[str, str]:
     """Return what a page tells of the files."""
-    told = {"input": ", ".join(inputs)}
-    if limit is not None:
-        told["limit"] = f"the first {limit:,} documents"
-    if against:
-        told["reference collection"] = ", ".join(against)
+    told = {"input": ", ".join(request.inputs)}
+    if request.read.limit is not None:
+        told["limit"] = f"the first {request.read.limit:,} documents"
+    if request.against:
+        told["reference collection"] = ", ".join(request.against)
     told["kept rows"] = targets.output
     if targets.removed is not None:
         told["proofs"] = targets.removed

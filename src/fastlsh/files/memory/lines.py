@@ -1,6 +1,6 @@
 """Lines or paragraphs in memory: read everything, remove, write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.line_pages import report_removal
-from fastlsh.files.memory.documents import with_known
-from fastlsh.files.plan import Targets
-from fastlsh.files.reading import Reading
+from fastlsh.files.memory.documents import read_both, threads_and_progress, with_known
+from fastlsh.files.plan import OutputPlan
+from fastlsh.files.reading import ReadBudget
+from fastlsh.files.requests import Request
 from fastlsh.io import Collection, Lookup, replacing_together, span_columns, write_rows, write_table
-from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.parallel import Stopwatch
 from fastlsh.reporting import line_run
 from fastlsh.results import LineDeduplication
-from fastlsh.search import deduplicate_lines
+from fastlsh.search import deduplicate_lines_of_texts
 
 
 class Found(NamedTuple):
@@ -30,31 +31,23 @@ class Found(NamedTuple):
 
 
 def run_in_memory(
-    inputs: Sequence[str],
-    against: Sequence[str],
-    targets: Targets,
-    reading: Reading,
+    request: Request,
+    budget: ReadBudget,
+    targets: OutputPlan,
     cutting: Cutting,
     drop_empty: bool,
-    keywords: dict[str, Any],
+    max_candidates: int,
     notes: Mapping[str, str],
-    options: RunOptions,
     clock: Stopwatch,
 ) -> Found:
-    """Read the files, remove what repeats, and write what is asked for.
-
-    `keywords` are for `deduplicate_lines`, `notes` for the page.
-    """
-    how: dict[str, Any] = {"threads": options.threads, "progress": options.progress.function}
+    """Read the files, remove repeated pieces, and write the outputs; `notes` are for the page."""
     with clock("reading"):
-        together = {"uniform": not targets.folders, "mixed": targets.folders}
-        collection = reading.read(inputs, **together, **how)
-        known = reading.read(against, against=True, mixed=True, **how) if against else Collection()
+        collection, known = read_both(request, budget, targets)
     with clock("search"):
         texts = collection.texts
-        result = deduplicate_lines(
-            texts, cutting.by, against=known.texts, min_length=cutting.min_length, **how,
-            **keywords,
+        result = deduplicate_lines_of_texts(
+            texts, cutting.by, request.search, request.run, against=known.texts,
+            min_length=cutting.min_length, max_candidates=max_candidates,
         )  # fmt: skip
     kept = np.ones(len(collection), np.bool_)
     if drop_empty:
@@ -62,11 +55,16 @@ def run_in_memory(
     with replacing_together():
         with clock("writing"):
             if targets.removed is not None:
-                outside = result.against_document >= 0 if against else None
+                outside = result.against_document >= 0 if request.against else None
                 write_table(targets.removed, _spans(result, collection, known, outside))
             changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
             write_rows(
-                collection, kept, targets.output, convert=targets.convert, texts=changed, **how
+                collection,
+                kept,
+                targets.output,
+                convert=targets.convert,
+                texts=changed,
+                **threads_and_progress(request.run),
             )
         if targets.report is not None:
             run = line_run(result, texts, known.texts, collection.ids, known.ids)

@@ -1,10 +1,10 @@
-"""What is to be done: shared by the stages of a run."""
+"""The state of a run on disk, which hands each stage what it needs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
+from fastlsh.files.requests import OnMessage, Request
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import COLUMNAR, Place, Source, Teller
 from fastlsh.parallel import RunOptions
@@ -15,27 +15,48 @@ from fastlsh.parameters import SearchParams
 class Job:
     """A run on files."""
 
+    request: Request
     work: WorkDirectory
     sources: list[Source]
     """Those of `against` first: a document's number is its place in all of them."""
     known: int
     """How many of these are of `against`."""
-    params: SearchParams
-    options: RunOptions
     budget: Budget
-    skip: bool
-    """Whether bad rows are left out; if not, they raise."""
     uniform: bool
     """Whether the inputs must have the same columns, for their rows go into one file."""
-    tell: Callable[[str], None]
-    """Is called with what the run has to say."""
-    cutting: Cutting | None = None
-    """How documents are cut into pieces, which are then what is numbered; None: they are not."""
-    limit: int | None = None
-    """How many documents are read, without those of `against`; None: all."""
+
+    @property
+    def params(self) -> SearchParams:
+        """What is searched for."""
+        return self.request.search
+
+    @property
+    def options(self) -> RunOptions:
+        """Threads and progress."""
+        return self.request.run
+
+    @property
+    def cutting(self) -> Cutting | None:
+        """How documents are cut into pieces, which then have the numbers; None: they are not."""
+        return self.request.cutting
+
+    @property
+    def skip(self) -> bool:
+        """Whether bad rows are left out; if not, they raise."""
+        return self.request.read.on_error == "skip"
+
+    @property
+    def limit(self) -> int | None:
+        """How many documents are read, without those of `against`; None: all."""
+        return self.request.read.limit
+
+    @property
+    def tell(self) -> OnMessage:
+        """Is called with each message of the run."""
+        return self.request.engine.on_message
 
     def is_large(self, source: int, place: Place) -> bool:
-        """Whether a block, for it has a long row, is one that no other is to be held beside."""
+        """Whether one long row makes a block so large that it must be processed alone."""
         if self.sources[source].format in COLUMNAR:
             return False
         return place.stop - place.start > 4 * self.budget.block

@@ -5,13 +5,13 @@ import os
 import sys
 from binascii import crc32
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
 from fastlsh.files.run.workdir import MANIFEST, OVER, WorkDirectory
-from fastlsh.io import Source, exists, identity, open_raw
+from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
 FORMAT = 1
@@ -104,6 +104,10 @@ def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     return ""
 
 
+ROWS = fields(Options)
+"""The options that decide which documents a file has."""
+
+
 def _fingerprint(source: Source) -> dict[str, Any]:
     known = identity(source)
     if known is None and not exists(source.path):
@@ -119,7 +123,7 @@ def _fingerprint(source: Source) -> dict[str, Any]:
         raise source.error(error.strerror or str(error)) from error
     return {
         "path": source.path,
-        "options": _plain(asdict(source.options)),
+        "options": {each.name: _plain(getattr(source.options, each.name)) for each in ROWS},
         "size": known.size,
         "time": known.time,
         "checksum": crc32(tail, crc32(head)),

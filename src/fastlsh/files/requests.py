@@ -1,0 +1,240 @@
+"""A request: what a public function on files was asked for, checked once and passed on whole."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, TypedDict
+
+from fastlsh.arguments import check_choice
+from fastlsh.files.budget import free_memory, parse_memory
+from fastlsh.files.cutting import Cutting
+from fastlsh.io import (
+    Paths,
+    ReadKeywords,
+    ReadOptions,
+    RunPaths,
+    Source,
+    check_used,
+    expand,
+    is_folder_output,
+    is_remote,
+    is_written_in_place,
+)
+from fastlsh.keywords import made, taken
+from fastlsh.parallel import RunKeywords, RunOptions
+from fastlsh.parameters import RemovalKeywords, SearchKeywords, SearchParams
+from fastlsh.texts import Shingler
+
+Path = str | os.PathLike[str]
+OnMessage = Callable[[str], None]
+
+
+class Engine(Enum):
+    """Where the work is done."""
+
+    AUTO = "auto"
+    MEMORY = "memory"
+    DISK = "disk"
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Where a run works, what it may take, and where it leaves what it has done."""
+
+    engine: Engine
+    memory: int
+    """Bytes."""
+    work: str | None
+    keep_work: bool
+    restart: bool
+    on_message: OnMessage
+
+    @classmethod
+    def of(
+        cls,
+        engine: str = "auto",
+        memory: int | str | None = None,
+        work: Path | None = None,
+        keep_work: bool = False,
+        restart: bool = False,
+        on_message: OnMessage | None = None,
+    ) -> "EngineOptions":
+        """Check the arguments of a public function.
+
+        Parameters
+        ----------
+        engine
+            "memory", "disk", or "auto": on disk if the estimate of the memory that is needed is
+            more than `memory`.
+        memory
+            Bytes, or a text like "4G", that the run may take: at least 256 MB. Default: half of
+            the free memory.
+        work
+            The directory of a run on disk; default: the output's name with ``.work`` behind it.
+        keep_work
+            Whether to keep it after a complete run.
+        restart
+            Whether to discard the work of an earlier run instead of continuing it.
+        on_message
+            A function that is called with each message of the run: which engine was chosen, and
+            why; or that a family is larger than the memory.
+        """
+        if memory is None:
+            size = free_memory() // 2
+        else:
+            size = parse_memory(memory) if isinstance(memory, str) else int(memory)
+        chosen = Engine(check_choice(engine, "engine"))
+        folder = None if work is None else os.fspath(work)
+        return cls(chosen, size, folder, keep_work, restart, on_message or (lambda _: None))
+
+    def work_of(self, output: str | None) -> str | None:
+        """Return the work directory of a run with this output, if it may need one."""
+        return work_directory(self.engine.value, self.work, output)
+
+
+class EngineKeywords(TypedDict, total=False):
+    """The keyword arguments of `EngineOptions.of`, for type checkers."""
+
+    engine: str
+    memory: int | str | None
+    work: Path | None
+    keep_work: bool
+    restart: bool
+    on_message: OnMessage | None
+
+
+class FilePairKeywords(SearchKeywords, ReadKeywords, EngineKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `near_duplicate_files`, for type checkers."""
+
+
+class FileRemovalKeywords(RemovalKeywords, ReadKeywords, EngineKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `deduplicate_files`, for type checkers."""
+
+
+SHARED = (SearchParams.of, ReadOptions, EngineOptions.of, RunOptions.of)
+"""Where the keyword arguments of functions on files are described."""
+
+READ_ONLY_INSIDE = frozenset({"priority", "tokens"})
+"""The fields of `ReadOptions` that follow from other arguments."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is searched for, in which files, how these are read, and how it is run."""
+
+    inputs: list[str]
+    against: list[str]
+    search: SearchParams
+    read: ReadOptions
+    engine: EngineOptions
+    run: RunOptions
+    cutting: Cutting | None = None
+    """How documents are cut into pieces; None: they are not."""
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Paths,
+        against: Paths,
+        search: SearchParams,
+        keywords: Mapping[str, Any],
+        *,
+        cutting: Cutting | None = None,
+        **read: Any,
+    ) -> "Request":
+        """Check the shared keyword arguments of a public function.
+
+        Parameters
+        ----------
+        keywords
+            Of the function: those of `SHARED`.
+        **read
+            The fields of `READ_ONLY_INSIDE`.
+        """
+        return cls(
+            paths(inputs), paths(against), search, made(ReadOptions, {**keywords, **read}),
+            made(EngineOptions.of, keywords), made(RunOptions.of, keywords), cutting,
+        )  # fmt: skip
+
+    @property
+    def read_against(self) -> ReadOptions:
+        """How the reference collection is read: it needs no priority and has no limit."""
+        return replace(self.read, priority=None, limit=None)
+
+    def on_disk(self) -> "Request":
+        """Return the same request, to be worked on by the engine on disk."""
+        return replace(self, engine=replace(self.engine, engine=Engine.DISK))
+
+    def input_files(self, *, mixed: bool) -> list[Source]:
+        """Return the files that the inputs stand for."""
+        options = self.read
+        return expand(
+            self.inputs, options.format, options, recursive=options.recursive, mixed=mixed
+        )
+
+    def against_files(self) -> list[Source]:
+        """Return the files of the reference collection."""
+        if not self.against:
+            return []
+        options = self.read_against
+        return expand(
+            self.against, options.format, options, recursive=options.recursive, mixed=True
+        )
+
+    def run_paths(self, sources: list[Source], before: list[Source]) -> RunPaths:
+        """Return what a run reads, for a check of the other paths against it.
+
+        Parameters
+        ----------
+        sources, before
+            The files of the inputs, and those of the reference collection.
+        """
+        key = self.search.shingler.key
+        paths = RunPaths(format=self.read.format, recursive=self.read.recursive)
+        paths.reads(None, self.inputs, sources)
+        paths.reads("against", self.against, before)
+        paths.reads_file("key", None if key is None else key.path)
+        return paths
+
+    def check_used(self, sources: list[Source]) -> None:
+        """Raise ValueError if an option says how to read what none of the files is."""
+        check_used(self.read, sources, cut=self.cutting is not None)
+
+
+def search_params(threshold: float, keywords: Mapping[str, Any]) -> tuple[SearchParams, bool]:
+    """Return the parameters of a search in files, and whether its documents are token ids."""
+    search, tokens = tokens_as_words(taken(SearchParams.of, keywords))
+    return SearchParams.of(threshold, **search), tokens
+
+
+def tokens_as_words(search: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the parameters of a search in files, and whether its documents are token ids.
+
+    These are read as words of their digits, which have the same hashes.
+    """
+    shingler = search.get("shingler")
+    if not isinstance(shingler, Shingler) or shingler.unit != "token":
+        return search, False
+    return {**search, "shingler": replace(shingler, unit="word")}, True
+
+
+def work_directory(engine: str, work: str | None, output: str | None) -> str | None:
+    """Return the work directory of a run, by default the output's name with ``.work`` behind it.
+
+    It is None if the engine is memory, or if the output, which is not a local file, gives no name.
+    """
+    if engine == "memory":
+        return None
+    if work is not None or output is None or is_remote(output):
+        return work
+    if is_written_in_place(output) and not is_folder_output(output):
+        return None
+    return f"{output.rstrip('/')}.work"
+
+
+def paths(given: Paths) -> list[str]:
+    """Return one or more paths as a list."""
+    if isinstance(given, (str, os.PathLike)):
+        return [os.fspath(given)]
+    return [os.fspath(path) for path in given]
