@@ -19,7 +19,7 @@ ROOMS = [
     "keyed", "parallel",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
-    "reporting", "conformance", "files", "integrations", "", "cli", "__main__",
+    "reporting", "files", "integrations", "", "cli", "__main__",
 ]  # fmt: skip
 # The public package itself ("") stands between what it shows and the command line.
 
@@ -32,7 +32,7 @@ ONLY = {
 }
 """Rooms that may import still less."""
 
-NOT_IN = {"compat": {"search"}, "conformance": {"compat"}}
+NOT_IN = {"compat": {"search"}}
 """Rooms before it that a room may not import."""
 
 # Never at import: numpy is the only requirement.

@@ -113,7 +113,7 @@ _ROOM_OF = {
 }
 """What many programs never use is imported when it is asked for."""
 
-_ROOMS = {*_ROOM_OF.values(), "conformance"}
+_ROOMS = {*_ROOM_OF.values()}
 
 
 def __getattr__(name: str) -> Any:
