@@ -1,4 +1,4 @@
-"""Writes the pinned Unicode tables, src/fastlsh/_kernels/text/unicode_tables.py.
+"""Writes the pinned Unicode tables, unicode_tables.py and .bin in src/fastlsh/_kernels/text.
 
 Needs PyICU with an ICU of exactly this version of Unicode (ICU 76 and 77 have Unicode 16):
 
@@ -8,10 +8,8 @@ The build needs neither; what this writes is committed. docs/signature-spec.md, 
 each table means. Run it with --check to compare instead of writing.
 """
 
-import base64
 import struct
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from string import punctuation
@@ -141,18 +139,18 @@ def check() -> None:
             assert (len(lower) == 1 and ord(lower) == (c + lowercase(c)) % 2**32) or c == 0x130
 
 
-def source() -> str:
-    """Return the module."""
+def source() -> tuple[str, bytes]:
+    """Return the module, and the data beside it."""
     shape, data = [], b""
     for name, form, values in sections():
         shape.append((name, form, len(values)))
         data += struct.pack(f"<{len(values)}{form}", *values)
-    text = base64.b64encode(zlib.compress(data, 9)).decode()
-    lines = [f'    b"{text[i : i + 92]}"' for i in range(0, len(text), 92)]
     rows = [f'    "{name}": ("{form}", {count}),' for name, form, count in shape]
-    return "\n".join(
+    module = "\n".join(
         [
             f'"""The tables of Unicode {UNICODE}, written by .ci/unicode_tables.py."""',
+            "",
+            "from pathlib import Path",
             "",
             f'UNICODE = "{UNICODE}"',
             "",
@@ -163,17 +161,19 @@ def source() -> str:
             *rows,
             "}",
             "",
-            "# zlib, then base 64.",
-            "DATA = (",
-            *lines,
-            ")",
+            'DATA = Path(__file__).with_suffix(".bin").read_bytes()',
             "",
         ]
     )
+    return module, data
 
 
 if __name__ == "__main__":
     check()
+    module, data = source()
+    binary = OUT.with_suffix(".bin")
     if "--check" in sys.argv:
-        raise SystemExit(OUT.read_text(encoding="utf-8") != source() and f"{OUT} is not this")
-    OUT.write_text(source(), encoding="utf-8")
+        written = OUT.read_text(encoding="utf-8"), binary.read_bytes()
+        raise SystemExit(written != (module, data) and f"{OUT} or {binary} is not this")
+    OUT.write_text(module, encoding="utf-8")
+    binary.write_bytes(data)

@@ -3,20 +3,17 @@
 It reads the same pinned tables as the kernels, but nothing else of theirs.
 """
 
-import base64
 import functools
 import re
 import struct
-import zlib
 
 from fastlsh._kernels.text import unicode_tables
 
 
 def _tables():
-    data = zlib.decompress(base64.b64decode(unicode_tables.DATA))
     start, tables = 0, {}
     for name, (form, count) in unicode_tables.SECTIONS.items():
-        tables[name] = struct.unpack_from(f"<{count}{form}", data, start)
+        tables[name] = struct.unpack_from(f"<{count}{form}", unicode_tables.DATA, start)
         start += struct.calcsize(f"<{count}{form}")
     return tables
 

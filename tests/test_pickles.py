@@ -1,16 +1,12 @@
-"""Pickles of every public class, and those that were written before the classes had rooms."""
+"""Pickles of every public class."""
 
-import base64
-import json
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fastlsh
 
-WRITTEN = json.loads(Path(__file__).with_name("pickles.json").read_text(encoding="ascii"))
 TEXTS = ["the same text here", "the same text here"]
 
 MADE = {
@@ -48,23 +44,3 @@ def content(value):
 def test_what_is_pickled_comes_back(name):
     value = MADE[name]()
     assert content(pickle.loads(pickle.dumps(value))) == content(value)
-
-
-@pytest.mark.parametrize("name", sorted(MADE.keys() - {"Deduplication", "Evaluation"}))
-def test_old_pickles_load(name):
-    assert content(pickle.loads(base64.b64decode(WRITTEN[name]))) == content(MADE[name]())
-
-
-def test_an_old_deduplication_loads():
-    old = pickle.loads(base64.b64decode(WRITTEN["Deduplication"]))
-    new = MADE["Deduplication"]()
-    assert new.options.pop("priority") is None
-    assert new.options.pop("rule") == "jaccard"
-    assert new.options.pop("containment") == 1.0
-    assert content(old) == content(new)
-
-
-def test_an_old_evaluation_loads():
-    old = pickle.loads(base64.b64decode(WRITTEN["Evaluation"]))
-    assert (old.documents, old.recall.total, old.num_perm) == (2, 1, 128)
-    assert "recall" in str(old)

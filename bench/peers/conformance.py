@@ -1,4 +1,4 @@
-"""Judges each library by `fastlsh.conformance`, in a process of its own.
+"""Judges each library by `bench.conformance`, in a process of its own.
 
 Every verdict follows from fixed seeds: who runs this again gets the same. Which values each library
 has is compared with the results that are there, if they are of the same version.
@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import RESULTS, common
+from bench import RESULTS, common, conformance
 from bench.common.machine import versions
 from bench.peers.adapters import ADAPTERS, adapter, is_installed
-from fastlsh import conformance
 
 TRIALS = 1000  # as by default
 TIMEOUT = 300.0

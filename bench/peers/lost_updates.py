@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bench import common
+from bench.conformance.documents import Maker
 from bench.peers.contenders import K
-from fastlsh.conformance.documents import Maker
 
 SIZES = (4, 8, 30, 128, 1000, 5000)
 SETS = 200

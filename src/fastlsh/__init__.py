@@ -5,9 +5,7 @@
 [True, False, True]
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from fastlsh import _startup  # noqa: F401  (first, for Ctrl-C during the other imports)
@@ -113,7 +111,7 @@ _ROOM_OF = {
 }
 """What many programs never use is imported when it is asked for."""
 
-_ROOMS = {*_ROOM_OF.values(), "conformance"}
+_ROOMS = {*_ROOM_OF.values()}
 
 
 def __getattr__(name: str) -> Any:
@@ -129,20 +127,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Moved(ModuleType):
-    """A module by the name that it had before there were rooms: pickles know it."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(_MOVED[self.__name__]), name)
-
-
-_MOVED = {
-    "fastlsh.explain.result": "fastlsh.explanation",
-    "fastlsh.minhash": "fastlsh.signatures",
-    "fastlsh.presets.preset": "fastlsh.presets",
-    "fastlsh.schemes": "fastlsh.signatures.schemes",
-    "fastlsh.shingling": "fastlsh.texts",
-}
-sys.modules.update((name, _Moved(name)) for name in _MOVED)

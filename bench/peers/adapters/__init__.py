@@ -1,4 +1,4 @@
-"""Each library as an adapter of `fastlsh.conformance`, at k = 128 with 16 bands of 8 rows."""
+"""Each library as an adapter of `bench.conformance`, at k = 128 with 16 bands of 8 rows."""
 
 import importlib.util
 import os
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
+from bench.conformance import Adapter
 from bench.peers.adapters.datasketch import Bloom, Datasketch
 from bench.peers.adapters.fastsketch import FOLDER, Avx512, FastSketch
 from bench.peers.adapters.gaoya import Gaoya
@@ -13,7 +14,6 @@ from bench.peers.adapters.lsh import Lsh
 from bench.peers.adapters.minhashlib import Minhashlib
 from bench.peers.adapters.ours import Tokens, texts
 from bench.peers.adapters.rensa import CMinHash, Rensa, Rho
-from fastlsh.conformance import Adapter
 
 COMPAT = "fastlsh.compat.datasketch"
 SCHEMES = ("affine32", "affine64", "legacy")

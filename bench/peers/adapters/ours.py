@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastlsh
+from bench.conformance import Fastlsh
 from bench.peers.adapters.base import BANDS, ROWS, K
-from fastlsh.conformance import Fastlsh
 
 PARAMS = fastlsh.LSHParams(BANDS, ROWS)
 

@@ -92,10 +92,6 @@ class Deduplication(Table):
         self.options = dict(options or {})
         self.seconds = dict(seconds or {})
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the state of a pickle; older ones know one rule."""
-        self.__dict__.update({"rule": "jaccard", "containment": 1.0}, **state)
-
     @property
     def selected(self) -> NDArray[np.int64]:
         """The numbers of the kept documents, int64, ascending."""

@@ -56,9 +56,6 @@ class Pairs(Table):
         self.documents = documents
         self.empty = empty
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"estimate": None, **state})  # older pickles have no estimates
-
     @property
     def left_id(self) -> list[Any]:
         """The ids of the left documents; their numbers if no ids were given."""

@@ -122,10 +122,6 @@ class Shingler:
         # Without the plan, which is made again.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # An older pickle lacks the steps that came later.
-        self.__dict__.update({field.name: field.default for field in fields(self)}, **state)
-
     def __post_init__(self) -> None:
         check_choice(self.unit, "unit")
         # Plain ones, which go into JSON.

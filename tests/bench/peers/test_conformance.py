@@ -6,10 +6,10 @@ from argparse import Namespace
 import pytest
 
 from bench.common.machine import versions
+from bench.conformance import Verdict, check
 from bench.peers import conformance as judge
 from bench.peers.adapters import ADAPTERS, adapter, is_installed
 from bench.report.conformance import facts, verdicts
-from fastlsh.conformance import Verdict, check
 
 OPTIONS = {"only": None, "html": None, "quick": True}
 

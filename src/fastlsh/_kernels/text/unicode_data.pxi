@@ -1,6 +1,4 @@
-# The pinned tables of Unicode, unpacked when the module is imported and constant from then on.
-
-from binascii import a2b_base64
+# The pinned tables of Unicode, read when the module is imported and constant from then on.
 
 import numpy as np
 
@@ -8,22 +6,16 @@ from libc.stdint cimport uint16_t, uint32_t
 
 from fastlsh._kernels.text import unicode_tables
 
-try:
-    from zlib import decompress
-except ImportError:
-    from fastlsh._kernels.text.inflate import decompress
 
-
-def _unpacked():
-    data = decompress(a2b_base64(unicode_tables.DATA))
+def _read_tables():
     start = 0
     for name, (form, count) in unicode_tables.SECTIONS.items():
-        values = np.frombuffer(data, "<u2" if form == "H" else "<u4", count, start)
+        values = np.frombuffer(unicode_tables.DATA, "<u2" if form == "H" else "<u4", count, start)
         yield name, values.astype(np.uint16 if form == "H" else np.uint32)
         start += values.nbytes
 
 
-cdef dict _tables = dict(_unpacked())
+cdef dict _tables = dict(_read_tables())
 
 
 cdef const uint16_t* _words(name) except NULL:

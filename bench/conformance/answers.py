@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.conformance.guard import AdapterError
-from fastlsh.conformance.text import one_line
+from bench.conformance.guard import AdapterError
+from bench.conformance.text import one_line
 
 
 def as_signatures(answer: Any, n: int) -> NDArray[Any]:

@@ -3,8 +3,9 @@
 import json
 import re
 
-from fastlsh import MinHasher, conformance
-from fastlsh.conformance import Fastlsh, Finding, Report, Verdict
+from bench import conformance
+from bench.conformance import Fastlsh, Finding, Report, Verdict
+from fastlsh import MinHasher
 
 EVIL = "<script>alert(1)</script>\x1b[2J\u202e\nx"
 FINDINGS = (

@@ -1,6 +1,6 @@
 """A `Report` as plain text."""
 
-from fastlsh.conformance.data import ReportData
+from bench.conformance.data import ReportData
 from fastlsh.html import replaced, shortened
 
 

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.banding import LSHParams
-from fastlsh.conformance.documents import exact
-from fastlsh.conformance.estimates import Outcome
-from fastlsh.conformance.lab import Lab
-from fastlsh.conformance.limits import (
+from bench.conformance.documents import exact
+from bench.conformance.estimates import Outcome
+from bench.conformance.lab import Lab
+from bench.conformance.limits import (
     FALSE_ALARM,
     correlation_limit,
     count_excess,
     count_limit,
     spread_limit,
 )
+from fastlsh.banding import LSHParams
 
 SIZE = 999
 FOUND = (0.1, 0.5, 0.9)

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.conformance.adapter import parts_of
-from fastlsh.conformance.answers import as_estimates, as_flags, as_keys, as_signatures
-from fastlsh.conformance.documents import DocumentPairs, Maker, exact
-from fastlsh.conformance.guard import AdapterError, call
+from bench.conformance.adapter import parts_of
+from bench.conformance.answers import as_estimates, as_flags, as_keys, as_signatures
+from bench.conformance.documents import DocumentPairs, Maker, exact
+from bench.conformance.guard import AdapterError, call
 
 
 class Cell(NamedTuple):

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from fastlsh.conformance.text import one_line
+from bench.conformance.text import one_line
 
 
 class AdapterError(Exception):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.conformance.estimates import Outcome
-from fastlsh.conformance.guard import call
-from fastlsh.conformance.lab import Lab
+from bench.conformance.estimates import Outcome
+from bench.conformance.guard import call
+from bench.conformance.lab import Lab
 
 SIZES = (1, 2, 7, 30, 128, 999, 3000)
 THREADS = 4

@@ -5,8 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from fastlsh import MinHasher, Shingler, conformance
-from fastlsh.conformance import Fastlsh, Verdict
+from bench import conformance
+from bench.conformance import Fastlsh, Verdict
+from fastlsh import MinHasher, Shingler
 
 TRIALS = 500
 SOUND = MinHasher(threads=1)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fastlsh.conformance.data import Finding, ReportData
-from fastlsh.conformance.page import as_body, as_page
-from fastlsh.conformance.text import as_table
+from bench.conformance.data import Finding, ReportData
+from bench.conformance.page import as_body, as_page
+from bench.conformance.text import as_table
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Report(ReportData):
     library : str
         The name of the adapter.
     findings : tuple of Finding
-        In the order of `fastlsh.conformance.CHECKS`.
+        In the order of `bench.conformance.CHECKS`.
     trials : int
         How many pairs each measurement had.
     seed : int

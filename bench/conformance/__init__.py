@@ -1,6 +1,6 @@
 """Judges any MinHash library by what theory promises: `check`, with an `Adapter` for it."""
 
-from fastlsh.conformance.adapter import (
+from bench.conformance.adapter import (
     Adapter,
     BandKeys,
     Candidates,
@@ -8,10 +8,10 @@ from fastlsh.conformance.adapter import (
     Filter,
     Signatures,
 )
-from fastlsh.conformance.data import Finding, Verdict
-from fastlsh.conformance.ours import Fastlsh
-from fastlsh.conformance.result import Report
-from fastlsh.conformance.running import CHECKS, check
+from bench.conformance.data import Finding, Verdict
+from bench.conformance.ours import Fastlsh
+from bench.conformance.result import Report
+from bench.conformance.running import CHECKS, check
 
 __all__ = [
     "CHECKS",

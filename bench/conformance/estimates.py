@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from fastlsh.conformance.data import Numbers
-from fastlsh.conformance.lab import Lab
-from fastlsh.conformance.limits import (
+from bench.conformance.data import Numbers
+from bench.conformance.lab import Lab
+from bench.conformance.limits import (
     correlation_limit,
     count_excess,
     count_limit,

@@ -1,6 +1,6 @@
 """A `Report` as HTML."""
 
-from fastlsh.conformance.data import Finding, ReportData, Verdict
+from bench.conformance.data import Finding, ReportData, Verdict
 from fastlsh.html import described, escaped, whole_page
 
 PAGE = """

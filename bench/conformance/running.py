@@ -5,15 +5,15 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from bench.conformance import banding, estimates, sets
+from bench.conformance.adapter import Adapter
+from bench.conformance.data import Finding, Verdict
+from bench.conformance.estimates import Outcome
+from bench.conformance.guard import AdapterError, HangError
+from bench.conformance.lab import Lab
+from bench.conformance.limits import FALSE_ALARM
+from bench.conformance.result import Report
 from fastlsh.arguments import check_integer, check_number
-from fastlsh.conformance import banding, estimates, sets
-from fastlsh.conformance.adapter import Adapter
-from fastlsh.conformance.data import Finding, Verdict
-from fastlsh.conformance.estimates import Outcome
-from fastlsh.conformance.guard import AdapterError, HangError
-from fastlsh.conformance.lab import Lab
-from fastlsh.conformance.limits import FALSE_ALARM
-from fastlsh.conformance.result import Report
 
 
 class _Check(NamedTuple):
