@@ -173,10 +173,10 @@ def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypat
     inputs, command, _ = nine
     blocks_again = gather.blocks_again
 
-    def spoil(job, records):
+    def spoil(job, records, **more):
         if records and records[0][1].source == 6:
             inputs[6].write_bytes(inputs[5].read_bytes())
-        return blocks_again(job, records)
+        return blocks_again(job, records, **more)
 
     monkeypatch.setattr(write, "blocks_again", spoil)
     line = line_of(capfd, command)

@@ -52,8 +52,7 @@ def estimate(
     A row or a batch that is too large for the memory ends the look into its file. `limit` is how
     many documents are read; None: all.
     """
-    step = max(len(sources) // LOOKS, 1)
-    looked = sources[::step][:LOOKS]
+    looked = sampled(sources)
     measured = _measured(looked)
     size = int(sum(_size(source) * _expansion(source, measured) for source in sources))
     seen_rows = seen_bytes = seen_pieces = 0
@@ -80,6 +79,12 @@ def estimate(
         signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
         memory = size + documents * PER_DOCUMENT + signed * (each + PER_PIECE)
     return Estimate(documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2))
+
+
+def sampled(sources: list[Source]) -> list[Source]:
+    """Return the files that are looked into."""
+    step = max(len(sources) // LOOKS, 1)
+    return sources[::step][:LOOKS]
 
 
 def per_document(params: SearchParams) -> int:

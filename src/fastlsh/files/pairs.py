@@ -88,7 +88,7 @@ def _pairs(request: Request, target: str | None, most: int, estimates: bool) -> 
         table_format(target)
         check_target(target)
     request.check_used(sources)
-    choice = select_engine(request, sources, 0, target)
+    choice = select_engine(request, sources, 0, target, rows_written=False)
     clock = Stopwatch()
     shared: dict[str, Any] = {
         "threshold": request.search.threshold,

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fastlsh.errors import RoomError
 from fastlsh.files.budget import Budget
-from fastlsh.files.estimate import choose, estimate_of, per_document
+from fastlsh.files.estimate import choose, estimate_of, per_document, sampled
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
@@ -18,6 +18,7 @@ from fastlsh.io import (
     Output,
     RunPaths,
     Source,
+    bytes_of_pages,
     check_outputs,
     check_target,
     is_folder_output,
@@ -99,6 +100,7 @@ def select_engine(
     output: str | None,
     *,
     uniform: bool = False,
+    rows_written: bool = True,
 ) -> EngineChoice:
     """Choose the engine, and say which.
 
@@ -112,6 +114,8 @@ def select_engine(
         What the work directory is named after by default.
     uniform
         Whether the inputs must have the same columns.
+    rows_written
+        Whether kept rows are written, for which all columns are read.
     """
     engine, search = request.engine, request.search
     choice = choose(request, sources, known)
@@ -131,6 +135,8 @@ def select_engine(
         uniform,
     )  # fmt: skip
     job.tell(f"engine: {choice.reason}, with {amount(engine.memory)} of memory, in {work.path}")
+    if rows_written:
+        _tell_of_wide_rows(job)
     needed = estimate_of(request, sources, known).disk - work.size()
     free = shutil.disk_usage(_nearest_existing(work.path)).free
     if needed > free:
@@ -169,6 +175,19 @@ def changing_over(
         # here, where nothing holds what was read any more
         tell(f"{path}: there is more text than estimated: the run starts over on disk")
         return run(request.on_disk())
+
+
+def _tell_of_wide_rows(job: Job) -> None:
+    """Say so if the columns of a Parquet file take more memory than was given."""
+    tables = [source for source in job.sources[job.known :] if source.format == "parquet"]
+    for source in sampled(tables):
+        columns, size = bytes_of_pages(source)
+        if size > job.request.engine.memory // 2:
+            job.tell(
+                f"{source.path}: to write its rows takes about {amount(size)} of memory on top,"
+                f" because pages of all {columns:,} columns are held at a time"
+            )
+            return
 
 
 def _nearest_existing(path: pathlib.Path) -> pathlib.Path:

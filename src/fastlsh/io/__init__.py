@@ -17,6 +17,7 @@ from fastlsh.io.blocks import (
     in_order,
 )
 from fastlsh.io.blocks.messages import largest_batch
+from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.dictionaries import without_repetition
@@ -70,6 +71,7 @@ __all__ = [
     "Teller",
     "again",
     "behind",
+    "bytes_of_pages",
     "check_outputs",
     "check_rows_output",
     "check_target",

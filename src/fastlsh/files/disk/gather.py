@@ -79,8 +79,13 @@ def bytes_gathered(job: Job) -> int:
     return sum(state.get("sizes", {}).values())
 
 
-def blocks_again(job: Job, records: list[tuple[int, BlockRecord]]) -> Iterator[Any]:
-    """Yield (number of the first document, record, block) of what has been signed, in order."""
+def blocks_again(
+    job: Job, records: list[tuple[int, BlockRecord]], *, whole: bool = False
+) -> Iterator[Any]:
+    """Yield (number of the first document, record, block) of what has been signed, in order.
+
+    `whole`: the rows will be asked for, and not only the documents, so that all columns are read.
+    """
     start = 0
     while start < len(records):
         stop = start
@@ -92,6 +97,7 @@ def blocks_again(job: Job, records: list[tuple[int, BlockRecord]]) -> Iterator[A
             job.sources[source],
             [record.place for _, record in of_file],
             {row for _, record in of_file for row in record.bad},
+            whole=whole,
         )
         for (first, record), block in zip(of_file, blocks, strict=True):
             yield first, record, block

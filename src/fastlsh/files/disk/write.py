@@ -135,7 +135,7 @@ def _write(
     source = job.sources[records[0][1].source]
     writer = None
     with ExitStack() as stack:
-        blocks = blocks_again(job, records)
+        blocks = blocks_again(job, records, whole=True)
         pieces = in_order(
             blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].place)
         )

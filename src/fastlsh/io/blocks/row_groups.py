@@ -1,12 +1,18 @@
 """How much memory the rows of a row group take when they are decoded."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastlsh.io.errors import pyarrow
 from fastlsh.io.row_sizes import value_sizes
+from fastlsh.io.sources import Source
+from fastlsh.io.streams import open_arrow
+
+GROUPS = 4
+"""Row groups of a file that are looked at."""
 
 LARGE = 4
 """Times the size of a block: from there on, row groups are read in parts, one after the other."""
@@ -37,6 +43,26 @@ class Decoded(NamedTuple):
         rows = -(-self.rows * size // max(self.plain, 1))
         likely = int(2 * size / max(self.likely, 1))
         return max(1, min(rows, likely, int(DOUBTFUL * size / max(self.most, 1))))
+
+
+PAGE = 1 << 20
+"""Bytes of a page, or of the values of a dictionary, at most; a writer may choose another size."""
+
+
+def bytes_of_pages(source: Source) -> tuple[int, int]:
+    """Return how many columns a Parquet file has, and about how many bytes their pages take.
+
+    Rows are written with all columns, of each of which pyarrow then holds a page and a dictionary,
+    both as they are stored and decoded. Of a file that cannot be read, it is 0.
+    """
+    columns = most = 0
+    with suppress(Exception), open_arrow(source) as file:  # it is reported where it is read
+        metadata = pyarrow(source.path, "pyarrow.parquet").read_metadata(file)
+        columns = metadata.num_columns
+        for group in map(metadata.row_group, range(min(metadata.num_row_groups, GROUPS))):
+            sizes = (group.column(n).total_uncompressed_size for n in range(columns))
+            most = max(most, sum(2 * min(size, 2 * PAGE) for size in sizes))
+    return columns, most
 
 
 def decoded_size(

@@ -1,0 +1,133 @@
+"""What a run on disk takes: measured in processes of their own."""
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+
+from shards import WORDS
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="measures as Linux does")
+
+LIMIT = 300
+"""Megabytes that are given."""
+
+MORE = 100
+"""Megabytes that the allocators may keep besides."""
+
+RUN = """
+import re, sys, threading, time
+from fastlsh.cli import main
+
+most = 0
+
+def watch():
+    # Mapped files do not count: the system takes their memory back when it needs it.
+    global most
+    while True:
+        with open("/proc/self/status") as file:
+            most = max(most, int(re.search(r"RssAnon:\\s+(\\d+)", file.read())[1]))
+        time.sleep(0.002)
+
+threading.Thread(target=watch, daemon=True).start()
+status = main(sys.argv[1:])
+print(status, most // 1024)
+"""
+
+
+def peak(*arguments, memory=LIMIT):
+    """Run a command with so much memory; return its status, its peak in megabytes, and messages."""
+    command = [*map(str, arguments), "--memory", f"{memory}M", "--threads", "1"]
+    run = subprocess.run(
+        [sys.executable, "-c", RUN, *command], capture_output=True, text=True, check=True
+    )
+    status, megabytes = map(int, run.stdout.split()[-2:])
+    return status, megabytes, run.stderr
+
+
+def sentences(seed, count):
+    draw = random.Random(seed)
+    return [" ".join(draw.choices(WORDS, k=30)) for _ in range(count)]
+
+
+@pytest.mark.slow
+def test_one_long_row_is_refused(tmp_path):
+    path = tmp_path / "in.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        file.write(json.dumps({"text": "short"}) + "\n")
+        file.write('{"text": "')
+        for _ in range(400):
+            file.write("many words " * 100_000)
+        file.write('"}\n')
+    for engine in ("auto", "disk"):
+        out = tmp_path / "k.jsonl"
+        status, megabytes, said = peak("dedup", path, "-o", out, "--engine", engine)
+        assert status == 2
+        assert "row 2" in said
+        assert "give at least --memory" in said
+        assert megabytes < LIMIT + MORE
+        assert not out.exists()
+
+
+@pytest.mark.slow
+def test_a_row_of_nulls_that_expands(tmp_path):
+    path = tmp_path / "in.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(1000):
+            file.write(bytes(1 << 20))
+    status, megabytes, said = peak("dedup", path, "-o", tmp_path / "k.jsonl")
+    assert status == 2
+    assert "give at least --memory" in said
+    assert megabytes < LIMIT + MORE
+
+
+@pytest.mark.slow
+def test_a_file_that_expands_later(tmp_path):
+    path = tmp_path / "in.jsonl.gz"
+    with gzip.open(path, "wt", compresslevel=6) as file:
+        for text in sentences(1, 30_000):
+            file.write(json.dumps({"text": text}) + "\n")
+        template = "the same template again and again " * 400
+        for number in range(60_000):
+            file.write(json.dumps({"text": f"{template}{number % 900}"}) + "\n")
+    assert path.stat().st_size < 10 << 20
+    status, megabytes, said = peak("dedup", path, "-o", tmp_path / "k.jsonl")
+    assert status == 0
+    assert "engine: disk" in said
+    assert megabytes < LIMIT + MORE
+
+
+@pytest.mark.slow
+def test_a_dictionary_for_far_more_text_than_the_file_has(tmp_path):
+    path = tmp_path / "in.parquet"
+    texts = [" ".join(sentences(2, 40)) + str(n) for n in range(50)]
+    numbers = pa.array([n * n % 50 for n in range(200_000)], pa.int32())
+    column = pa.DictionaryArray.from_arrays(numbers, pa.array(texts))
+    assert sum(map(len, texts)) * 4000 > 1 << 30
+    pq.write_table(pa.table({"text": column}), path, row_group_size=200_000)
+    assert path.stat().st_size < 2 << 20
+    status, megabytes, _ = peak("dedup", path, "-o", tmp_path / "k.parquet", "--engine", "disk")
+    assert status == 0
+    assert megabytes < LIMIT + MORE
+
+
+@pytest.mark.slow
+def test_wide_rows_cost_nothing_where_only_texts_are_read(tmp_path):
+    path, columns, rows = tmp_path / "in.parquet", 600, 20_000
+    numbers = pa.array(random.Random(1).choices(range(2**62), k=rows), pa.int64())
+    table = pa.table({"text": sentences(3, rows), **{f"c{n}": numbers for n in range(columns)}})
+    pq.write_table(table, path, row_group_size=rows)
+    status, megabytes, said = peak("pairs", path, "-o", tmp_path / "p.tsv", "--engine", "disk")
+    assert status == 0
+    assert megabytes < LIMIT + MORE
+    assert "columns" not in said
+    # To write rows, pyarrow holds a page of each column: the run says so before it begins.
+    status, megabytes, said = peak("dedup", path, "-o", tmp_path / "k.parquet", "--engine", "disk")
+    assert status == 0
+    assert f"{columns + 1:,} columns are held" in said
