@@ -117,7 +117,7 @@ def nasty(path):
 
 def strict(path):
     texts = ["x" * 30] * 4 + family("many words ", 4)
-    result = deduplicate(texts, 1.0, shingler=Shingler("word", 2), keep=range(8))
+    result = deduplicate(texts, 1.0, shingler=Shingler("word", 2), priority=range(8))
     report(result, texts, path)
 
 
