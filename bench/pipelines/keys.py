@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bench import common
 from bench.pipelines.disk import SAMPLED, anonymous_memory, sizes
 from fastlsh.files.budget import Budget
-from fastlsh.files.disk.answers import clusters_of, kept_documents, whole_answer
+from fastlsh.files.disk.answers import answer_of_all_parts, clusters_of, kept_documents
 from fastlsh.files.disk.decide import Proof
 from fastlsh.files.disk.gather import part_name
 from fastlsh.files.disk.link import PARTS, Linked, link_inputs
@@ -158,7 +158,7 @@ def stages(job: Job, documents: int) -> dict[str, Any]:
     assert summary.repeated == 0
     linked: Linked = watch("linking", lambda: link_inputs(job, summary))
     make_answers(job, documents, linked)
-    proofs = watch("answers", lambda: whole_answer(job, linked))
+    proofs = watch("answers", lambda: answer_of_all_parts(job, linked))
     kept = watch("kept", lambda: kept_documents(job, summary, proofs))
     assert int(kept.sum()) == documents - len(proofs)
     clusters = watch("clusters", lambda: clusters_of(proofs, 0))

@@ -56,13 +56,13 @@ def test_paragraphs(run):
 @pytest.mark.parametrize("kind", ["lines", "paragraphs"])
 @pytest.mark.parametrize("size", [1, 7, 1 << 20])
 def test_wherever_a_text_is_cut(here, kind, size):
-    from fastlsh.io import again, cut, expand, identity
+    from fastlsh.io import expand, identity, read_blocks, reread_blocks
     from fastlsh.io.sources import Options
 
     text = "a\n\nb\nc\r\n\r\n \n\nd e\n\nf\n\n\n"
     put("a.txt", text * 3)
     (source,) = expand("a.txt", options=Options(split=kind))
-    blocks = list(cut(source, size))
+    blocks = list(read_blocks(source, size))
     texts = [t for block in blocks for t in block.documents().texts]
     expected = ["a", "b", "c", "d e", "f"] if kind == "lines" else ["a", "b\nc", "d e", "f"]
     assert texts == expected * 3
@@ -70,7 +70,7 @@ def test_wherever_a_text_is_cut(here, kind, size):
     if kind == "paragraphs":
         assert whole == (text * 3).encode()
     places = [block.place for block in blocks]
-    found = again(source, places, known=identity(source))
+    found = reread_blocks(source, places, known=identity(source))
     assert [t for block in found for t in block.documents().texts] == texts
 
 

@@ -20,7 +20,7 @@ class Terminal(io.StringIO):
 STAGES = [
     (sign, "_sign", "documents are signed"),
     (link, "_families", "finished are signing; linking follows"),
-    (gather, "blocks_again", "finished are signing, linking; gathering follows"),
+    (gather, "reread_signed_blocks", "finished are signing, linking; gathering follows"),
     (answers, "answers", "finished are signing, linking, gathering; decisions follows"),
     (write, "_write", "finished are signing, linking, gathering, decisions; writing follows"),
 ]

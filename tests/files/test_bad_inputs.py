@@ -57,7 +57,7 @@ def signed_files(monkeypatch):
             seen.add(Path(source.path).name)
             yield block
 
-    monkeypatch.setattr(sign, "cut", seeing)
+    monkeypatch.setattr(sign, "read_blocks", seeing)
     return seen
 
 
@@ -171,14 +171,14 @@ def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
 
 def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypatch, capfd):
     inputs, command, _ = nine
-    blocks_again = gather.blocks_again
+    reread_signed_blocks = gather.reread_signed_blocks
 
     def spoil(job, records, **more):
         if records and records[0][1].source == 6:
             inputs[6].write_bytes(inputs[5].read_bytes())
-        return blocks_again(job, records, **more)
+        return reread_signed_blocks(job, records, **more)
 
-    monkeypatch.setattr(write, "blocks_again", spoil)
+    monkeypatch.setattr(write, "reread_signed_blocks", spoil)
     line = line_of(capfd, command)
     assert line.startswith(f"{inputs[6]}: ")
     assert "changed" in line

@@ -18,7 +18,7 @@ from fastlsh.files.budget import (
     least_memory,
     parse_memory,
 )
-from fastlsh.io import Options, Source, cut, in_order
+from fastlsh.io import Options, Source, ordered_map, read_blocks
 from fastlsh.parameters import SearchParams
 from shards import rows_of, small_budget, write_shards
 
@@ -95,7 +95,7 @@ def test_no_other_block_is_held_beside_one_that_is_alone():
     def work(number):
         return number
 
-    done = in_order(blocks(), work, 3, alone=lambda number: number % 10 == 7)
+    done = ordered_map(blocks(), work, 3, alone=lambda number: number % 10 == 7)
     found = []
     for number in done:
         if number % 10 == 7:
@@ -116,9 +116,9 @@ def test_the_length_of_a_row(tmp_path, suffix, size, end):
     path.write_text("\n".join(rows) + end)
     length = len(rows[-1].encode()) + len(end)
     source = Source(str(path), suffix, None, Options())
-    assert len(list(cut(source, size, most=length))) >= 1
+    assert len(list(read_blocks(source, size, most=length))) >= 1
     with pytest.raises(LongRowError) as caught:
-        list(cut(source, size, most=300))
+        list(read_blocks(source, size, most=300))
     assert caught.value.row == len(rows)
     assert 0 <= length - caught.value.size <= 1
 

@@ -4,7 +4,7 @@ import io
 from contextlib import contextmanager
 
 from fastlsh.io import places, reading
-from fastlsh.io.blocks import cut
+from fastlsh.io.blocks import read_blocks
 from fastlsh.io.places import Identity
 from fastlsh.io.sources import Source
 
@@ -20,7 +20,7 @@ def held(path, code, form, compression=None, block=1 << 16):
         (reading, "expand"): lambda _inputs, _format, options, **_how: [
             Source(path, form, compression, options)
         ],
-        (reading, "cut"): lambda source, **how: cut(source, block, **how),
+        (reading, "read_blocks"): lambda source, **how: read_blocks(source, block, **how),
     }
     real = {place: getattr(*place) for place in instead}
     try:

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 from fastlsh import Index
-from fastlsh.index import stored
+from fastlsh.index import database
 from fastlsh.index.sqlite import levels, store
 
 KINDS = ["memory", "sqlite", "sqlite, many runs", "redis"]
@@ -71,8 +71,8 @@ def backend(request, tmp_path_factory):
             patch.setattr(store, "RECENT", 5)
             patch.setattr(store, "BLOCK", 7)
             patch.setattr(levels, "TOGETHER", 3)
-            patch.setattr(stored, "ASKED", 9)
-            patch.setattr(stored, "COMPARED", 6)
+            patch.setattr(database, "ASKED", 9)
+            patch.setattr(database, "COMPARED", 6)
         made = Backend(kind, place)
         yield made
         made.close()

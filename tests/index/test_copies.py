@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import strategies
 from fastlsh import Index, LSHParams, Shingler, band_keys, deduplicate
-from fastlsh.index import deciding, sqlite, stored
+from fastlsh.index import database, deciding, sqlite
 
 pytestmark = strategies.few_letters
 SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=4, lowercase=True)}
@@ -81,8 +81,8 @@ def sizes(request):
         if request.param == "small":
             patch.setattr(deciding, "FIRST", 5)
             patch.setattr(deciding, "GROWTH", 3)
-            patch.setattr(stored, "ASKED", 7)
-            patch.setattr(stored, "COMPARED", 30)
+            patch.setattr(database, "ASKED", 7)
+            patch.setattr(database, "COMPARED", 30)
             patch.setattr(sqlite.lookups, "FEW", 3)
         yield
 

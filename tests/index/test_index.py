@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 import oracle
 import strategies
 from fastlsh import Index, LSHParams, MinHasher, Shingler
-from fastlsh.index.memory import questions
+from fastlsh.index.memory import queries
 from index_model import M32, Model, same
 
 VERIFY = ["signature", "exact", "none"]
@@ -130,7 +130,7 @@ def check_texts(make, verify, data):
     for d, document in enumerate(documents_of(texts)):
         model.insert(d, document)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(questions, "QUESTIONS", 2)
+        patch.setattr(queries, "QUESTIONS", 2)
         found = index.query_many([*texts, *asked], limit=limit)
     for answers, document in zip(found, documents_of([*texts, *asked]), strict=True):
         assert same(answers, model.query(document, limit))

@@ -445,7 +445,7 @@ def test_a_python_without_zlib(run_python):
     done = run_python(
         "import sys; sys.modules['zlib'] = None; import fastlsh; print(fastlsh.Index)"
     )
-    assert done.stdout == "<class 'fastlsh.index.online.Index'>\n", done.stderr
+    assert done.stdout == "<class 'fastlsh.index.api.Index'>\n", done.stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout")

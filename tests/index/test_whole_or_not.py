@@ -199,7 +199,7 @@ def test_every_array_of_numpy_fails_once(name, monkeypatch):
     for nth in range(1, 1000):
         index = case.again()
         with monkeypatch.context() as patch:
-            for module in ("contents", "documents", "parts", "questions", "tables"):
+            for module in ("contents", "documents", "parts", "queries", "tables"):
                 patch.setattr(getattr(memory, module), "np", fake)
             left = nth
             with suppress(MemoryError):
@@ -222,7 +222,7 @@ def signed_before(monkeypatch):
             known[key] = memory.read_documents(settings, texts, signatures, one=one)
         return known[key]
 
-    for module in ("changing", "asking"):
+    for module in ("updates", "queries"):
         monkeypatch.setattr(f"fastlsh.index.{module}.read_documents", signed)
 
 

@@ -7,7 +7,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import Engine, Request
-from fastlsh.io import Source, cut, expanded, identity, largest_batch
+from fastlsh.io import Source, expanded, identity, largest_batch, read_blocks
 from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 
@@ -60,7 +60,7 @@ def estimate(
         try:
             if source.format == "arrow" and largest_batch(source)[0] > (memory - BASE) // PER_BATCH:
                 continue
-            block = next(iter(cut(source, LOOK, most=longest_row(memory))), None)
+            block = next(iter(read_blocks(source, LOOK, most=longest_row(memory))), None)
             found = None if block is None else block.documents()
             rows = 0 if found is None else len(found)
             if cutting is not None and found is not None:

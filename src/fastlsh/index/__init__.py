@@ -1,9 +1,9 @@
 """Buckets that fill while documents come."""
 
-from fastlsh.index.asking import known_documents
+from fastlsh.index.api import Index
 from fastlsh.index.memory import Documents, PackedTexts, packed
-from fastlsh.index.online import Index
 from fastlsh.index.publishing import exists, finish_outputs, forget, published, shown
+from fastlsh.index.queries import known_documents
 from fastlsh.index.redis import is_address
 
 __all__ = [

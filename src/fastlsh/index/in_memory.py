@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.memory import USED_WHEN_COMPACT, Documents, Tables
-from fastlsh.index.store import again
+from fastlsh.index.store import retry_until_consistent
 
 
 class Memory(Tables):
@@ -106,7 +106,7 @@ def in_memory(backend: Backend) -> Memory:
     """Return a copy in memory of any index."""
     if isinstance(backend, Memory):
         return backend.copy()
-    return again(lambda: _loaded(backend))
+    return retry_until_consistent(lambda: _loaded(backend))
 
 
 def _loaded(backend: Backend) -> Memory:

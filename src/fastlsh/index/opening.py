@@ -7,10 +7,10 @@ from typing import Any
 
 from fastlsh.index import redis, sqlite
 from fastlsh.index.backend import Backend
+from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.files import is_index
-from fastlsh.index.store import Store, again
-from fastlsh.index.stored import Stored
+from fastlsh.index.store import Store, retry_until_consistent
 
 
 def open_store(
@@ -73,9 +73,9 @@ def copy_to(backend: Backend, location: str) -> None:
     try:
         expected = {"shingler": backend.settings.search.shingler}
         store = sqlite.open_existing(location, expected, None, read_only=False, wait=0.0)
-        copy = Stored(store)
+        copy = DatabaseBackend(store)
         try:
-            again(lambda: _fill(copy, backend))
+            retry_until_consistent(lambda: _fill(copy, backend))
         finally:
             copy.close()
     except BaseException:
@@ -91,9 +91,9 @@ def _copy_to_server(backend: Backend, location: str) -> None:
     expected = {"shingler": backend.settings.search.shingler}
     store = redis.open_existing(location, expected, None, read_only=False, wait=10.0)
     assert store is not None
-    copy = Stored(store)
+    copy = DatabaseBackend(store)
     try:
-        again(lambda: _fill(copy, backend))
+        retry_until_consistent(lambda: _fill(copy, backend))
     except BaseException:
         store.forget()
         raise
@@ -101,7 +101,7 @@ def _copy_to_server(backend: Backend, location: str) -> None:
         copy.close()
 
 
-def _fill(copy: Stored, backend: Backend) -> None:
+def _fill(copy: DatabaseBackend, backend: Backend) -> None:
     with copy.batch():
         for names, documents in backend.blocks():
             copy.add(names, documents, "raise")

@@ -3,21 +3,23 @@
 from collections.abc import Callable
 from typing import Any
 
-from fastlsh.index.asking import Asking
 from fastlsh.index.backend import Backend
+from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import parameters_of
 from fastlsh.index.loading import map_index
 from fastlsh.index.memory import Documents
+from fastlsh.index.queries import IndexQueries
 from fastlsh.index.settings import Settings
-from fastlsh.index.stored import Stored
 from fastlsh.parameters import SearchParams
 
 Recipe = tuple[Callable[..., Backend], tuple[Any, ...]]
 """A function, and the arguments with which it makes a backend again."""
 
 
-def pickled(kind: type[Asking], backend: Backend) -> tuple[Callable[..., Asking], tuple[Any, ...]]:
+def pickled(
+    kind: type[IndexQueries], backend: Backend
+) -> tuple[Callable[..., IndexQueries], tuple[Any, ...]]:
     """Return how to make an index again: from its documents, or by opening its file or server.
 
     Nothing in it depends on how tables are linked, so that a later version can read it.
@@ -25,7 +27,9 @@ def pickled(kind: type[Asking], backend: Backend) -> tuple[Callable[..., Asking]
     return _made, (kind, *_recipe_of(backend))
 
 
-def _made(kind: type[Asking], make: Callable[..., Backend], given: tuple[Any, ...]) -> Asking:
+def _made(
+    kind: type[IndexQueries], make: Callable[..., Backend], given: tuple[Any, ...]
+) -> IndexQueries:
     return kind._over(make(*given))
 
 
@@ -33,7 +37,7 @@ def _recipe_of(backend: Backend) -> Recipe:
     settings = backend.settings
     threads = settings.hasher.threads
     expected = {**parameters_of(settings), "shingler": settings.search.shingler}
-    if isinstance(backend, Stored):
+    if isinstance(backend, DatabaseBackend):
         store = backend.store
         return _opened, (store.location, expected, threads, store.read_only, store.wait)
     assert isinstance(backend, Memory)
@@ -57,8 +61,8 @@ def _mapped(path: str, expected: dict[str, Any], threads: int) -> Memory:
 
 def _opened(
     location: str, expected: dict[str, Any], threads: int, read_only: bool, wait: float
-) -> Stored:
+) -> DatabaseBackend:
     """Open what must be there: an index that is gone is not created anew."""
     from fastlsh.index.opening import open_known  # most programs open none, and import faster
 
-    return Stored(open_known(location, expected, threads, read_only=read_only, wait=wait))
+    return DatabaseBackend(open_known(location, expected, threads, read_only=read_only, wait=wait))

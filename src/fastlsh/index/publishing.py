@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from fastlsh.index import redis
-from fastlsh.index.online import Index
+from fastlsh.index.api import Index
+from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.store import Store
-from fastlsh.index.stored import Stored
 from fastlsh.io import Decision, journal_path, recover, replacing_together
 
 
@@ -90,6 +90,6 @@ def forget(index: Index) -> None:
 
 
 def _store_of(index: Index) -> Store:
-    if not isinstance(index._backend, Stored):
+    if not isinstance(index._backend, DatabaseBackend):
         raise ValueError("an index in memory cannot be changed together with files")
     return index._backend.store

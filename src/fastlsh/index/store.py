@@ -103,7 +103,7 @@ def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64
 T = TypeVar("T")
 
 
-def again(ask: Callable[[], T]) -> T:
+def retry_until_consistent(ask: Callable[[], T]) -> T:
     """Repeat a query until nothing changes meanwhile, but not forever."""
     for _ in range(100):
         try:

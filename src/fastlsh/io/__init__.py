@@ -10,14 +10,15 @@ from fastlsh.io.blocks import (
     Documents,
     Limit,
     Place,
-    again,
-    behind,
-    cut,
+    background_writer,
     identity,
-    in_order,
+    ordered_map,
+    read_blocks,
+    reread_blocks,
 )
 from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.blocks.row_groups import bytes_of_pages
+from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.dictionaries import without_repetition
@@ -46,12 +47,12 @@ from fastlsh.io.table_columns import (
 )
 from fastlsh.io.tables import table_format, write_table
 from fastlsh.io.targets import check_target
-from fastlsh.io.telling import Teller
 
 __all__ = [
     "COLUMNAR",
     "STANDARD",
     "Block",
+    "ByteProgress",
     "Collection",
     "Decision",
     "Documents",
@@ -68,21 +69,17 @@ __all__ = [
     "Room",
     "RunPaths",
     "Source",
-    "Teller",
-    "again",
-    "behind",
+    "background_writer",
     "bytes_of_pages",
     "check_outputs",
     "check_rows_output",
     "check_target",
     "check_used",
     "cluster_columns",
-    "cut",
     "exists",
     "expand",
     "expanded",
     "identity",
-    "in_order",
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
@@ -90,6 +87,7 @@ __all__ = [
     "largest_batch",
     "open_output",
     "open_raw",
+    "ordered_map",
     "output_piece",
     "output_writer",
     "pair_columns",
@@ -97,11 +95,13 @@ __all__ = [
     "proof_columns",
     "pyarrow",
     "read",
+    "read_blocks",
     "read_files",
     "recover",
     "recover_outputs",
     "replacing",
     "replacing_together",
+    "reread_blocks",
     "span_columns",
     "spooled_inputs",
     "table_format",

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import Block, Head, Identity, Place, again
+from fastlsh.io.blocks import Block, Head, Identity, Place, reread_blocks
 from fastlsh.io.ids import Ids
 from fastlsh.io.sources import Source
 
@@ -42,7 +42,7 @@ class Part:
 
     def blocks(self) -> Iterator[Block]:
         """Read the file again; raises `InputError` if it has changed."""
-        return again(self.source, self.places, self.bad, self.known)
+        return reread_blocks(self.source, self.places, self.bad, self.known)
 
 
 @dataclass

@@ -8,12 +8,20 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join
-from fastlsh.io.blocks import Block, Documents, Limit, cut, identity, in_order, thread_count
+from fastlsh.io.blocks import (
+    Block,
+    Documents,
+    Limit,
+    identity,
+    ordered_map,
+    read_blocks,
+    thread_count,
+)
+from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import ReadOptions, Source
-from fastlsh.io.telling import ProgressOption, Teller
 from fastlsh.keywords import made, shares
 
 _REASONS = 10
@@ -125,7 +133,7 @@ def read_files(
     sources = expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
     strict = options.on_error == "fail"
     reader = _Reader(sources, strict, uniform, progress, most, room, options.limit)
-    for part, block, found in in_order(reader.blocks(), _parsed, thread_count(threads)):
+    for part, block, found in ordered_map(reader.blocks(), _parsed, thread_count(threads)):
         reader.take(part, block, found)
     return reader.collection()
 
@@ -133,8 +141,8 @@ def read_files(
 Cut = tuple[Part, Block]
 
 
-def _parsed(cut: Cut) -> tuple[Part, Block, Documents]:
-    part, block = cut
+def _parsed(read_blocks: Cut) -> tuple[Part, Block, Documents]:
+    part, block = read_blocks
     return part, block, block.documents()
 
 
@@ -157,7 +165,7 @@ class _Reader:
         self._room = room
         self._limit = Limit(limit)
         self._uniform = uniform
-        self._tell = Teller("reading", sources, progress)
+        self._tell = ByteProgress("reading", sources, progress)
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
         self._found = Collection(parts=self._parts)
         self._texts: list[Any] = []
@@ -169,7 +177,7 @@ class _Reader:
             if self._limit.reached:
                 return
             part.known = identity(part.source)
-            blocks = cut(part.source, known=part.known, most=self._most)
+            blocks = read_blocks(part.source, known=part.known, most=self._most)
             for block in self._limit.first(blocks):
                 if self._room is not None and part.source.format not in COLUMNAR:
                     self._room.take(part.source, block.place.stop - block.place.start, 0)

@@ -16,17 +16,17 @@ from fastlsh.io.blocks import (
     NewTexts,
     Place,
     as_json,
-    behind,
-    in_order,
+    background_writer,
+    ordered_map,
     thread_count,
 )
+from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import replacing_together
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
-from fastlsh.io.telling import ProgressOption, Teller
 
 
 def check_rows_output(
@@ -125,10 +125,10 @@ def write_rows(
     folders = is_folder_output(output)
     plan = plan_outputs([part.source for part in collection.parts], output, convert)
     jobs = _jobs(collection, kept, plan, texts or {})
-    tell = Teller("writing", [part.source for part in collection.parts], progress)
+    tell = ByteProgress("writing", [part.source for part in collection.parts], progress)
     threads = thread_count(threads)
     with (
-        closing(in_order(_read_again(jobs), _piece, threads)) as pieces,
+        closing(ordered_map(_read_again(jobs), _piece, threads)) as pieces,
         replacing_together() as together,
     ):
         for job in jobs:
@@ -141,7 +141,7 @@ def write_rows(
             with (
                 together.file(job.output.path, folders=folders, last=True) as temporary,
                 output_writer(temporary, job.output, first.source, first.head) as writer,
-                behind(threads if job.blocks > 1 else 1) as soon,
+                background_writer(threads if job.blocks > 1 else 1) as soon,
             ):
                 for line in job.lines():
                     writer.write(line)

@@ -26,9 +26,9 @@ from fastlsh.stages.part_answers import (
     find_pairs_of_part,
 )
 from fastlsh.stages.parts import part_of as part_of
-from fastlsh.stages.pieces import are_equal_wanted as are_equal_wanted
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
 from fastlsh.stages.pieces import first_equal as first_equal
+from fastlsh.stages.pieces import is_exact_match as is_exact_match
 from fastlsh.stages.pieces import piece_keys as piece_keys
 from fastlsh.stages.pieces import piece_params as piece_params
 from fastlsh.stages.priority import KEEP as KEEP

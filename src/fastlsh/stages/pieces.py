@@ -67,7 +67,7 @@ def piece_params(
     return SearchParams.of(1.0, shingler=plain, num_perm=1, bands=1, rows=1)
 
 
-def are_equal_wanted(params: SearchParams) -> bool:
+def is_exact_match(params: SearchParams) -> bool:
     """Whether a piece goes only if it equals another one."""
     return params.threshold == 1.0
 
@@ -78,7 +78,7 @@ def piece_keys(pieces: Pieces, params: SearchParams, min_length: int) -> NDArray
     0: a piece that is not compared, because it is empty once it is normalised, or shorter than
     `min_length` code points.
     """
-    if are_equal_wanted(params):
+    if is_exact_match(params):
         hashes, lengths = _hashes(pieces, params.shingler, RunOptions.of(1))
         hashes[lengths == 0] = 0
         keys = hashes[np.newaxis]
@@ -117,7 +117,7 @@ def decide_pieces(
     """
     kept = first_equal(pieces, params.shingler, options)
     similarity = np.ones(len(kept))
-    if are_equal_wanted(params):
+    if is_exact_match(params):
         return DecidedPieces(kept, similarity, np.empty(0, np.int64))
     original = kept == options.numbers(len(kept))
     originals = np.flatnonzero(original)

@@ -11,7 +11,7 @@ import pytest
 
 from combinations import covering
 from fastlsh.io import InputError, expand, read, write_rows
-from fastlsh.io.blocks import again, cut, identity, in_order
+from fastlsh.io.blocks import identity, ordered_map, read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from files import put
 
@@ -101,7 +101,7 @@ def joined(pieces):
 def test_the_size_of_blocks_changes_nothing(here, name):
     source = made(name)
     known = identity(source)
-    whole = list(cut(source, 1 << 30))
+    whole = list(read_blocks(source, 1 << 30))
     documents = all_documents(whole)
     assert [each[2] for each in documents] == [row["id"] for row in ROWS]
     assert [each[3] for each in documents] == [row["q"] for row in ROWS]
@@ -109,14 +109,14 @@ def test_the_size_of_blocks_changes_nothing(here, name):
     rows = joined([block.rows(flags) for block, flags in zip(whole, every, strict=True)])
     some = np.random.default_rng(1).random(60) < 0.4
     for size in SIZES:
-        blocks = list(cut(source, size))
+        blocks = list(read_blocks(source, size))
         places = [block.place for block in blocks]
         assert [place.index for place in places] == list(range(len(blocks)))
         assert all_documents(blocks) == documents
         counts = [len(block.documents()) for block in blocks]
         flags = np.split(some, np.cumsum(counts)[:-1])
         pieces, chosen = [], []
-        for block, kept in zip(again(source, places, (), known), flags, strict=True):
+        for block, kept in zip(reread_blocks(source, places, (), known), flags, strict=True):
             assert block.place == places[len(pieces)]
             pieces.append(block.rows(kept))
             chosen.append(block.documents(kept))
@@ -127,7 +127,7 @@ def test_the_size_of_blocks_changes_nothing(here, name):
         ]
         full = [
             block.rows(np.ones(n, bool))
-            for n, block in zip(counts, again(source, places), strict=True)
+            for n, block in zip(counts, reread_blocks(source, places), strict=True)
         ]
         assert joined(full) == rows
 
@@ -136,14 +136,16 @@ def test_the_size_of_blocks_changes_nothing(here, name):
 def test_going_on_behind_a_block_and_single_blocks(here, name):
     source = made(name)
     for size in (100, 1000):
-        places = [block.place for block in cut(source, size)]
+        places = [block.place for block in read_blocks(source, size)]
         for index in (0, len(places) // 2, len(places) - 1):
-            behind = cut(source, size, after=places[index])
+            behind = read_blocks(source, size, after=places[index])
             assert [block.place for block in behind] == places[index + 1 :]
         few = places[1::3]
-        assert [block.place for block in again(source, few, whole=False)] == few
-        texts = [listed(block.documents().texts) for block in again(source, few, whole=False)]
-        wanted = [b.documents() for b in cut(source, size) if b.place in few]
+        assert [block.place for block in reread_blocks(source, few, whole=False)] == few
+        texts = [
+            listed(block.documents().texts) for block in reread_blocks(source, few, whole=False)
+        ]
+        wanted = [b.documents() for b in read_blocks(source, size) if b.place in few]
         assert texts == [listed(each.texts) for each in wanted]
 
 
@@ -152,14 +154,14 @@ def test_going_on_behind_a_block_and_single_blocks(here, name):
 def test_going_on_with_another_size(here, name, before, after):
     """Every row comes once, and comes again."""
     source = made(name)
-    documents = all_documents(cut(source, 1 << 30))
-    done = list(cut(source, before))
+    documents = all_documents(read_blocks(source, 1 << 30))
+    done = list(read_blocks(source, before))
     for count in sorted({1, len(done) // 3, len(done) // 2, len(done) - 1} - {0}):
-        blocks = done[:count] + list(cut(source, after, after=done[count - 1].place))
+        blocks = done[:count] + list(read_blocks(source, after, after=done[count - 1].place))
         assert all_documents(blocks) == documents
         places = [block.place for block in blocks]
         assert [place.index for place in places] == list(range(len(places)))
-        assert all_documents(again(source, places)) == documents
+        assert all_documents(reread_blocks(source, places)) == documents
 
 
 @pytest.mark.parametrize("encoding", ENCODED)
@@ -168,9 +170,9 @@ def test_encodings(here, encoding, kind):
     data = {"jsonl": jsonl, "csv": csv_file}[kind](encoding)
     name = put(f"a.{kind}", data)
     source = expand(name, options=Options(encoding=encoding, priority="q"))[0]
-    documents = all_documents(cut(source, 1 << 30))
+    documents = all_documents(read_blocks(source, 1 << 30))
     for size in (1, 1000):
-        assert all_documents(cut(source, size)) == documents
+        assert all_documents(read_blocks(source, size)) == documents
     collection = read(name, encoding=encoding)
     write_rows(collection, np.ones(60, bool), f"b.{kind}")
     if encoding != "utf-7":  # where a text has several spellings
@@ -201,26 +203,26 @@ def change(name, how):
 def test_a_changed_file_is_refused(here, name, how):
     source = made(name)
     known = identity(source)
-    places = [block.place for block in cut(source, 500)]
+    places = [block.place for block in read_blocks(source, 500)]
     put("old", b"")  # so that no inode is used again
     os.link(name, "same")
     change(name, how)
     with pytest.raises(InputError, match="changed during the run"):
-        list(again(source, places, (), known))
+        list(reread_blocks(source, places, (), known))
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.arrow", "stream.arrow", "a.jsonl.gz"])
 def test_other_bytes_are_noticed_whatever_the_clock_says(here, name):
     source = made(name)
-    places = [block.place for block in cut(source, 500)]
+    places = [block.place for block in read_blocks(source, 500)]
     change(name, "other bytes")
     with pytest.raises(InputError, match=r"changed|CRC|incorrect|Error|invalid"):
-        list(again(source, places))
+        list(reread_blocks(source, places))
 
 
 def test_a_change_between_two_blocks_is_noticed(here):
     source = made("a.jsonl")
-    blocks = cut(source, 500)
+    blocks = read_blocks(source, 500)
     next(blocks)
     change("a.jsonl", "replaced")
     with pytest.raises(InputError, match="changed during the run"):
@@ -236,7 +238,7 @@ def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
     source = expand(f"a.jsonl.{suffix}")[0]
     blocks = []
     with pytest.raises(InputError, match=r"[Tt]runcated|Compressed file ended"):
-        blocks.extend(cut(source, size))
+        blocks.extend(read_blocks(source, size))
     documents = [block.documents() for block in blocks]
     assert not any(each.bad for each in documents)  # a row that was cut is none
     texts = [text for each in documents for text in each.texts]
@@ -247,16 +249,18 @@ def test_a_truncated_archive_is_told_after_the_rows_before(here, suffix, size):
 
 def test_a_file_without_rows_is_one_block(here):
     put("a.jsonl", b"")
-    (block,) = cut(expand("a.jsonl")[0], 1000)
+    (block,) = read_blocks(expand("a.jsonl")[0], 1000)
     assert listed(block.documents().texts) == []
-    assert [each.place for each in again(expand("a.jsonl")[0], [block.place])] == [block.place]
+    assert [each.place for each in reread_blocks(expand("a.jsonl")[0], [block.place])] == [
+        block.place
+    ]
 
 
 def test_places_ascend(here):
     source = made("a.jsonl")
-    places = [block.place for block in cut(source, 500)]
+    places = [block.place for block in read_blocks(source, 500)]
     with pytest.raises(ValueError, match="ascending"):
-        list(again(source, places[::-1]))
+        list(reread_blocks(source, places[::-1]))
 
 
 def test_many_bad_rows(here):
@@ -281,12 +285,12 @@ def test_results_are_in_order_and_errors_in_their_turn(threads):
         yield from range(stop)
         raise KeyError("the end")
 
-    assert list(in_order(range(30), work, threads)) == [n * n for n in range(30)]
+    assert list(ordered_map(range(30), work, threads)) == [n * n for n in range(30)]
     for stop, error in ((20, KeyError), (60, ValueError)):
         found = []
         with pytest.raises(error):
-            found.extend(in_order(numbers(stop), work, threads))
-    results = in_order(numbers(60), work, threads)
+            found.extend(ordered_map(numbers(stop), work, threads))
+    results = ordered_map(numbers(60), work, threads)
     assert [next(results) for _ in range(40)] == [n * n for n in range(40)]
     with pytest.raises(ValueError, match="forty"):
         next(results)

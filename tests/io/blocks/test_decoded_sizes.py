@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastlsh.io import Options, Source, cut
+from fastlsh.io import Options, Source, read_blocks
 from fastlsh.io.row_sizes import row_sizes
 
 pa = pytest.importorskip("pyarrow")
@@ -42,12 +42,12 @@ def test_dictionaries_do_not_make_large_blocks(tmp_path, form):
         pq.write_table(table, path, store_schema=form == "dictionary")
     assert path.stat().st_size < 100_000
     source = Source(str(path), kind, None, Options(column))
-    blocks = list(cut(source, SIZE))
+    blocks = list(read_blocks(source, SIZE))
     assert max(map(decoded, blocks)) <= 4 * SIZE
     assert sum(len(block.documents()) for block in blocks) == 400
     places = [block.place for block in blocks]
     for place in places:
-        (*_, block) = cut(source, SIZE, after=place) if place != places[-1] else blocks
+        (*_, block) = read_blocks(source, SIZE, after=place) if place != places[-1] else blocks
         assert block.place == places[-1]
 
 
@@ -58,7 +58,7 @@ def test_row_groups_with_long_and_short_dictionaries(tmp_path):
         for table in (short, short, long, short, long):
             writer.write_table(table)
     source = Source(str(tmp_path / "t"), "parquet", None, Options())
-    blocks = list(cut(source, SIZE))
+    blocks = list(read_blocks(source, SIZE))
     assert max(map(decoded, blocks)) <= 4 * SIZE
     texts = [text for block in blocks for text in block.documents().texts.to_pylist()]
     expected = [*short["text"], *short["text"], *long["text"], *short["text"], *long["text"]]

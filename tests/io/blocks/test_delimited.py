@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh.io import InputError, expand
-from fastlsh.io.blocks import again, cut
+from fastlsh.io.blocks import read_blocks, reread_blocks
 from fastlsh.io.sources import Options
 from rows_oracle import csv_rows
 from strategies import share
@@ -59,7 +59,7 @@ def test_as_row_by_row(path, size, quotes, delimiter, data):
     rows, bad, end = expected(data, quotes, delimiter)
     good, refused, places, ended = [], [], [], None
     try:
-        for block in cut(source, size):
+        for block in read_blocks(source, size):
             documents = block.documents()
             ids = documents.ids or [None] * len(documents)
             good += zip(documents.rows.tolist(), documents.texts, ids, strict=True)
@@ -69,7 +69,9 @@ def test_as_row_by_row(path, size, quotes, delimiter, data):
         ended = f"row {error.row}"
     assert (good, refused, ended) == ([row[:3] for row in rows], bad, end)
     raws = []
-    for (_, count), block in zip(places, again(source, [p for p, _ in places], bad), strict=True):
+    for (_, count), block in zip(
+        places, reread_blocks(source, [p for p, _ in places], bad), strict=True
+    ):
         raws.append(bytes(block.rows(np.ones(count, bool))))
         assert block.documents(np.ones(count, bool)).texts == [
             row[1] for row in rows[sum(n for _, n in places[: len(raws) - 1]) :][:count]
@@ -79,7 +81,7 @@ def test_as_row_by_row(path, size, quotes, delimiter, data):
 
 def test_a_header_is_of_the_first_row_that_is_not_blank(path):
     for size in (1, 1 << 20):
-        blocks = list(cut(of(path, b'\n\n"id",text\n1,a\n'), size))
+        blocks = list(read_blocks(of(path, b'\n\n"id",text\n1,a\n'), size))
         assert blocks[0].head.layout == ("id", "text")
         assert blocks[0].head.header == b'"id",text\n'
         assert [each for block in blocks for each in block.documents().ids] == ["1"]
@@ -97,21 +99,21 @@ def test_a_header_is_of_the_first_row_that_is_not_blank(path):
 )
 def test_priority(path, field, reason):
     data = f"q,text\n1,a\n{field},b\n-2,c\n"
-    (block,) = cut(of(path, data.encode(), priority="q"))
+    (block,) = read_blocks(of(path, data.encode(), priority="q"))
     documents = block.documents()
     assert documents.priority.tolist() == [1, -2]
     assert documents.priority.dtype == np.int64
     assert [error.reason for error in documents.bad] == [reason]
-    (block,) = cut(of(path, b"q,text\n1,a\n2.5,c\n", priority="q"))
+    (block,) = read_blocks(of(path, b"q,text\n1,a\n2.5,c\n", priority="q"))
     assert block.documents().priority.tolist() == [1.0, 2.5]
     with pytest.raises(InputError, match="no column 'z'"):
-        list(cut(of(path, b"q,text\n1,a\n", priority="z")))
+        list(read_blocks(of(path, b"q,text\n1,a\n", priority="z")))
 
 
 def test_a_limit_of_the_csv_module_is_lifted_and_put_back(path):
     import csv
 
     data = b'id,text\n1,"' + b"x" * 200_000 + b'"\n'
-    (block,) = cut(of(path, data))
+    (block,) = read_blocks(of(path, data))
     assert len(block.documents().texts[0]) == 200_000
     assert csv.field_size_limit() == 131_072

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh.io import InputError, expand
-from fastlsh.io.blocks import again, cut
+from fastlsh.io.blocks import read_blocks, reread_blocks
 from fastlsh.io.blocks.jsonl import _decoder
 from fastlsh.io.sources import Options
 from rows_oracle import json_rows
@@ -79,7 +79,7 @@ def expected(data, options):
 
 def found(source, size):
     good, bad = [], []
-    for block in cut(source, size):
+    for block in read_blocks(source, size):
         documents = block.documents()
         ids = documents.ids or [None] * len(documents)
         good += zip(documents.rows.tolist(), documents.texts, ids, strict=True)
@@ -121,7 +121,7 @@ def test_the_fast_way_is_there_and_taken(path):
     rows = [{"id": i, "text": "é" * i, "more": {"a": [i]}} for i in range(100)]
     data = "".join(json.dumps(row, ensure_ascii=i % 2 > 0) + "\n" for i, row in enumerate(rows))
     source = of(path, data.encode())
-    (block,) = cut(source)
+    (block,) = read_blocks(source)
     block._one_by_one = None  # would be called otherwise
     assert block.documents().ids == list(range(100))
 
@@ -168,7 +168,7 @@ def test_keys_that_msgspec_cannot_do(path, keys):
 def test_priority(path, values, expected, bad, size):
     data = "".join(f'{{"text": "a", "q": {value}}}\n' for value in values) + "\n"
     source = of(path, data.encode(), priority="q")
-    blocks = [block.documents() for block in cut(source, size)]
+    blocks = [block.documents() for block in read_blocks(source, size)]
     numbers = np.concatenate([each.priority for each in blocks])
     assert numbers.tolist() == expected.tolist()
     assert size == 1 or numbers.dtype == expected.dtype
@@ -176,7 +176,7 @@ def test_priority(path, values, expected, bad, size):
 
 
 def test_priority_that_is_absent(path):
-    (block,) = cut(of(path, b'{"text": "a"}\n', priority="q"))
+    (block,) = read_blocks(of(path, b'{"text": "a"}\n', priority="q"))
     (error,) = block.documents().bad
     assert str(error).endswith("row 1: no key 'q' (there is: 'text')")
 
@@ -190,13 +190,13 @@ def test_rows_come_back_as_they_were(path, size, data, seed):
     source = of(path, data)
     raws = {row: raw for row, raw, _ in json_rows(data)}
     places, rows, bad = [], [], []
-    for block in cut(source, size):
+    for block in read_blocks(source, size):
         documents = block.documents()
         places.append(block.place)
         rows.append(documents.rows)
         bad += [error.row for error in documents.bad]
     rng = np.random.default_rng(seed)
-    for block, numbers in zip(again(source, places, bad), rows, strict=True):
+    for block, numbers in zip(reread_blocks(source, places, bad), rows, strict=True):
         kept = rng.random(len(numbers)) < rng.random()
         raw = "".join(raws[row] for row in numbers[kept].tolist())
         assert bytes(block.rows(kept)) == raw.encode()
@@ -207,12 +207,12 @@ def test_rows_come_back_as_they_were(path, size, data, seed):
 
 
 def test_flags_must_fit(path):
-    (block,) = cut(of(path, b'{"text": "a"}\n{"text": 1}\n'))
+    (block,) = read_blocks(of(path, b'{"text": "a"}\n{"text": 1}\n'))
     with pytest.raises(ValueError, match="2 flags for 1 documents"):
         block.rows(np.ones(2, bool))
 
 
 def test_a_bad_row_is_an_input_error(path):
-    (block,) = cut(of(path, b"nonsense\n"))
+    (block,) = read_blocks(of(path, b"nonsense\n"))
     (error,) = block.documents().bad
     assert isinstance(error, InputError)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh.io import Options, cut, expand
+from fastlsh.io import Options, expand, read_blocks
 from fastlsh.io.blocks.new_texts import fields_as_row, json_with_text, table_with_texts
 
 keys = st.text(max_size=3)
@@ -79,7 +79,7 @@ def test_blocks_write_rows_with_other_texts(tmp_path, codec):
     rows = ['{"text": "a", "n": "é"}', "", '{"text": 1}', '{"text": "b"}', '{"text": "c"}']
     path.write_bytes("\n".join(rows).encode(codec))
     (source,) = expand([str(path)], None, Options(encoding=codec))
-    (block,) = cut(source)
+    (block,) = read_blocks(source)
     assert len(block.documents()) == 3
     kept = np.array([True, False, True])
     found = bytes(block.rows(kept, {0: "é", 1: "gone", 2: "☃"})).decode()

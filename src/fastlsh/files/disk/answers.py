@@ -24,7 +24,7 @@ class Clusters(NamedTuple):
     """int64 (m,): of which cluster, counted from 0 in order of the kept documents."""
 
 
-def whole_answer(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[Any]:
+def answer_of_all_parts(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[Any]:
     """Return the rows of all parts, `Proof` or another kind, sorted by (left, right), mapped."""
     if not job.work.has(ANSWER):
         rows = answer_rows(job, linked)

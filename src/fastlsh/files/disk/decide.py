@@ -18,7 +18,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.run.job import Job
 from fastlsh.io import pyarrow
 from fastlsh.parallel import RunOptions, amount, mapped_in
-from fastlsh.stages import are_equal_wanted, decide_part, find_pairs_of_part, first_equal
+from fastlsh.stages import decide_part, find_pairs_of_part, first_equal, is_exact_match
 from fastlsh.texts import as_texts
 
 Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
@@ -59,7 +59,7 @@ def decide_parts(
     """
 
     def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        if job.cutting is not None and are_equal_wanted(job.params):
+        if job.cutting is not None and is_exact_match(job.params):
             return _equal_ones(job, part, summary.known), np.empty(0, np.int64)
         order: dict[str, Any] = {"keep": keep}
         if keep is None:

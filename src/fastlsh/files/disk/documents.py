@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.disk import gather, link, sign
-from fastlsh.files.disk.answers import ANSWER, clusters_of, kept_documents, whole_answer
+from fastlsh.files.disk.answers import ANSWER, answer_of_all_parts, clusters_of, kept_documents
 from fastlsh.files.disk.decide import (
     EstimatedPair,
     Proof,
@@ -77,7 +77,7 @@ def run_deduplication(
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, gathered, keep, max_candidates)
-            proofs = whole_answer(job, linked)
+            proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
             check_unchanged(job.work, job.sources)
@@ -116,7 +116,7 @@ def run_pairs(
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, gathered, max_pairs, estimates)
-            pairs = whole_answer(job, linked, EstimatedPair if estimates else Proof)
+            pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else Proof)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
             columns = pair_columns(stored_ids(job, summary), *_columns(pairs), estimate)

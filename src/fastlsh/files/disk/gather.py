@@ -18,7 +18,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import synchronise
-from fastlsh.io import Block, again, in_order
+from fastlsh.io import Block, ordered_map, reread_blocks
 
 DONE = "gathered.json"
 STATE = "gathered-so-far.json"
@@ -49,11 +49,11 @@ def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
     if not job.work.has(DONE):
         job.work.make_folder(FOLDER)
         files = _Files(job)
-        tell = job.teller("gathering")
+        tell = job.byte_progress("gathering")
         parts = job.work.load(PARTS)
         done = files.done
         blocks = _blocks(job, parts, done)
-        found = in_order(
+        found = ordered_map(
             blocks, lambda item: _pieces(job, summary, parts, *item), job.options.threads,
             alone=lambda item: job.is_large(item[2].source, item[2].place),
         )  # fmt: skip
@@ -79,7 +79,7 @@ def bytes_gathered(job: Job) -> int:
     return sum(state.get("sizes", {}).values())
 
 
-def blocks_again(
+def reread_signed_blocks(
     job: Job, records: list[tuple[int, BlockRecord]], *, whole: bool = False
 ) -> Iterator[Any]:
     """Yield (number of the first document, record, block) of what has been signed, in order.
@@ -93,7 +93,7 @@ def blocks_again(
         while stop < len(records) and records[stop][1].source == source:
             stop += 1
         of_file = records[start:stop]
-        blocks = again(
+        blocks = reread_blocks(
             job.sources[source],
             [record.place for _, record in of_file],
             {row for _, record in of_file for row in record.bad},
@@ -122,7 +122,7 @@ def _blocks(job: Job, parts: NDArray[np.int32], done: int) -> Iterator[tuple[int
         for i, (first, record) in enumerate(records)
         if i >= done and (parts[first : first + record.documents] >= 0).any()
     ]
-    blocks = blocks_again(job, [records[i] for i in wanted])
+    blocks = reread_signed_blocks(job, [records[i] for i in wanted])
     for i, (first, record, block) in zip(wanted, blocks, strict=True):
         yield i, first, record, block
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.disk.answers import kept_documents, whole_answer
+from fastlsh.files.disk.answers import answer_of_all_parts, kept_documents
 from fastlsh.files.disk.decide import decide_parts, limited_documents
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import FOLDER, stored_ids
@@ -52,7 +52,7 @@ def run_on_disk(
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, gathered, "first", max_candidates)
-            proofs = whole_answer(job, linked)
+            proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
             check_unchanged(job.work, job.sources)

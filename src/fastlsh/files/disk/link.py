@@ -11,7 +11,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import drop_keys, keys_of
 from fastlsh.files.disk.sorted_keys import Run, ranges, rows_of_range
 from fastlsh.files.run.job import Job
-from fastlsh.io import in_order
+from fastlsh.io import ordered_map
 from fastlsh.parallel import batches
 from fastlsh.stages import NumberLinks, UnionFind, link_sorted
 
@@ -65,7 +65,7 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
         return list(_links(runs, item // count, item % count, count, bits))
 
     saved = time.monotonic()
-    found = in_order(range(first, bands * count), link, job.options.threads)
+    found = ordered_map(range(first, bands * count), link, job.options.threads)
     for item, links in enumerate(found, first):
         for each in links:
             union.unite(*each)

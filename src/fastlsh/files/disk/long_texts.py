@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import PER_COMPARED, least_memory
-from fastlsh.files.disk.gather import blocks_again, records_of
+from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.run.job import Job
 from fastlsh.io import Documents, Source
 from fastlsh.parallel import amount
@@ -49,7 +49,7 @@ def _of_document(job: Job, number: int) -> InputError:
     """Return an error without a reason, about the row that a document or piece is of."""
     records = records_of(job)
     at = bisect_right([first for first, _ in records], number) - 1
-    ((first, record, block),) = blocks_again(job, records[at : at + 1])
+    ((first, record, block),) = reread_signed_blocks(job, records[at : at + 1])
     documents: Documents = block.documents()
     place = number - first
     if job.cutting is not None:

@@ -22,7 +22,15 @@ from fastlsh.files.disk.signed_runs import (
 from fastlsh.files.disk.sorted_keys import packed, repetitions
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import BROKEN, remember_broken
-from fastlsh.io import Block, Limit, Place, cut, in_order, largest_batch, without_repetition
+from fastlsh.io import (
+    Block,
+    Limit,
+    Place,
+    largest_batch,
+    ordered_map,
+    read_blocks,
+    without_repetition,
+)
 from fastlsh.parallel import amount
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
@@ -70,14 +78,14 @@ def sign_inputs(job: Job) -> Summary:
     """
     if not job.work.has(DONE):
         _check_batches(job)
-        tell = job.teller("signing")
+        tell = job.byte_progress("signing")
         runs = finished_runs(job)
         writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
         after = runs[-1].blocks[-1] if runs else None
         blocks = _blocks(job, after)
         if after is None and job.cutting is None:
             blocks = _warned(job, blocks)
-        found = in_order(
+        found = ordered_map(
             blocks, lambda item: _sign(job, *item), job.options.threads,
             alone=lambda item: job.is_large(item[0], item[1].place),
         )  # fmt: skip
@@ -163,7 +171,9 @@ def _check_batches(job: Job) -> None:
 def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:
     """Cut a file; say how much memory a row needs that is too long."""
     try:
-        yield from cut(job.sources[number], job.budget.block, after=after, most=job.budget.row)
+        yield from read_blocks(
+            job.sources[number], job.budget.block, after=after, most=job.budget.row
+        )
     except LongRowError as error:
         budget = job.budget
         raise InputError(

@@ -11,7 +11,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import Run
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import new_array, save_array
-from fastlsh.io import Place, in_order
+from fastlsh.io import Place, ordered_map
 
 BYTES_OF_RUN = 1 << 30
 """A run ends behind so many bytes of files: what a kill loses at most."""
@@ -99,7 +99,7 @@ class RunWriter:
                 row.sort()
                 keys[band] = row
 
-            for _ in in_order(range(len(keys)), sort, job.options.threads):
+            for _ in ordered_map(range(len(keys)), sort, job.options.threads):
                 pass
             keys.flush()
             identities = np.concatenate([part.identities for part in parts])

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.files.cutting import rest_of
-from fastlsh.files.disk.gather import blocks_again, records_of
+from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.signed_runs import BlockRecord
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.io import (
+    ByteProgress,
     Output,
-    Teller,
-    behind,
+    background_writer,
     exists,
-    in_order,
+    ordered_map,
     output_piece,
     output_writer,
     replacing_together,
@@ -71,7 +71,7 @@ def write_outputs(
     by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
     for first, record in records_of(job):
         by_source.setdefault(record.source - job.known, []).append((first - known, record))
-    tell = job.teller("writing")
+    tell = job.byte_progress("writing")
     waiting: list[tuple[Output, list[tuple[int, BlockRecord]]]] = []
     size = 0
     for output in targets.plan:
@@ -96,7 +96,7 @@ def _write_together(
     outputs: list[tuple[Output, list[tuple[int, BlockRecord]]]],
     kept: NDArray[np.bool_],
     drop_empty: bool,
-    tell: Teller,
+    tell: ByteProgress,
 ) -> None:
     with replacing_together() as together:
         for output, records in outputs:
@@ -122,7 +122,7 @@ def _write(
     records: list[tuple[int, BlockRecord]],
     kept: NDArray[np.bool_],
     drop_empty: bool,
-    tell: Teller,
+    tell: ByteProgress,
 ) -> None:
     def rows(item: tuple[int, BlockRecord, Any]) -> tuple[Any, Any, BlockRecord]:
         first, record, block = item
@@ -135,14 +135,14 @@ def _write(
     source = job.sources[records[0][1].source]
     writer = None
     with ExitStack() as stack:
-        blocks = blocks_again(job, records, whole=True)
-        pieces = in_order(
+        blocks = reread_signed_blocks(job, records, whole=True)
+        pieces = ordered_map(
             blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].place)
         )
         for head, piece, record in pieces:
             if writer is None:
                 writer = stack.enter_context(output_writer(temporary, output, source, head))
-                soon = stack.enter_context(behind(threads if len(records) > 1 else 1))
+                soon = stack.enter_context(background_writer(threads if len(records) > 1 else 1))
             soon(writer.write, piece)
             tell(job.sources[record.source], record.place)
 

@@ -6,7 +6,7 @@ from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import COLUMNAR, Place, Source, Teller
+from fastlsh.io import COLUMNAR, ByteProgress, Place, Source
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 
@@ -61,6 +61,6 @@ class Job:
             return False
         return place.stop - place.start > 4 * self.budget.block
 
-    def teller(self, stage: str) -> Teller:
+    def byte_progress(self, stage: str) -> ByteProgress:
         """Return what tells how many bytes of the files a stage has done."""
-        return Teller(stage, self.sources, self.options.progress.function)
+        return ByteProgress(stage, self.sources, self.options.progress.function)

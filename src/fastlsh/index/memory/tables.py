@@ -12,7 +12,7 @@ from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.memory.documents import Documents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.parts import Bytes, fill, parts_of
-from fastlsh.index.memory.questions import Questions
+from fastlsh.index.memory.queries import QueryableTables
 from fastlsh.index.memory.stored_ids import StoredIds
 from fastlsh.index.settings import Settings
 from fastlsh.parallel import batches
@@ -39,7 +39,7 @@ ARRAYS = ("signatures", "links", "slots", "offsets", "contents")
 """Of the kernel; the last two only where texts or sets are kept."""
 
 
-class Tables(Questions):
+class Tables(QueryableTables):
     """Numbered documents, their ids, and who of them shares a band with whom.
 
     Not for several threads at once: `Index` has the lock. Numbers ascend in the order of

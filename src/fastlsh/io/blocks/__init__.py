@@ -1,26 +1,28 @@
 """Blocks: whole rows of a file, cut one after the other and cheaply, parsed by whichever thread.
 
     known = identity(source)
-    for block in cut(source):                  # in one thread
-        documents = block.documents()          # in any thread; in_order() does that
+    for block in read_blocks(source):                  # in one thread
+        documents = block.documents()          # in any thread; ordered_map() does that
     ...
     with rows_writer(path, kind, compression, head) as writer:   # head: of the first file
-        for block in again(source, places, bad, known):
+        for block in reread_blocks(source, places, bad, known):
             writer.write(block.rows(kept))     # rows() in any thread, write in order
 
 A file gives at least one block, if only to carry its `Head`: the header of a CSV file, the schema
-of a Parquet file. Bad rows are known by their numbers: ``{error.row for error in documents.bad}``
-of all blocks of a file is what `again` is given as `bad`, and flags are over the other rows.
+of a Parquet file. Bad rows are known by their numbers: `reread_blocks` is given
+``{error.row for error in documents.bad}`` of all blocks of a file as `bad`, and flags are over the
+other rows.
 
-What is wrong with a file as a whole raises an `InputError` in `cut`, after the blocks before it: a
-truncated archive, a quote that is never closed, a missing column, a change while it was read.
+What is wrong with a file as a whole raises an `InputError` in `read_blocks`, after the blocks
+before it: a truncated archive, a quote that is never closed, a missing column, a change while it
+was read.
 """
 
 from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.blocks.limit import Limit
-from fastlsh.io.blocks.order import behind, in_order, thread_count
+from fastlsh.io.blocks.order import background_writer, ordered_map, thread_count
 from fastlsh.io.blocks.plain import TextBlock, as_json
-from fastlsh.io.blocks.reading import again, cut
+from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.blocks.split_text import SplitBlock
 from fastlsh.io.blocks.writing import RowsWriter, rows_writer
 from fastlsh.io.places import Identity
@@ -38,13 +40,13 @@ __all__ = [
     "RowsWriter",
     "SplitBlock",
     "TextBlock",
-    "again",
     "as_json",
-    "behind",
+    "background_writer",
     "changed",
-    "cut",
     "identity",
-    "in_order",
+    "ordered_map",
+    "read_blocks",
+    "reread_blocks",
     "rows_writer",
     "thread_count",
 ]

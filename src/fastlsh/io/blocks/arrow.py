@@ -30,7 +30,7 @@ class ArrowPart(TableBlock):
     def _table(self, whole: bool) -> Any:
         if not whole or self._has_all(self._read):
             return self._read
-        (part,) = again_arrow(self._file.source, [self.place], np.empty(0, np.int64), True)
+        (part,) = reread_arrow(self._file.source, [self.place], np.empty(0, np.int64), True)
         return part._table(True)
 
 
@@ -77,8 +77,8 @@ class ArrowSource:
                 yield table, check
 
 
-def cut_arrow(source: Source, size: int, after: Place | None) -> Iterator[ArrowPart]:
-    """Cut at batches; see `cut`."""
+def read_arrow_blocks(source: Source, size: int, after: Place | None) -> Iterator[ArrowPart]:
+    """Cut at batches; see `read_blocks`."""
     with reading(source.path):
         file = ArrowSource(source)
         index, done = (0, 0) if after is None else (after.index + 1, after.stop)
@@ -110,10 +110,10 @@ def _edges(table: Any, size: int) -> list[int]:
     return found
 
 
-def again_arrow(
+def reread_arrow(
     source: Source, places: Iterable[Place], bad: NDArray[np.int64], whole: bool
 ) -> Iterator[ArrowPart]:
-    """Read batches once more; see `again`."""
+    """Read batches once more; see `reread_blocks`."""
     with reading(source.path):
         file = ArrowSource(source)
         tables = file.tables(whole)

@@ -34,8 +34,10 @@ class Format(Protocol):
         """Make a block; `bad` is None as long as nobody has parsed it."""
 
 
-def cut_rows(kind: Format, size: int, after: Place | None, most: int | None) -> Iterator[Any]:
-    """Cut a file into blocks of about `size` bytes; see `cut`."""
+def read_row_blocks(
+    kind: Format, size: int, after: Place | None, most: int | None
+) -> Iterator[Any]:
+    """Cut a file into blocks of about `size` bytes; see `read_blocks`."""
     with open_utf8(kind.source) as stream:
         _learn(kind, stream)
         start, row, index = stream.position, 1, 0
@@ -65,8 +67,8 @@ def cut_rows(kind: Format, size: int, after: Place | None, most: int | None) -> 
             raise stream.error
 
 
-def again_rows(kind: Format, places: Iterable[Place], bad: Indices) -> Iterator[Any]:
-    """Read blocks once more; see `again`. `bad` is sorted."""
+def reread_rows(kind: Format, places: Iterable[Place], bad: Indices) -> Iterator[Any]:
+    """Read blocks once more; see `reread_blocks`. `bad` is sorted."""
     with open_utf8(kind.source) as stream:
         _learn(kind, stream)
         _complete(kind)

@@ -47,7 +47,7 @@ def _deep_stacks() -> Iterator[None]:
         threading.stack_size(before)
 
 
-def in_order(
+def ordered_map(
     blocks: Iterable[B],
     work: Callable[[B], T],
     threads: int,
@@ -61,7 +61,7 @@ def in_order(
     Parameters
     ----------
     blocks : iterable
-        From `cut` or `again`.
+        From `read_blocks` or `reread_blocks`.
     work : callable
         Of one block.
     threads : int
@@ -130,7 +130,7 @@ def in_order(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Soon:
+class BackgroundCalls:
     """Makes calls in another thread, one after the other."""
 
     def __init__(self, pool: Any) -> None:
@@ -155,16 +155,16 @@ class Soon:
 
 
 @contextmanager
-def behind(threads: int) -> Iterator[Soon]:
-    """Give a `Soon`, whose calls are made in the end; one thread makes them itself."""
+def background_writer(threads: int) -> Iterator[BackgroundCalls]:
+    """Give `BackgroundCalls`, whose calls are made in the end; one thread makes them itself."""
     if threads == 1:
-        yield Soon(None)
+        yield BackgroundCalls(None)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     pool = ThreadPoolExecutor(1)
     try:
-        soon = Soon(pool)
+        soon = BackgroundCalls(pool)
         yield soon
         soon.end()
     finally:

@@ -41,7 +41,7 @@ class ParquetPart(TableBlock):
         if self._read is not None and (not whole or self._has_all(self._read)):
             return self._read
         if not self._file.is_whole(self.place):
-            (part,) = again_parquet(self._file.source, [self.place], np.empty(0, np.int64), True)
+            (part,) = reread_parquet(self._file.source, [self.place], np.empty(0, np.int64), True)
             return part._table(True)
         columns = None if whole else self._columns.names
         groups = range(*map(self._file.group_at, (self.place.start, self.place.stop)))
@@ -193,8 +193,8 @@ class _Unread(io.RawIOBase):
         raise OSError("nothing is to be read")
 
 
-def cut_parquet(source: Source, size: int, after: Place | None) -> Iterator[ParquetPart]:
-    """Cut at row groups; see `cut`."""
+def read_parquet_blocks(source: Source, size: int, after: Place | None) -> Iterator[ParquetPart]:
+    """Cut at row groups; see `read_blocks`."""
     with reading(source.path):
         file = ParquetSource(source)
         index, done = (0, 0) if after is None else (after.index + 1, after.stop)
@@ -218,10 +218,10 @@ def cut_parquet(source: Source, size: int, after: Place | None) -> Iterator[Parq
                 start = stop
 
 
-def again_parquet(
+def reread_parquet(
     source: Source, places: Iterable[Place], bad: NDArray[np.int64], whole: bool
 ) -> Iterator[ParquetPart]:
-    """Read row groups, or parts of them, once more; see `again`."""
+    """Read row groups, or parts of them, once more; see `reread_blocks`."""
     with reading(source.path):
         file = ParquetSource(source)
         pa = pyarrow(source.path)

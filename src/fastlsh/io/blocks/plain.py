@@ -69,8 +69,10 @@ def as_json(path: str, text: str | None) -> bytes:
     return line.encode("utf-8", "backslashreplace")
 
 
-def cut_text(source: Source, after: Place | None, most: int | None = None) -> Iterator[TextBlock]:
-    """Read a file; see `cut`."""
+def read_text_blocks(
+    source: Source, after: Place | None, most: int | None = None
+) -> Iterator[TextBlock]:
+    """Read a file; see `read_blocks`."""
     if source.options.priority is not None:
         raise source.error(f"plain text has no column {source.options.priority!r}")
     if after is None:
@@ -93,12 +95,12 @@ def _read(stream: BinaryIO, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def again_text(
+def reread_text(
     source: Source, places: Iterable[Place], bad: NDArray[np.int64]
 ) -> Iterator[TextBlock]:
-    """Read it once more; see `again`."""
+    """Read it once more; see `reread_blocks`."""
     for place in places:
-        for block in cut_text(source, None):
+        for block in read_text_blocks(source, None):
             if block.place != place:
                 raise changed(source)
             yield block

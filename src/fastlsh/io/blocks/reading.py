@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.io.blocks.arrow import again_arrow, cut_arrow
+from fastlsh.io.blocks.arrow import read_arrow_blocks, reread_arrow
 from fastlsh.io.blocks.contract import Block, Place
-from fastlsh.io.blocks.cutting import Format, again_rows, cut_rows
+from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import JsonLines
-from fastlsh.io.blocks.parquet import again_parquet, cut_parquet
-from fastlsh.io.blocks.plain import again_text, cut_text
+from fastlsh.io.blocks.parquet import read_parquet_blocks, reread_parquet
+from fastlsh.io.blocks.plain import read_text_blocks, reread_text
 from fastlsh.io.blocks.split_text import SplitText
 from fastlsh.io.places import Identity
 from fastlsh.io.sources import Source
@@ -25,7 +25,7 @@ _ROWS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def cut(
+def read_blocks(
     source: Source,
     size: int = SIZE,
     *,
@@ -64,16 +64,16 @@ def cut(
     with _unchanged(source, known or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
-            yield from cut_rows(kind, size, after, most)
+            yield from read_row_blocks(kind, size, after, most)
         elif source.format == "parquet":
-            yield from cut_parquet(source, size, after)
+            yield from read_parquet_blocks(source, size, after)
         elif source.format == "arrow":
-            yield from cut_arrow(source, size, after)
+            yield from read_arrow_blocks(source, size, after)
         else:
-            yield from cut_text(source, after, most)
+            yield from read_text_blocks(source, after, most)
 
 
-def again(
+def reread_blocks(
     source: Source,
     places: Iterable[Place],
     bad: Collection[int] = (),
@@ -111,13 +111,13 @@ def again(
     with _unchanged(source, known or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
-            yield from again_rows(kind, places, rows)
+            yield from reread_rows(kind, places, rows)
         elif source.format == "parquet":
-            yield from again_parquet(source, places, rows, whole)
+            yield from reread_parquet(source, places, rows, whole)
         elif source.format == "arrow":
-            yield from again_arrow(source, places, rows, whole)
+            yield from reread_arrow(source, places, rows, whole)
         else:
-            yield from again_text(source, places, rows)
+            yield from reread_text(source, places, rows)
 
 
 @contextmanager

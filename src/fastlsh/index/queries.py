@@ -23,10 +23,10 @@ from fastlsh.index.storage import write_index
 from fastlsh.keyed import Key
 from fastlsh.parameters import SearchParams
 
-T = TypeVar("T", bound="Asking")
+T = TypeVar("T", bound="IndexQueries")
 
 
-class Asking:
+class IndexQueries:
     """The state of an index, its lock, and every query."""
 
     _settings: Settings
@@ -228,7 +228,7 @@ class Asking:
         return backend
 
 
-def known_documents(index: Asking, documents: Documents) -> tuple[list[Any], Documents]:
+def known_documents(index: IndexQueries, documents: Documents) -> tuple[list[Any], Documents]:
     """Return the ids and documents that decide which of the given documents are kept."""
     with index._guard.hold() as nested:
         return index._settled(nested).candidates(documents)

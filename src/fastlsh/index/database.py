@@ -15,7 +15,7 @@ from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.deciding import deciding_documents
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, joined_documents
-from fastlsh.index.store import Store, T, again
+from fastlsh.index.store import Store, T, retry_until_consistent
 from fastlsh.parallel import batches
 
 ASKED = 4096
@@ -24,7 +24,7 @@ COMPARED = 1 << 14
 """... and candidates that are in memory at a time; more only for a single new document."""
 
 
-class Stored:
+class DatabaseBackend:
     """A `Backend` over a `Store`."""
 
     changing = False
@@ -42,10 +42,10 @@ class Stored:
     @property
     def nbytes(self) -> int:
         """Bytes in the database."""
-        return again(lambda: self._read(self.store.nbytes))
+        return retry_until_consistent(lambda: self._read(self.store.nbytes))
 
     def __len__(self) -> int:
-        return again(lambda: self._read(self.store.count))
+        return retry_until_consistent(lambda: self._read(self.store.count))
 
     def _read(self, ask: Callable[[], T]) -> T:
         with self.store.reading():
@@ -54,13 +54,15 @@ class Stored:
     def find(self, name: Hashable) -> int:
         """Return the number of an id, -1 if it has no document."""
         hash(name)
-        return again(lambda: self._read(lambda: self.store.find([name]).get(name, -1)))
+        return retry_until_consistent(
+            lambda: self._read(lambda: self.store.find([name]).get(name, -1))
+        )
 
     def names(self) -> Iterator[Any]:
         """Iterate over the ids in blocks; those added or removed meanwhile may be included."""
         number = -1
         while True:
-            numbers, names = again(lambda: self._names_after(number))  # noqa: B023
+            numbers, names = retry_until_consistent(lambda: self._names_after(number))  # noqa: B023
             if not names:
                 return
             yield from names
@@ -74,7 +76,7 @@ class Stored:
     def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
         """Return the signature of a document, None if no document has this id."""
         hash(name)
-        return again(lambda: self._read(lambda: self._signature(name)))
+        return retry_until_consistent(lambda: self._read(lambda: self._signature(name)))
 
     def _signature(self, name: Hashable) -> NDArray[np.uint32] | None:
         numbers = np.array(list(self.store.find([name]).values()), np.int64)
@@ -93,7 +95,7 @@ class Stored:
 
     def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
         """Return the ids and documents that decide on new ones: see `Backend`."""
-        return again(lambda: self._candidates(documents))
+        return retry_until_consistent(lambda: self._candidates(documents))
 
     def _candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
         found = [np.empty(0, np.int64)]
@@ -111,7 +113,7 @@ class Stored:
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         """Find the documents that are similar to each given one: see `Backend`."""
-        return again(lambda: self._answers(documents, limit))
+        return retry_until_consistent(lambda: self._answers(documents, limit))
 
     def _answers(
         self, documents: Documents, limit: int
@@ -226,7 +228,7 @@ class Stored:
 class _Counting:
     """A change during which `limited` is counted, or not at all."""
 
-    def __init__(self, index: Stored, change: Transaction) -> None:
+    def __init__(self, index: DatabaseBackend, change: Transaction) -> None:
         self._index = index
         self._limited = index.limited
         self._change = change

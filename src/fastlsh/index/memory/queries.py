@@ -16,7 +16,7 @@ QUESTIONS = 4096
 """Asked by one thread at a time."""
 
 
-class Questions(Contents):
+class QueryableTables(Contents):
     """Tables that can be asked."""
 
     def __init__(self, settings: Settings, kernel: BandTables) -> None:

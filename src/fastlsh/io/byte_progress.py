@@ -11,7 +11,7 @@ ProgressOption = Callable[[str, int, int], None]
 """A function of (stage, bytes done, bytes in all)."""
 
 
-class Teller:
+class ByteProgress:
     """Tells the bytes of the inputs that are done; a compressed file counts when it is.
 
     Parameters

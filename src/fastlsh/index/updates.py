@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.index.asking import Asking
 from fastlsh.index.backend import Backend
 from fastlsh.index.identity import plain_id, plain_ids
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents, joined_documents, read_documents
-from fastlsh.index.store import again
+from fastlsh.index.queries import IndexQueries
+from fastlsh.index.store import retry_until_consistent
 
 
-class Changing(Asking):
+class IndexUpdates(IndexQueries):
     """The changes of an index. Each happens in full or, if there is an error, not at all."""
 
     def insert(
@@ -145,7 +145,7 @@ class Changing(Asking):
                 return found
             return backend.discard(name)
 
-    def merge(self, other: "Changing", on_known: str = "raise") -> None:
+    def merge(self, other: "IndexUpdates", on_known: str = "raise") -> None:
         """Insert all documents of another index, all of them or, if there is an error, none.
 
         Parameters
@@ -157,7 +157,7 @@ class Changing(Asking):
             As in `insert`.
         """
         _check_on_known(on_known)
-        if not isinstance(other, Changing):
+        if not isinstance(other, IndexUpdates):
             raise TypeError(f"other must be an Index, got {type(other).__name__}")
         hasher, its = self._settings.hasher, other._settings.hasher
         for name in ("num_perm", "seed", "scheme", "shingler"):
@@ -172,7 +172,7 @@ class Changing(Asking):
             )
         with other._guard.hold() as nested:  # never both locks at once
             its_backend = other._settled(nested)
-            blocks = again(lambda: list(its_backend.blocks()))
+            blocks = retry_until_consistent(lambda: list(its_backend.blocks()))
         names = [name for some, _ in blocks for name in some]
         documents = joined_documents([some for _, some in blocks])
         if not keeps:
@@ -203,7 +203,7 @@ class Changing(Asking):
 class _Batch:
     """Begins and ends a batch under the lock of the index, but lets other calls in."""
 
-    def __init__(self, index: Changing) -> None:
+    def __init__(self, index: IndexUpdates) -> None:
         self._index = index
         self._batch: AbstractContextManager[None] | None = None
 

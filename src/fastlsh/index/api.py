@@ -3,12 +3,12 @@
 import os
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.index.changing import Changing
+from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.loading import map_index, read_index
 from fastlsh.index.pickling import pickled
 from fastlsh.index.settings import Settings
-from fastlsh.index.stored import Stored
+from fastlsh.index.updates import IndexUpdates
 from fastlsh.keyed import check_key
 from fastlsh.keywords import shares
 from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import BandingKeywords
 
 
-class Index(Changing):
+class Index(IndexUpdates):
     """Stores documents by id, and finds those that are similar to a given one.
 
     Any thread may call any method at any time: a lock lets one thread at a time work on the
@@ -196,7 +196,7 @@ class Index(Changing):
         check_key(keywords.get("key"))
         how: dict[str, Any] = {"read_only": read_only, "wait": float(wait)}
         store = open_store(os.fspath(location), threshold, keywords, threads, **how)
-        return cls._over(Stored(store))
+        return cls._over(DatabaseBackend(store))
 
     def copy_to(self, location: str | os.PathLike[str]) -> None:
         """Copy the index to a new location, in full or not at all; `open` opens the copy.
