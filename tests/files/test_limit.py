@@ -240,3 +240,61 @@ def test_wrong_limits(tmp_path):
         read(paths, limit=0)
     with pytest.raises(TypeError, match=r"limit must be an integer, got 2\.5"):
         fastlsh.near_duplicate_files(paths, None, limit=2.5)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk", "auto"])
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet", "arrow"])
+def test_files_behind_the_limit_are_not_opened(tmp_path, monkeypatch, kind, engine):
+    paths = write(tmp_path / "in", kind)
+    opened = set()
+    from fastlsh.io.places import local
+
+    for module, name in ((local, "open_file"), (pa, "OSFile")):
+        monkeypatch.setattr(module, name, _recorded(getattr(module, name), opened))
+    fastlsh.deduplicate_files(paths, tmp_path / f"k.{kind}", limit=25, engine=engine)
+    assert opened & {str(path) for path in paths} == {str(path) for path in paths[:2]}
+
+
+def _recorded(function, names):
+    def call(path, *arguments):
+        names.add(path)
+        return function(path, *arguments)
+
+    return call
+
+
+def test_a_file_behind_the_limit_may_grow(tmp_path, monkeypatch):
+    paths = write(tmp_path / "in", "jsonl")
+    from fastlsh.files.disk import documents, lines
+
+    for module, run in (
+        (documents, fastlsh.deduplicate_files), (lines, fastlsh.deduplicate_line_files),
+    ):  # fmt: skip
+
+        def grown(*arguments, check=module.check_unchanged):
+            with paths[2].open("a", encoding="utf-8") as file:
+                file.write("more\n")
+            check(*arguments)
+
+        monkeypatch.setattr(module, "check_unchanged", grown)
+        out = tmp_path / f"{run.__name__}.jsonl"
+        assert run(paths, out, limit=25, engine="disk").documents == 25
+        with pytest.raises(fastlsh.InputError, match=r"2\.jsonl: changed during the run"):
+            run(paths, out, limit=45, on_error="skip", engine="disk")
+
+
+def test_a_large_batch_behind_the_limit(tmp_path):
+    paths = write(tmp_path / "in", "arrow")
+    large = pa.table({"id": ["a"], "text": ["x" * 60_000_000], "score": [1]})
+    with pa.ipc.new_file(paths[1], large.schema) as file:
+        file.write_table(large)
+    keywords = {"engine": "disk", "memory": "300M"}
+    found = fastlsh.near_duplicate_files(paths, tmp_path / "p.tsv", limit=20, **keywords)
+    assert found.documents == 20
+    for limit in (21, None):
+        with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 60 MB"):
+            fastlsh.near_duplicate_files(paths, tmp_path / f"{limit}.tsv", limit=limit, **keywords)
+    with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 60 MB"):
+        fastlsh.deduplicate_files(
+            paths[0], tmp_path / "k.arrow", against=paths[1], limit=2, **keywords
+        )

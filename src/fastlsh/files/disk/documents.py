@@ -83,7 +83,7 @@ def run_deduplication(
             proofs = whole_answer(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
-            check_unchanged(job.work, job.sources)
+            check_unchanged(job.work, job.sources[: job.known + summary.files])
             ids = stored_ids(job, summary)
             with writing_outputs(job, targets, kept, summary.known):
                 if targets.removed is not None:
@@ -151,7 +151,7 @@ def begun(job: Job, kind: str, more: Mapping[str, Any], machine: Machine) -> Ite
         more = {**more, "output": "one file" if job.uniform else "a directory"}
     more = {**more, "limit": job.limit}
     with job.work.locked():
-        description = described(kind, job.params, job.sources, more)
+        description = described(kind, job.params, job.sources, more, job.surely_read)
         if not machine.restart:
             accept_mended(job, description)
         if begin(job.work, description, restart=machine.restart):

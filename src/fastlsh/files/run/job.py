@@ -34,6 +34,11 @@ class Job:
     limit: int | None = None
     """How many documents are read, without those of `against`; None: all."""
 
+    @property
+    def surely_read(self) -> int:
+        """How many files are read whatever they contain: with a limit, those of `against`."""
+        return len(self.sources) if self.limit is None else self.known
+
     def is_large(self, source: int, place: Place) -> bool:
         """Whether a block, for it has a long row, is one that no other is to be held beside."""
         if self.sources[source].format in COLUMNAR:
