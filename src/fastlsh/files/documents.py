@@ -148,7 +148,7 @@ def deduplicate_files(
     machine = Machine.of(engine, memory, work, keep_work=keep_work, restart=restart)
     given, known = paths(inputs), paths(against)
     outputs = (convert_to, removed, clusters, report)
-    with reading.spooled([*given, *known], tell, twice=True):
+    with reading.spooled(given, tell, twice=True, against=known):
         return changing_over(
             lambda machine: _deduplicated(
                 given, known, output, outputs, reading, looking, machine, keep, most, tell

@@ -152,5 +152,5 @@ def deduplicate_line_files(
             outputs=targets.outputs(done.summary.files),
         )  # fmt: skip
 
-    with reading.spooled([*given, *known], tell, twice=True):
+    with reading.spooled(given, tell, twice=True, against=known):
         return changing_over(run, machine, os.fspath(output), tell)

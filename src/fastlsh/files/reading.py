@@ -1,7 +1,7 @@
 """How files are read: the options that all engines share."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from fastlsh.io import (
     RunPaths,
     Source,
     check_used,
+    cut,
     expand,
     read,
     spooled_inputs,
@@ -26,6 +27,9 @@ from fastlsh.parallel import amount
 from fastlsh.texts import Shingler
 
 Tell = Callable[[str], None]
+
+_LONGEST = 1 << 26
+"""Bytes of a row in a pipe: of a pipe with a longer row, everything is copied, in little memory."""
 
 
 def tokens_as_words(search: dict[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -91,20 +95,51 @@ class Reading:
         check_used(self._options(self.priority), sources, cut=cut)
 
     @contextmanager
-    def spooled(self, inputs: Sequence[str], tell: Tell | None, *, twice: bool) -> Iterator[None]:
+    def spooled(
+        self,
+        inputs: Sequence[str],
+        tell: Tell | None,
+        *,
+        twice: bool,
+        against: Sequence[str] = (),
+    ) -> Iterator[None]:
         """Copy those inputs that are pipes and must be read more than once to temporary files.
 
         Parameters
         ----------
-        inputs
-            As given, with those of `against`.
+        inputs, against
+            As given.
         tell
             Is told what is copied.
         twice
             Whether rows are read again; tables and what is given twice are in any case.
         """
-        with spooled_inputs(inputs, self.format, tell or (lambda _: None), twice=twice):
+
+        def is_enough(path: str) -> bool:
+            return path not in against and self._is_behind_limit(path)
+
+        with spooled_inputs(
+            [*inputs, *against], self.format, tell or (lambda _: None), twice=twice,
+            is_enough=None if self.limit is None else is_enough,
+        ):  # fmt: skip
             yield
+
+    def _is_behind_limit(self, path: str) -> bool:
+        """Whether the beginning of a pipe goes on behind the limit.
+
+        The last row may be cut off: it shows only that the one before it is complete.
+        """
+        assert self.limit is not None
+        count = 0
+        with suppress(
+            InputError
+        ):  # where the beginning is cut off, or raised by who reads the rows
+            for block in cut(self.expand(path)[0], most=_LONGEST):
+                found = block.documents()
+                count += len(found) + (0 if self.on_error == "skip" else len(found.bad))
+                if count > self.limit:
+                    return True
+        return False
 
     def read(self, inputs: Paths, *, against: bool = False, **more: Any) -> Collection:
         """Read files into memory."""
