@@ -230,8 +230,21 @@ def test_commands(tmp_path, capsys):
                  "--report", str(tmp_path / "r.html")]) == 0  # fmt: skip
     assert "the first 30 documents" in (tmp_path / "r.html").read_text(encoding="utf-8")
     capsys.readouterr()
-    assert main(["evaluate", *paths, "--limit", "30"]) == 0
-    assert "30 documents" in capsys.readouterr().out
+    evaluate = ["evaluate", *paths, "--json", str(tmp_path / "e.json")]
+    for more in ([], ["--sample", "10"], ["--bandings", "20x5,10x10"]):
+        assert main([*evaluate, *more, "--limit", "30"]) == 0
+        assert capsys.readouterr().out.startswith("only the first 30 documents (--limit)\n")
+        assert json.loads((tmp_path / "e.json").read_bytes())["limit"] == 30
+        for limit in ([], ["--limit", "61"]):
+            assert main([*evaluate, *more, *limit]) == 0
+            assert "(--limit)" not in capsys.readouterr().out
+            assert "limit" not in json.loads((tmp_path / "e.json").read_bytes())
+    index = str(tmp_path / "seen.index")
+    (tmp_path / "other.jsonl").write_text(json.dumps({"text": "another text"}), encoding="utf-8")
+    assert main(["index", "build", index, str(tmp_path / "other.jsonl")]) == 0
+    dedup = ["dedup", *paths, "-o", str(tmp_path / "i.jsonl"), "--index", index]
+    assert main([*dedup, "--limit", "30"]) == 0
+    assert "the first 30 documents" in capsys.readouterr().err
     for command in ("pairs", "evaluate", "dedup"):
         out = ["-o", str(tmp_path / "n.jsonl")] if command == "dedup" else []
         for limit in ("0", "-3"):
