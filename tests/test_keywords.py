@@ -96,9 +96,9 @@ def test_public_functions_show_what_they_take(name):
     }
     public(texts, **{**given, **more})
     with pytest.raises(
-        TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'treshold'"
+        TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'thresshold'"
     ):
-        public(texts, treshold=0.5, **more)
+        public(texts, thresshold=0.5, **more)
 
 
 @pytest.mark.parametrize(

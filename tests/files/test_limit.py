@@ -1,11 +1,18 @@
 """A limit: the same files as if the inputs ended behind the last document that is wanted."""
 
+import bz2
 import gzip
 import json
+import lzma
+import os
+import random
+import threading
+from contextlib import suppress
 
 import pytest
 
 import fastlsh
+from combinations import covering
 from fastlsh.cli import main
 from fastlsh.io import read
 from shards import contents, rows_of, small_budget
@@ -223,8 +230,21 @@ def test_commands(tmp_path, capsys):
                  "--report", str(tmp_path / "r.html")]) == 0  # fmt: skip
     assert "the first 30 documents" in (tmp_path / "r.html").read_text(encoding="utf-8")
     capsys.readouterr()
-    assert main(["evaluate", *paths, "--limit", "30"]) == 0
-    assert "30 documents" in capsys.readouterr().out
+    evaluate = ["evaluate", *paths, "--json", str(tmp_path / "e.json")]
+    for more in ([], ["--sample", "10"], ["--bandings", "20x5,10x10"]):
+        assert main([*evaluate, *more, "--limit", "30"]) == 0
+        assert capsys.readouterr().out.startswith("only the first 30 documents (--limit)\n")
+        assert json.loads((tmp_path / "e.json").read_bytes())["limit"] == 30
+        for limit in ([], ["--limit", "61"]):
+            assert main([*evaluate, *more, *limit]) == 0
+            assert "(--limit)" not in capsys.readouterr().out
+            assert "limit" not in json.loads((tmp_path / "e.json").read_bytes())
+    index = str(tmp_path / "seen.index")
+    (tmp_path / "other.jsonl").write_text(json.dumps({"text": "another text"}), encoding="utf-8")
+    assert main(["index", "build", index, str(tmp_path / "other.jsonl")]) == 0
+    dedup = ["dedup", *paths, "-o", str(tmp_path / "i.jsonl"), "--index", index]
+    assert main([*dedup, "--limit", "30"]) == 0
+    assert "the first 30 documents" in capsys.readouterr().err
     for command in ("pairs", "evaluate", "dedup"):
         out = ["-o", str(tmp_path / "n.jsonl")] if command == "dedup" else []
         for limit in ("0", "-3"):
@@ -240,3 +260,156 @@ def test_wrong_limits(tmp_path):
         read(paths, limit=0)
     with pytest.raises(TypeError, match=r"limit must be an integer, got 2\.5"):
         fastlsh.near_duplicate_files(paths, None, limit=2.5)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk", "auto"])
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet", "arrow"])
+def test_files_behind_the_limit_are_not_opened(tmp_path, monkeypatch, kind, engine):
+    paths = write(tmp_path / "in", kind)
+    opened = set()
+    from fastlsh.io.places import local
+
+    for module, name in ((local, "open_file"), (pa, "OSFile")):
+        monkeypatch.setattr(module, name, _recorded(getattr(module, name), opened))
+    fastlsh.deduplicate_files(paths, tmp_path / f"k.{kind}", limit=25, engine=engine)
+    assert opened & {str(path) for path in paths} == {str(path) for path in paths[:2]}
+
+
+def _recorded(function, names):
+    def call(path, *arguments):
+        names.add(path)
+        return function(path, *arguments)
+
+    return call
+
+
+def test_a_file_behind_the_limit_may_grow(tmp_path, monkeypatch):
+    paths = write(tmp_path / "in", "jsonl")
+    from fastlsh.files.disk import documents, lines
+
+    for module, run in (
+        (documents, fastlsh.deduplicate_files), (lines, fastlsh.deduplicate_line_files),
+    ):  # fmt: skip
+
+        def grown(*arguments, check=module.check_unchanged):
+            with paths[2].open("a", encoding="utf-8") as file:
+                file.write("more\n")
+            check(*arguments)
+
+        monkeypatch.setattr(module, "check_unchanged", grown)
+        out = tmp_path / f"{run.__name__}.jsonl"
+        assert run(paths, out, limit=25, engine="disk").documents == 25
+        with pytest.raises(fastlsh.InputError, match=r"2\.jsonl: changed during the run"):
+            run(paths, out, limit=45, on_error="skip", engine="disk")
+
+
+def test_a_large_batch_behind_the_limit(tmp_path):
+    paths = write(tmp_path / "in", "arrow")
+    large = pa.table({"id": ["a"], "text": ["x" * 60_000_000], "score": [1]})
+    with pa.ipc.new_file(paths[1], large.schema) as file:
+        file.write_table(large)
+    keywords = {"engine": "disk", "memory": "300M"}
+    found = fastlsh.near_duplicate_files(paths, tmp_path / "p.tsv", limit=20, **keywords)
+    assert found.documents == 20
+    for limit in (21, None):
+        with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 60 MB"):
+            fastlsh.near_duplicate_files(paths, tmp_path / f"{limit}.tsv", limit=limit, **keywords)
+    with pytest.raises(fastlsh.InputError, match=r"1\.arrow: batch 1 takes 60 MB"):
+        fastlsh.deduplicate_files(
+            paths[0], tmp_path / "k.arrow", against=paths[1], limit=2, **keywords
+        )
+
+
+def compressed(data, compression):
+    if compression == "zst":
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as file:
+            file.write(data)
+        return sink.getvalue().to_pybytes()
+    how = {"": bytes, "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    return how[compression](data)
+
+
+class Pipe:
+    """A named pipe into which a thread writes; `accepted` is how many bytes somebody has read."""
+
+    def __init__(self, path, data):
+        os.mkfifo(path)
+        self.accepted = 0
+        self._thread = threading.Thread(target=self._write, args=[path, data], daemon=True)
+        self._thread.start()
+
+    def _write(self, path, data):
+        with suppress(BrokenPipeError), open(path, "wb", buffering=0) as file:
+            while self.accepted < len(data):
+                self.accepted += file.write(data[self.accepted : self.accepted + 4096])
+
+    def end(self):
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        return self.accepted
+
+
+def texts_of_pipe(kind, count):
+    words = random.Random(7).choices([f"word{i}" for i in range(5000)], k=40 * count)
+    texts = [" ".join(words[40 * i : 40 * i + 40]) for i in range(count)]
+    texts[4], texts[5] = texts[0], "short"
+    if kind == "csv":
+        rows = [f'{i},"{text}\n"\n' for i, text in enumerate(texts)]
+        return "".join(["id,text\n", rows[0], "bad\n", *rows[1:]]).encode()
+    if kind == "txt":
+        return "\n\n".join(texts).encode()
+    rows = [json.dumps({"id": i, "text": text}) + "\n" for i, text in enumerate(texts)]
+    return "".join([rows[0], "bad\n", *rows[1:]]).encode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+@pytest.mark.parametrize(
+    ("kind", "compression", "engine", "by"),
+    covering(
+        ["jsonl", "csv", "txt"], ["", "gz", "bz2", "xz", "zst"], ["memory", "disk"],
+        ["document", "line"],
+    ),
+)  # fmt: skip
+def test_a_pipe_is_read_to_the_limit_only(tmp_path, kind, compression, engine, by):
+    data = compressed(texts_of_pipe(kind, 12_000), compression)
+    name = ".".join(filter(None, ["in", kind, compression]))
+    if by == "line" and kind != "txt":  # of which it is one document
+        run, split = fastlsh.deduplicate_line_files, {}
+    else:
+        run, split = fastlsh.deduplicate_files, {"split": "lines" if kind == "txt" else None}
+    for limit in (1, 6):
+        folders = tmp_path / f"{limit}-file", tmp_path / f"{limit}-pipe"
+        for folder in folders:
+            folder.mkdir()
+        (folders[0] / name).write_bytes(data)
+        pipe = Pipe(folders[1] / name, data)
+        for folder in folders:
+            keywords = {"limit": limit, "engine": engine, "on_error": "skip", **split}
+            result = run(folder / name, folder / f"k.{kind}", work=tmp_path / "w", **keywords)
+            assert result.documents == limit
+        assert pipe.end() < len(data) / 2
+        kept = [(folder / f"k.{kind}").read_bytes() for folder in folders]
+        assert kept[0] == kept[1] != b""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_bad_row_ends_the_reading_of_a_pipe(tmp_path):
+    data = texts_of_pipe("jsonl", 6) + b"not a row of JSON at all\n" * 50_000
+    pipe = Pipe(tmp_path / "in.jsonl", data)
+    with pytest.raises(fastlsh.InputError, match=r"in\.jsonl: row 2: not JSON"):
+        fastlsh.deduplicate_files(tmp_path / "in.jsonl", tmp_path / "k.jsonl", limit=5)
+    assert pipe.end() < len(data) / 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_pipe_of_reference_documents_is_read_to_its_end(tmp_path):
+    paths = write(tmp_path / "in", "jsonl")
+    data = texts_of_pipe("jsonl", 20_000).replace(b"bad\n", b"", 1) + paths[0].read_bytes()
+    pipe = Pipe(tmp_path / "known.jsonl", data)
+    result = fastlsh.deduplicate_files(
+        paths[0], tmp_path / "k.jsonl", against=tmp_path / "known.jsonl", limit=5
+    )
+    texts = [row["text"] for row in ROWS]
+    assert result.n_kept == fastlsh.deduplicate(texts[:5], against=texts[:20]).n_kept < 5
+    assert pipe.end() == len(data)

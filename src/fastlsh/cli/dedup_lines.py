@@ -104,7 +104,7 @@ def _option(name: str) -> str:
 
 
 def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> None:
-    documents = documents_read(arguments, result)
+    documents = documents_read(arguments, result.documents)
     say(f"{documents}, {result.spans} {result.by}s{rows_skipped(result)}")
     if result.threshold < 1:
         params, threshold = result.params, result.threshold

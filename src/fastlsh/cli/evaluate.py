@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from fastlsh.cli.messages import warn_of_rows
+from fastlsh.cli.messages import documents_read, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -99,9 +99,12 @@ def run(arguments: argparse.Namespace) -> None:
     collection = read_inputs(arguments, arguments.inputs)
     warn_of_rows(collection)
     result = measure(collection.texts, **keywords)
+    is_limited = len(collection) == arguments.first
+    if is_limited:
+        print(f"only {documents_read(arguments, len(collection))} (--limit)")
     print(result, flush=True)  # before what else may go to the same place
     with replacing_together():
-        _write(arguments, result, collection)
+        _write(arguments, result, collection, is_limited=is_limited)
 
 
 def _bandings(text: str) -> list[tuple[int, int]]:
@@ -121,9 +124,13 @@ def _check_alone(arguments: argparse.Namespace) -> None:
             raise ValueError(f"--bandings cannot be combined with --{name}")
 
 
-def _write(arguments: argparse.Namespace, result: Any, collection: Collection) -> None:
+def _write(
+    arguments: argparse.Namespace, result: Any, collection: Collection, *, is_limited: bool
+) -> None:
     if arguments.json is not None:
-        write_text(arguments.json, json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
+        figures = {"limit": arguments.first} if is_limited else {}
+        figures |= result.to_dict()
+        write_text(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
     if arguments.missed is not None:
         missed = result.missed
         columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)

@@ -72,12 +72,10 @@ def warn_of_limits(limited: int) -> None:
         )
 
 
-def documents_read(
-    arguments: argparse.Namespace, result: FileDeduplication | FileLineDeduplication | FilePairs
-) -> str:
+def documents_read(arguments: argparse.Namespace, documents: int) -> str:
     """Return how many documents were read, and whether a limit has left out others."""
-    first = "the first " if result.documents == arguments.first else ""
-    return f"{first}{result.documents} documents"
+    first = "the first " if documents == arguments.first else ""
+    return f"{first}{documents} documents"
 
 
 def rows_skipped(result: FileDeduplication | FileLineDeduplication | FilePairs) -> str:
@@ -101,7 +99,9 @@ def summarise(
     """
     if arguments.quiet:
         return
-    say(f"{documents_read(arguments, result)}, {result.empty} empty{rows_skipped(result)}")
+    say(
+        f"{documents_read(arguments, result.documents)}, {result.empty} empty{rows_skipped(result)}"
+    )
     params, threshold = result.params, result.threshold
     found = params.probability(threshold)
     say(

@@ -49,26 +49,21 @@ def estimate(
 ) -> Estimate:
     """Look at the beginnings of some files, and at the sizes of all.
 
-    A row or a batch that is too large for the memory ends the look into its file. `limit` is how
-    many documents are read; None: all.
+    `limit` is how many documents are read; None: all. With a limit, no file is looked into behind
+    the first one that has a document, for the run may not open it either.
     """
-    looked = sampled(sources)
-    measured = _measured(looked)
-    size = int(sum(_size(source) * _expansion(source, measured) for source in sources))
-    seen_rows = seen_bytes = seen_pieces = 0
-    for source in looked:
-        try:
-            if source.format == "arrow" and largest_batch(source)[0] > (memory - BASE) // PER_BATCH:
-                continue
-            block = next(iter(read_blocks(source, LOOK, most=longest_row(memory))), None)
-            found = None if block is None else block.documents()
-            rows = 0 if found is None else len(found)
-            if cutting is not None and found is not None:
-                seen_pieces += len(cutting.pieces(found))
-        except InputError:  # it will be told where the file is read
-            continue
-        seen_rows += rows
-        seen_bytes += min(LOOK, int(_size(source) * _expansion(source, measured))) if rows else 0
+    looks: list[tuple[Source, int, int]] = []
+    for source in sampled(sources) if limit is None else sources[:LOOKS]:
+        rows, pieces = _beginning(source, cutting, memory)
+        looks.append((source, rows, pieces))
+        if limit is not None and rows:
+            break
+    measured = _measured([source for source, *_ in looks])
+    sizes = {source: _size(source) * _expansion(source, measured) for source in sources}
+    size = int(sum(sizes[source] for source in sources))
+    seen_rows = sum(rows for _, rows, _ in looks)
+    seen_pieces = sum(pieces for *_, pieces in looks)
+    seen_bytes = sum(min(LOOK, int(sizes[source])) for source, rows, _ in looks if rows)
     documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
     if limit is not None and documents > limit:
         size, documents = size * limit // documents, limit
@@ -85,6 +80,21 @@ def sampled(sources: list[Source]) -> list[Source]:
     """Return the files that are looked into."""
     step = max(len(sources) // LOOKS, 1)
     return sources[::step][:LOOKS]
+
+
+def _beginning(source: Source, cutting: Cutting | None, memory: int) -> tuple[int, int]:
+    """Return how many documents and pieces the beginning of a file has.
+
+    A row or a batch that is too large for the memory ends the look into its file.
+    """
+    with suppress(InputError):  # it will be raised where the file is read
+        if source.format == "arrow" and largest_batch(source)[0] > (memory - BASE) // PER_BATCH:
+            return 0, 0
+        block = next(iter(read_blocks(source, LOOK, most=longest_row(memory))), None)
+        if block is not None:
+            found = block.documents()
+            return len(found), 0 if cutting is None else len(cutting.pieces(found))
+    return 0, 0
 
 
 def per_document(params: SearchParams) -> int:

@@ -165,7 +165,8 @@ def changing_over(
     """
     tell = request.engine.on_message
     files = [*request.inputs, *request.against]
-    with spooled_inputs(files, request.read.format, tell, twice=twice):
+    is_enough = None if request.read.limit is None else request.is_behind_limit
+    with spooled_inputs(files, request.read.format, tell, twice=twice, is_enough=is_enough):
         try:
             return run(request)
         except RoomError as error:

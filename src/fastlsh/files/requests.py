@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypedDict
 
 from fastlsh.arguments import check_choice
+from fastlsh.errors import InputError
 from fastlsh.files.budget import free_memory, parse_memory
 from fastlsh.files.cutting import Cutting
 from fastlsh.io import (
@@ -20,6 +22,7 @@ from fastlsh.io import (
     is_folder_output,
     is_remote,
     is_written_in_place,
+    read_blocks,
 )
 from fastlsh.keywords import made, taken
 from fastlsh.parallel import RunKeywords, RunOptions
@@ -115,6 +118,9 @@ class FileRemovalKeywords(RemovalKeywords, ReadKeywords, EngineKeywords, RunKeyw
 SHARED = (SearchParams.of, ReadOptions, EngineOptions.of, RunOptions.of)
 """Where the keyword arguments of functions on files are described."""
 
+LONGEST_IN_PIPE = 1 << 26
+"""Bytes of a row: of a pipe with a longer row, everything is copied, in little memory."""
+
 READ_ONLY_INSIDE = frozenset({"priority", "tokens"})
 """The fields of `ReadOptions` that follow from other arguments."""
 
@@ -181,6 +187,25 @@ class Request:
         return expand(
             self.against, options.format, options, recursive=options.recursive, mixed=True
         )
+
+    def is_behind_limit(self, path: str) -> bool:
+        """Whether the copied beginning of a pipe goes on behind the limit.
+
+        The last row may be cut off: it shows only that the one before it is complete.
+        """
+        if self.read.limit is None or path in self.against:
+            return False
+        count, options = 0, self.read
+        with suppress(
+            InputError
+        ):  # the beginning is cut off; or it is raised by who reads the rows
+            (source,) = expand(path, options.format, options, mixed=True)
+            for block in read_blocks(source, most=LONGEST_IN_PIPE):
+                found = block.documents()
+                count += len(found) + (0 if options.on_error == "skip" else len(found.bad))
+                if count > self.read.limit:
+                    return True
+        return False
 
     def run_paths(self, sources: list[Source], before: list[Source]) -> RunPaths:
         """Return what a run reads, for a check of the other paths against it.

@@ -84,7 +84,12 @@ def expand(
 
 @contextmanager
 def spooled_inputs(
-    inputs: Sequence[str], kind: str | None, tell: Callable[[str], None], *, twice: bool
+    inputs: Sequence[str],
+    kind: str | None,
+    tell: Callable[[str], None],
+    *,
+    twice: bool,
+    is_enough: Callable[[str], bool] | None = None,
 ) -> Iterator[None]:
     """Copy those inputs that are pipes and must be read more than once to temporary files.
 
@@ -98,6 +103,8 @@ def spooled_inputs(
         Is told what is copied.
     twice : bool
         Whether all of them are read again; tables, and what is given twice, are in any case.
+    is_enough : callable, optional
+        Whether what has been copied of a pipe is all that will be read of it.
     """
     piped = [path for path in inputs if not places.is_remote(path) and places.is_piped(path)]
     forced = told(kind)
@@ -106,7 +113,7 @@ def spooled_inputs(
         for path in piped
         if twice or piped.count(path) > 1 or (forced[0] or split_suffix(path)[0]) in COLUMNAR
     ]
-    with places.spooled(again, tell):
+    with places.spooled(again, tell, is_enough):
         yield
 
 

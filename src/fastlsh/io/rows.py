@@ -210,6 +210,8 @@ def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
     for job in jobs:
         start = 0
         for part in job.parts if job.blocks else ():
+            if not part.is_read:  # because of a limit
+                continue
             for count, block in zip(part.counts, part.blocks(), strict=True):
                 stop = start + count
                 texts = job.texts_between(start, stop)

@@ -80,7 +80,7 @@ def run_deduplication(
             proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
-            check_unchanged(job.work, job.sources)
+            check_unchanged(job.work, job.sources[: job.known + summary.files])
             ids = stored_ids(job, summary)
             with writing_outputs(job, targets, kept, summary.known):
                 if targets.removed is not None:
@@ -148,7 +148,7 @@ def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[None]:
     more = {**more, "limit": job.limit}
     restart = job.request.engine.restart
     with job.work.locked():
-        description = described(kind, job.params, job.sources, more)
+        description = described(kind, job.params, job.sources, more, job.surely_read)
         if not restart:
             accept_mended(job, description)
         if begin(job.work, description, restart=restart):

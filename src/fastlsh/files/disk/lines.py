@@ -55,7 +55,7 @@ def run_on_disk(
             proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
-            check_unchanged(job.work, job.sources)
+            check_unchanged(job.work, job.sources[: job.known + summary.files])
             ids, counts = stored_ids(job, summary), piece_counts(job)
             begin, end = _places(job, proofs["left"])
             characters = int((end - begin).sum())

@@ -26,6 +26,7 @@ from fastlsh.io import (
     Block,
     Limit,
     Place,
+    Source,
     largest_batch,
     ordered_map,
     read_blocks,
@@ -77,7 +78,7 @@ def sign_inputs(job: Job) -> Summary:
         not signed again when it has been mended.
     """
     if not job.work.has(DONE):
-        _check_batches(job)
+        _check_batches(job, job.sources[: job.surely_read])
         tell = job.byte_progress("signing")
         runs = finished_runs(job)
         writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
@@ -118,6 +119,8 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     for number in range(first, len(job.sources)):
         if limit.reached:
             return
+        if number >= job.surely_read:
+            _check_batches(job, [job.sources[number]])
         place = after.place if after is not None and number == after.source else None
         found = None
         blocks = _cut(job, number, place)
@@ -153,10 +156,10 @@ def _first_columns(job: Job, numbers: Iterable[int]) -> tuple[Any, str]:
     return None, ""
 
 
-def _check_batches(job: Job) -> None:
+def _check_batches(job: Job, sources: list[Source]) -> None:
     """Raise InputError if a batch of an Arrow file, which is read as a whole, is too large."""
     budget = job.budget
-    for source in job.sources:
+    for source in sources:
         if source.format != "arrow":
             continue
         size, number = largest_batch(source)

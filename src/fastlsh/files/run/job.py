@@ -55,6 +55,11 @@ class Job:
         """Is called with each message of the run."""
         return self.request.engine.on_message
 
+    @property
+    def surely_read(self) -> int:
+        """How many files are read whatever they contain: with a limit, those of `against`."""
+        return len(self.sources) if self.limit is None else self.known
+
     def is_large(self, source: int, place: Place) -> bool:
         """Whether one long row makes a block so large that it must be processed alone."""
         if self.sources[source].format in COLUMNAR:

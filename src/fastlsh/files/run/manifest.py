@@ -22,7 +22,7 @@ ENDS = 1 << 16
 
 
 def described(
-    job: str, params: SearchParams, sources: list[Source], more: Mapping[str, Any]
+    job: str, params: SearchParams, sources: list[Source], more: Mapping[str, Any], surely_read: int
 ) -> dict[str, Any]:
     """Return all that the answer depends on, as JSON values by name.
 
@@ -34,6 +34,9 @@ def described(
         Of the search, and of the job.
     sources
         The files, in order.
+    surely_read
+        How many of these are read whatever they contain. The others may lie behind a limit, and are
+        not opened here.
     """
     shingler = {
         f"shingler.{field.name}": _plain(getattr(params.shingler, field.name))
@@ -50,7 +53,10 @@ def described(
     return {
         "work directory": FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
         **search, **shingler, **more,
-        "inputs": [_fingerprint(source) for source in sources],
+        "inputs": [
+            _fingerprint(source, opened=number < surely_read)
+            for number, source in enumerate(sources)
+        ],
     }  # fmt: skip
 
 
@@ -80,9 +86,9 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
 
 
 def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:
-    """Raise InputError if a file is no longer what it was when the run began."""
-    for source, known in zip(sources, work.read(MANIFEST)["inputs"], strict=True):
-        if _fingerprint(source) != known:
+    """Raise InputError if one of the first files is no longer what it was when the run began."""
+    for source, known in zip(sources, work.read(MANIFEST)["inputs"], strict=False):
+        if _fingerprint(source, opened="checksum" in known) != known:
             raise source.error("changed during the run: start over with --restart")
 
 
@@ -108,12 +114,20 @@ ROWS = fields(Options)
 """The options that decide which documents a file has."""
 
 
-def _fingerprint(source: Source) -> dict[str, Any]:
+def _fingerprint(source: Source, *, opened: bool) -> dict[str, Any]:
     known = identity(source)
     if known is None and not exists(source.path):
         raise source.error(os.strerror(errno.ENOENT))
     if known is None:
         raise source.error("not a regular file, and a run on disk reads its inputs several times")
+    found = {
+        "path": source.path,
+        "options": {each.name: _plain(getattr(source.options, each.name)) for each in ROWS},
+        "size": known.size,
+        "time": known.time,
+    }
+    if not opened:
+        return found
     try:
         with open_raw(source.path) as file:
             head = file.read(ENDS)
@@ -121,13 +135,7 @@ def _fingerprint(source: Source) -> dict[str, Any]:
             tail = file.read(ENDS)
     except OSError as error:
         raise source.error(error.strerror or str(error)) from error
-    return {
-        "path": source.path,
-        "options": {each.name: _plain(getattr(source.options, each.name)) for each in ROWS},
-        "size": known.size,
-        "time": known.time,
-        "checksum": crc32(tail, crc32(head)),
-    }
+    return {**found, "checksum": crc32(tail, crc32(head))}
 
 
 def _plain(value: Any) -> Any:

@@ -3,10 +3,10 @@
 import errno
 import io
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from fastlsh.errors import InputError
 
@@ -14,6 +14,9 @@ _STANDARD = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 STANDARD = "-"
 """The standard input as an input, the standard output as an output."""
+
+_PIECE = 1 << 16
+"""Bytes that are copied at a time."""
 
 _COPIES: dict[str, str] = {}
 """Where what came through a pipe is now; for as long as `spooled` lasts."""
@@ -57,7 +60,11 @@ def _check_open(path: str) -> None:
 
 
 @contextmanager
-def spooled(paths: list[str], tell: Callable[[str], None]) -> Iterator[None]:
+def spooled(
+    paths: list[str],
+    tell: Callable[[str], None],
+    is_enough: Callable[[str], bool] | None = None,
+) -> Iterator[None]:
     """Copy what comes through pipes to temporary files, so that it can be read again and again.
 
     Parameters
@@ -66,6 +73,8 @@ def spooled(paths: list[str], tell: Callable[[str], None]) -> Iterator[None]:
         Pipes, devices and ``-``.
     tell : callable
         Is told what is copied.
+    is_enough : callable, optional
+        Whether what has been copied of a pipe is all that will be read of it.
 
     Raises
     ------
@@ -78,15 +87,29 @@ def spooled(paths: list[str], tell: Callable[[str], None]) -> Iterator[None]:
             copy = stack.enter_context(_temporary())
             try:
                 with open_file(path) as pipe:
-                    shutil.copyfileobj(pipe, copy, 1 << 20)
-                copy.flush()
+                    unnamed = f"/proc/self/fd/{copy.fileno()}"
+                    _COPIES[path] = unnamed if os.path.exists(unnamed) else copy.name
+                    stack.callback(_COPIES.pop, path)
+                    _copy(pipe, copy, is_enough and partial(is_enough, path))
             except OSError as error:
                 reason = f"{error.strerror} in {tempfile.gettempdir()}, where TMPDIR puts its copy"
                 raise OSError(error.errno, reason, _name(path)) from error
-            unnamed = f"/proc/self/fd/{copy.fileno()}"
-            _COPIES[path] = unnamed if os.path.exists(unnamed) else copy.name
-            stack.callback(_COPIES.pop, path)
         yield
+
+
+def _copy(
+    pipe: io.BufferedReader, copy: io.BufferedWriter, is_enough: Callable[[], bool] | None
+) -> None:
+    """Copy a pipe; ask whether it is enough each time that the copy has doubled."""
+    copied = asked = 0
+    while piece := pipe.read(_PIECE):
+        copied += copy.write(piece)
+        if is_enough is not None and copied >= 2 * asked:
+            copy.flush()
+            if is_enough():
+                return
+            asked = copied
+    copy.flush()
 
 
 @contextmanager
