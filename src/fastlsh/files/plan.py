@@ -180,7 +180,8 @@ def changing_over(
 
 def _tell_of_wide_rows(job: Job) -> None:
     """Say so if the columns of a Parquet file take more memory than was given."""
-    tables = [source for source in job.sources[job.known :] if source.format == "parquet"]
+    inputs = job.sources[job.known :] if job.limit is None else job.sources[job.known :][:1]
+    tables = [source for source in inputs if source.format == "parquet"]
     for source in sampled(tables):
         columns, size = bytes_of_pages(source)
         if size > job.request.engine.memory // 2:

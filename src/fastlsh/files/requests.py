@@ -196,9 +196,7 @@ class Request:
         if self.read.limit is None or path in self.against:
             return False
         count, options = 0, self.read
-        with suppress(
-            InputError
-        ):  # the beginning is cut off; or it is raised by who reads the rows
+        with suppress(InputError):  # cut off; or it is raised where the rows are read
             (source,) = expand(path, options.format, options, mixed=True)
             for block in read_blocks(source, most=LONGEST_IN_PIPE):
                 found = block.documents()
