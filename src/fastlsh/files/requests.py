@@ -24,6 +24,7 @@ from fastlsh.io import (
     is_written_in_place,
     read_blocks,
 )
+from fastlsh.keyed import KEY_FILE
 from fastlsh.keywords import made, taken
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.parameters import RemovalKeywords, SearchKeywords, SearchParams
@@ -218,6 +219,7 @@ class Request:
         paths.reads(None, self.inputs, sources)
         paths.reads("against", self.against, before)
         paths.reads_file("key", None if key is None else key.path)
+        paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
         return paths
 
     def check_used(self, sources: list[Source]) -> None:
