@@ -5,21 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastlsh.index.layout import parameters_of, settings_of
+from fastlsh.index.redis.scripts import CREATE
 from fastlsh.index.redis.server import Server
 from fastlsh.index.redis.store import RedisStore
 from fastlsh.index.settings import Settings
 
 VERSION = 1
 
-# KEYS: parameters, state, documents, ids. ARGV: the parameters. Returns 1 if there was no index, 0
-# if there is one, -1 if there is one without its parameters.
-CREATE = """
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then return -1 end
-redis.call('SET', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[2], 'next', 0, 'documents', 0, 'changes', 0)
-return 1
-"""
 LOST = "its key `parameters` is lost"
 
 

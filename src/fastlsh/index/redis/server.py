@@ -10,42 +10,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from fastlsh.index.redis.scripts import LOCK, LOOK, RENEW, UNLOCK
+
 SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
 """Milliseconds after which the lock of a writer that has ended is void; a writer renews it."""
-
-# ARGV: entries, and how many bytes of each name the bucket; 8 more are the number.
-ADD = """
-local entries, tag = ARGV[1], tonumber(ARGV[2])
-for i = 1, #entries, tag + 8 do
-  local key = KEYS[1] .. string.sub(entries, i, i + tag - 1)
-  redis.call('APPEND', key, string.sub(entries, i + tag, i + tag + 7))
-end
-"""
-DROP = """
-local entries, tag = ARGV[1], tonumber(ARGV[2])
-for i = 1, #entries, tag + 8 do
-  local key = KEYS[1] .. string.sub(entries, i, i + tag - 1)
-  local number = string.sub(entries, i + tag, i + tag + 7)
-  local held, left = redis.call('GET', key) or '', {}
-  for j = 1, #held, 8 do
-    local one = string.sub(held, j, j + 7)
-    if one ~= number then left[#left + 1] = one end
-  end
-  if #left == 0 then redis.call('DEL', key) else redis.call('SET', key, table.concat(left)) end
-end
-"""
-
-# ARGV: the value of the lock, and for how many milliseconds it is to be valid.
-RENEW = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-"""
-
-# ARGV: the value of the lock of the one who gives it up.
-UNLOCK = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-"""
-
 
 def is_address(location: str) -> bool:
     """Whether this is the URL of a Redis server, and no file."""
@@ -164,8 +133,16 @@ class Server:
             with suppress(self.library.exceptions.RedisError, OSError, ValueError):
                 self.client.eval(RENEW, 1, self.key("lock"), token, LOCKED)
 
-    def lock(self) -> None:
-        """Become the only writer."""
+    def look(self) -> list[bytes | int | None]:
+        """Return the state of the index, and how many fields its other keys have."""
+        found: list[bytes | int | None] = self.client.eval(LOOK, 4, *self._counted())
+        return found
+
+    def _counted(self) -> list[bytes]:
+        return [self.key(name) for name in ("state", "documents", "ids", "buckets")]
+
+    def lock(self) -> list[bytes | int | None]:
+        """Become the only writer; return what `look` returns then."""
         if self._renewing is None or not self._renewing.is_alive():  # it does not survive a fork
             self._closed = threading.Event()
             self._renewing = threading.Thread(
@@ -174,7 +151,9 @@ class Server:
             self._renewing.start()
         self.token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait
-        while not self.client.set(self.key("lock"), token, nx=True, px=LOCKED):
+        asked = LOCK, 5, *self._counted(), self.key("lock"), token, LOCKED
+        found: list[bytes | int | None] | None
+        while (found := self.client.eval(*asked)) is None:
             if time.monotonic() > until:
                 raise TimeoutError(
                     errno.EAGAIN,
@@ -182,6 +161,7 @@ class Server:
                     self.address,
                 )
             time.sleep(0.005)
+        return found
 
     def unlock(self) -> None:
         """Give up the lock, if this is the one who has it; perhaps again."""
