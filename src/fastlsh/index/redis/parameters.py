@@ -18,13 +18,26 @@ LOST = "its key `parameters` is lost"
 def create(location: str, settings: Settings, wait: float) -> bool:
     """Make an empty index; return whether there was none."""
     server = Server(location, wait)
-    code = json.dumps({**parameters_of(settings), "keeps": settings.keeps, "version": VERSION})
     with server.errors():
         server.check_policy()
-        made = server.client.eval(CREATE, 4, *_keys(server), code)
+        made = server.client.eval(CREATE, 4, *_keys(server), _code_of(settings))
     if made < 0:
         raise server.damaged(LOST)
     return bool(made)
+
+
+def _code_of(settings: Settings) -> str:
+    return json.dumps({**parameters_of(settings), "keeps": settings.keeps, "version": VERSION})
+
+
+def open_new(location: str, settings: Settings, wait: float) -> RedisStore:
+    """Return an index that its first change will make; FileExistsError if there is one."""
+    server = Server(location, wait)
+    with server.errors():
+        server.check_policy()
+        if server.client.exists(*_keys(server)):
+            raise server.exists()
+    return RedisStore(server, settings, False, _code_of(settings))
 
 
 def _keys(server: Server) -> list[bytes]:

@@ -106,6 +106,10 @@ class Server:
             f"{self.address}: the index is damaged: {reason}; delete its keys, and build it anew"
         )
 
+    def exists(self) -> FileExistsError:
+        """Return the error of an index that is there already."""
+        return FileExistsError(errno.EEXIST, "there is an index already", self.address)
+
     def check_policy(self) -> None:
         """Raise OSError if the server may delete keys of the index when its memory is full."""
         try:

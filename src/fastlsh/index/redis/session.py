@@ -37,7 +37,9 @@ class Session:
     there when it began; if one of them is gone meanwhile, it begins again.
     """
 
-    def __init__(self, server: Server, settings: Settings, read_only: bool) -> None:
+    def __init__(
+        self, server: Server, settings: Settings, read_only: bool, new: str | None = None
+    ) -> None:
         self.settings = settings
         self.location = server.location
         self.wait = server.wait
@@ -46,7 +48,9 @@ class Session:
         self._client = server.client
         self._plain = replace(settings, search=replace(settings.search, verify="none"), keeps="")
         self._depth = 0
-        self._seen: list[bytes] = []
+        self._new = new
+        """The parameters of an index that its first transaction makes."""
+        self._seen: list[bytes | None] = []
         """The number of the next document and of changes, as the batch has found them."""
         self._clear()
 
@@ -75,6 +79,10 @@ class Session:
 
     def _state_of(self, found: list[Any]) -> "_State":
         """Return the state; ValueError if the server has lost something of the index."""
+        if self._new is not None:
+            if any(found):
+                raise self._server.exists()
+            return _State(0, 0, 0)
         if None in found:
             raise self._server.damaged("its key `state` is lost")
         upcoming, changes, documents, buckets, *held = map(int, found)
@@ -114,6 +122,9 @@ class Session:
     def _collect(self, pipe: Any, outputs: list[list[str]]) -> None:
         """Add the commands of the transaction."""
         key, token = self._server.key, self._server.token
+        if self._new is not None:
+            pipe.set(key("parameters"), self._new)
+            pipe.hset(key("state"), "buckets", 0)
         added, deleted = [*self._added.items()], [*self._deleted.items()]
         for first in range(0, len(deleted), TOGETHER):
             some = deleted[first : first + TOGETHER]
@@ -256,7 +267,8 @@ class _Batch(_Inside):
         """Become the only writer."""
         session = self._session
         session._begin(session._state_of(session._server.lock()))
-        session._seen = [b"%d" % session._next, b"%d" % session._changes]
+        known = session._next, session._changes
+        session._seen = [None if session._new is not None else b"%d" % each for each in known]
         session._clear()
         session._depth = 1
 
@@ -264,7 +276,7 @@ class _Batch(_Inside):
         """Send what was collected, which also releases the lock."""
         session = self._session
         session._commit()
-        session._server.token = None
+        session._new = session._server.token = None
         session._depth = 0
         session._clear()
 
