@@ -43,6 +43,8 @@ class Server:
     def __init__(self, location: str, wait: float) -> None:
         try:
             import redis
+            from redis.backoff import ExponentialBackoff
+            from redis.retry import Retry
         except ImportError as error:
             raise ImportError(
                 'an index on a server needs the package redis: pip install "fastlsh[redis]"'
@@ -57,8 +59,10 @@ class Server:
         self.token: bytes | None = None
         """The value of the lock, while this is the one who has it or tries to get it."""
         self.client: Any = redis.Redis.from_url(
-            url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0)
-        )
+            url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0),
+            retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,)),
+        )  # fmt: skip
+        self.client.connection_pool.connection_kwargs["decode_responses"] = False
         self.prefix = f"fastlsh:{{{name or 'index'}}}:".encode()
 
     def key(self, name: str) -> bytes:

@@ -101,23 +101,28 @@ class Session:
         self._next, self._changes, self._count = state
 
     def _commit(self) -> None:
+        said = self._server.library.exceptions
+        broken = said.ConnectionError, said.TimeoutError
+        try:
+            self._send()
+        except (said.WatchError, *broken) as error:
+            # The library says WatchError of a connection that broke after WATCH, too.
+            cause = error.__context__ if isinstance(error, said.WatchError) else error
+            if not isinstance(cause, broken):
+                raise
+            self._settle(cause)
+
+    def _send(self) -> None:
         server, key = self._server, self._server.key
-        said = server.library.exceptions
         with self._client.pipeline(transaction=True) as pipe:
             # Renewing the lock would count as a change of it. What must not change is the state.
             pipe.watch(key("state"))
             *seen, outputs, owner = pipe.eval(CHECK, 2, key("state"), key("lock"))
             if owner not in (server.token, None) or seen != self._seen:
-                raise said.WatchError
+                raise server.library.exceptions.WatchError
             pipe.multi()
             self._collect(pipe, json.loads(outputs or "[]"))
-            try:
-                pipe.execute()
-            except (said.WatchError, said.ConnectionError, said.TimeoutError) as error:
-                broken = error.__context__ if isinstance(error, said.WatchError) else error
-                if not isinstance(broken, (said.ConnectionError, said.TimeoutError)):
-                    raise  # the server has refused it
-                self._settle(broken)
+            pipe.execute()
 
     def _collect(self, pipe: Any, outputs: list[list[str]]) -> None:
         """Add the commands of the transaction."""
