@@ -16,6 +16,15 @@ SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
 """Milliseconds after which the lock of a writer that has ended is void; a writer renews it."""
 
+REFUSALS = (
+    ("maxmemory", errno.ENOSPC, "the memory of the server is full (maxmemory)"),
+    ("read only replica", errno.EROFS, "the server is a read-only replica"),
+    ("MISCONF", errno.EIO, "the server accepts no changes, because it could not save its data"),
+    ("BUSY", errno.EBUSY, "the server is busy with a script; try again"),
+)
+"""Parts of what a server says when it refuses a command, and the errors to raise."""
+
+
 def is_address(location: str) -> bool:
     """Whether this is the URL of a Redis server, and no file."""
     return location.partition("://")[0] in SCHEMES and "://" in location
@@ -24,8 +33,14 @@ def is_address(location: str) -> bool:
 def address_of(location: str) -> str:
     """Return a location without its password and the number of the database."""
     url, _, name = location.partition("#")
-    parts = urlsplit(url)
-    where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+    try:
+        parts = urlsplit(url)
+        where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+    except ValueError:  # whose message may quote the password
+        raise ValueError(
+            "the address of a Redis server must be redis://host:port/db#name with a number as its "
+            "port; in a password, write / as %2F, @ as %40 and # as %23"
+        ) from None
     return f"{parts.scheme}://{where}#{name or 'index'}"
 
 
@@ -58,11 +73,16 @@ class Server:
         self._renewing: threading.Thread | None = None
         self.token: bytes | None = None
         """The value of the lock, while this is the one who has it or tries to get it."""
-        self.client: Any = redis.Redis.from_url(
-            url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0),
-            retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,)),
-        )  # fmt: skip
-        self.client.connection_pool.connection_kwargs["decode_responses"] = False
+        retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,))
+        try:
+            self.client: Any = redis.Redis.from_url(
+                url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0), retry=retry
+            )
+            pool = self.client.connection_pool
+            pool.connection_kwargs["decode_responses"] = False
+            pool.make_connection()  # looks at the options
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{self.address}: an option of the address is wrong: {error}") from None
         self.prefix = f"fastlsh:{{{name or 'index'}}}:".encode()
 
     def key(self, name: str) -> bytes:
@@ -83,8 +103,11 @@ class Server:
         if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
             self.disconnect()
         said = self.library.exceptions
-        refused = said.AuthenticationError, said.AuthorizationError, said.NoPermissionError
-        if isinstance(error, refused):
+        if isinstance(error, said.NoPermissionError):
+            raise PermissionError(
+                errno.EACCES, f"the server does not allow it: {error}", self.address
+            ) from error
+        if isinstance(error, (said.AuthenticationError, said.AuthorizationError)):
             raise PermissionError(
                 errno.EACCES, f"the server asks for a password: {error}", self.address
             ) from error
@@ -97,8 +120,7 @@ class Server:
                 errno.ECONNREFUSED, f"the server does not answer: {error}", self.address
             ) from error
         if isinstance(error, said.RedisError):
-            code = errno.ENOSPC if "OOM" in str(error) else errno.EIO
-            raise OSError(code, str(error), self.address) from error
+            raise OSError(*_refusal(str(error)), self.address) from error
 
     def disconnect(self) -> None:
         """Close the connections; the next command opens another one."""
@@ -177,6 +199,15 @@ class Server:
             with suppress(self.library.exceptions.RedisError):
                 self.client.eval(UNLOCK, 1, self.key("lock"), self.token)
             self.token = None
+
+
+def _refusal(message: str) -> tuple[int, str]:
+    """Return the number and the text of the error for what the server or the library says."""
+    for part, number, reason in REFUSALS:
+        if part in message:
+            return number, reason
+    # The library quotes the command of a transaction, which may be long and no text.
+    return errno.EIO, message.rpartition("caused error: ")[2]
 
 
 def _renew_regularly(reference: "weakref.ref[Server]", closed: threading.Event) -> None:
