@@ -19,12 +19,9 @@ def started(folder, *more):
         import redis
     except ImportError:
         missing("Redis", "the Python package redis is not installed")
-    options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
     for _ in range(5):  # what was a free port may have been taken since
         port = free_port()
-        process = subprocess.Popen(
-            [binary, "--port", str(port), *options, *more], stdout=subprocess.DEVNULL
-        )
+        process = launched(folder, port, *more)
         if answers(redis, port, process):
             break
         process.kill()
@@ -36,6 +33,15 @@ def started(folder, *more):
     finally:
         process.terminate()
         process.wait()
+
+
+def launched(folder, port, *more):
+    """Start a server, which does not answer yet; return the process."""
+    options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    return subprocess.Popen(
+        [shutil.which("redis-server"), "--port", str(port), *options, *more],
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def free_port():

@@ -4,11 +4,13 @@ Each operation ends in the whole answer, or in an error that names the server; a
 full or not at all, and an error that says "nothing was changed" is right.
 """
 
+import shutil
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 
 import redis_proxy
@@ -38,9 +40,7 @@ def location(redis_address):
 def contents(location):
     """Return what an index has, over a connection that does not break."""
     with Index.open(location, read_only=True) as index:
-        return dict(zip(list(index), index.query_many([TEXTS[0]], limit=None), strict=False)), list(
-            index
-        )
+        return list(index), index.query_many(TEXTS[:10])
 
 
 def batch(index):
@@ -111,3 +111,254 @@ def test_a_slow_network(location, proxy):
         assert far.query_many(TEXTS) == index.query_many(TEXTS)
         far.insert("new", TEXTS[0])
         assert "new" in index
+
+
+# ---- a server that refuses
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server whose settings a test may change: its location and a client."""
+    import redis
+
+    folder = tmp_path_factory.mktemp("server")
+    options = "--enable-protected-configs", "yes"
+    with redis_server.started(folder, *options) as ((host, port), _):
+        client = redis.Redis(host, port)
+        yield f"redis://{host}:{port}/0", client
+        client.close()
+
+
+@contextmanager
+def full(client):
+    client.config_set("maxmemory", 1000)
+    yield
+    client.config_set("maxmemory", 0)
+
+
+@contextmanager
+def replica(client):
+    client.replicaof("127.0.0.1", 1)
+    yield
+    client.replicaof("NO", "ONE")
+    client.delete("fastlsh:{index}:lock")  # which a replica cannot give up; it would expire
+
+
+@contextmanager
+def busy(client):
+    import redis
+
+    def spin():
+        given = client.connection_pool.connection_kwargs
+        another = redis.Redis(given["host"], given["port"])
+        with another, suppress(redis.RedisError):
+            another.eval("while true do end", 0)
+
+    client.config_set("busy-reply-threshold", 10)
+    script = threading.Thread(target=spin)
+    script.start()
+    time.sleep(0.1)
+    yield
+    client.script_kill()
+    script.join()
+    client.delete("fastlsh:{index}:lock")
+
+
+@contextmanager
+def unsaved(client, tmp_path):
+    import redis
+
+    tmp_path.joinpath("gone").mkdir()
+    client.config_set("dir", str(tmp_path / "gone"))
+    tmp_path.joinpath("gone").rmdir()
+    client.config_set("save", "3600 1")
+    client.set("one", "change")
+    client.bgsave()
+    while client.info("persistence")["rdb_bgsave_in_progress"]:
+        time.sleep(0.01)
+    with suppress(redis.RedisError):
+        client.bgsave()
+    yield
+    client.config_set("save", "")
+    client.config_set("dir", str(tmp_path))
+
+
+REFUSED = {
+    "full": (full, "memory of the server is full"),
+    "replica": (replica, "the server is a read-only replica"),
+    "busy": (busy, "the server is busy with a script"),
+    "unsaved": (unsaved, "the server accepts no changes"),
+}
+
+
+@pytest.mark.parametrize("state", REFUSED)
+def test_a_server_that_refuses(server, state, tmp_path, run):
+    """Before a change or at the end of a batch: one clear line, and nothing changed."""
+    location, client = server
+    filled(location)
+    old = contents(location)
+    refusing, said = REFUSED[state]
+    given = (client, tmp_path) if state == "unsaved" else (client,)
+    tmp_path.joinpath("new.jsonl").write_text('{"text": "a new text"}\n')
+    with Index.open(location) as index:
+        with refusing(*given):
+            for change in CHANGES:
+                with pytest.raises(OSError, match=f"{said}.*redis://127.0.0.1"):
+                    OPERATIONS[change](index)
+            status, _, lines = run("index", "add", location, str(tmp_path / "new.jsonl"))
+            assert (status, len(lines)) == (1, 1)
+            assert said in lines[0]
+            if state != "busy":
+                assert contents(location) == old
+        if state == "unsaved":
+            tmp_path.joinpath("gone").mkdir(exist_ok=True)
+        assert contents(location) == old
+
+        def refused_later():
+            with index.batch():
+                index.insert("new", TEXTS[0])
+                context.__enter__()
+
+        if state in ("full", "replica"):
+            context = refusing(*given)
+            with pytest.raises(OSError, match=said):
+                refused_later()
+            context.__exit__(None, None, None)
+        assert contents(location) == old
+        index.insert("new", TEXTS[0])
+        assert "new" in index
+
+
+def test_connections_and_scripts_that_the_server_forgets(location):
+    import redis
+
+    filled(location)
+    with Index.open(location) as index, redis.Redis.from_url(location) as client:
+        for number, operation in enumerate((*OPERATIONS, "query", "len")):
+            client.script_flush()
+            client.client_kill_filter(_type="normal", skipme=True)
+            if operation not in ("remove", "batch"):
+                OPERATIONS[operation](index) if operation != "unique" else index.remove(number)
+
+
+@pytest.mark.parametrize(
+    "options", ["decode_responses=True", "protocol=3", "protocol=3&decode_responses=yes"]
+)
+def test_options_of_the_address(location, options):
+    filled(location)
+    with Index.open(f"{location}?{options}#index") as index:
+        assert contents(location) == (list(index), index.query_many(TEXTS[:10]))
+        index.insert(b"bytes", TEXTS[0])
+        assert b"bytes" in index
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["redis://h:x/0", "redis://:se/cret@h", "redis://[::1", "redis://h:99999", "redis://h?db=x",
+     "redis://h?nonsense=1"],
+)  # fmt: skip
+def test_a_wrong_address(address, run):
+    with pytest.raises(ValueError, match="address") as error:
+        Index.open(address)
+    assert "se/cret" not in str(error.value)
+    assert "'se'" not in str(error.value)
+    status, _, lines = run("index", "info", address)
+    assert (status, len(lines)) == (2, 1)
+
+
+# ---- restarts
+
+
+def restarted(folder, location, process, *options):
+    """Kill a server as a power cut does, and start it again; return the process."""
+    import redis
+
+    process.kill()
+    process.wait()
+    port = urlsplit(location).port
+    process = redis_server.launched(folder, port, *options)
+    assert redis_server.answers(redis, port, process)
+    return process
+
+
+def test_a_restart_with_persistence(tmp_path):
+    options = "--appendonly", "yes", "--appendfsync", "always"
+    with redis_server.started(tmp_path, *options) as ((host, port), process):
+        location = f"redis://{host}:{port}/0"
+        filled(location)
+        with Index.open(location) as index:
+            old = contents(location)
+            process = restarted(tmp_path, location, process, *options)
+            try:
+                assert (list(index), index.query_many(TEXTS[:10])) == old
+                with pytest.raises(ConnectionError), index.batch():
+                    index.insert("new", TEXTS[0])
+                    process.kill()
+                    process.wait()
+                process = restarted(tmp_path, location, process, *options)
+                assert contents(location) == old
+                _release(location)
+                index.insert("new", TEXTS[0])
+                assert "new" in index
+            finally:
+                process.kill()
+                process.wait()
+
+
+def _release(location):
+    """Delete the lock of what was under way: it is not to be waited for a minute."""
+    import redis
+
+    with redis.Redis.from_url(location) as client:
+        client.delete("fastlsh:{index}:lock")
+
+
+def test_a_restart_without_persistence(tmp_path):
+    with redis_server.started(tmp_path) as ((host, port), process):
+        location = f"redis://{host}:{port}/0"
+        filled(location)
+        with Index.open(location) as index:
+            process = restarted(tmp_path, location, process)
+            try:
+                for operation in OPERATIONS.values():
+                    with pytest.raises(ValueError, match="damaged: its key `state` is lost"):
+                        operation(index)
+                with pytest.raises(FileNotFoundError):
+                    Index.open(location, read_only=True)
+            finally:
+                process.kill()
+                process.wait()
+
+
+def test_the_last_second_is_lost(tmp_path):
+    """Wherever the log of the server is cut off, the index is as after the last change in it."""
+    options = "--appendonly", "yes", "--appendfsync", "everysec"
+    folder, kept = tmp_path / "server", tmp_path / "kept"
+    folder.mkdir()
+    with redis_server.started(folder, *options) as ((host, port), process):
+        location = f"redis://{host}:{port}/0"
+        filled(location)
+        (log,) = folder.glob("**/*.incr.aof")
+        states = [(log.stat().st_size, contents(location))]
+        with Index.open(location) as index:
+            for change in CHANGES:
+                OPERATIONS[change](index)
+                states.append((log.stat().st_size, contents(location)))
+            process.kill()
+            process.wait()
+            shutil.copytree(folder, kept)
+            written = log.read_bytes()
+            for cut in np.linspace(states[0][0], len(written), 9).astype(int).tolist():
+                shutil.rmtree(folder)
+                shutil.copytree(kept, folder)
+                log.write_bytes(written[:cut])
+                process = restarted(folder, location, process, *options)
+                try:
+                    expected = [state for size, state in states if size <= cut][-1]
+                    assert contents(location) == expected
+                    _release(location)
+                    index.insert("later", TEXTS[20])
+                    assert [*expected[0], "later"] == list(index)
+                finally:
+                    process.kill()
+                    process.wait()
