@@ -53,7 +53,10 @@ def free_port():
 
 def answers(redis, port, process):
     """Wait until the server answers; return whether it does."""
-    with redis.Redis("127.0.0.1", port) as client:
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    with redis.Redis("127.0.0.1", port, retry=Retry(NoBackoff(), 0)) as client:
         end = time.monotonic() + 30
         while process.poll() is None and time.monotonic() < end:
             try:

@@ -16,6 +16,8 @@ import pytest
 import redis_proxy
 import redis_server
 from fastlsh import Index
+from fastlsh.index.redis import server as on_server
+from fastlsh.index.redis import session
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 OPTIONS = {"num_perm": 16, "bands": 4, "rows": 4, "threads": 1}
@@ -111,6 +113,34 @@ def test_a_slow_network(location, proxy):
         assert far.query_many(TEXTS) == index.query_many(TEXTS)
         far.insert("new", TEXTS[0])
         assert "new" in index
+
+
+def test_a_large_change_waits_longer_for_its_answer(location, proxy, monkeypatch):
+    from redis import RedisError
+    from redis.client import Pipeline
+
+    monkeypatch.setattr(on_server, "TIMEOUT", 0.2)
+    monkeypatch.setattr(on_server, "TIMEOUT_OF_ONE", 0.1)
+    monkeypatch.setattr(session, "TOGETHER", 5)
+    execute, broken = Pipeline.execute, []
+
+    def slowly(self, *given):
+        proxy.delay = 0.4
+        try:
+            return execute(self, *given)
+        except RedisError as error:
+            broken.append(error)
+            raise
+        finally:
+            proxy.delay = 0.0
+
+    with Index.open(f"redis://127.0.0.1:{proxy.port}/0", wait=0.2, **OPTIONS) as index:
+        monkeypatch.setattr(Pipeline, "execute", slowly)
+        index.insert_many(range(20), TEXTS[:20])
+        assert not broken
+        index.insert("one", TEXTS[0])  # its answer came too late, but it was made
+        assert broken
+        assert len(index) == 21
 
 
 # ---- a server that refuses
@@ -227,6 +257,19 @@ def test_a_server_that_refuses(server, state, tmp_path, run):
         assert contents(location) == old
         index.insert("new", TEXTS[0])
         assert "new" in index
+
+
+def test_a_change_that_is_too_large_for_the_server(server, monkeypatch, tmp_path):
+    location, client = server
+    monkeypatch.setattr(session, "TOGETHER", 1000)
+    filled(location)
+    numbers = range(100, 6100)
+    with Index.open(location) as index:
+        client.config_set("client-query-buffer-limit", "1mb")
+        with pytest.raises(OSError, match="accepts 1,048,576 at a time: insert fewer"):
+            index.insert_many(numbers, [f"a text with the number {n}" + "!" * 200 for n in numbers])
+        client.config_set("client-query-buffer-limit", "1gb")
+        assert len(index) == 8
 
 
 def test_connections_and_scripts_that_the_server_forgets(location):

@@ -32,7 +32,7 @@ if not redis.call('SET', KEYS[5], ARGV[1], 'NX', 'PX', ARGV[2])
 
 # KEYS: state, buckets, what the names of large buckets begin with. ARGV: the names of the buckets
 # that numbers are added to or removed from, one for each number and in order; bytes of a name; the
-# numbers, 8 bytes each; LARGE.
+# numbers, 8 bytes each; LARGE. A large bucket that is lost stays so, for readers to notice.
 _CHANGE = """
 local width, large = tonumber(ARGV[2]), tonumber(ARGV[4])
 local sub, all, given = string.sub, ARGV[1], ARGV[3]
@@ -63,7 +63,8 @@ ADD = (
     _CHANGE
     % """
     if old == '' then
-      redis.call('APPEND', KEYS[3] .. name, numbers)
+      local key = KEYS[3] .. name
+      if redis.call('STRLEN', key) > large then redis.call('APPEND', key, numbers) end
     else
       if old then numbers = old .. numbers end
       if #numbers > large then
@@ -79,13 +80,14 @@ DROP = (
     % """
     local key, gone, left = KEYS[3] .. name, {}, {}
     for j = 1, #numbers, 8 do gone[sub(numbers, j, j + 7)] = true end
-    local present = old or ''
-    if old == '' then present = redis.call('GET', key) or '' end
-    for j = 1, #present, 8 do
+    local present = old
+    if old == '' then present = redis.call('GET', key) end
+    for j = 1, #(present or ''), 8 do
       local number = sub(present, j, j + 7)
       if not gone[number] then left[#left + 1] = number end
     end
-    if 8 * #left > large then
+    if not present then
+    elseif 8 * #left > large then
       redis.call('SET', key, table.concat(left))
     else
       if old == '' then redis.call('DEL', key) end

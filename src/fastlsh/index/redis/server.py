@@ -16,6 +16,10 @@ SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
 """Milliseconds after which the lock of a writer that has ended is void; a writer renews it."""
 
+TIMEOUT = 30.0
+"""Seconds to wait for an answer, if the caller does not wait longer ..."""
+TIMEOUT_OF_ONE = 0.001
+"""... and for each document of a large change; measured: 0.00003."""
 REFUSALS = (
     ("maxmemory", errno.ENOSPC, "the memory of the server is full (maxmemory)"),
     ("read only replica", errno.EROFS, "the server is a read-only replica"),
@@ -73,21 +77,31 @@ class Server:
         self._renewing: threading.Thread | None = None
         self.token: bytes | None = None
         """The value of the lock, while this is the one who has it or tries to get it."""
-        retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,))
-        try:
-            self.client: Any = redis.Redis.from_url(
-                url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0), retry=retry
-            )
-            pool = self.client.connection_pool
-            pool.connection_kwargs["decode_responses"] = False
-            pool.make_connection()  # looks at the options
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{self.address}: an option of the address is wrong: {error}") from None
+        self._url = url
+        self._retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,))
+        self.client: Any = self.connected(0)
         self.prefix = f"fastlsh:{{{name or 'index'}}}:".encode()
 
     def key(self, name: str) -> bytes:
         """Return the full name of a key."""
         return self.prefix + name.encode()
+
+    def connected(self, documents: int) -> Any:
+        """Return a client that waits long enough for the answer to a change of many documents."""
+        timeout = max(self.wait, TIMEOUT) + documents * TIMEOUT_OF_ONE
+        try:
+            client = self.library.Redis.from_url(
+                self._url, socket_connect_timeout=self.wait, socket_timeout=timeout,
+                retry=self._retry,
+            )  # fmt: skip
+            pool = client.connection_pool
+            pool.connection_kwargs["decode_responses"] = False
+            pool.make_connection()  # looks at the options
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{self.address}: an option of the address is wrong: {error}"
+            ) from None
+        return client
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -148,6 +162,21 @@ class Server:
                 errno.EINVAL,
                 f"the server has maxmemory-policy {policy}, and would delete parts of the index "
                 "when its memory is full: it must be noeviction",
+                self.address,
+            )
+
+    def check_size(self, size: int) -> None:
+        """Raise OSError if the server would not accept a change of so many bytes."""
+        name = "client-query-buffer-limit"
+        try:
+            limit = int(self.client.config_get(name).get(name, 0))
+        except (self.library.exceptions.NoPermissionError, self.library.exceptions.ResponseError):
+            return  # a server that does not say so
+        if 0 < limit < size:
+            raise OSError(
+                errno.EFBIG,
+                f"the change takes {size:,} bytes, and the server accepts {limit:,} at a time: "
+                f"insert fewer documents at a time, or raise {name} of the server",
                 self.address,
             )
 

@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -114,7 +115,12 @@ class Session:
 
     def _send(self) -> None:
         server, key = self._server, self._server.key
-        with self._client.pipeline(transaction=True) as pipe:
+        documents = len(self._added) + len(self._deleted)
+        large = documents > TOGETHER
+        if large:
+            server.check_size(self._size())
+        client = server.connected(documents) if large else self._client
+        with closing(client) if large else nullcontext(), client.pipeline() as pipe:
             # Renewing the lock would count as a change of it. What must not change is the state.
             pipe.watch(key("state"))
             *seen, outputs, owner = pipe.eval(CHECK, 2, key("state"), key("lock"))
@@ -157,6 +163,12 @@ class Session:
         pipe.hset(key("state"), mapping=state)
         pipe.eval(UNLOCK, 1, key("lock"), token)
 
+    def _size(self) -> int:
+        """Return about how many bytes the transaction has."""
+        each = self.settings.params.bands * (self._tag + 8)
+        records = [record for _, record in self._added.values()]
+        return sum(len(record) + each for record in (*records, *self._deleted.values()))
+
     def _settle(self, error: Exception) -> None:
         """Find out whether the transaction was made whose answer did not arrive."""
         server = self._server
@@ -184,9 +196,7 @@ class Session:
         """Bytes of a band, which are two if there are many, and of a tag."""
         return 5 if self.settings.params.bands <= 256 else 6
 
-    def _entries(
-        self, numbers: list[int], records: list[bytes]
-    ) -> Iterator[tuple[bytes, bytes]]:
+    def _entries(self, numbers: list[int], records: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield the buckets of some documents, in order, and the numbers that belong there."""
         for first in range(0, len(numbers), TOGETHER):
             some = self._documents(records[first : first + TOGETHER])
