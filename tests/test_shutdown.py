@@ -60,6 +60,17 @@ def test_answers_are_complete(here, run_python, code):
     assert (result.stdout.split(), result.stderr) == (["3", "3", "3", "3000"], "")
 
 
+def test_an_index_that_is_closed_last(here, run_python):
+    code = """
+import time, fastlsh
+index = fastlsh.Index.open("a.index", 0.8)
+index.insert("a", "a text")
+time.keep = lambda: index
+"""
+    result = run_python(code)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 class Ended:
     """The main thread of a process that ends."""
 

@@ -225,9 +225,7 @@ def test_a_pyarrow_that_cannot_be_loaded(monkeypatch, tmp_path):
 
     (tmp_path / "a.parquet").write_bytes(b"x")
     monkeypatch.setattr("fastlsh.io.errors.import_module", fail)
-    with pytest.raises(
-        InputError, match=r"pyarrow cannot be imported: libarrow\.so: failed"
-    ):
+    with pytest.raises(InputError, match=r"pyarrow cannot be imported: libarrow\.so: failed"):
         read("a.parquet")
 
 

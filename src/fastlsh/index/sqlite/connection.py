@@ -41,6 +41,9 @@ class Connection:
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
+    _process_number = staticmethod(os.getpid)
+    """Is still there when Python, as it ends, has emptied `os`."""
+
     @property
     def fresh(self) -> bool:
         """Whether the next call opens it."""
@@ -78,7 +81,7 @@ class Connection:
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        if self._process == os.getpid():
+        if self._process == self._process_number():
             connection.close()
         else:
             _forked.append(connection)
