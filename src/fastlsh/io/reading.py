@@ -128,8 +128,8 @@ def read(inputs: Paths, **keywords: Any) -> Collection:
 Cut = tuple[Part, Block]
 
 
-def _parsed(read_blocks: Cut) -> tuple[Part, Block, Documents]:
-    part, block = read_blocks
+def _parsed(cut: Cut) -> tuple[Part, Block, Documents]:
+    part, block = cut
     return part, block, block.documents()
 
 
