@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh import Key, deduplicate_files, deduplicate_line_files, near_duplicate_files
-from fastlsh.io import InputError
+from fastlsh import Index, Key, deduplicate_files, deduplicate_line_files, near_duplicate_files
+from fastlsh.files import deduplicate_with_index
+from fastlsh.io import InputError, read
 from files import put_rows
 
 SECRET = bytes(range(32))
@@ -227,3 +228,36 @@ def test_named_pipes(files, run):
     assert (status, err) == (2, ["fastlsh: pipe.jsonl: --removed names the same file as -o"])
     status, _, err = run("evaluate", "pipe.jsonl", "--json", "pipe.jsonl")
     assert (status, err) == (2, ["fastlsh: pipe.jsonl: the output is one of the inputs"])
+
+
+@pytest.mark.parametrize("function", [deduplicate_files, near_duplicate_files])
+def test_the_key_file_of_the_environment(files, run, monkeypatch, function):
+    monkeypatch.setenv("FASTLSH_KEY_FILE", "key")
+    with pytest.raises(InputError, match="output names the same file as FASTLSH_KEY_FILE"):
+        function("a.jsonl", "key.jsonl")  # a link
+    status, _, err = run(*["dedup", "a.jsonl", "-o", "key.jsonl"])
+    assert status == 2
+    assert "-o names the same file as FASTLSH_KEY_FILE: key" in err[-1]
+    monkeypatch.setenv("FASTLSH_KEY_FILE", "nowhere")
+    assert run(*["dedup", "a.jsonl", "-o", "o.jsonl"])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        (("a.jsonl",), "the output is one of the inputs"),
+        (("o.jsonl", "o.jsonl"), "removed names the same file as output"),
+        (("i.ix",), "names the same file as index|index names the same file as output"),
+        (("i.ix-wal",), "a file of index"),
+        (("o.jsonl", "a.jsonl"), "the output is one of the inputs"),
+    ],
+)
+def test_with_an_index_in_python(files, outputs, said):
+    before = Path("a.jsonl").read_bytes()
+    with Index.open("i.ix") as index:
+        collection = read("a.jsonl", uniform=True)
+        with pytest.raises(InputError, match=said):
+            deduplicate_with_index(index, collection, *outputs)
+        assert len(index) == 0
+        deduplicate_with_index(index, collection, "o.jsonl", "r.tsv")
+    assert Path("a.jsonl").read_bytes() == before

@@ -50,7 +50,7 @@ def line_of(capfd, command):
 def signed_files(monkeypatch):
     """Return a set to which the files with blocks that are cut from now on are added."""
     seen = set()
-    cut = sign.cut
+    cut = sign.read_blocks
 
     def seeing(source, *arguments, **keywords):
         for block in cut(source, *arguments, **keywords):

@@ -39,7 +39,7 @@ STOPS = {
     "linking": (link, "link_sorted", 12),
     "gathering": (gather, "_pieces", 5),
     "deciding": (decide, "decide_part", 2),
-    "answer": (on_disk, "whole_answer", 0),
+    "answer": (on_disk, "answer_of_all_parts", 0),
     "writing": (write, "_write", 1),
 }
 

@@ -15,6 +15,7 @@ from fastlsh.io import (
     is_folder_output,
     plan_outputs,
 )
+from fastlsh.keyed import KEY_FILE
 
 WRITTEN = ("removed", "clusters", "report", "html", "json", "missed", "plot")
 
@@ -39,6 +40,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
             paths.reads(name, files)
     for option in ("--key-file", "--stop-words", "--vocabulary"):
         paths.reads_file(option, given.get(option[2:].replace("-", "_")))
+    paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
     paths.writes("-o", outputs)
     for name in WRITTEN:
         paths.writes(f"--{name}", given.get(name))

@@ -4,7 +4,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.disk.sorted_keys import LONGEST
+from fastlsh.parallel import amount
 from fastlsh.parameters import SearchParams
 
 BASE = 160 << 20
@@ -42,6 +44,24 @@ def parse_memory(text: str) -> int:
 def least_memory(size: int, each: int) -> str:
     """Return the ``--memory`` with which there are `each` bytes for each one of `size`."""
     return f"{-(-(BASE + size * each) >> 20) + 1}M"
+
+
+def too_long(error: LongRowError, memory: int, most: int) -> InputError:
+    """Return an error that says how much memory a too long row needs.
+
+    Parameters
+    ----------
+    error
+        Of the row.
+    memory, most
+        The bytes that may be taken, and those that a row may have.
+    """
+    return InputError(
+        error.path,
+        f"the row has {amount(error.size)}, and with {amount(memory)} of memory a row may have"
+        f" {amount(most)}: give at least --memory {least_memory(error.size, PER_ROW)}",
+        error.row,
+    )
 
 
 def free_memory() -> int:

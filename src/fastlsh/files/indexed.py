@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.index import Index, finish_outputs, published
+from fastlsh.index import Index, finish_outputs, location_of, published
 from fastlsh.io import (
     Collection,
+    RunPaths,
     is_folder_output,
     is_remote,
     is_written_in_place,
@@ -15,6 +16,7 @@ from fastlsh.io import (
     write_rows,
     write_table,
 )
+from fastlsh.keyed import KEY_FILE
 from fastlsh.parallel import ProgressOption, RunOptions
 from fastlsh.results import Deduplication
 from fastlsh.search import deduplicate_texts
@@ -54,6 +56,8 @@ def deduplicate_with_index(
 
     Raises
     ------
+    InputError
+        An output is one of the files that the collection was read from, the index, or the key.
     ValueError
         An id of a kept row is in the index, or given twice; or an output is no plain file.
     """
@@ -61,6 +65,7 @@ def deduplicate_with_index(
     for path in filter(None, (output, removed)):
         if is_folder_output(path) or is_remote(path) or is_written_in_place(path):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
+    _check_paths(index, collection, output, removed)
     result = deduplicate_texts(
         collection.texts, params, RunOptions.of(threads, progress), against=index, keep=keep,
         max_candidates=max_candidates,
@@ -74,6 +79,20 @@ def deduplicate_with_index(
         if removed is not None:
             write_table(removed, _proofs(result, collection))
     return result
+
+
+def _check_paths(index: Index, collection: Collection, output: str, removed: str | None) -> None:
+    """Raise InputError if a path would be written that is also read, changed or written."""
+    sources = [part.source for part in collection.parts]
+    key = index.key
+    paths = RunPaths()
+    paths.reads(None, [source.path for source in sources], sources)
+    paths.reads_file("key", None if key is None else key.path)
+    paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
+    paths.writes("output", output)
+    paths.writes("removed", removed)
+    paths.changes("index", location_of(index))
+    paths.check()
 
 
 def _texts_of(collection: Collection, chosen: Any) -> Any:

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastlsh.errors import InputError, LongRowError
-from fastlsh.files.budget import BASE, PER_ROW, least_memory
+from fastlsh.errors import LongRowError
+from fastlsh.files.budget import BASE, too_long
 from fastlsh.files.estimate import longest_row
 from fastlsh.io import Collection, ReadOptions, Room, read_files
-from fastlsh.parallel import amount
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,4 @@ class ReadBudget:
         try:
             return read_files(inputs, options, most=most, room=self.room, **more)
         except LongRowError as error:
-            raise InputError(
-                error.path,
-                f"the row has {amount(error.size)}, and with {amount(self.memory)} of memory a row"
-                f" may have {amount(most)}: give at least --memory"
-                f" {least_memory(error.size, PER_ROW)}",
-                error.row,
-            ) from error
+            raise too_long(error, self.memory, most) from error

@@ -24,6 +24,7 @@ from fastlsh.io import (
     is_written_in_place,
     read_blocks,
 )
+from fastlsh.keyed import KEY_FILE
 from fastlsh.keywords import made, taken
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.parameters import RemovalKeywords, SearchKeywords, SearchParams
@@ -196,9 +197,7 @@ class Request:
         if self.read.limit is None or path in self.against:
             return False
         count, options = 0, self.read
-        with suppress(
-            InputError
-        ):  # the beginning is cut off; or it is raised by who reads the rows
+        with suppress(InputError):  # cut off; or it is raised where the rows are read
             (source,) = expand(path, options.format, options, mixed=True)
             for block in read_blocks(source, most=LONGEST_IN_PIPE):
                 found = block.documents()
@@ -220,6 +219,7 @@ class Request:
         paths.reads(None, self.inputs, sources)
         paths.reads("against", self.against, before)
         paths.reads_file("key", None if key is None else key.path)
+        paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
         return paths
 
     def check_used(self, sources: list[Source]) -> None:

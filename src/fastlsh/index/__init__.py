@@ -2,7 +2,14 @@
 
 from fastlsh.index.api import Index
 from fastlsh.index.memory import Documents, PackedTexts, packed
-from fastlsh.index.publishing import exists, finish_outputs, forget, published, shown
+from fastlsh.index.publishing import (
+    exists,
+    finish_outputs,
+    forget,
+    location_of,
+    published,
+    shown,
+)
 from fastlsh.index.queries import known_documents
 from fastlsh.index.redis import is_address
 
@@ -15,6 +22,7 @@ __all__ = [
     "forget",
     "is_address",
     "known_documents",
+    "location_of",
     "packed",
     "published",
     "shown",

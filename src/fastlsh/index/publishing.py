@@ -70,6 +70,11 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
             store.forget_outputs(done)
 
 
+def location_of(index: Index) -> str:
+    """Return the path of an index, or the address of its server; ValueError if it is in memory."""
+    return _store_of(index).location
+
+
 def exists(location: str) -> bool:
     """Whether `Index.open` finds something there."""
     return redis.exists(location) if redis.is_address(location) else os.path.exists(location)

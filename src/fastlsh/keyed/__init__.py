@@ -1,5 +1,5 @@
 """Keys: secret bytes that choose every hash function which an opponent could reach."""
 
-from fastlsh.keyed.key import Key, check_key
+from fastlsh.keyed.key import KEY_FILE, Key, check_key
 
-__all__ = ["Key", "check_key"]
+__all__ = ["KEY_FILE", "Key", "check_key"]

@@ -298,7 +298,7 @@ def test_results_are_in_order_and_errors_in_their_turn(threads):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_change_nothing(here, threads, monkeypatch):
-    monkeypatch.setattr("fastlsh.io.blocks.reading.cut.__defaults__", (300,))
+    monkeypatch.setattr("fastlsh.io.blocks.reading.read_blocks.__defaults__", (300,))
     names = [name for name in FILES if not name.endswith((".arrow", ".parquet"))]
     for name in names:
         made(name)

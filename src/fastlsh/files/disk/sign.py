@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError, LongRowError
-from fastlsh.files.budget import PER_BATCH, PER_ROW, least_memory
+from fastlsh.files.budget import PER_BATCH, least_memory, too_long
 from fastlsh.files.disk.identities import are_integers, identity_hashes
 from fastlsh.files.disk.signed_runs import (
     BlockRecord,
@@ -178,14 +178,7 @@ def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:
             job.sources[number], job.budget.block, after=after, most=job.budget.row
         )
     except LongRowError as error:
-        budget = job.budget
-        raise InputError(
-            error.path,
-            f"the row has {amount(error.size)}, and with {amount(budget.memory)} of memory a row"
-            f" may have {amount(budget.row)}: give at least --memory"
-            f" {least_memory(error.size, PER_ROW)}",
-            error.row,
-        ) from error
+        raise too_long(error, job.budget.memory, job.budget.row) from error
 
 
 def _sign(job: Job, source: int, block: Block) -> SignedBlock:
