@@ -26,7 +26,7 @@ LOST = "its key `parameters` is lost"
 def create(location: str, settings: Settings, wait: float) -> bool:
     """Make an empty index; return whether there was none."""
     server = Server(location, wait)
-    code = json.dumps({**parameters_of(settings), "keeps": settings.keeps, "version": VERSION})
+    code = json.dumps({**parameters_of(settings), "version": VERSION})
     with server.errors():
         server.check_policy()
         made = server.client.eval(CREATE, 4, *_keys(server), code)
@@ -64,7 +64,7 @@ def open_existing(
             raise ValueError(
                 f"format version {saved['version']} is unknown, version {VERSION} is read"
             )
-        settings = settings_of(saved, expected, threads, saved["keeps"])
+        settings = settings_of(saved, expected, threads)
     except (TypeError, KeyError) as error:
         raise ValueError(f"{server.address}: the index is damaged: {error}") from error
     except ValueError as error:

@@ -38,7 +38,7 @@ class Session:
         self.read_only = read_only
         self._server = server
         self._client = server.client
-        self._plain = replace(settings, search=replace(settings.search, verify="none"), keeps="")
+        self._plain = replace(settings, search=replace(settings.search, verify="none"))
         self._depth = 0
         self._seen: list[bytes] = []
         """The number of the next document and of changes, as the batch has found them."""

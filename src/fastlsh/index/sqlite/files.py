@@ -35,7 +35,7 @@ CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 
 def create(path: str, settings: Settings) -> None:
     """Make an empty index, which appears whole; FileExistsError if there is something."""
-    parameters = {**parameters_of(settings), "keeps": settings.keeps}
+    parameters = json.dumps(parameters_of(settings))
     path = os.path.realpath(path)  # a link may lead to where there is nothing yet
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
@@ -49,7 +49,7 @@ def create(path: str, settings: Settings) -> None:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {VERSION}")
                 connection.executescript(SCHEMA)
-                connection.execute("INSERT INTO parameters VALUES (?)", [json.dumps(parameters)])
+                connection.execute("INSERT INTO parameters VALUES (?)", [parameters])
                 connection.execute("PRAGMA journal_mode = WAL")
             finally:
                 connection.close()
@@ -99,7 +99,7 @@ def open_existing(
                 connection.get().execute("BEGIN IMMEDIATE").execute("ROLLBACK")
         try:
             saved = json.loads(codes[0][0])
-            settings = settings_of(saved, expected, threads, saved["keeps"])
+            settings = settings_of(saved, expected, threads)
         except (TypeError, KeyError) as error:
             raise ValueError(f"{path}: the index is damaged: {error}") from error
         except ValueError as error:
