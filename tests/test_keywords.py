@@ -95,10 +95,8 @@ def test_public_functions_show_what_they_take(name):
         if name != "deduplicate_lines" or each.name not in RemovalKeywords.__annotations__
     }
     public(texts, **{**given, **more})
-    with pytest.raises(
-        TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'thresshold'"
-    ):
-        public(texts, thresshold=0.5, **more)
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'limitt'"):
+        public(texts, limitt=0.5, **more)
 
 
 @pytest.mark.parametrize(

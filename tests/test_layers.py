@@ -38,7 +38,7 @@ NOT_IN = {"compat": {"search"}}
 # Never at import: numpy is the only requirement.
 OPTIONAL = {
     "pyarrow", "pandas", "polars", "matplotlib", "msgspec", "redis", "pyspark", "datasets",
-    "duckdb",
+    "duckdb", "shtab",
 }  # fmt: skip
 
 # What these modules define are classes of the library, which only they need.

@@ -156,7 +156,7 @@ skips+='|root reads everything|root may write|no such type|tables are meant|coul
 skips+='|reads numbers of any length|is ignored here|does not reach any process|was not built'
 skips+='|CPython 3.12 and 3.13 crash|from the sdist'
 for library in aiohttp atheris chromium datasets datasketch datatrove duckdb grpc matplotlib moto \
-    node pandas polars pyspark redis s3fs scipy '\blsh is not installed'; do
+    node pandas polars pyspark redis s3fs scipy shtab '\blsh is not installed'; do
     skips+="|$library"
 done
 

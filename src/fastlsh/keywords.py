@@ -85,7 +85,7 @@ def _descriptions(docstring: str | None, names: Collection[str]) -> str:
     described = ""
     for entry in re.split(r"\n(?=\S)", parameters.strip("\n")):
         head, _, description = entry.partition("\n")
-        wanted = [name for name in head.split(", ") if name in names]
+        wanted = [name for name in head.partition(" : ")[0].split(", ") if name in names]
         if wanted:
             described += f"{', '.join(wanted)}\n{description}\n"
     return described

@@ -132,8 +132,8 @@ class SearchParams:
             is at least `threshold`. "contained": if the kept document has at least the share
             `containment` of the other one's shingles, however many more it has, so that nothing is
             lost that only the removed document says. This rule goes well with ``keep="longest"``.
-            `threshold` is then the similarity at which documents are searched for: a document that
-            is almost entirely contained in one that is r times as long has a similarity of about
+            `threshold` is then the similarity at which documents are searched for: a document and
+            another document that contains it and is r times as long have a similarity of about
             1 / r. docs/parameters.md states the recall.
         containment
             That share, above 0 and at most 1. Only with ``rule="contained"``, which is verified

@@ -1,11 +1,13 @@
 """`fastlsh completion`: what shells complete."""
 
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from fastlsh.cli.command import parser
+from required import library
 
 CASES = [
     ([""], "pairs dedup index tune evaluate explain completion"),
@@ -14,89 +16,97 @@ CASES = [
     (["index", ""], "build add query remove info"),
     (["index", "qu"], "query"),
     (["index", "query", "seen.index", "--li"], "--limit"),
+    (["index", "query", "se"], "seen.index"),
     (["dedup", "--ke"], "--keep --key-file --keep-work"),
     (["dedup", "--keep", ""], "first last longest"),
     (["dedup", "in.jsonl", "--by", "p"], "paragraph"),
-    (["dedup", "in.jsonl", "-o", ""], ""),
-    (["dedup", "in"], ""),
+    (["dedup", "in.jsonl", "-o", "i"], "in.jsonl"),
+    (["dedup", "--against", "in"], "in.jsonl"),
+    (["dedup", "in"], "in.jsonl"),
     (["completion", ""], "bash zsh fish"),
 ]
 
 
 @pytest.fixture
 def script(run):
-    status, out, err = run("completion", "bash")
-    assert (status, err) == (0, [])
-    return out
+    """Return what prints the script of a shell."""
+    library("shtab")
+
+    def printed(shell):
+        status, out, err = run("completion", shell)
+        assert (status, err) == (0, [])
+        return out
+
+    return printed
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Make the files that can be completed."""
+    for name in ("in.jsonl", "seen.index"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def test_without_shtab_one_line_says_what_is_missing(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert run("completion", "bash") == (
+        2, "", ['fastlsh: completion needs shtab: pip install "fastlsh[completion]"'],
+    )  # fmt: skip
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_bash_completes(script):
-    lines = [script]
+def test_bash_completes(script, folder):
+    lines = [script("bash"), "complete -p fastlsh"]
     for words, _ in CASES:
         quoted = " ".join(f"'{word}'" for word in ["fastlsh", *words])
-        lines += [f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _fastlsh"]
-        lines += ['echo "${COMPREPLY[*]}"']
-    lines += ["complete -p fastlsh"]
+        lines += [f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; COMPREPLY=()"]
+        lines += [f"_shtab_fastlsh fastlsh '{words[-1]}'", 'echo "${COMPREPLY[*]}"']
     done = subprocess.run(
-        ["bash", "--norc", "-eu"],
-        input="\n".join(lines),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+        ["bash", "--norc"], input="\n".join(lines), capture_output=True, text=True, check=True,
+        cwd=folder,
+    )  # fmt: skip
     assert done.stderr == ""
-    *found, registered = done.stdout.splitlines()
+    registered, *found = done.stdout.splitlines()
+    assert "-F _shtab_fastlsh fastlsh" in registered
     assert found == [expected for _, expected in CASES]
-    assert "-F _fastlsh fastlsh" in registered
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_take_the_script(run, shell):
-    if shutil.which(shell) is None:
-        pytest.skip(f"no {shell} here: install it")
-    _, out, _ = run("completion", shell)
-    subprocess.run([shell, "-n"], input=out, text=True, check=True)
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here: install it")
-def test_zsh_completes(run, tmp_path):
-    _, script, _ = run("completion", "zsh")
-    lines = [f"autoload -U compinit; compinit -u -d {tmp_path}/dump", script]
-    lines += ["print $_comps[fastlsh]", "emulate sh; setopt kshglob"]  # as bashcompinit calls it
-    for words, _ in CASES:
-        quoted = " ".join(f"'{word}'" for word in ["fastlsh", *words])
-        lines += [f"COMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _fastlsh"]
-        lines += ['echo "${COMPREPLY[*]}"']
+def test_zsh_takes_the_script(script, tmp_path):
+    """Also where the user's own settings have not called `compinit`."""
+    (tmp_path / "script").write_text(script("zsh"))
+    code = 'eval "$(cat script)"; print $_comps[fastlsh]; whence -w _shtab_fastlsh'
     done = subprocess.run(
-        ["zsh", "-f"], input="\n".join(lines), capture_output=True, text=True, check=True
-    )
-    registered, *found = done.stdout.splitlines()
-    assert "-F _fastlsh" in registered
-    for (words, expected), line in zip(CASES, found, strict=True):  # zsh itself looks for prefixes
-        assert [w for w in line.split() if w.startswith(words[-1])] == expected.split()
+        ["zsh", "-f", "-c", code], capture_output=True, text=True, check=True,
+        cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stdout == "_shtab_fastlsh\n_shtab_fastlsh: function\n"
 
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here: install it")
-def test_fish_completes(run, tmp_path):
-    _, script, _ = run("completion", "fish")
-    (tmp_path / "fastlsh.fish").write_text(script)
-    asked = "; ".join(f"complete -C 'fastlsh {' '.join(words)}'; echo" for words, _ in CASES[6:8])
+def test_fish_completes(script, folder):
+    (folder / "fastlsh.fish").write_text(script("fish"))
+    asked = "; ".join(f'complete -C "fastlsh {" ".join(words)}"; echo' for words, _ in CASES)
     done = subprocess.run(
-        ["fish", "--no-config", "-c", f"source {tmp_path}/fastlsh.fish; {asked}"],
-        capture_output=True, text=True, check=True,
+        ["fish", "--no-config", "-c", f"source fastlsh.fish; {asked}"],
+        capture_output=True, text=True, check=True, cwd=folder,
+        env={**os.environ, "HOME": str(folder)},
     )  # fmt: skip
-    found = [{line.split("\t")[0] for line in part.split("\n")} for part in
-             done.stdout.strip().split("\n\n")]  # fmt: skip
-    assert found == [set(expected.split()) for _, expected in CASES[6:8]]
+    found = [
+        {line.split("\t")[0] for line in part.splitlines()}
+        for part in done.stdout.rstrip().split("\n\n")
+    ]
+    assert found == [set(expected.split()) for _, expected in CASES]
 
 
-def test_fish_is_told_of_every_option(run):
-    _, out, _ = run("completion", "fish")
-    dedup = [line for line in out.splitlines() if "from dedup;" in line]
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_option_is_in_the_script(script, shell):
+    from fastlsh.cli.command import parser
+
+    text = script(shell)
     (commands,) = (action for action in parser()._actions if hasattr(action, "_choices_actions"))
-    options = commands.choices["dedup"]._option_string_actions
-    for option in options:
-        assert any(f" -l {option[2:]} " in f"{line} " for line in dedup) or option[1] != "-"
-    assert any("-x -a 'line paragraph'" in line for line in dedup)
-    assert any("'show program\\'s version number and exit'" in line for line in out.splitlines())
+    for command in commands.choices.values():
+        for option in command._option_string_actions:
+            name = option.lstrip("-")
+            assert f"-l {name} " in text if shell == "fish" and option[:2] == "--" else name in text

@@ -1,5 +1,6 @@
 """The command as a process: what the shell gives it, and what ends it."""
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import pytest
 
 import warm
 from combinations import covering, every
+from fastlsh.cli import main
 from files import get, put, put_rows
 
 ONE = "the quick brown fox jumps over the lazy dog and runs away"
@@ -121,6 +123,26 @@ def test_a_closed_standard_input_is_no_empty_one(here, arguments):
     reason = f"fastlsh: {arguments[1]}: the standard input is closed\n"
     assert (found.returncode, found.stdout, found.stderr) == (2, "", reason)
     assert shell("</dev/null", *arguments, "--format", "jsonl", "-q").returncode == 0
+
+
+@posix
+@pytest.mark.parametrize("arguments", every(2, [["index", "build", "x"], ["dedup", "-o", "b"]]))
+def test_a_current_directory_that_was_removed(three, tmp_path, arguments):
+    os.mkdir("gone")
+    command = [*COMMAND, *arguments, str(tmp_path / three), "-q"]
+    line = 'cd gone && rmdir ../gone && exec "$@"'
+    found = subprocess.run(["sh", "-c", line, "sh", *command], capture_output=True, text=True)
+    reason = "fastlsh: the current directory has been removed: change to another one\n"
+    assert (found.returncode, found.stdout, found.stderr) == (1, "", reason)
+
+
+def test_too_many_open_files(three, monkeypatch, capfd):
+    def fail(*_, **__):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))  # as os.pipe does
+
+    monkeypatch.setattr("fastlsh.cli.pairs.near_duplicate_files", fail)
+    assert main(["pairs", three]) == 1
+    assert capfd.readouterr().err == "fastlsh: Too many open files\n"
 
 
 @posix

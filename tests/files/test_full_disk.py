@@ -347,3 +347,18 @@ def test_only_outputs_that_are_recorded_are_not_written_again(tmp_path, monkeypa
     assert again[4] != first[4]
     assert main(command[:-1]) == 0
     assert not (tmp_path / "k.work").exists()
+
+
+def test_queries_on_a_disk_that_cannot_be_written_to(small_disk, capfd):
+    folder = small_disk(4_000)
+    rows, index = str(folder / "a.jsonl"), str(folder / "a.index")
+    Path(rows).write_text(json.dumps({"text": "a text that is long enough"}) + "\n")
+    assert main(["index", "build", index, rows, "-q"]) == 0
+    small_disk(4_000, "remount", "ro")
+    assert main(["index", "query", index, rows]) == 1
+    reason = "its folder is read-only, and SQLite writes there for queries, too"
+    assert capfd.readouterr().err == f"fastlsh: {index}: the index cannot be opened: {reason}\n"
+    small_disk(4_000, "remount", "rw")
+    fill(folder)
+    assert main(["index", "query", index, rows]) == 1
+    assert capfd.readouterr().err == f"fastlsh: {index}: No space left on device\n"

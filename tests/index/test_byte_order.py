@@ -74,7 +74,7 @@ def packed(text, order):
 
 def test_packed_texts_are_what_the_page_says(tmp_path):
     made("texts").save(tmp_path / "index")
-    _, stored = arrays_of(tmp_path / "index")["text_words"]
+    _, stored = arrays_of(tmp_path / "index")["contents"]
     assert stored == b"".join(packed(text, "<") for text in TEXTS)
 
 
@@ -97,7 +97,7 @@ def test_each_number_is_turned(way, ids, tmp_path, monkeypatch):
     assert here.keys() == there.keys()
     for name, (dtype, code) in here.items():
         expected = np.frombuffer(code, dtype).byteswap().tobytes()
-        if name == "text_words":
+        if name == "contents" and way != "sets":
             texts = TEXTS if way == "texts" else [text.encode() for text in TEXTS]
             expected = b"".join(packed(text, ">") for text in texts)
         assert there[name] == (dtype, expected), name
@@ -124,23 +124,23 @@ def test_pieces_may_end_anywhere(monkeypatch):
     ends = np.cumsum([0, *(len(packed(text, NATIVE)) // 8 for text in TEXTS)])
     expected = b"".join(packed(text, OTHER) for text in TEXTS)
     for size in (1, 2, 3, 5, len(words)):
-        swap = byte_order.Swap(stored=False)
-        list(swap("text_offsets", 8, [ends[:3].view(np.uint8), ends[3:].view(np.uint8)]))
+        swap = byte_order.Swap(byte_order.TEXTS, stored=False)
+        list(swap("offsets", 8, [ends[:3].view(np.uint8), ends[3:].view(np.uint8)]))
         pieces = [words[i : i + size].view(np.uint8) for i in range(0, len(words), size)]
-        turned = b"".join(piece.tobytes() for piece in swap("text_words", 8, pieces))
+        turned = b"".join(piece.tobytes() for piece in swap("contents", 8, pieces))
         assert turned == expected
-        again = byte_order.Swap(stored=True)
-        list(again("text_offsets", 8, [ends.byteswap().view(np.uint8)]))
-        back = again("text_words", 8, [np.frombuffer(turned, np.uint8)])
+        again = byte_order.Swap(byte_order.TEXTS, stored=True)
+        list(again("offsets", 8, [ends.byteswap().view(np.uint8)]))
+        back = again("contents", 8, [np.frombuffer(turned, np.uint8)])
         assert b"".join(piece.tobytes() for piece in back) == words.tobytes()
 
 
 @pytest.mark.parametrize("offsets", [[5, 0], [-9, 2], [0, 2**62], [7, 7]])
 def test_damaged_offsets_do_no_harm(offsets, forged):
-    swap = byte_order.Swap(stored=True)
+    swap = byte_order.Swap(byte_order.TEXTS, stored=True)
     code = np.array(offsets, np.int64).byteswap().view(np.uint8)
-    list(swap("text_offsets", 8, [code]))
-    assert len(list(swap("text_words", 8, [np.arange(32, dtype=np.uint8)]))) == 1
+    list(swap("offsets", 8, [code]))
+    assert len(list(swap("contents", 8, [np.arange(32, dtype=np.uint8)]))) == 1
 
 
 def test_what_cannot_be_mapped_is_refused(tmp_path, monkeypatch):

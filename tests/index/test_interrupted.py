@@ -381,6 +381,6 @@ def test_ctrl_c_ends_a_long_question(threads):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert running_threads() == running
+    assert running_threads() <= running  # others, of earlier tests, may have ended
     index.insert("x", signature=ROWS[0])
     assert len(index.query(signature=ROWS[0])) == 6001

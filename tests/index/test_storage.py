@@ -117,27 +117,31 @@ def test_a_mapped_index_is_read_only(tmp_path):
     assert_equal(other, index, texts)
 
 
-def test_files_of_the_first_version_hold_sets(tmp_path):
-    """What a tokenizer makes is still saved like this."""
-    words = Shingler("word", 2)
-    old, texts = made(shingler=Shingler("word", 2, tokenizer=str.split))
-    old.save(tmp_path / "index")
-    data = bytearray((tmp_path / "index").read_bytes())
+@pytest.mark.parametrize(
+    ("options", "words", "arrays"),
+    [
+        ({}, True, ["offsets", "contents"]),
+        ({"shingler": Shingler("word", 2, tokenizer=str.split)}, True, ["offsets", "contents"]),
+        ({"verify": "signature"}, False, []),
+    ],
+)
+def test_all_indexes_have_one_format(tmp_path, options, words, arrays):
+    index, texts = made(**options)
+    index.save(tmp_path / "index")
+    data = (tmp_path / "index").read_bytes()
     assert data[8:12] == (1).to_bytes(4, "little")
-    header, body = parts_of(data)
-    assert "text_words" not in header["sizes"]
-    header["parameters"]["shingler"]["tokenizer"] = None  # as was `Shingler("word", 2)` then
-    (tmp_path / "index").write_bytes(put_together(header, body, 1))
-    new, _ = made(shingler=words)
+    header, _ = parts_of(data)
+    sizes = header["sizes"]
+    assert list(sizes) == ["documents", "slots", "words", "ids", "id_bytes", "id_table"]
+    assert (sizes["words"] > 0) is words
+    assert [entry["name"] for entry in header["arrays"]] == [
+        "signatures", "links", "slots", *arrays, "id_offsets", "id_bytes", "id_table",
+    ]  # fmt: skip
+    given = {"shingler": options["shingler"]} if "shingler" in options else {}
     for mmap in (False, True):
-        loaded = Index.load(tmp_path / "index", mmap=mmap, check=True, shingler=words)
-        assert_equal(loaded, new, texts)
-        assert_equal(loaded.copy(), new, texts)
-    loaded = Index.load(tmp_path / "index")
-    loaded.insert("more", texts[1])
-    assert ("more", 1.0) in loaded.query(texts[1])
-    with pytest.raises(ValueError, match="the other index keeps sets, this one texts"):
-        new.merge(loaded)
+        loaded = Index.load(tmp_path / "index", mmap=mmap, check=True, **given)
+        assert_equal(loaded, index, texts)
+        assert_equal(loaded.copy(), index, texts)
 
 
 # ---- ids
@@ -267,8 +271,9 @@ def test_a_shorter_or_longer_file_is_refused(file):
 
 def test_another_version_is_refused(file):
     header, body = parts_of(file.read_bytes())
-    said = "format version 3 is unknown, versions 1 to 2 are read"
-    refused(file, put_together(header, body, 3), said)
+    for version in (0, 2, 2**32 - 1):
+        said = f"format version {version} is unknown, version 1 is read"
+        refused(file, put_together(header, body, version), said)
 
 
 LIES = [0, -1, 1, 2**31, 2**32, 2**62, 2**63, 2**70, 10**30, 1e300, 0.5, None, "x", [], {}, True]

@@ -219,6 +219,16 @@ def test_without_pyarrow(name, monkeypatch, tmp_path):
         read(name)
 
 
+def test_a_pyarrow_that_cannot_be_loaded(monkeypatch, tmp_path):
+    def fail(_):
+        raise ImportError("libarrow.so: failed to map segment")
+
+    (tmp_path / "a.parquet").write_bytes(b"x")
+    monkeypatch.setattr("fastlsh.io.errors.import_module", fail)
+    with pytest.raises(InputError, match=r"pyarrow cannot be imported: libarrow\.so: failed"):
+        read("a.parquet")
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_feather_version_1(here):
     feather = pytest.importorskip("pyarrow.feather")

@@ -67,7 +67,7 @@ def test_helpers_stop_after_the_step_under_way(helpers):
         run(work, batches(helpers + 1, 1), helpers + 1)
     stopped.set()
     assert len(steps) < 1000 * helpers  # on a busy machine, too, none does all of them
-    assert running_threads() == running
+    assert running_threads() <= running
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="joins hear no Ctrl-C there")
@@ -312,8 +312,8 @@ def test_ctrl_c_is_answered_soon(name, threads, monkeypatch):
     while len(took) < 4 and min(took) >= soon:
         took.append(until_answered(call, kernel, monkeypatch))
         for _ in range(200):  # one that had just been started ends as soon as it runs
-            if running_threads() == running:
+            if running_threads() <= running:  # those of earlier tests may end, too
                 break
             time.sleep(0.05)
-        assert running_threads() == running
+        assert running_threads() <= running
     assert min(took) < soon

@@ -133,7 +133,7 @@ def test_no_thread_is_left_behind(function):
     before = running_threads()
     with pytest.raises(TypeError, match="document 100"):
         function([*["text"] * 100, 5, *["text"] * 100], threads=4)
-    assert running_threads() == before
+    assert running_threads() <= before
 
 
 @pytest.mark.parametrize("change", ["clear", "insert", "replace"])

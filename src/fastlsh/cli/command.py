@@ -91,7 +91,18 @@ def _run(argv: Sequence[str] | None) -> int:
 
 def _of_file(error: OSError) -> str:
     """Return what is wrong with which file."""
-    if error.filename is None or error.strerror is None:
+    if error.strerror is None:
         return str(error)
+    if error.filename is None:
+        return _without_folder() or error.strerror
     name = "standard output" if error.filename == STANDARD else os.fspath(error.filename)
     return f"{name}: {error.strerror}"
+
+
+def _without_folder() -> str:
+    """Return why no relative path can be used, if so."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the current directory has been removed: change to another one"
+    return ""

@@ -10,6 +10,11 @@ from fastlsh.cli.shingling import SHINGLING, add_key_option, add_text_options, s
 from fastlsh.io import Collection, ReadOptions, check_used, read_files, spooled_inputs
 from fastlsh.presets import PRESETS
 
+SEARCH = (
+    "threshold", "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "threads",
+)  # fmt: skip
+"""The options of every search that are keyword arguments by the same names."""
+
 
 def add_input_options(parser: argparse.ArgumentParser, *, limit: bool = False) -> None:
     """Add the inputs and how they are read; with `limit`, how many documents."""
@@ -166,7 +171,6 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
     -------
     dict
     """
-    shared = ("threshold", "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify")
     if arguments.recall is not None and arguments.bands is not None:
         raise ValueError("--recall and --bands are different rules: give one")
     keywords: dict[str, Any] = {"threshold": 0.8, "shingler": Shingler()}
@@ -175,9 +179,7 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
         if arguments.recall is not None:  # which chooses bands and rows instead
             del keywords["bands"], keywords["rows"]
     given = {
-        name: value
-        for name in (*shared, "threads", *names)
-        if (value := getattr(arguments, name)) is not None
+        name: value for name in (*SEARCH, *names) if (value := getattr(arguments, name)) is not None
     }
     return {
         **keywords,
@@ -190,11 +192,9 @@ def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any
 def given_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments of `Index.open`: only what was given."""
     keywords = search_keywords(arguments)
-    names = {"threshold", "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify"}
-    names |= {"threads"}
-    given = {name for name in names if getattr(arguments, name) is not None}
+    given = {name for name in SEARCH if getattr(arguments, name) is not None}
     if arguments.preset is not None:
-        given |= names
+        given.update(SEARCH)
     if arguments.preset is not None or any(getattr(arguments, n) is not None for n in SHINGLING):
         given.add("shingler")
     chosen = {name: value for name, value in keywords.items() if name in given}

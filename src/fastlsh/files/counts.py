@@ -1,10 +1,12 @@
-"""What results tell of the rows that were read."""
+"""The fields of results that all functions on files fill alike."""
 
 from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.files.disk.sign import Summary
+from fastlsh.files.requests import Request
 from fastlsh.io import Collection
+from fastlsh.parallel import Stopwatch
 
 
 def counts_of(*collections: Collection) -> dict[str, Any]:
@@ -15,6 +17,14 @@ def counts_of(*collections: Collection) -> dict[str, Any]:
         "skipped_reasons": reasons[:10],
         "repeated_ids": sum(each.repeated_ids for each in collections),
     }
+
+
+def shared_fields(request: Request, reason: str, clock: Stopwatch) -> dict[str, Any]:
+    """Return the fields of every result that describe the search, the engine and the times."""
+    search = request.search
+    return {
+        "threshold": search.threshold, "params": search.lsh, "reason": reason, "seconds": clock,
+    }  # fmt: skip
 
 
 def counts_of_summary(summary: Summary) -> dict[str, Any]:

@@ -4,13 +4,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_integer
-from fastlsh.files.counts import counts_of, counts_of_summary
+from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
-from fastlsh.files.plan import OutputPlan, changing_over, select_engine
+from fastlsh.files.plan import changing_over, plan_removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request, search_params
 from fastlsh.files.results import FileDeduplication
-from fastlsh.io import Paths, is_folder_output
+from fastlsh.io import Paths
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.stages import check_keep
@@ -113,21 +113,9 @@ def deduplicate_files(
 def _deduplicated(
     request: Request, output: Path, tables: tuple[Any, ...], keep: str, most: int
 ) -> FileDeduplication:
-    sources = request.input_files(mixed=is_folder_output(output))
-    before = request.against_files()
-    run_paths = request.run_paths(sources, before)
-    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables)
-    request.check_used([*before, *sources])
-    choice = select_engine(
-        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
-    )
+    targets, choice = plan_removal(request, output, tables)
     clock = Stopwatch()
-    shared: dict[str, Any] = {
-        "threshold": request.search.threshold,
-        "params": request.search.lsh,
-        "reason": choice.reason,
-        "seconds": clock,
-    }
+    shared = shared_fields(request, choice.reason, clock)
     notes = in_memory.notes(request, targets)
     if choice.job is None:
         result, *read = in_memory.run_deduplication(

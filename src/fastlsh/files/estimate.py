@@ -108,8 +108,13 @@ class Choice(NamedTuple):
     engine: Engine
     """Memory or disk."""
     why: str
-    by_estimate: bool
-    """Whether an estimate says that the memory is enough."""
+    estimate: Estimate | None = None
+    """What the engine was chosen by, if it was chosen by an estimate."""
+
+    @property
+    def by_estimate(self) -> bool:
+        """Whether an estimate says that the memory is enough."""
+        return self.engine is Engine.MEMORY and self.estimate is not None
 
     @property
     def reason(self) -> str:
@@ -131,23 +136,17 @@ def choose(request: Request, sources: list[Source], known: int = 0) -> Choice:
     if request.search.search == "containment":
         if engine is Engine.DISK:
             raise ValueError("search='containment' works in memory only, got engine='disk'")
-        return Choice(Engine.MEMORY, "because a search by containment works there only", False)
+        return Choice(Engine.MEMORY, "because a search by containment works there only")
     if engine is not Engine.AUTO:
-        return Choice(engine, "as asked for", False)
+        return Choice(engine, "as asked for")
     if any(identity(source) is None for source in sources):
-        return Choice(
-            Engine.MEMORY, "because an input is a pipe, which cannot be read twice", False
-        )
-    need = estimate_of(request, sources, known).memory
-    if need <= memory:
-        return Choice(
-            Engine.MEMORY, f"because about {amount(need)} of {amount(memory)} are needed", True
-        )
-    return Choice(
-        Engine.DISK,
-        f"because about {amount(need)} would be needed, and {amount(memory)} are allowed",
-        False,
-    )
+        return Choice(Engine.MEMORY, "because an input is a pipe, which cannot be read twice")
+    found = estimate_of(request, sources, known)
+    need, given = amount(found.memory), amount(memory)
+    if found.memory <= memory:
+        return Choice(Engine.MEMORY, f"because about {need} of {given} are needed", found)
+    why = f"because about {need} would be needed, and {given} are allowed"
+    return Choice(Engine.DISK, why, found)
 
 
 def estimate_of(request: Request, sources: list[Source], known: int) -> Estimate:

@@ -62,10 +62,10 @@ def deduplicate_with_index(
         An id of a kept row is in the index, or given twice; or an output is no plain file.
     """
     params = index.search_params
-    _check_paths(index, collection, output, removed)
     for path in filter(None, (output, removed)):
         if is_folder_output(path) or is_remote(path) or is_written_in_place(path):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
+    _check_paths(index, collection, output, removed)
     result = deduplicate_texts(
         collection.texts, params, RunOptions.of(threads, progress), against=index, keep=keep,
         max_candidates=max_candidates,

@@ -4,15 +4,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_choice, check_integer
-from fastlsh.files.counts import counts_of, counts_of_summary
+from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.lines import run_on_disk
 from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.lines import run_in_memory
-from fastlsh.files.plan import OutputPlan, changing_over, select_engine
+from fastlsh.files.plan import changing_over, plan_removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request
 from fastlsh.files.results import FileLineDeduplication
-from fastlsh.io import Paths, is_folder_output
+from fastlsh.io import Paths
 from fastlsh.keywords import shares, taken
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
@@ -103,19 +103,9 @@ def _deduplicated(
     drop_empty: bool,
     most: int,
 ) -> FileLineDeduplication:
-    sources = request.input_files(mixed=is_folder_output(output))
-    before = request.against_files()
-    run_paths = request.run_paths(sources, before)
-    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables)
-    request.check_used([*before, *sources])
-    choice = select_engine(
-        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
-    )
+    targets, choice = plan_removal(request, output, tables)
     clock = Stopwatch()
-    shared: dict[str, Any] = {
-        "by": cutting.by, "threshold": request.search.threshold, "params": request.search.lsh,
-        "reason": choice.reason, "seconds": clock,
-    }  # fmt: skip
+    shared = {"by": cutting.by, **shared_fields(request, choice.reason, clock)}
     notes = notes_of(request, targets)
     if choice.job is None:
         found, *read, kept = run_in_memory(

@@ -1,9 +1,9 @@
 """Pairs of near-duplicates in files: the same answer in memory and on disk."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastlsh.arguments import check_integer
-from fastlsh.files.counts import counts_of, counts_of_summary
+from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import changing_over, select_engine
@@ -90,12 +90,7 @@ def _pairs(request: Request, target: str | None, most: int, estimates: bool) -> 
     request.check_used(sources)
     choice = select_engine(request, sources, 0, target, rows_written=False)
     clock = Stopwatch()
-    shared: dict[str, Any] = {
-        "threshold": request.search.threshold,
-        "params": request.search.lsh,
-        "reason": choice.reason,
-        "seconds": clock,
-    }
+    shared = shared_fields(request, choice.reason, clock)
     if choice.job is None:
         pairs, collection = in_memory.run_pairs(
             request, choice.read_budget, target, most, estimates, clock

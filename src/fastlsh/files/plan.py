@@ -3,9 +3,9 @@
 import os
 import pathlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastlsh.errors import RoomError
 from fastlsh.files.budget import Budget
@@ -137,7 +137,7 @@ def select_engine(
     job.tell(f"engine: {choice.reason}, with {amount(engine.memory)} of memory, in {work.path}")
     if rows_written:
         _tell_of_wide_rows(job)
-    needed = estimate_of(request, sources, known).disk - work.size()
+    needed = (choice.estimate or estimate_of(request, sources, known)).disk - work.size()
     free = shutil.disk_usage(_nearest_existing(work.path)).free
     if needed > free:
         job.tell(
@@ -145,6 +145,27 @@ def select_engine(
             " a full disk ends the run, which then goes on when there is room"
         )
     return EngineChoice(choice.reason, job, budget)
+
+
+def plan_removal(
+    request: Request, output: Path, tables: Sequence[Any]
+) -> tuple[OutputPlan, EngineChoice]:
+    """Find the files of a removal, check its outputs, and choose the engine.
+
+    Parameters
+    ----------
+    tables
+        The further arguments of `OutputPlan.of`: convert, removed, clusters, report.
+    """
+    sources = request.input_files(mixed=is_folder_output(output))
+    before = request.against_files()
+    run_paths = request.run_paths(sources, before)
+    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables)
+    request.check_used([*before, *sources])
+    choice = select_engine(
+        request, [*before, *sources], len(before), targets.output, uniform=not targets.folders
+    )
+    return targets, choice
 
 
 def changing_over(

@@ -20,29 +20,32 @@ class Swap:
 
     Parameters
     ----------
+    keeps
+        What the index keeps of each document: the contents of texts are not all numbers of 8 bytes.
     stored
         The arrays come from a file; otherwise they go into one.
     """
 
-    def __init__(self, *, stored: bool) -> None:
+    def __init__(self, keeps: str, *, stored: bool) -> None:
+        self._texts_follow = keeps == TEXTS
         self._stored = stored
         self._offsets = np.zeros(1, np.int64)
 
     def __call__(self, name: str, width: int, pieces: Iterable[Bytes]) -> Iterator[Bytes]:
         """Yield the pieces of an array with numbers of `width` bytes, none of which is cut.
 
-        What `text_words` consists of follows from `text_offsets`, which come before them.
+        What the contents of texts consist of follows from their offsets, which come before them.
         """
         if not SWAPPED:
             yield from pieces
-        elif name == "text_words":
+        elif name == "contents" and self._texts_follow:
             yield from self._texts(pieces)
         else:
             offsets = []
             for piece in pieces:
                 numbers = piece.view(f"u{width}")
                 turned = numbers.byteswap().view(np.uint8)
-                if name == "text_offsets":
+                if name == "offsets":
                     offsets.append((turned if self._stored else piece).view(np.int64).copy())
                 yield turned
             if offsets:

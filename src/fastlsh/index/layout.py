@@ -8,13 +8,11 @@ from typing import Any, NamedTuple
 from fastlsh.banding import LSHParams
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.memory import KINDS
-from fastlsh.index.settings import SETS, TEXTS, Settings
+from fastlsh.index.settings import Settings
 from fastlsh.keyed import Key, check_key
 from fastlsh.texts import Shingler, with_key
 
 ALIGNED = 64
-CONTENTS = {TEXTS: ("text_offsets", "text_words"), SETS: ("set_offsets", "set_hashes")}
-"""The arrays of what is kept for exact verification."""
 CUSTOM = "custom"
 """Stands for a function, which cannot be written."""
 
@@ -25,19 +23,12 @@ class Sizes(NamedTuple):
     documents: int
     slots: tuple[int, ...]
     """Of the table of each band."""
-    set_hashes: int
-    """0 where there are no sets."""
+    words: int
+    """Of the texts or sets that are kept for exact verification, 8 bytes each."""
     ids: str
     """ "str", "bytes" or "int"."""
     id_bytes: int
     id_table: int
-    text_words: int = 0
-    """0 where no texts are kept; so in files of the first version."""
-
-    @property
-    def words(self) -> int:
-        """Of texts or sets."""
-        return self.set_hashes + self.text_words
 
 
 class Entry(NamedTuple):
@@ -113,9 +104,9 @@ def _check_recall(saved: Mapping[str, Any], recall: float | None) -> None:
 
 
 def settings_of(
-    saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None, keeps: str
+    saved: Mapping[str, Any], expected: Mapping[str, Any], threads: int | None
 ) -> Settings:
-    """Return the settings that were saved, of an index that `keeps` this for exact verification.
+    """Return the settings that were saved.
 
     Raises
     ------
@@ -132,8 +123,7 @@ def settings_of(
         if saved[name] != value:
             raise ValueError(f"the index was saved with {name}={saved[name]!r}, not {value!r}")
     _check_recall(saved, recall)
-    # An older version knew fewer arguments: they had what is their default.
-    described = {**_shingler_as_json(Shingler()), **_strict(saved["shingler"], dict)}
+    described = _strict(saved["shingler"], dict)
     _check_key(described.get("key"), check_key(key))
     if shingler is None:
         functions = [name for name, value in described.items() if value == CUSTOM]
@@ -156,7 +146,6 @@ def settings_of(
         scheme=_strict(saved["scheme"], str),
         verify=_strict(saved["verify"], str),
         threads=threads,
-        keeps=keeps,
     )
 
 
@@ -170,8 +159,7 @@ def sizes_of(saved: Mapping[str, Any], settings: Settings) -> Sizes:
     if _strict(sizes.ids, str) not in KINDS:
         raise ValueError(f"unknown kind of ids {sizes.ids!r}")
     _within(sizes.id_bytes, *((8 * n, 8 * n) if sizes.ids == "int" else (0, 2**62)))
-    _within(sizes.set_hashes, 0, 2**59 if settings.keeps == SETS else 0)
-    _within(sizes.text_words, 0, 2**59 if settings.keeps == TEXTS else 0)
+    _within(sizes.words, 0, 2**59 if settings.keeps else 0)
     _within(sizes.id_table, n + 1, 2**32 - 1)
     return sizes._replace(slots=slots)
 
@@ -193,9 +181,8 @@ def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[
     yield "links", "<u4", (settings.params.bands, n)
     yield "slots", "<u8", (sum(sizes.slots),)
     if settings.keeps:
-        offsets, contents = CONTENTS[settings.keeps]
-        yield offsets, "<i8", (n + 1,)
-        yield contents, "<u8", (sizes.words,)
+        yield "offsets", "<i8", (n + 1,)
+        yield "contents", "<u8", (sizes.words,)
     if sizes.ids != "int":
         yield "id_offsets", "<i8", (n + 1,)
     yield "id_bytes", "|u1", (sizes.id_bytes,)

@@ -13,25 +13,10 @@ from numpy.typing import NDArray
 
 from fastlsh.index import byte_order
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.layout import (
-    ALIGNED,
-    Entry,
-    Sizes,
-    entries_of,
-    settings_of,
-    sizes_of,
-)
+from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, settings_of, sizes_of
 from fastlsh.index.memory import StoredIds
-from fastlsh.index.settings import SETS, TEXTS, Settings
-from fastlsh.index.storage import (
-    MAGIC,
-    PARTS,
-    PIECE,
-    START,
-    VERSION,
-    checksum_of,
-    pieces_of,
-)
+from fastlsh.index.settings import Settings
+from fastlsh.index.storage import MAGIC, PIECE, START, VERSION, checksum_of, pieces_of
 
 LONGEST_HEADER = 1 << 22
 """More than the most bands need."""
@@ -69,8 +54,8 @@ def map_index(
             padding = whole[end : end + -entry.size % ALIGNED]
             if checksum_of(pieces_of(arrays[entry.name])) != checksum or padding.any():
                 _refuse(path, f"{entry.name} is damaged")
-    named = {PARTS.get(name, name): array for name, array in arrays.items()}
-    tables = Memory.over(header.settings, header.sizes.slots, named, _ids_of(header.sizes, arrays))
+    ids = _ids_of(header.sizes, arrays)
+    tables = Memory.over(header.settings, header.sizes.slots, arrays, ids)
     tables.file = os.path.abspath(path)
     return tables
 
@@ -87,7 +72,7 @@ def read_index(
         header = _read_header(path, file, expected, threads)
         sizes = header.sizes
         ours: dict[str, NDArray[Any]] = {}
-        swap = byte_order.Swap(stored=True)
+        swap = byte_order.Swap(header.settings.keeps, stored=True)
 
         def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
             room = np.empty(PIECE, np.uint8)
@@ -106,7 +91,7 @@ def read_index(
             for entry, checksum in zip(header.entries, header.checksums, strict=True):
                 native = swap(entry.name, entry.width, pieces(entry, checksum))
                 if not entry.name.startswith("id_"):
-                    yield PARTS.get(entry.name, entry.name), native
+                    yield entry.name, native
                     continue
                 ours[entry.name] = array = np.empty(entry.shape, entry.dtype.lstrip("<"))
                 code, place = array.view(np.uint8), 0
@@ -136,15 +121,14 @@ def _read_header(
 ) -> _Header:
     """Read the header; nothing it says is believed before it is compared with the file's size."""
     size = os.fstat(file.fileno()).st_size
-    version, length, checksum = _check_start(path, file.read(START.size), size)
+    length, checksum = _check_start(path, file.read(START.size), size)
     code = np.empty(length, np.uint8)
     _read_into(path, file, code)
     if crc32(code.data) != checksum:
         _refuse(path, "the header is damaged")
     try:
         header = json.loads(code.tobytes())
-        keeps = TEXTS if version > 1 else SETS
-        settings = settings_of(header["parameters"], expected, threads, keeps)
+        settings = settings_of(header["parameters"], expected, threads)
         sizes = sizes_of(header["sizes"], settings)
         entries = entries_of(settings, sizes)
         checksums = [_checked(*pair) for pair in zip(header["arrays"], entries, strict=True)]
@@ -169,16 +153,16 @@ def _read_into(path: str | os.PathLike[str], file: FileIO, out: NDArray[np.uint8
         view = view[count:]
 
 
-def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int, int]:
-    """Return version, and length and checksum of the header."""
+def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int]:
+    """Return length and checksum of the header."""
     if len(start) < START.size or not start.startswith(MAGIC):
         _refuse(path, "it is not an index of fastlsh")
     _, version, checksum, length = START.unpack(start)
-    if not 1 <= version <= VERSION:
-        _refuse(path, f"format version {version} is unknown, versions 1 to {VERSION} are read")
+    if version != VERSION:
+        _refuse(path, f"format version {version} is unknown, version {VERSION} is read")
     if length > min(size - START.size, LONGEST_HEADER) or (START.size + length) % ALIGNED:
         _refuse(path, "it is truncated, or its start damaged")
-    return version, length, checksum
+    return length, checksum
 
 
 def _checked(saved: Mapping[str, Any], entry: Entry) -> int:

@@ -44,13 +44,13 @@ def _recipe_of(backend: Backend) -> Recipe:
     if backend.file is not None:
         return _mapped, (backend.file, expected, threads)
     ((names, documents),) = backend.blocks()
-    return _filled, (settings.search, settings.keeps, threads, names, tuple(documents))
+    return _filled, (settings.search, threads, names, tuple(documents))
 
 
 def _filled(
-    search: SearchParams, keeps: str, threads: int, names: list[Any], documents: tuple[Any, ...]
+    search: SearchParams, threads: int, names: list[Any], documents: tuple[Any, ...]
 ) -> Memory:
-    tables = Memory(Settings.over(search, keeps, threads))
+    tables = Memory(Settings.over(search, threads))
     tables.insert(names, Documents(*documents), {})
     return tables
 

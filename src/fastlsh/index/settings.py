@@ -1,6 +1,7 @@
 """How an index signs, bands and verifies."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from fastlsh._kernels import BY_TEXTS
@@ -13,8 +14,7 @@ from fastlsh.stages import hasher_for
 TEXTS = "texts"
 """Kept are normalised texts, hashed anew when they are compared."""
 SETS = "sets"
-"""Kept are the sets of shingle hashes, 8 bytes each: where a function makes the tokens, and what
-files of the first version hold."""
+"""Kept are the sets of shingle hashes, 8 bytes each: where a function makes the tokens."""
 
 
 @dataclass(frozen=True)
@@ -23,25 +23,23 @@ class Settings:
 
     search: SearchParams
     hasher: MinHasher
-    keeps: str
-    """What exact verification needs of a document, `TEXTS` or `SETS`; "" where it needs nothing."""
 
     @classmethod
-    def of(
-        cls, threshold: float, *, threads: int | None, keeps: str = "", **parameters: Any
-    ) -> "Settings":
+    def of(cls, threshold: float, *, threads: int | None, **parameters: Any) -> "Settings":
         """Check the arguments of `Index`; the others are those of `SearchParams.of`."""
-        search = SearchParams.of(threshold, **parameters)
-        if search.verify != "exact":
-            keeps = ""
-        elif not keeps:
-            keeps = TEXTS if search.shingler.tokenizer is None else SETS
-        return cls.over(search, keeps, threads)
+        return cls.over(SearchParams.of(threshold, **parameters), threads)
 
     @classmethod
-    def over(cls, search: SearchParams, keeps: str, threads: int | None) -> "Settings":
+    def over(cls, search: SearchParams, threads: int | None) -> "Settings":
         """Return the settings of parameters that were checked before."""
-        return cls(search, hasher_for(search, RunOptions.of(threads)), keeps)
+        return cls(search, hasher_for(search, RunOptions.of(threads)))
+
+    @cached_property
+    def keeps(self) -> str:
+        """What is kept for exact verification: `TEXTS`, `SETS`, or "" if nothing is needed."""
+        if self.search.verify != "exact":
+            return ""
+        return TEXTS if self.search.shingler.tokenizer is None else SETS
 
     @property
     def threshold(self) -> float:

@@ -12,29 +12,14 @@ from numpy.typing import NDArray
 
 from fastlsh._version import __version__
 from fastlsh.index.byte_order import Swap
-from fastlsh.index.layout import (
-    ALIGNED,
-    CONTENTS,
-    Entry,
-    Sizes,
-    entries_of,
-    parameters_of,
-)
+from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, parameters_of
 from fastlsh.index.memory import StoredIds, Tables
-from fastlsh.index.settings import TEXTS
 
 MAGIC = b"\x89fastlsh"
-VERSION = 2
-"""Of files with texts; all others are still of version 1, which older versions read, too."""
+VERSION = 1
+"""The version of the format; no other can be read."""
 START = struct.Struct("<8sIIQ")
 """Magic, version, CRC-32 of the header, its length."""
-
-PARTS = {
-    name: part
-    for names in CONTENTS.values()
-    for name, part in zip(names, ("offsets", "contents"), strict=True)
-}
-"""What the tables call the arrays of a file."""
 
 PIECE = 1 << 20
 """Bytes that are checked, read or written at a time."""
@@ -44,21 +29,16 @@ def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) ->
     """Write an index without removed documents beside `path`, and then rename it."""
     from fastlsh.io import open_output, replacing  # a third of the time of `import fastlsh`
 
-    texts = tables.settings.keeps == TEXTS
     sizes = Sizes(
         documents=tables.n,
         slots=tables.slots,
-        set_hashes=0 if texts else tables.words,
+        words=tables.words,
         ids=ids.kind,
         id_bytes=len(ids.data),
         id_table=len(ids.table),
-        text_words=tables.words if texts else 0,
     )
-    described = sizes._asdict()
-    if not texts:
-        del described["text_words"]
     entries = entries_of(tables.settings, sizes)
-    swap = Swap(stored=False)
+    swap = Swap(tables.settings.keeps, stored=False)
 
     def saved(entry: Entry) -> Iterator[NDArray[np.uint8]]:
         return swap(entry.name, entry.width, _saved(tables, ids, entry.name))
@@ -66,13 +46,13 @@ def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) ->
     header = {
         "fastlsh": __version__,
         "parameters": parameters_of(tables.settings),
-        "sizes": described,
+        "sizes": sizes._asdict(),
         "arrays": [{**entry._asdict(), "crc32": checksum_of(saved(entry))} for entry in entries],
     }
     code = json.dumps(header, allow_nan=False).encode()
     code += b" " * (-(START.size + len(code)) % ALIGNED)
     with replacing(path) as name, open_output(name, None) as file:
-        file.write(START.pack(MAGIC, VERSION if texts else 1, crc32(code), len(code)))
+        file.write(START.pack(MAGIC, VERSION, crc32(code), len(code)))
         file.write(code)
         for entry in entries:
             for piece in saved(entry):
@@ -86,7 +66,7 @@ def _saved(tables: Tables, ids: StoredIds, name: str) -> Iterator[NDArray[np.uin
         "id_bytes": ids.data, "id_table": ids.table, "id_offsets": ids.offsets,
     }  # fmt: skip
     array = own.get(name)
-    return tables.pieces(PARTS.get(name, name)) if array is None else pieces_of(array)
+    return tables.pieces(name) if array is None else pieces_of(array)
 
 
 def pieces_of(array: NDArray[Any]) -> Iterator[NDArray[np.uint8]]:

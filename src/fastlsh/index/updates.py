@@ -164,10 +164,10 @@ class IndexUpdates(IndexQueries):
             mine, his = getattr(hasher, name), getattr(its, name)
             if mine != his:
                 raise ValueError(f"the other index has {name}={his!r}, this one {mine!r}")
-        keeps, has = self._settings.keeps, other._settings.keeps
-        if keeps and keeps != has:
+        keeps = self._settings.keeps
+        if keeps and not other._settings.keeps:
             raise ValueError(
-                f"the other index keeps {has or 'neither texts nor sets'}, this one {keeps}, which "
+                f"the other index keeps neither texts nor sets, this one {keeps}, which "
                 'verify="exact" compares'
             )
         with other._guard.hold() as nested:  # never both locks at once

@@ -6,13 +6,15 @@ from typing import Any
 from fastlsh.search import deduplicate
 
 
-def checked_options(threshold: float, options: dict[str, Any]) -> dict[str, Any]:
+def checked_options(threshold: float, options: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Check the options that do not depend on the texts, and let `against` be read many times.
 
     Parameters
     ----------
     threshold, options
         As in `fastlsh.deduplicate`.
+    **more
+        Options that are only checked.
 
     Returns
     -------
@@ -25,6 +27,7 @@ def checked_options(threshold: float, options: dict[str, Any]) -> dict[str, Any]
         An argument is unsuitable; the message names it.
     """
     early = {name: value for name, value in options.items() if not name.startswith("against")}
+    early.update(more)
     if early.get("priority") is not None:
         early["priority"] = ()  # for no documents
     deduplicate([], threshold, **early)

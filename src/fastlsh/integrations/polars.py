@@ -100,9 +100,7 @@ class Expressions:
         priority: pl.Expr | str | None,
         options: dict[str, Any],
     ) -> pl.Expr:
-        given_priority = {} if priority is None else {"priority": ()}
-        options = checked_options(threshold, {**options, **given_priority})
-        options.pop("priority", None)
+        options = checked_options(threshold, options, priority=priority)
 
         def decide(columns: Sequence[pl.Series]) -> pl.Series:
             texts, *priorities = columns

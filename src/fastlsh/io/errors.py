@@ -32,14 +32,16 @@ def pyarrow(path: str, module: str = "pyarrow") -> Any:
     Raises
     ------
     InputError
-        If pyarrow is not installed.
+        If pyarrow is not installed, or cannot be loaded.
     """
     try:
         return import_module(module)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise InputError(
             path, 'Parquet, Arrow and zstd need pyarrow: pip install "fastlsh[io]"'
         ) from error
+    except ImportError as error:  # too little memory for its libraries, for example
+        raise InputError(path, f"pyarrow cannot be imported: {error}") from error
 
 
 def codec(path: str, compression: str) -> Any:

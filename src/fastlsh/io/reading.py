@@ -53,42 +53,6 @@ class Room:
             )
 
 
-@shares(ReadOptions)
-def read(
-    inputs: Paths,
-    *,
-    uniform: bool = False,
-    mixed: bool = False,
-    threads: int | None = None,
-    progress: ProgressOption | None = None,
-    most: int | None = None,
-    room: Room | None = None,
-    **keywords: Any,
-) -> Collection:
-    """Read files into one collection of documents, as `read_files` does.
-
-    Parameters
-    ----------
-    inputs, uniform, mixed, threads, progress, most, room
-        As in `read_files`.
-
-    Returns
-    -------
-    Collection
-
-    Raises
-    ------
-    InputError
-        With the file, the row and the reason.
-    TypeError, ValueError
-        If a parameter is wrong.
-    """
-    return read_files(
-        inputs, made(ReadOptions, keywords), uniform=uniform, mixed=mixed, threads=threads,
-        progress=progress, most=most, room=room,
-    )  # fmt: skip
-
-
 def read_files(
     inputs: Paths,
     options: ReadOptions,
@@ -138,11 +102,34 @@ def read_files(
     return reader.collection()
 
 
+@shares(ReadOptions, read_files, without={"options"})
+def read(inputs: Paths, **keywords: Any) -> Collection:
+    """Read files into one collection of documents, as `read_files` does.
+
+    Parameters
+    ----------
+    inputs
+        As in `read_files`.
+
+    Returns
+    -------
+    Collection
+
+    Raises
+    ------
+    InputError
+        With the file, the row and the reason.
+    TypeError, ValueError
+        If a parameter is wrong.
+    """
+    return made(read_files, keywords, inputs, made(ReadOptions, keywords))
+
+
 Cut = tuple[Part, Block]
 
 
-def _parsed(read_blocks: Cut) -> tuple[Part, Block, Documents]:
-    part, block = read_blocks
+def _parsed(cut: Cut) -> tuple[Part, Block, Documents]:
+    part, block = cut
     return part, block, block.documents()
 
 

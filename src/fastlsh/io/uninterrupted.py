@@ -29,14 +29,19 @@ def uninterrupted(work: Callable[[], None]) -> None:
         ended.set()
         wake.release()
 
-    thread = threading.Thread(target=run)  # for Python interrupts the main thread only
+    def begin() -> None:
+        try:
+            threading.Thread(target=run).start()  # for Python interrupts the main thread only
+        except RuntimeError:  # no thread can be started
+            run()
+
     interrupt: list[BaseException] = []
     started = False
     while not ended.is_set():
         try:
             if not started:
                 started = True
-                thread.start()
+                begin()
             wake.acquire(timeout=0.1)
         except BaseException as error:  # noqa: PERF203
             interrupt.append(error)

@@ -4,7 +4,7 @@ from fastlsh.parallel.display import Display, amount, finish_line
 from fastlsh.parallel.options import RunKeywords, RunOptions
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
 from fastlsh.parallel.scratch import Empty, mapped_in
-from fastlsh.parallel.threads import Batch, batches, batches_by_work, run, thread_count
+from fastlsh.parallel.threads import Batch, batches, batches_by_work, run, thread_count, wait_for
 
 __all__ = [
     "Batch",
@@ -22,4 +22,5 @@ __all__ = [
     "mapped_in",
     "run",
     "thread_count",
+    "wait_for",
 ]

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from threading import RLock, Thread
+from threading import RLock, Thread, main_thread
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,17 +74,17 @@ def run(
     helpers = [Thread(target=shared.help) for _ in first[1:]]
     try:
         for helper in helpers:
-            helper.start()
+            _start(helper)
         while shared.work_on_next():
             if advance:
                 advance(shared.newly_done())
         for helper in helpers:
-            _wait_for(helper)
+            wait_for(helper)
     except BaseException:
         shared.stop = True
         for helper in helpers:
             if helper.ident is not None:
-                _wait_for(helper)
+                wait_for(helper)
         raise
     if shared.error is not None:
         raise shared.error
@@ -93,7 +93,16 @@ def run(
         advance(done)
 
 
-def _wait_for(helper: Thread) -> None:
+def _start(helper: Thread) -> None:
+    try:
+        helper.start()
+    except RuntimeError:  # of a process that ends: Python 3.12 starts no more threads
+        if main_thread().is_alive():
+            raise
+
+
+def wait_for(helper: Thread) -> None:
+    """Wait until a thread has ended."""
     # In turns: a signal just before a wait without end is heard only after it, on Windows any.
     while helper.is_alive():
         helper.join(0.1)

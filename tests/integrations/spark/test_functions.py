@@ -124,17 +124,19 @@ def test_against(spark, keep):
     ids = IDS[:100]
     against = frame(spark, known_ids, known, pieces=2)
     df = frame(spark, ids, texts, score=scores)
-    given = scores if keep == "score" else keep
-    result = fastlsh.deduplicate(texts, 0.6, against=known, keep=given, **EASY)
-    found = proofs(df, threshold=0.6, against=against, keep=keep, **EASY)
+    by_score = keep == "score"
+    options = {"priority": "score"} if by_score else {"keep": keep}
+    given = {"priority": scores} if by_score else options
+    result = fastlsh.deduplicate(texts, 0.6, against=known, **given, **EASY)
+    found = proofs(df, threshold=0.6, against=against, **options, **EASY)
     assert found.columns == ["id", "kept_id", "similarity", "against"]
     expected = expected_proofs(result, ids, known_ids)
     assert {against for *_, against in expected} == {True, False}
     assert rows_of(found) == expected
-    kept = deduplicate(df, threshold=0.6, against=against, keep=keep, **EASY)
+    kept = deduplicate(df, threshold=0.6, against=against, **options, **EASY)
     assert sorted(row.id for row in kept.collect()) == [ids[i] for i in result.selected]
     groups = [(ids[kept], [ids[i] for i in removed]) for kept, *removed in result.clusters()]
-    assert rows_of(clusters(df, threshold=0.6, against=against, keep=keep, **EASY)) == groups
+    assert rows_of(clusters(df, threshold=0.6, against=against, **options, **EASY)) == groups
 
 
 EPOCH = datetime.datetime(1969, 12, 31)

@@ -119,17 +119,17 @@ def run_pairs(
 
 
 def notes(request: Request, targets: OutputPlan) -> dict[str, str]:
-    """Return what a page tells of the files."""
-    told = {"input": ", ".join(request.inputs)}
+    """Return the notes of a report about the files, by their names."""
+    lines = {"input": ", ".join(request.inputs)}
     if request.read.limit is not None:
-        told["limit"] = f"the first {request.read.limit:,} documents"
+        lines["limit"] = f"the first {request.read.limit:,} documents"
     if request.against:
-        told["reference collection"] = ", ".join(request.against)
-    told["kept rows"] = targets.output
+        lines["reference collection"] = ", ".join(request.against)
+    lines["kept rows"] = targets.output
     if targets.removed is not None:
-        told["proofs"] = targets.removed
-    told["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
-    return told
+        lines["proofs"] = targets.removed
+    lines["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
+    return lines
 
 
 def left_out(skipped: int) -> dict[str, str]:
@@ -178,12 +178,12 @@ def _report(
     collection: Collection,
     against: Collection,
     path: str,
-    told: Mapping[str, str],
+    lines: Mapping[str, str],
     seconds: Mapping[str, float],
 ) -> None:
     bad = left_out(collection.skipped + against.skipped)
     before = {
-        name: told[name] for name in ("input", "limit", "reference collection") if name in told
+        name: lines[name] for name in ("input", "limit", "reference collection") if name in lines
     }
     write_report(
         result,
@@ -193,6 +193,6 @@ def _report(
         ids=collection.ids,
         against_ids=against.ids,
         title=f"Deduplication of {len(collection):,} documents",
-        notes={**before, **bad, **told},
+        notes={**before, **bad, **lines},
         seconds=seconds,
     )

@@ -45,11 +45,8 @@ def described(
     }
     if params.shingler.key is not None:
         shingler["key"] = params.shingler.key.fingerprint
-    search = {
-        "threshold": params.threshold, "num_perm": params.num_perm, "seed": params.seed,
-        "scheme": params.scheme, "bands": params.lsh.bands, "rows": params.lsh.rows,
-        "verify": params.verify, "rule": params.rule, "containment": params.containment,
-    }  # fmt: skip
+    search = {"threshold": params.threshold, **params.removal_keywords}
+    del search["shingler"]
     return {
         "work directory": FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
         **search, **shingler, **more,

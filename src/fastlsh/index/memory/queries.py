@@ -10,7 +10,7 @@ from fastlsh._kernels import BandTables, TextReader
 from fastlsh.index.memory.contents import Contents
 from fastlsh.index.memory.documents import Documents
 from fastlsh.index.settings import TEXTS, Settings
-from fastlsh.parallel import batches, run
+from fastlsh.parallel import batches, run, wait_for
 
 QUESTIONS = 4096
 """Asked by one thread at a time."""
@@ -94,6 +94,6 @@ class QueryableTables(Contents):
 
     def wait(self) -> None:
         """Wait for threads that a question left behind when it was interrupted; they end soon."""
-        while self._helpers:
-            next(iter(self._helpers)).join()
-            self._helpers.pop()
+        for helper in list(self._helpers):
+            wait_for(helper)
+            self._helpers.discard(helper)

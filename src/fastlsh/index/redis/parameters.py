@@ -27,7 +27,7 @@ def create(location: str, settings: Settings, wait: float) -> bool:
 
 
 def _code_of(settings: Settings) -> str:
-    return json.dumps({**parameters_of(settings), "keeps": settings.keeps, "version": VERSION})
+    return json.dumps({**parameters_of(settings), "version": VERSION})
 
 
 def open_new(location: str, settings: Settings, wait: float) -> RedisStore:
@@ -69,7 +69,7 @@ def open_existing(
             raise ValueError(
                 f"format version {saved['version']} is unknown, version {VERSION} is read"
             )
-        settings = settings_of(saved, expected, threads, saved["keeps"])
+        settings = settings_of(saved, expected, threads)
     except (TypeError, KeyError) as error:
         raise ValueError(f"{server.address}: the index is damaged: {error}") from error
     except ValueError as error:

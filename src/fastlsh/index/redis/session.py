@@ -47,7 +47,7 @@ class Session:
         self.read_only = read_only
         self._server = server
         self._client = server.client
-        self._plain = replace(settings, search=replace(settings.search, verify="none"), keeps="")
+        self._plain = replace(settings, search=replace(settings.search, verify="none"))
         self._depth = 0
         self._new = new
         """The parameters of an index that its first transaction makes."""

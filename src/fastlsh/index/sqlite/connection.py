@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -40,6 +41,9 @@ class Connection:
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
+    _process_number = staticmethod(os.getpid)
+    """Is still there when Python, as it ends, has emptied `os`."""
+
     @property
     def fresh(self) -> bool:
         """Whether the next call opens it."""
@@ -77,7 +81,7 @@ class Connection:
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        if self._process == os.getpid():
+        if self._process == self._process_number():
             connection.close()
         else:
             _forked.append(connection)
@@ -88,6 +92,10 @@ class Connection:
             if not self.fresh and self._connection is not None:
                 with suppress(sqlite3.Error):
                     self._connection.execute(statement)
+
+
+_QUERY_SPACE = 32 << 10
+"""Bytes of the file that SQLite keeps beside an open index, for queries, too."""
 
 
 @contextmanager
@@ -113,6 +121,13 @@ def named_error(error: sqlite3.Error, path: str, wait: float) -> Exception:
     # Python 3.10 says nothing of a schema that is no text.
     if not said or any(part in said for part in ("not a database", "malformed", "not decode")):
         return ValueError(f"{path}: the index is damaged: {said or 'its schema is no text'}")
+    if os.path.exists(path):  # it may be relative, and the working directory another one by now
+        folder = os.path.dirname(path) or os.curdir
+        if "unable to open" in said and not os.access(folder, os.W_OK):
+            reason = "its folder is read-only, and SQLite writes there for queries, too"
+            return OSError(errno.EACCES, f"the index cannot be opened: {reason}", path)
+        if "I/O" in said and shutil.disk_usage(folder).free < _QUERY_SPACE:
+            return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
     if "unable to open" in said:
         return OSError(errno.EACCES, "the index cannot be opened", path)
     return OSError(errno.EIO, said, path)

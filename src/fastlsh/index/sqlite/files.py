@@ -45,7 +45,7 @@ def appearing(path: str, settings: Settings) -> Iterator[str]:
 
     The block closes it. FileExistsError if there is something at `path`.
     """
-    parameters = {**parameters_of(settings), "keeps": settings.keeps}
+    parameters = json.dumps(parameters_of(settings))
     path = os.path.realpath(path)  # a link may lead to where there is nothing yet
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
@@ -61,7 +61,7 @@ def appearing(path: str, settings: Settings) -> Iterator[str]:
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {VERSION}")
                 connection.executescript(SCHEMA)
-                connection.execute("INSERT INTO parameters VALUES (?)", [json.dumps(parameters)])
+                connection.execute("INSERT INTO parameters VALUES (?)", [parameters])
                 connection.execute("PRAGMA journal_mode = WAL")
             finally:
                 connection.close()
@@ -117,7 +117,7 @@ def open_existing(
                 connection.get().execute("BEGIN IMMEDIATE").execute("ROLLBACK")
         try:
             saved = json.loads(codes[0][0])
-            settings = settings_of(saved, expected, threads, saved["keeps"])
+            settings = settings_of(saved, expected, threads)
         except (TypeError, KeyError) as error:
             raise ValueError(f"{path}: the index is damaged: {error}") from error
         except ValueError as error:

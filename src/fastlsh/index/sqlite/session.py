@@ -40,7 +40,7 @@ class Session:
         """Know nothing of the database."""
         self._next = self._flushed = self._documents = 0
         search = replace(self.settings.search, verify="none")
-        self._plain = replace(self.settings, search=search, keeps="")
+        self._plain = replace(self.settings, search=search)
         self._recent = Memory(self._plain)
         self._linked = 0  # documents before this one are in a run or among the recent ones
         self._levels = Levels(self.settings.params.bands)

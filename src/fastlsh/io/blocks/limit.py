@@ -1,18 +1,17 @@
 """Only the first documents of a collection, for a trial on large files."""
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 
 from fastlsh.io.blocks.contract import Block
 
 
 class Limit:
-    """Counts documents, and ends the reading behind the last one that is wanted.
+    """Ends the reading of a collection behind a number of documents.
 
     Parameters
     ----------
     documents : int or None
-        How many good documents are wanted; None: all.
+        The number of good documents; None: all.
     """
 
     def __init__(self, documents: int | None) -> None:
@@ -20,19 +19,19 @@ class Limit:
 
     @property
     def reached(self) -> bool:
-        """Whether no further document is wanted."""
+        """Whether all of these documents have been read."""
         return self._left == 0
 
     def first(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield the blocks of a file, up to the last document that is wanted.
+        """Yield the blocks of a file, up to the last one of the documents.
 
-        The documents of each block are counted here, so that they are parsed twice.
+        With a limit, each block is parsed here to count its documents, and again by the caller.
         """
         if self._left is None:
             yield from blocks
             return
         for block in blocks:
-            found = len(copy(block).documents())  # a copy, since a block remembers its bad rows
+            found = len(block.documents())
             if found >= self._left:
                 yield from block.first(self._left)
                 self._left = 0

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 T = TypeVar("T")
 B = TypeVar("B")
@@ -72,9 +72,9 @@ def ordered_map(
     if threads == 1:
         yield from map(work, blocks)
         return
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future
 
-    pool = ThreadPoolExecutor(threads - 1)
+    pool = _Pool(threads - 1)
     waiting: deque[tuple[B, Future[T]]] = deque()
 
     def first() -> T:
@@ -117,9 +117,7 @@ def ordered_map(
                     yield first()
                 yield work(block)
                 continue
-            with _deep_stacks():
-                future = pool.submit(work, block)
-            waiting.append((block, future))
+            waiting.append((block, pool.submit(work, block) or Future()))
             while waiting and (waiting[0][1].done() or len(waiting) > _AHEAD * threads):
                 yield first()
         while waiting:
@@ -127,13 +125,49 @@ def ordered_map(
         if failure is not None:
             raise failure
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown()
+
+
+class _Pool:
+    """Threads that make calls, until the main thread of the process has ended.
+
+    From then on, Python lets no pool of threads take a call; other threads and functions that run
+    at exit go on, and make their calls themselves.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._executor: ThreadPoolExecutor | None = None
+        with _ending_ignored():  # the import fails, too
+            from concurrent import futures
+
+            self._executor = futures.ThreadPoolExecutor(threads)
+
+    def submit(self, call: Callable[[B], T], argument: B) -> "Future[T] | None":
+        """Return the future result of a call; None if no thread will make it."""
+        if self._executor is not None:
+            with _ending_ignored(), _deep_stacks():
+                return self._executor.submit(call, argument)
+        return None
+
+    def shutdown(self) -> None:
+        """Wait for the calls that have begun, and cancel the others."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _ending_ignored() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError:
+        if threading.main_thread().is_alive():
+            raise
 
 
 class BackgroundCalls:
     """Makes calls in another thread, one after the other."""
 
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: _Pool | None) -> None:
         self._pool = pool
         self._waiting: deque[Future[Any]] = deque()
 
@@ -142,8 +176,11 @@ class BackgroundCalls:
         if self._pool is None:
             function(argument)
             return
-        with _deep_stacks():
-            future = self._pool.submit(function, argument)
+        future = self._pool.submit(function, argument)
+        if future is None:
+            self.end()
+            function(argument)
+            return
         self._waiting.append(future)
         if len(self._waiting) > _AHEAD:
             result_of(self._waiting.popleft())
@@ -160,15 +197,13 @@ def background_writer(threads: int) -> Iterator[BackgroundCalls]:
     if threads == 1:
         yield BackgroundCalls(None)
         return
-    from concurrent.futures import ThreadPoolExecutor
-
-    pool = ThreadPoolExecutor(1)
+    pool = _Pool(1)
     try:
         soon = BackgroundCalls(pool)
         yield soon
         soon.end()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown()
 
 
 def result_of(future: "Future[T]") -> T:

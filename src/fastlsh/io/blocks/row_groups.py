@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastlsh.errors import InputError
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.row_sizes import value_sizes
 from fastlsh.io.sources import Source
@@ -56,7 +57,7 @@ def bytes_of_pages(source: Source) -> tuple[int, int]:
     both as they are stored and decoded. Of a file that cannot be read, it is 0.
     """
     columns = most = 0
-    with suppress(Exception), open_arrow(source) as file:  # it is reported where it is read
+    with suppress(InputError), open_arrow(source) as file:  # it is reported where it is read
         metadata = pyarrow(source.path, "pyarrow.parquet").read_metadata(file)
         columns = metadata.num_columns
         for group in map(metadata.row_group, range(min(metadata.num_row_groups, GROUPS))):

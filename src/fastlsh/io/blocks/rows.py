@@ -72,9 +72,10 @@ class RowBlock:
 
     def first(self, documents: int) -> Iterator["RowBlock"]:
         """Yield the rows up to a document; see `Block`."""
+        if self._bad is None:
+            self._all()
         part = copy(self)
-        part.documents()
-        part._lines = self._lines.up_to_row(int(part._good(None)[documents - 1]) + 1)
+        part._lines = self._lines.up_to_row(int(self._good(None)[documents - 1]) + 1)
         part._data = self._data[: part._lines.end]
         part._bad = None
         part.filled = part._not_blank()

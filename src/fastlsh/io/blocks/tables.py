@@ -55,13 +55,14 @@ class TableBlock:
 
     def first(self, documents: int) -> Iterator["TableBlock"]:
         """Yield the rows up to a document; see `Block`."""
-        part = copy(self)
-        table = part._table(False)
-        part._documents(table, None)
-        rows = int(np.flatnonzero(part._good(None))[documents - 1]) + 1
+        table = self._table(False)
+        if self._bad is None:
+            self._documents(table, None)
+        rows = int(np.flatnonzero(self._good(None))[documents - 1]) + 1
         start = self.place.start
         for stop in self._ends(start + rows):
             part = copy(self)
+            part._bad = None
             part.place = self.place._replace(
                 index=self.place.index + (start > self.place.start),
                 start=start, stop=stop, row=start + 1,
