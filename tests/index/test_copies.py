@@ -162,7 +162,7 @@ def test_another_bucket_with_the_same_tag(kinds, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
 def test_a_copy_appears_with_its_documents(tmp_path, request, kind):
-    """While it is made, there is nothing, so that a process that is killed leaves no empty index."""
+    """Until then there is nothing, so that a process that is killed leaves no empty index."""
     if kind == "redis":
         where = f"{request.getfixturevalue('redis_address')}#{uuid.uuid4().hex}"
     else:

@@ -50,7 +50,8 @@ for first = 1, count, 1000 do
   local held = redis.call('HMGET', KEYS[2], unpack(names, first, last))
   local fields, n = {}, 0
   for i = first, last do
-    local name, old, numbers = names[i], held[i - first + 1], sub(given, starts[i], starts[i + 1] - 1)
+    local name, old = names[i], held[i - first + 1]
+    local numbers = sub(given, starts[i], starts[i + 1] - 1)
     %s
   end
   if n > 0 then

@@ -207,12 +207,15 @@ class Server:
             self._renewing = threading.Thread(
                 target=_renew_regularly, args=(weakref.ref(self), self._closed), daemon=True
             )
-            self._renewing.start()
+            with suppress(RuntimeError):  # at exit, Python 3.12 starts no thread: a minute must do
+                self._renewing.start()
         self.token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait
         asked = LOCK, 5, *self._counted(), self.key("lock"), token, LOCKED
-        found: list[bytes | int | None] | None
-        while (found := self.client.eval(*asked)) is None:
+        while True:
+            found: list[bytes | int | None] | None = self.client.eval(*asked)
+            if found is not None:
+                return found
             if time.monotonic() > until:
                 raise TimeoutError(
                     errno.EAGAIN,
@@ -220,7 +223,6 @@ class Server:
                     self.address,
                 )
             time.sleep(0.005)
-        return found
 
     def unlock(self) -> None:
         """Give up the lock, if this is the one who has it; perhaps again."""

@@ -153,7 +153,7 @@ class Session:
             for names, entries in self._entries(numbers, records):
                 pipe.eval(script, len(keys), *keys, names, self._tag, entries, LARGE)
         changes = self._changes + bool(deleted)
-        state = {
+        state: dict[str, Any] = {
             "next": self._next, "documents": self._count, "changes": changes, "writer": token
         }  # fmt: skip
         if self._noted:
