@@ -49,7 +49,7 @@ class Room:
             raise RoomError(
                 source.path,
                 "the files have more text than estimated, and too much for the memory: give"
-                " --engine disk with --work, or more --memory",
+                ' engine="disk" with work=, or more memory=',
             )
 
 

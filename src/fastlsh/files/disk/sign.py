@@ -166,8 +166,8 @@ def _check_batches(job: Job, sources: list[Source]) -> None:
         if size > budget.batch:
             raise source.error(
                 f"batch {number} takes {amount(size)}, and with {amount(budget.memory)} of memory"
-                f" a batch may take {amount(budget.batch)}: give at least --memory"
-                f" {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+                f" a batch may take {amount(budget.batch)}: give at least"
+                f' memory="{least_memory(size, PER_BATCH)}", or write the file in smaller batches'
             )
 
 
