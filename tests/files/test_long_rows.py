@@ -18,7 +18,8 @@ from fastlsh.files.budget import (
     least_memory,
     parse_memory,
 )
-from fastlsh.io import Options, Source, ordered_map, read_blocks
+from fastlsh.io import Options, Source, read_blocks
+from fastlsh.parallel import ordered_map
 from fastlsh.parameters import SearchParams
 from shards import rows_of, small_budget, write_shards
 

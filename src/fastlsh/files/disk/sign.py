@@ -28,11 +28,10 @@ from fastlsh.io import (
     Place,
     Source,
     largest_batch,
-    ordered_map,
     read_blocks,
     without_repetition,
 )
-from fastlsh.parallel import amount
+from fastlsh.parallel import amount, ordered_map
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
 from fastlsh.texts import as_texts
