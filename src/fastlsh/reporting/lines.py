@@ -164,8 +164,8 @@ def _parameters(run: LineRun) -> str:
     shorter = [("minimum length", f"{least:,} characters; shorter {run.by}s stay")] if least else []
     if run.params is not None:
         kept = sections.PRIORITY["first"]
-        told = sections.searched(run.params, run.threshold, options, run.by, kept)
-        return described(shorter) + told
+        search = sections.searched(run.params, run.threshold, options, run.by, kept)
+        return described(shorter) + search
     normal = ", ".join(steps(options["shingler"])) or "none: every character counts"
     return (
         f"<p>A {run.by} was removed if it equals an earlier one. Both were compared in full.</p>"
@@ -186,8 +186,8 @@ def _sizes(run: LineRun) -> str:
     sizes = run.removals.sizes
     if not len(sizes):
         return ""
-    told = (
+    largest = (
         f"<p>Different {run.by}s that were removed: {len(sizes):,}. The most frequent one was"
         f" removed {int(sizes.max()):,} times.</p>"
     )
-    return told + sections.by_powers(sizes, ("times", f"{run.by}s"))
+    return largest + sections.by_powers(sizes, ("times", f"{run.by}s"))

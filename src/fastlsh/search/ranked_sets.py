@@ -40,7 +40,7 @@ class TokenSets:
         filled = np.flatnonzero(self.size)
         if not len(filled):
             return first
-        # Equal sets have equal sums; the others are told apart in full.
+        # Equal sets have equal sums; the others are compared in full.
         sums = np.add.reduceat(self.hashes, start[filled])
         copies, originals = repeated(sums)
         for copy, original in zip(filled[copies], filled[originals], strict=True):

@@ -52,7 +52,7 @@ def decide(
     params, options
         Of the search.
     clock
-        Is told how long each step takes.
+        Takes the time of each step.
     """
     clock = Stopwatch() if clock is None else clock
     kept = options.numbers(len(texts))

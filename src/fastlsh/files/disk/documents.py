@@ -70,7 +70,7 @@ def run_deduplication(
     notes
         For the page.
     clock
-        Is told how long each stage takes.
+        Takes the time of each stage.
     """
     more = {"keep": keep or "priority", "max_candidates": max_candidates, "known": job.known}
     with begun(job, "dedup", more):

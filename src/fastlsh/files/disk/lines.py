@@ -69,9 +69,9 @@ def run_on_disk(
                     )  # fmt: skip
                     write_table(targets.removed, columns)
                 if targets.report is not None:
-                    told = {"characters": characters, "limited": limited}
-                    told["max_candidates"] = max_candidates
-                    run = line_run_on_disk(job, summary, proofs, ids, counts, told)
+                    outcome = {"characters": characters, "limited": limited}
+                    outcome["max_candidates"] = max_candidates
+                    run = line_run_on_disk(job, summary, proofs, ids, counts, outcome)
                     report_removal(run, summary.skipped, targets.report, notes, clock)
         return Found(
             summary, len(counts), summary.documents - summary.known, len(proofs), characters,

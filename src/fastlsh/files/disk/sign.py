@@ -38,7 +38,7 @@ from fastlsh.texts import as_texts
 
 DONE = "signed.json"
 REASONS = 10
-"""So many bad rows are told of."""
+"""So many bad rows are described."""
 SAMPLE = 4096
 SAMPLE_OF_BLOCK = 64
 """Texts of a block whose length is measured."""

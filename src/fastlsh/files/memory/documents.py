@@ -50,7 +50,7 @@ def run_deduplication(
     notes
         For the page.
     clock
-        Is told how long each stage takes.
+        Takes the time of each stage.
     """
     how = threads_and_progress(request.run)
     with clock("reading"):
