@@ -52,8 +52,8 @@ def files_of_folder(
             f"the directory has files of several formats ({number}):"
             f" choose one with format=, or with a pattern like *.{chosen[0][1][0]}",
         )
-    known = {path for path, _ in chosen}
-    rest = [*(path for path in listing.files if path not in known), *listing.others]
+    read = {path for path, _ in chosen}
+    rest = [*(path for path in listing.files if path not in read), *listing.others]
     _warn(folder, rest, listing.folders)
     return chosen
 

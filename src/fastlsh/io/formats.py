@@ -27,8 +27,8 @@ def split_suffix(name: str) -> PartialKind:
 def stem(name: str) -> str:
     """Return a file name without the suffixes that `split_suffix` knows."""
     kind, compression = split_suffix(name)
-    for known in (compression, kind):
-        name = name if known is None else name.rpartition(".")[0]
+    for suffix in (compression, kind):
+        name = name if suffix is None else name.rpartition(".")[0]
     return name
 
 
@@ -63,12 +63,12 @@ def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
     if found is None and path == STANDARD:
         found = "jsonl"
     if found is None:
-        known = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
+        readable = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
         reason = (
             ".json is not JSON lines (one object per line)" if is_json(path) else "unknown format"
         )
         raise InputError(
-            path, f"{reason}: give a file ending in {known}, or name its format with format="
+            path, f"{reason}: give a file ending in {readable}, or name its format with format="
         )
     if compression and found in COLUMNAR:
         raise InputError(path, f"{found} cannot be read through .{compression}")

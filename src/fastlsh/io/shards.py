@@ -88,8 +88,8 @@ def plan_outputs(
     if convert is not None:
         kind, compression = split_suffix(f"rows.{convert}")
         if kind not in CONVERTED or (compression and kind in COLUMNAR):
-            known = ", ".join(CONVERTED)
-            raise ValueError(f"rows cannot be converted to {convert!r}, only to {known}")
+            choices = ", ".join(CONVERTED)
+            raise ValueError(f"rows cannot be converted to {convert!r}, only to {choices}")
     name = os.fspath(output)
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)

@@ -42,7 +42,7 @@ def decide(
     Parameters
     ----------
     texts, signed
-        The documents, and what is known of them; the band keys are of no use afterwards.
+        The documents, with signatures and lengths; the band keys are consumed.
     order
         int64 (n,): all documents, highest priority first.
     fixed
@@ -81,7 +81,7 @@ def find_pairs(
     Parameters
     ----------
     texts, signed
-        The documents, and what is known of them; the band keys are of no use afterwards.
+        The documents, with signatures and lengths; the band keys are consumed.
     max_pairs
         Raise TooManyPairsError if there are more.
     params, options

@@ -47,7 +47,7 @@ def run_on_disk(
     cutting = job.cutting
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
-    more |= {"drop_empty": drop_empty, "known": job.known}
+    more |= {"drop_empty": drop_empty, "against_files": job.first_input}
     with begun(job, "lines", more):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
@@ -55,17 +55,17 @@ def run_on_disk(
             proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
-            check_unchanged(job.work, job.sources[: job.known + summary.files])
+            check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids, counts = stored_ids(job, summary), piece_counts(job)
             begin, end = _places(job, proofs["left"])
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked)
-            with writing_outputs(job, targets, kept, summary.known, drop_empty):
+            with writing_outputs(job, targets, kept, summary.n_against, drop_empty):
                 if targets.removed is not None:
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
                         proofs["similarity"],
-                        against=proofs["right"] < summary.known if job.known else None,
+                        against=proofs["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns)
                 if targets.report is not None:
@@ -74,7 +74,7 @@ def run_on_disk(
                     run = line_run_on_disk(job, summary, proofs, ids, counts, outcome)
                     report_removal(run, summary.skipped, targets.report, notes, clock)
         return Found(
-            summary, len(counts), summary.documents - summary.known, len(proofs), characters,
+            summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,
         )  # fmt: skip
 

@@ -282,8 +282,8 @@ class _Batch(_Inside):
         """Become the only writer."""
         session = self._session
         session._begin(session._state_of(session._server.lock()))
-        known = session._next, session._changes
-        session._seen = [None if session._new is not None else b"%d" % each for each in known]
+        state = session._next, session._changes
+        session._seen = [None if session._new is not None else b"%d" % each for each in state]
         session._clear()
         session._depth = 1
 
