@@ -1,6 +1,6 @@
 """An index in memory: documents by number, their tables, and their ids."""
 
-from fastlsh.index.memory.documents import Documents, joined_documents, read_documents
+from fastlsh.index.memory.documents import Documents, joined_documents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.packed_texts import PackedTexts, packed
 from fastlsh.index.memory.stored_ids import KINDS, StoredIds
@@ -17,5 +17,4 @@ __all__ = [
     "Tables",
     "joined_documents",
     "packed",
-    "read_documents",
 ]
