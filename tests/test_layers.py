@@ -15,8 +15,8 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # From the ground up. A module imports its own room and rooms that stand before it.
 ROOMS = [
-    "_version", "_startup", "errors", "keywords", "io", "_kernels", "textbook", "arguments",
-    "keyed", "parallel",
+    "_version", "_startup", "errors", "keywords", "_kernels", "textbook", "arguments",
+    "parallel", "io", "keyed",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
     "reporting", "files", "integrations", "", "cli", "__main__",
@@ -27,7 +27,7 @@ ONLY = {
     "errors": set(),
     "textbook": set(),
     "_kernels": set(),
-    "io": {"errors", "keywords"},
+    "io": {"errors", "keywords", "parallel"},
     "html": set(),
 }
 """Rooms that may import still less."""

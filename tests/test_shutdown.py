@@ -31,7 +31,7 @@ threading.Thread(target=later).start()
 
 DURING_A_CALL = """
 from contextlib import contextmanager
-from fastlsh.io.blocks import order
+from fastlsh.parallel import ordered as order
 deep_stacks, main_ended = order._deep_stacks, threading.Event()
 @contextmanager
 def then_the_main_thread_ends():

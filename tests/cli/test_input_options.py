@@ -90,7 +90,7 @@ def test_one_large_text_is_warned_of(run):
     _, _, err = run("pairs", "a.txt", "-q")
     assert err == [
         f"fastlsh: warning: a.txt is one document of {(len(ONE) + 1) * 2000:,} bytes, for a .txt"
-        " file is one: --split lines or paragraphs makes several of it"
+        " file is one: --split=lines or --split=paragraphs makes several of it"
     ]
     put("b.txt", ONE)
     assert run("pairs", "a.txt", "b.txt", "-q")[2] == []

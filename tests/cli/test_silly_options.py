@@ -32,9 +32,9 @@ def place(run):
          "6 documents have more candidates or pairs than --max-pairs=1:"
          " evaluate fewer of them with --sample, or raise --max-pairs"),
         ("pairs a.jsonl --punctuation-characters .",
-         "--punctuation-characters needs --punctuation space or remove"),
+         "--punctuation-characters needs --punctuation=space or --punctuation=remove"),
         ("pairs a.jsonl --stop-words a.jsonl",
-         "--stop-words needs --unit word, and no tokenizer, which can leave words out"),
+         "--stop-words needs --unit=word, and no tokenizer, which can leave words out"),
         ("pairs a.jsonl --encoding idna", "unknown encoding 'idna'"),
         ("pairs a.jsonl --encoding punycode", "unknown encoding 'punycode'"),
         ("index build dir a.jsonl", "dir: it is a directory, not an index of fastlsh"),
@@ -51,7 +51,7 @@ def place(run):
          "id '0' is in the index already: --replace replaces it"),
         ("index query seen.ix a.jsonl --size 3 --lowercase",
          "seen.ix: the index was saved with another shingler:"
-         " size=9, not 3, lowercase=False, not True"),
+         " --size=9, not 3, lowercase=False, not True"),
         ("index query seen.ix a.jsonl --seed 2",
          "seen.ix: the index was saved with --seed=1, not 2"),
         ("index query seen.ix a.jsonl --recall .5",

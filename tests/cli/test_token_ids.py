@@ -148,21 +148,21 @@ def test_files_without_lists(run, name):
 
 def test_who_forgets_the_unit_is_told(run, pa):
     put("a.jsonl", {"text": [1]})
-    assert run("pairs", "a.jsonl")[2][-1].endswith("not a string (token ids need --unit token)")
+    assert run("pairs", "a.jsonl")[2][-1].endswith("not a string (token ids need --unit=token)")
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"text": pa.array([[1]])}), "a.parquet")
     told = run("pairs", "a.parquet")[2][-1]
-    assert told.endswith("not text (lists of token ids need --unit token)")
+    assert told.endswith("not text (lists of token ids need --unit=token)")
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--lowercase"], 'lowercase changes texts: unit="token" takes ids as they are'),
+        (["--lowercase"], "lowercase changes texts: --unit=token takes ids as they are"),
         (
             ["--keep", "longest"],
-            'keep="longest" counts characters, which token ids do not have: give a column of'
+            "--keep=longest counts characters, which token ids do not have: give a column of"
             " numbers as the priority",
         ),
     ],

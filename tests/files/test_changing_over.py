@@ -61,7 +61,7 @@ def test_pairs_change_over(file, tmp_path):
 
 @pytest.mark.usefixtures("estimated")
 def test_without_a_place_for_the_work_it_says_what_to_give(file, capfd):
-    with pytest.raises(InputError, match=r"give --engine disk with --work, or more --memory"):
+    with pytest.raises(InputError, match=r'give engine="disk" with work=, or more memory='):
         near_duplicate_files(file, None, engine="auto", memory=MEMORY)
     assert capfd.readouterr().out == ""
 

@@ -85,7 +85,7 @@ def test_the_engine_is_chosen_by_the_memory(tmp_path):
 
 def test_pairs_on_the_standard_output_need_a_work_directory(tmp_path):
     inputs = write_shards(tmp_path, rows_of(1, 30), 1)
-    with pytest.raises(ValueError, match=r"needs a work directory \(--work\)"):
+    with pytest.raises(ValueError, match=r"needs a work directory \(work=\)"):
         near_duplicate_files(inputs, None, engine="disk")
 
 
@@ -115,5 +115,5 @@ def test_a_long_row_is_refused_by_every_engine(tmp_path, name, engine):
     with (gzip.open if name.endswith("gz") else open)(path, "wb") as file:
         for _ in range(40):
             file.write(b" " * (1 << 20))
-    with pytest.raises(InputError, match=r"the row has .*: give at least --memory"):
+    with pytest.raises(InputError, match=r"the row has .*: give at least memory="):
         deduplicate_files([path], tmp_path / "k.jsonl", engine=engine, memory="300M")

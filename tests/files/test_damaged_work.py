@@ -127,7 +127,7 @@ def goes_on(folder, keywords, expected):
         if "not a work directory" in line:  # there is no manifest: whose files these are is unknown
             shutil.rmtree(keywords["work"])
         else:
-            assert "--restart" in line, line
+            assert "restart=True" in line, line
         deduplicate_files(**keywords, restart=True)
     assert written(folder) == expected
 
@@ -203,7 +203,9 @@ def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(seals, "_checked", damaged)
-        with pytest.raises(InputError, match=r"linked\.json: the file cannot be read: .*--restart"):
+        with pytest.raises(
+            InputError, match=r"linked\.json: the file cannot be read: .*restart=True"
+        ):
             deduplicate_files(**keywords)
     goes_on(tmp_path, keywords, expected)
 
@@ -223,7 +225,7 @@ def test_damage_of_a_run_by_line(tmp_path, monkeypatch, name):
     for kind in ("some byte", "half", "removed"):
         path.write_bytes(code)
         damage(path, kind, random.Random(0), path)
-        with pytest.raises(InputError, match="--restart") as caught:
+        with pytest.raises(InputError, match="restart=True") as caught:
             deduplicate_line_files(**keywords)
         assert str(caught.value).startswith(str(path))
     path.write_bytes(code)

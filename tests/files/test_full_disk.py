@@ -202,7 +202,7 @@ def test_a_work_directory_that_is_read_only(tmp_path, small_disk, monkeypatch, c
     for work in ("work", "new"):
         assert refused(capfd, [*command, f"{folder}/{work}"]) == (
             f"fastlsh: {folder}/{work}: cannot be used as a work directory: Read-only file system:"
-            " give another one with --work"
+            " give another one as --work"
         )
     assert not (tmp_path / "k.jsonl").exists()
     small_disk(4_000, "remount", "rw")

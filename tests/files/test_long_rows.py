@@ -18,7 +18,8 @@ from fastlsh.files.budget import (
     least_memory,
     parse_memory,
 )
-from fastlsh.io import Options, Source, ordered_map, read_blocks
+from fastlsh.io import Options, Source, read_blocks
+from fastlsh.parallel import ordered_map
 from fastlsh.parameters import SearchParams
 from shards import rows_of, small_budget, write_shards
 
@@ -59,7 +60,7 @@ def test_a_row_that_is_too_long_is_named(tmp_path, monkeypatch, threads, place):
     size = 50_000 + len('{"id": "x0", "text": ""}')
     assert str(caught.value) == (
         f"{inputs[1]}: row {place + 1}: the row has 50 KB, and with 315 MB of memory a row may have"
-        f" 10 KB: give at least --memory {least_memory(size, PER_ROW)}"
+        f' 10 KB: give at least memory="{least_memory(size, PER_ROW)}"'
     )
     assert not (tmp_path / "k.jsonl").exists()
     limited(monkeypatch, row=50_100)
@@ -132,8 +133,8 @@ def test_texts_that_cannot_be_compared_are_named(tmp_path, monkeypatch):
         deduplicate_files(inputs, **keywords)
     assert str(caught.value) == (
         f"{inputs[1]}: row 22: the text has 50 KB, and its comparison with another one needs more"
-        " than 315 MB of memory: run the same command again with --memory"
-        f" {least_memory(100_009, PER_COMPARED)} at least"
+        " than 315 MB of memory: do the same again with"
+        f' memory="{least_memory(100_009, PER_COMPARED)}" at least'
     )
     limited(monkeypatch, compared=110_000)
     assert deduplicate_files(inputs, **keywords).n_removed > 0
@@ -193,7 +194,7 @@ def test_a_batch_that_is_too_large_is_named_before_the_work(
         deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")
     assert str(caught.value) == (
         f"{path}: batch 2 takes 40 KB, and with 315 MB of memory a batch may take 10 KB: give at"
-        f" least --memory {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+        f' least memory="{least_memory(size, PER_BATCH)}", or write the file in smaller batches'
     )
     limited(monkeypatch, batch=size + 100)
     done = deduplicate_files(path, tmp_path / "k.arrow", engine="disk", memory="300M")

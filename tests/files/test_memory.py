@@ -70,7 +70,7 @@ def test_one_long_row_is_refused(tmp_path):
         status, megabytes, said = peak("dedup", path, "-o", out, "--engine", engine)
         assert status == 2
         assert "row 2" in said
-        assert "give at least --memory" in said
+        assert "give at least --memory=" in said
         assert megabytes < LIMIT + MORE
         assert not out.exists()
 
@@ -83,7 +83,7 @@ def test_a_row_of_nulls_that_expands(tmp_path):
             file.write(bytes(1 << 20))
     status, megabytes, said = peak("dedup", path, "-o", tmp_path / "k.jsonl")
     assert status == 2
-    assert "give at least --memory" in said
+    assert "give at least --memory=" in said
     assert megabytes < LIMIT + MORE
 
 

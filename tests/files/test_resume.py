@@ -56,7 +56,7 @@ def test_a_damaged_file_is_named(tmp_path, ending, code):
     deduplicate_files(**keywords, keep_work=True)
     for path in work.rglob(f"*{ending}"):
         path.write_bytes(code)
-    with pytest.raises(InputError, match=r"damaged: start over with --restart") as error:
+    with pytest.raises(InputError, match=r"damaged: start over with restart=True") as error:
         deduplicate_files(**keywords)
     assert str(error.value).startswith(str(work))
 
@@ -162,7 +162,7 @@ def test_other_parameters_are_refused(stopped, tmp_path, change, told):
     keywords, expected = stopped
     with pytest.raises(InputError, match=told) as caught:
         deduplicate_files(**{**keywords, **change})
-    assert "--restart" in str(caught.value)
+    assert "restart=True" in str(caught.value)
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
 

@@ -115,7 +115,7 @@ def test_files_that_cannot_be_read(write, tmp_path):
     assert refusal("no.jsonl") == "no.jsonl: No such file or directory"
     assert ".json is not JSON lines" in refusal(write("a.json", "[]"))
     assert "unknown format" in refusal(write("a.bin", "x"))
-    assert "--format" in refusal("a.bin")
+    assert "format=" in refusal("a.bin")
     assert read("a.bin", format="txt").texts == ["x"]
     assert refusal("a\nb\x1b.jsonl") == "a\\nb\\x1b.jsonl: No such file or directory"
     assert "null" in refusal("a\0.jsonl")

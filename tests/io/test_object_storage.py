@@ -42,7 +42,7 @@ def test_files_patterns_and_directories(storage):
     storage.put("in/.hidden.jsonl", rows("h"))
     storage.put("in/", b"")  # consoles make such objects for folders
     assert read("s3://data/in/b.jsonl").texts == ["b"]
-    with pytest.warns(UserWarning, match="directories, which --recursive reads: deep"):
+    with pytest.warns(UserWarning, match="directories, which recursive=True reads: deep"):
         assert read("s3://data/in").texts == ["a", "b"]
     assert read("s3://data/in/", recursive=True).texts == ["a", "b", "c"]
     assert read("s3://data/in/*.jsonl").texts == ["b"]

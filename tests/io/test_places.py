@@ -86,7 +86,7 @@ def test_what_stands_beside_shards_is_left_out_and_told(here):
         assert found("d") == ["d/a.jsonl"]
     assert str(told[0].message) == (
         "left out of d: no input by their names: README.md, state.json;"
-        " directories, which --recursive reads: e"
+        " directories, which recursive=True reads: e"
     )
     assert told[0].filename == __file__
 
@@ -123,7 +123,7 @@ def test_format_names_files_without_suffix_in_a_directory(here):
 
 def test_directories_with_nothing_to_read(here):
     fill("d/e/a.jsonl", "n/README.md")
-    assert "--recursive reads what is in them" in why("d")
+    assert "recursive=True reads what is in them" in why("d")
     assert why("n").startswith("n: the directory has no file of a known format (there is: README")
     assert (
         "parquet cannot be read through .gz" in why("p") if fill("p/a.parquet.gz") is None else None

@@ -97,7 +97,7 @@ def test_cells_of_any_size(write):
         ("a.csv", "id,text\n1,a,b\n", "row 2: 3 fields instead of 2"),
         ("a.csv", 'id,text\n1,"a"b\n', "row 2: ',' expected after '\"'"),
         ("a.csv", b"id,text\n1,a\n2,\xe9\n", "row 3: not utf-8: byte 0xe9 at character 3"),
-        ("a.csv", 'text\n"a\nb\n', "row 2: a quote is never closed; --no-quotes"),
+        ("a.csv", 'text\n"a\nb\n', "row 2: a quote is never closed; quotes=False"),
         ("a.csv", "id,text,text\n", "row 1: 2 columns are named 'text'"),
         ("a.csv", "id,id,text\n", "row 1: 2 columns are named 'id'"),
         ("a.csv", "id;text\n", "row 1: no column 'text' (there is: 'id;text')"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fastlsh.cli import completion, dedup, evaluate, explain, index, pairs, tune
 from fastlsh.cli.messages import say, warnings_as_lines
-from fastlsh.cli.parser import parser_of, with_options
+from fastlsh.cli.parser import parser_of
 from fastlsh.cli.process import (
     Ended,
     die_by,
@@ -16,6 +16,7 @@ from fastlsh.cli.process import (
     interrupts_raised,
     open_standard_streams,
 )
+from fastlsh.cli.wording import with_options
 from fastlsh.io import STANDARD, InputError
 
 COMMANDS = (pairs, dedup, index, tune, evaluate, explain, completion)
@@ -63,13 +64,13 @@ def _run(argv: Sequence[str] | None) -> int:
         finally:  # here, and not at exit, where a failure cannot be told
             sys.stdout.flush()
     except InputError as error:
-        say(str(error))
+        say(str(InputError(error.path, with_options(error.reason), error.row)))
         return BAD_INPUT
     except (ValueError, TypeError) as error:
         say(with_options(str(error)))
         return BAD_INPUT
     except KeyboardInterrupt as error:  # of a run on disk, it says how the run continues
-        say(": ".join(filter(None, ("interrupted", str(error)))))
+        say(": ".join(filter(None, ("interrupted", with_options(str(error))))))
         return INTERRUPTED
     except BrokenPipeError:
         discard(sys.stdout)

@@ -1,6 +1,7 @@
 """``fastlsh completion``: a script with which a shell completes commands, options and choices."""
 
 import argparse
+from typing import Any
 
 HELP = "Print a script that completes commands, options and files in bash, zsh or fish."
 EXAMPLES = """\
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(shtab.complete(arguments.parser, arguments.shell))
 
 
-def _complete_files(parser: argparse.ArgumentParser, files: dict[str, str]) -> None:
+def _complete_files(parser: argparse.ArgumentParser, files: dict[str, Any]) -> None:
     """Let shtab complete files wherever an argument has a value and no choices."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

@@ -10,6 +10,7 @@ from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs
 from fastlsh.cli.log import Log
 from fastlsh.cli.messages import say
 from fastlsh.cli.paths import check_paths
+from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
 from fastlsh.parallel import Display
 
@@ -72,8 +73,8 @@ class Watch:
     def tell(self, message: str) -> None:
         """Tell a line."""
         if self._say:
-            say(message)
-        self.log("message", message=message)
+            say(with_options(message))
+        self.log("message", message=with_options(message))
 
     def log(self, event: str, **more: Any) -> None:
         """Tell the log only."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs
 from fastlsh._kernels import REMEMBERED
-from fastlsh.cli.parser import with_options
 from fastlsh.cli.process import discard
+from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
 from fastlsh.io import Collection
 from fastlsh.parallel import Display, finish_line

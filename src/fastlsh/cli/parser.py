@@ -1,7 +1,6 @@
 """The parser of all commands: its help, and how it complains."""
 
 import argparse
-import re
 from collections.abc import Sequence
 from importlib import import_module
 from textwrap import fill
@@ -69,38 +68,3 @@ def parser_of(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:
         command.add_arguments(sub)
         sub.set_defaults(run=command.run, parser=top)
     return top
-
-
-_OPTIONS = (
-    "num_perm", "max_pairs", "max_candidates", "convert_to", "on_error", "unicode_form",
-    "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
-    "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
-)  # fmt: skip
-_FIRST = (
-    "threshold", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "threads",
-    "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
-    "encoding", "split", "words", "numbers", "punctuation", "lowercase",
-    "vocabulary",
-)  # fmt: skip
-_ANYWHERE = re.compile(rf"(?<![\w-])({'|'.join(_OPTIONS)})\b")
-_AT_FIRST = re.compile(rf"^({'|'.join(_FIRST)})(?= (?:must|is|needs|has)\b)")
-_OTHERS = {"header is for": "--no-header is for", "quotes is for": "--no-quotes is for"}
-_OTHERS |= {f"{name} must name": f"--{name} must name" for name in ("text", "id")}
-
-
-def with_options(message: str) -> str:
-    """Return a message of the library in which parameters are called as the options are."""
-    for name, option in _OTHERS.items():
-        message = re.sub(f"^{name}", option, message)
-    message = message.replace("deduplicate()", "fastlsh dedup")
-    message = message.replace("give key=", "give --key-file")
-    message = message.replace('on_known="replace" replaces', "--replace replaces")
-    message = message.replace("fewer of them with sample", "fewer of them with --sample")
-    message = message.replace("bands and rows must be", "--bands and --rows must be")
-    message = re.sub(r"(?<=saved with )(?=[a-z]+=)", "--", message)
-    message = re.sub(r"(?<=, which )(?=recall=)", "--", message)
-    message = message.replace('unit="word"', "--unit word")
-    message = message.replace('punctuation="space" or "remove"', "--punctuation space or remove")
-    message = _AT_FIRST.sub(r"--\1", message)
-    message = message.replace("split='lines' or 'paragraphs'", "--split lines or paragraphs")
-    return _ANYWHERE.sub(lambda found: f"--{found[1].replace('_', '-')}", message)

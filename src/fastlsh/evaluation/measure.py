@@ -120,7 +120,7 @@ def evaluate_each(
     except TooManyPairsError as error:
         raise TooManyPairsError(
             f"{len(chosen):,} documents have more candidates or pairs than "
-            f"max_pairs={max_pairs:,}: evaluate fewer of them with sample, or raise max_pairs"
+            f"max_pairs={max_pairs:,}: evaluate fewer of them with sample=, or raise max_pairs"
         ) from error
     estimate = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
     truth = Truth(code, similarity, estimate)

@@ -42,7 +42,7 @@ def parse_memory(text: str) -> int:
 
 
 def least_memory(size: int, each: int) -> str:
-    """Return the ``--memory`` with which there are `each` bytes for each one of `size`."""
+    """Return the memory with which there are `each` bytes for each one of `size`."""
     return f"{-(-(BASE + size * each) >> 20) + 1}M"
 
 
@@ -59,7 +59,7 @@ def too_long(error: LongRowError, memory: int, most: int) -> InputError:
     return InputError(
         error.path,
         f"the row has {amount(error.size)}, and with {amount(memory)} of memory a row may have"
-        f" {amount(most)}: give at least --memory {least_memory(error.size, PER_ROW)}",
+        f' {amount(most)}: give at least memory="{least_memory(error.size, PER_ROW)}"',
         error.row,
     )
 

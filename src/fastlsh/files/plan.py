@@ -126,7 +126,7 @@ def select_engine(
     folder = engine.work_of(output)
     if folder is None:
         raise ValueError(
-            "a run on disk needs a work directory (--work), because its output is not a local"
+            "a run on disk needs a work directory (work=), because its output is not a local"
             f" file; the engine is {choice.reason}"
         )
     work = WorkDirectory(folder)

@@ -95,7 +95,7 @@ class Collection:
         if len(found) > 1:
             raise ValueError(
                 f"{len(found)} documents have the id {wanted}: "
-                "give the column of other ids (--id), or fewer inputs"
+                "give the column of other ids (id=), or fewer inputs"
             )
         return found[0]
 

@@ -50,7 +50,7 @@ def files_of_folder(
         raise InputError(
             folder,
             f"the directory has files of several formats ({number}):"
-            f" choose one with --format, or with a pattern like *.{chosen[0][1][0]}",
+            f" choose one with format=, or with a pattern like *.{chosen[0][1][0]}",
         )
     known = {path for path, _ in chosen}
     rest = [*(path for path in listing.files if path not in known), *listing.others]
@@ -84,9 +84,9 @@ def _nothing(listing: Listing, forced: Told) -> str:
     kind = "file of a known format" if forced[0] is None else f".{forced[0]} file"
     reason = f"the directory has no {kind}"
     if listing.folders:
-        return f"{reason}, but directories: --recursive reads what is in them"
+        return f"{reason}, but directories: recursive=True reads what is in them"
     if listing.files:
-        reason += f" (there is: {_list(listing.files)}); a pattern and --format name any files"
+        reason += f" (there is: {_list(listing.files)}); a pattern and format= name any files"
     return reason
 
 
@@ -101,6 +101,6 @@ def _warn(folder: str, rest: list[str], folders: list[str]) -> None:
     if rest:
         reasons.append(f"no input by their names: {_list(rest)}")
     if folders:
-        reasons.append(f"directories, which --recursive reads: {_list(folders)}")
+        reasons.append(f"directories, which recursive=True reads: {_list(folders)}")
     if reasons:
         warn_caller(f"left out of {folder}: {'; '.join(reasons)}", UserWarning)

@@ -13,9 +13,7 @@ from fastlsh.io.blocks import (
     Documents,
     Limit,
     identity,
-    ordered_map,
     read_blocks,
-    thread_count,
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, Part
@@ -23,6 +21,7 @@ from fastlsh.io.files import Paths, expand
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import ReadOptions, Source
 from fastlsh.keywords import made, shares
+from fastlsh.parallel import ordered_map, thread_count
 
 _REASONS = 10
 
@@ -49,7 +48,7 @@ class Room:
             raise RoomError(
                 source.path,
                 "the files have more text than estimated, and too much for the memory: give"
-                " --engine disk with --work, or more --memory",
+                ' engine="disk" with work=, or more memory=',
             )
 
 

@@ -16,9 +16,6 @@ from fastlsh.io.blocks import (
     NewTexts,
     Place,
     as_json,
-    background_writer,
-    ordered_map,
-    thread_count,
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, Part
@@ -27,6 +24,7 @@ from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import replacing_together
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
+from fastlsh.parallel import background_writer, ordered_map, thread_count
 
 
 def check_rows_output(

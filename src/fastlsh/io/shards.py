@@ -145,7 +145,7 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
         wanted = "jsonl" if found == "jsonl" else kinds[0]
         found = kinds[0] if found == "txt" else found
     if found is None and any(_last_suffix(path) == _last_suffix(s.path) for s in sources):
-        found = wanted  # a suffix that --format has named
+        found = wanted  # a suffix that `format` has named
     if found != wanted and not (found is None and is_written_in_place(path)):
         of = f"rows are converted to .{wanted}" if convert else f"the inputs are .{kinds[0]}"
         suffix = "txt or .jsonl" if wanted in SPLIT else wanted

@@ -169,8 +169,8 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
     there = ", ".join(sorted(formats))
     for name, value, wanted in (
         ("delimiter", options.delimiter is not None, _DELIMITED),
-        ("header", not options.header, _DELIMITED),
-        ("quotes", not options.quotes, _DELIMITED),
+        ("header=False", not options.header, _DELIMITED),
+        ("quotes=False", not options.quotes, _DELIMITED),
         ("split", options.split is not None, SPLIT),
         ("encoding", options.encoding != "utf-8", _TEXT),
     ):
@@ -193,6 +193,6 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
         if size >= _LARGE:
             warn_caller(
                 f"{sources[0].path} is one document of {size:,} bytes, for a .txt file is one:"
-                " split='lines' or 'paragraphs' makes several of it",
+                " split='lines' or split='paragraphs' makes several of it",
                 UserWarning,
             )

@@ -2,6 +2,7 @@
 
 from fastlsh.parallel.display import Display, amount, finish_line
 from fastlsh.parallel.options import RunKeywords, RunOptions
+from fastlsh.parallel.ordered import background_writer, ordered_map
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
 from fastlsh.parallel.scratch import Empty, mapped_in
 from fastlsh.parallel.threads import Batch, batches, batches_by_work, run, thread_count, wait_for
@@ -16,10 +17,12 @@ __all__ = [
     "RunOptions",
     "Stopwatch",
     "amount",
+    "background_writer",
     "batches",
     "batches_by_work",
     "finish_line",
     "mapped_in",
+    "ordered_map",
     "run",
     "thread_count",
     "wait_for",

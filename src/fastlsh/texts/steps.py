@@ -47,7 +47,7 @@ def check_steps(shingler: Any) -> None:
             f" {type(characters).__name__}"
         )
     if characters is not None and shingler.punctuation is None:
-        raise ValueError('punctuation_characters needs punctuation="space" or "remove"')
+        raise ValueError('punctuation_characters needs punctuation="space" or punctuation="remove"')
     if shingler.remove_whitespace and shingler.collapse_whitespace:
         raise ValueError(
             "remove_whitespace leaves no whitespace to collapse: choose one of the two"

@@ -11,8 +11,9 @@ import pytest
 
 from combinations import covering
 from fastlsh.io import InputError, expand, read, write_rows
-from fastlsh.io.blocks import identity, ordered_map, read_blocks, reread_blocks
+from fastlsh.io.blocks import identity, read_blocks, reread_blocks
 from fastlsh.io.sources import Options
+from fastlsh.parallel import ordered_map
 from files import put
 
 pa = pytest.importorskip("pyarrow")
@@ -325,5 +326,5 @@ def test_progress(here):
 
 def test_threads_must_be_a_number_of_them(here):
     put("a.jsonl", jsonl())
-    with pytest.raises(ValueError, match="at least 1, not 0"):
+    with pytest.raises(ValueError, match="at least 1, got 0"):
         read("a.jsonl", threads=0)

@@ -177,8 +177,8 @@ def _each_part(
                 job.tell(
                     f"part {number} has {len(rows):,} documents, among them a family that does not"
                     " fit into the memory: it is processed in memory-mapped files, which takes"
-                    f" longer{_needed(job, len(rows))}. Longer shingles (--size), a higher"
-                    " --threshold or a larger --num-perm would divide it"
+                    f" longer{_needed(job, len(rows))}. Longer shingles (size=), a higher"
+                    " threshold= or a larger num_perm= would divide it"
                 )
             answer, limited = work(Part(rows, texts, job.work.path if large else None))
             job.work.save(f"limited-{name}.npy", limited)

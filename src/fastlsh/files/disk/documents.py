@@ -156,7 +156,7 @@ def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt as error:
-            again = "the same command again" + (", without --restart" if restart else "")
+            again = "the same command again" + (", without restart=True" if restart else "")
             error.args = (f"run {again}, which goes on with the finished work in {job.work.path}",)
             raise
         if not job.request.engine.keep_work:

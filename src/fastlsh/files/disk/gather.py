@@ -18,7 +18,8 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import synchronise
-from fastlsh.io import Block, ordered_map, reread_blocks
+from fastlsh.io import Block, reread_blocks
+from fastlsh.parallel import ordered_map
 
 DONE = "gathered.json"
 STATE = "gathered-so-far.json"

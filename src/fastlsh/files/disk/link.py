@@ -11,8 +11,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import drop_keys, keys_of
 from fastlsh.files.disk.sorted_keys import Run, ranges, rows_of_range
 from fastlsh.files.run.job import Job
-from fastlsh.io import ordered_map
-from fastlsh.parallel import batches
+from fastlsh.parallel import batches, ordered_map
 from fastlsh.stages import NumberLinks, UnionFind, link_sorted
 
 DONE = "linked.json"

@@ -39,8 +39,8 @@ def check_comparable(job: Job, rows: NDArray[Any], data: NDArray[np.uint8]) -> N
         raise InputError(
             error.path,
             f"the text has {amount(len(first))}, and its comparison with another one needs more"
-            f" than {amount(job.budget.memory)} of memory: run the same command again with"
-            f" --memory {least_memory(needed, PER_COMPARED)} at least",
+            f" than {amount(job.budget.memory)} of memory: do the same again with"
+            f' memory="{least_memory(needed, PER_COMPARED)}" at least',
             error.row,
         )
 

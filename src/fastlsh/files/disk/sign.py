@@ -28,11 +28,10 @@ from fastlsh.io import (
     Place,
     Source,
     largest_batch,
-    ordered_map,
     read_blocks,
     without_repetition,
 )
-from fastlsh.parallel import amount
+from fastlsh.parallel import amount, ordered_map
 from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
 from fastlsh.texts import as_texts
@@ -166,8 +165,8 @@ def _check_batches(job: Job, sources: list[Source]) -> None:
         if size > budget.batch:
             raise source.error(
                 f"batch {number} takes {amount(size)}, and with {amount(budget.memory)} of memory"
-                f" a batch may take {amount(budget.batch)}: give at least --memory"
-                f" {least_memory(size, PER_BATCH)}, or write the file in smaller batches"
+                f" a batch may take {amount(budget.batch)}: give at least"
+                f' memory="{least_memory(size, PER_BATCH)}", or write the file in smaller batches'
             )
 
 

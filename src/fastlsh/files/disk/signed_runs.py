@@ -11,7 +11,8 @@ from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import Run
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import new_array, save_array
-from fastlsh.io import Place, ordered_map
+from fastlsh.io import Place
+from fastlsh.parallel import ordered_map
 
 BYTES_OF_RUN = 1 << 30
 """A run ends behind so many bytes of files: what a kill loses at most."""

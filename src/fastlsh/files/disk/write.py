@@ -15,13 +15,12 @@ from fastlsh.files.run.job import Job
 from fastlsh.io import (
     ByteProgress,
     Output,
-    background_writer,
     exists,
-    ordered_map,
     output_piece,
     output_writer,
     replacing_together,
 )
+from fastlsh.parallel import background_writer, ordered_map
 
 WRITTEN = "written"
 """Outputs that are complete, in files with numbers."""

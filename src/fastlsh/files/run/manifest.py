@@ -10,7 +10,7 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
-from fastlsh.files.run.workdir import MANIFEST, OVER, WorkDirectory
+from fastlsh.files.run.workdir import MANIFEST, OVER, START_OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
@@ -76,8 +76,8 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
     if difference := _difference(known, description):
         raise InputError(
             work.path,
-            f"holds an unfinished run of another job: {difference}. Give --restart to start over,"
-            " or another --work directory",
+            f"holds an unfinished run of another job: {difference}. Give restart=True to start"
+            " over, or another directory as work=",
         )
     return True
 
@@ -86,7 +86,7 @@ def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:
     """Raise InputError if one of the first files is no longer what it was when the run began."""
     for source, known in zip(sources, work.read(MANIFEST)["inputs"], strict=False):
         if _fingerprint(source, opened="checksum" in known) != known:
-            raise source.error("changed during the run: start over with --restart")
+            raise source.error(f"changed during the run: {START_OVER}")
 
 
 def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:

@@ -32,6 +32,7 @@ MANIFEST = "manifest.json"
 TEMPORARY = ".tmp"
 OVER = "over.json"
 """What the manifest is called when nothing of the run is needed any more."""
+START_OVER = "start over with restart=True"
 _FULL = "free some space"
 _REFUSED = "make it writable"
 _REMEDIES = {
@@ -78,14 +79,13 @@ class WorkDirectory:
                 raise InputError(
                     self.path,
                     f"not a work directory of fastlsh, because it contains {strangers[0]!r}: "
-                    "give an empty or a new directory with --work",
+                    "give an empty or a new directory as work=",
                 )
             number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise InputError(
                 self.path,
-                f"cannot be used as a work directory: {error.strerror}: give another one with"
-                " --work",
+                f"cannot be used as a work directory: {error.strerror}: give another one as work=",
             ) from error
         try:
             if not try_lock(number):
@@ -210,7 +210,7 @@ class WorkDirectory:
         try:
             yield
         except UnsealedError as error:
-            raise InputError(self / name, f"the file {error}: start over with --restart") from error
+            raise InputError(self / name, f"the file {error}: {START_OVER}") from error
 
     @contextmanager
     def _parsing(self, name: str) -> Iterator[None]:
@@ -220,9 +220,7 @@ class WorkDirectory:
         except OSError:
             raise
         except Exception as error:
-            raise InputError(
-                self / name, "the file is damaged: start over with --restart"
-            ) from error
+            raise InputError(self / name, f"the file is damaged: {START_OVER}") from error
 
     @contextmanager
     def whole(self, name: str) -> Iterator[Path]:

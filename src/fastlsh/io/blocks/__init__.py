@@ -2,7 +2,7 @@
 
     known = identity(source)
     for block in read_blocks(source):                  # in one thread
-        documents = block.documents()          # in any thread; ordered_map() does that
+        documents = block.documents()          # in any thread; `parallel.ordered_map` does that
     ...
     with rows_writer(path, kind, compression, head) as writer:   # head: of the first file
         for block in reread_blocks(source, places, bad, known):
@@ -20,7 +20,6 @@ was read.
 
 from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, NewTexts, Place
 from fastlsh.io.blocks.limit import Limit
-from fastlsh.io.blocks.order import background_writer, ordered_map, thread_count
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.blocks.split_text import SplitBlock
@@ -41,12 +40,9 @@ __all__ = [
     "SplitBlock",
     "TextBlock",
     "as_json",
-    "background_writer",
     "changed",
     "identity",
-    "ordered_map",
     "read_blocks",
     "reread_blocks",
     "rows_writer",
-    "thread_count",
 ]

@@ -126,5 +126,5 @@ class TableColumns:
             return pa.type_for_alias(_BYTES[str(kind)])
         elif str(kind) in _TEXT:
             return None
-        hint = " (lists of token ids need --unit token)" if are_lists_of_ids(kind) else ""
+        hint = ' (lists of token ids need unit="token")' if are_lists_of_ids(kind) else ""
         raise self._error(self.text, f"text{hint}")

@@ -6,7 +6,7 @@ import math
 from fastlsh.io.sources import Source
 
 Fields = list[str] | csv.Error
-ADVICE = "; --no-quotes takes quotes as text"
+ADVICE = "; quotes=False takes quotes as text"
 
 
 class Columns:

@@ -32,7 +32,7 @@ class JsonRows:
             except ValueError as error:
                 raise self.source.error(str(error), row) from None
         if text is not None and not isinstance(text, str):
-            hint = " (token ids need --unit token)" if isinstance(text, list) else ""
+            hint = ' (token ids need unit="token")' if isinstance(text, list) else ""
             raise self._not(row, options.text or "text", text, f"a string{hint}")
         if options.id is None:
             identity = value.get("id")

@@ -1,6 +1,5 @@
-"""Blocks on threads, results in order."""
+"""Calls on threads, whose results come in order."""
 
-import os
 import sys
 import threading
 from collections import deque
@@ -20,17 +19,6 @@ _AHEAD = 2
 _STACK = 8 << 20
 """Bytes: what glibc usually gives to a thread. Musl gives 128 KB, of which a JSON parser needs more
 to go as deep as CPython 3.12 and 3.13 let it: one line of brackets would crash the process."""
-
-
-def thread_count(threads: int | None) -> int:
-    """Return how many threads to use; None: the processors that this process may use."""
-    if threads is not None:
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
-        return threads
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager
