@@ -19,12 +19,9 @@ def started(folder, *more):
         import redis
     except ImportError:
         missing("Redis", "the Python package redis is not installed")
-    options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
     for _ in range(5):  # what was a free port may have been taken since
         port = free_port()
-        process = subprocess.Popen(
-            [binary, "--port", str(port), *options, *more], stdout=subprocess.DEVNULL
-        )
+        process = launched(folder, port, *more)
         if answers(redis, port, process):
             break
         process.kill()
@@ -38,6 +35,15 @@ def started(folder, *more):
         process.wait()
 
 
+def launched(folder, port, *more):
+    """Start a server, which does not answer yet; return the process."""
+    options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    return subprocess.Popen(
+        [shutil.which("redis-server"), "--port", str(port), *options, *more],
+        stdout=subprocess.DEVNULL,
+    )
+
+
 def free_port():
     """Return the number of a port that nobody listens at."""
     with socket.socket() as one:
@@ -47,7 +53,10 @@ def free_port():
 
 def answers(redis, port, process):
     """Wait until the server answers; return whether it does."""
-    with redis.Redis("127.0.0.1", port) as client:
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    with redis.Redis("127.0.0.1", port, retry=Retry(NoBackoff(), 0)) as client:
         end = time.monotonic() + 30
         while process.poll() is None and time.monotonic() < end:
             try:

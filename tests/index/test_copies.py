@@ -158,3 +158,32 @@ def test_another_bucket_with_the_same_tag(kinds, monkeypatch):
             assert index.insert_unique(["new"], signatures=rows[400:]).tolist() == [True]
             assert index.limited == 0
             rows[400, 1:] ^= 1
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+def test_a_copy_appears_with_its_documents(tmp_path, request, kind):
+    """Until then there is nothing, so that a process that is killed leaves no empty index."""
+    if kind == "redis":
+        where = f"{request.getfixturevalue('redis_address')}#{uuid.uuid4().hex}"
+    else:
+        where = str(tmp_path / "copy")
+    index = Index(0.7)
+    index.insert_many(["a", "b"], ["one text of them", "something that is different"])
+    blocks = index._backend.blocks
+
+    def watched():
+        for block in blocks():
+            with pytest.raises(FileNotFoundError, match="there is no index"):
+                Index.open(where, read_only=True)
+            yield block
+        seen.append(1)
+
+    seen = []
+    index._backend.blocks = watched
+    index.copy_to(where)
+    assert seen
+    assert os.listdir(tmp_path) == (["copy"] if kind == "sqlite" else [])
+    with Index.open(where, read_only=True) as copy:
+        assert list(copy) == ["a", "b"]
+    with pytest.raises(FileExistsError):
+        index.copy_to(where)

@@ -1,8 +1,6 @@
 """An index on a Redis server: long batches, lost keys, removals during every question."""
 
-import threading
 import time
-from contextlib import suppress
 from itertools import combinations
 
 import pytest
@@ -149,53 +147,125 @@ def test_a_server_that_deletes_keys(tmp_path):
         Index.open(f"redis://{host}:{port}")
 
 
-def test_questions_beside_a_remover(location):
-    """No question raises anything; each sees one state."""
-    stop, errors = threading.Event(), []
-
-    def change():
-        with Index.open(location) as index:
-            while not stop.is_set():
-                with index.batch():
-                    index.discard("x")
-                    index.insert("x", TEXTS[0])
-
-    def ask(question):
-        try:
-            with Index.open(location) as index:
-                for _ in range(30):
-                    with suppress(TimeoutError):
-                        question(index)
-        except BaseException as error:
-            errors.append(error)
-
-    with Index.open(location) as index:
-        index.insert_many([*range(20), "x"], TEXTS[:21])
-
-    def sees_all(index):
-        assert set(index.copy()) == {*range(20), "x"}
-
-    questions = [
-        sees_all, lambda index: index.signature("x"), lambda index: index.nbytes, list,
-        lambda index: _check(len(index) == 21), lambda index: _check("x" in index),
-        lambda index: Index().merge(index),
-    ]  # fmt: skip
-    writer = threading.Thread(target=change)
-    writer.start()
-    try:
-        readers = [threading.Thread(target=ask, args=(each,)) for each in questions]
-        for reader in readers:
-            reader.start()
-        for reader in readers:
-            reader.join()
-    finally:
-        stop.set()
-        writer.join()
-    assert not errors
+ALL = {*range(20), "x"}
+BESIDE = {
+    "copy": (lambda index: set(index.copy()), lambda ids: ids == ALL),
+    "merge": (lambda index: set(_merged(index)), lambda ids: ids == ALL),
+    "list": (list, lambda ids: len(ids) == 21 and set(ids) == ALL),
+    "len": (len, lambda n: n == 21),
+    "in": (lambda index: "x" in index, lambda there: there is True),
+    "signature": (lambda index: index.signature("x").tolist(), lambda found: len(found) == 128),
+    "nbytes": (lambda index: index.nbytes, lambda n: n > 0),
+    "query": (
+        lambda index: [name for name, _ in index.query(TEXTS[0], limit=None)],
+        lambda ids: 0 in ids and ids.count("x") == 1,
+    ),
+}
 
 
-def _check(right):
-    assert right
+def _merged(index):
+    other = Index(0.7)
+    other.merge(index)
+    return other
+
+
+def replacing_before_each_command(index, other, times):
+    """Replace a document before each of the next commands of an index; return what undoes it."""
+    client = index._backend.store._client
+    command = client.execute_command
+
+    def execute(*given, **more):
+        if left:
+            left.pop()
+            other.insert("x", TEXTS[0], on_known="replace")
+        return command(*given, **more)
+
+    left = [None] * times
+    client.execute_command = execute
+    return lambda: client.__dict__.pop("execute_command") and len(left)
+
+
+@pytest.mark.parametrize("question", BESIDE)
+def test_a_question_beside_a_remover(location, question):
+    """A document is replaced before each of so many commands: a question sees one state."""
+    ask, right = BESIDE[question]
+    with Index.open(location, 0.7) as index, Index.open(location) as other:
+        index.insert_many([*range(20), "x"], [*TEXTS[:20], TEXTS[0]])
+        for times in (1, 2, 3, 8):
+            undo = replacing_before_each_command(index, other, times)
+            assert right(ask(index))
+            assert undo() == 0
+
+
+def test_a_remover_that_does_not_end(location):
+    with Index.open(location, 0.7) as index, Index.open(location) as other:
+        index.insert("x", TEXTS[0])
+        undo = replacing_before_each_command(index, other, 10_000)
+        with pytest.raises(TimeoutError, match="changes faster than it can be read"):
+            len(index)
+        assert undo() > 0
+
+
+def test_lost_buckets(location, client):
+    """A bucket is a field of a hash, or if it is large a key: whatever is lost, it is noticed."""
+    same = "a text that very many documents have in common"
+    with Index.open(location, 0.7, num_perm=16, bands=4, rows=4) as index:
+        index.insert_many(range(60), TEXTS)
+        index.insert_many(range(100, 700), [same] * 600)
+        index.remove(7)
+        key = "fastlsh:{index}:buckets"
+        held, large = client.hgetall(key), client.keys("fastlsh:{index}:b:*")
+        assert len(large) == sum(value == b"" for value in held.values()) == 4
+        assert client.hget("fastlsh:{index}:state", "buckets") == b"%d" % len(held)
+        for name, value in held.items():
+            client.hdel(key, name)
+            for question, ask in QUESTIONS.items():
+                if question == "query" or name == min(held):
+                    with pytest.raises(ValueError, match="damaged: its key `buckets` has"):
+                        ask(index)
+            client.hset(key, name, value)
+        client.rename(key, "kept")
+        with pytest.raises(ValueError, match=r"damaged: its key `buckets` has 0 fields instead of"):
+            index.query(TEXTS[0])
+        client.rename("kept", key)
+        for name in large:
+            client.rename(name, "kept")
+            for ask in (
+                lambda: index.query(same, limit=None), lambda: index.insert_unique(["u"], [same])
+            ):  # fmt: skip
+                with pytest.raises(ValueError, match="damaged: it lacks bucket"):
+                    ask()
+            index.insert("added", same)
+            index.remove("added")
+            with pytest.raises(ValueError, match="damaged: it lacks bucket"):
+                index.query(same, limit=None)
+            client.rename("kept", name)
+        assert len(index.query(same, limit=None)) == 600
+
+
+def test_large_buckets(location, client):
+    """They come and go at a limit, and the answers are those of an index in memory."""
+    memory = Index(0.7, num_perm=16, bands=4, rows=4)
+    with Index.open(location, 0.7, num_perm=16, bands=4, rows=4) as index:
+        for each in (memory, index):
+            each.insert_many(range(505), ["one text of all of them"] * 505)
+        for number in (*range(505, 520), *range(519, 500, -1), *range(501, 530)):
+            for each in (memory, index):
+                if number in each:
+                    each.remove(number)
+                else:
+                    each.insert(number, "one text of all of them")
+            count = len(memory)
+            assert bool(client.keys("fastlsh:{index}:b:*")) == (count > 512)
+            found = index.query("one text of all of them", limit=None)
+            assert found == memory.query("one text of all of them", limit=None)
+        with index.batch():
+            for number in list(index):
+                index.remove(number)
+        assert client.hgetall("fastlsh:{index}:state")[b"buckets"] == b"0"
+        assert sorted(client.keys("fastlsh:{index}:*")) == [
+            b"fastlsh:{index}:parameters", b"fastlsh:{index}:state"
+        ]  # fmt: skip
 
 
 def test_a_signature_in_sqlite_beside_a_writer(tmp_path):

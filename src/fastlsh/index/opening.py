@@ -1,6 +1,5 @@
 """Opening an index that is always saved, wherever it is."""
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -65,43 +64,26 @@ def _new(threshold: float | None, given: Mapping[str, Any], threads: int | None)
 
 
 def copy_to(backend: Backend, location: str) -> None:
-    """Copy an index to a location where there is none."""
+    """Copy an index to a location where there is none; it appears there with its documents."""
+    settings = backend.settings
     if redis.is_address(location):
-        _copy_to_server(backend, location)
+        _fill(redis.open_new(location, settings, 10.0), backend)
         return
-    sqlite.create(location, backend.settings)
-    try:
-        expected = {"shingler": backend.settings.search.shingler}
-        store = sqlite.open_existing(location, expected, None, read_only=False, wait=0.0)
-        copy = DatabaseBackend(store)
-        try:
-            retry_until_consistent(lambda: _fill(copy, backend))
-        finally:
-            copy.close()
-    except BaseException:
-        for ending in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                os.unlink(location + ending)
-        raise
+    expected = {"shingler": settings.search.shingler}
+    with sqlite.appearing(location, settings) as made:
+        _fill(sqlite.open_existing(made, expected, None, read_only=False, wait=0.0), backend)
 
 
-def _copy_to_server(backend: Backend, location: str) -> None:
-    if not redis.create(location, backend.settings, 10.0):
-        raise FileExistsError(17, "there is an index already", location.rpartition("@")[2])
-    expected = {"shingler": backend.settings.search.shingler}
-    store = redis.open_existing(location, expected, None, read_only=False, wait=10.0)
-    assert store is not None
+def _fill(store: Store, backend: Backend) -> None:
+    """Add all documents in one transaction, and close the store."""
     copy = DatabaseBackend(store)
+
+    def fill() -> None:
+        with copy.batch():
+            for names, documents in backend.blocks():
+                copy.add(names, documents, "raise")
+
     try:
-        retry_until_consistent(lambda: _fill(copy, backend))
-    except BaseException:
-        store.forget()
-        raise
+        retry_until_consistent(fill)
     finally:
         copy.close()
-
-
-def _fill(copy: DatabaseBackend, backend: Backend) -> None:
-    with copy.batch():
-        for names, documents in backend.blocks():
-            copy.add(names, documents, "raise")

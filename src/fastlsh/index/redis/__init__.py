@@ -1,6 +1,6 @@
 """An index on a Redis server: docs/index-format.md."""
 
-from fastlsh.index.redis.parameters import create, exists, open_existing
+from fastlsh.index.redis.parameters import create, exists, open_existing, open_new
 from fastlsh.index.redis.server import address_of, is_address
 
-__all__ = ["address_of", "create", "exists", "is_address", "open_existing"]
+__all__ = ["address_of", "create", "exists", "is_address", "open_existing", "open_new"]

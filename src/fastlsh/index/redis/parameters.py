@@ -5,34 +5,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastlsh.index.layout import parameters_of, settings_of
+from fastlsh.index.redis.scripts import CREATE
 from fastlsh.index.redis.server import Server
 from fastlsh.index.redis.store import RedisStore
 from fastlsh.index.settings import Settings
 
 VERSION = 1
 
-# KEYS: parameters, state, documents, ids. ARGV: the parameters. Returns 1 if there was no index, 0
-# if there is one, -1 if there is one without its parameters.
-CREATE = """
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then return -1 end
-redis.call('SET', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[2], 'next', 0, 'documents', 0, 'changes', 0)
-return 1
-"""
 LOST = "its key `parameters` is lost"
 
 
 def create(location: str, settings: Settings, wait: float) -> bool:
     """Make an empty index; return whether there was none."""
     server = Server(location, wait)
-    code = json.dumps({**parameters_of(settings), "version": VERSION})
     with server.errors():
         server.check_policy()
-        made = server.client.eval(CREATE, 4, *_keys(server), code)
+        made = server.client.eval(CREATE, 4, *_keys(server), _code_of(settings))
     if made < 0:
         raise server.damaged(LOST)
     return bool(made)
+
+
+def _code_of(settings: Settings) -> str:
+    return json.dumps({**parameters_of(settings), "version": VERSION})
+
+
+def open_new(location: str, settings: Settings, wait: float) -> RedisStore:
+    """Return an index that its first change will make; FileExistsError if there is one."""
+    server = Server(location, wait)
+    with server.errors():
+        server.check_policy()
+        if server.client.exists(*_keys(server)):
+            raise server.exists()
+    return RedisStore(server, settings, False, _code_of(settings))
 
 
 def _keys(server: Server) -> list[bytes]:

@@ -10,41 +10,23 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from fastlsh.index.redis.scripts import LOCK, LOOK, RENEW, UNLOCK
+
 SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
 """Milliseconds after which the lock of a writer that has ended is void; a writer renews it."""
 
-# ARGV: entries, and how many bytes of each name the bucket; 8 more are the number.
-ADD = """
-local entries, tag = ARGV[1], tonumber(ARGV[2])
-for i = 1, #entries, tag + 8 do
-  local key = KEYS[1] .. string.sub(entries, i, i + tag - 1)
-  redis.call('APPEND', key, string.sub(entries, i + tag, i + tag + 7))
-end
-"""
-DROP = """
-local entries, tag = ARGV[1], tonumber(ARGV[2])
-for i = 1, #entries, tag + 8 do
-  local key = KEYS[1] .. string.sub(entries, i, i + tag - 1)
-  local number = string.sub(entries, i + tag, i + tag + 7)
-  local held, left = redis.call('GET', key) or '', {}
-  for j = 1, #held, 8 do
-    local one = string.sub(held, j, j + 7)
-    if one ~= number then left[#left + 1] = one end
-  end
-  if #left == 0 then redis.call('DEL', key) else redis.call('SET', key, table.concat(left)) end
-end
-"""
-
-# ARGV: the value of the lock, and for how many milliseconds it is to be valid.
-RENEW = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-"""
-
-# ARGV: the value of the lock of the one who gives it up.
-UNLOCK = """
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-"""
+TIMEOUT = 30.0
+"""Seconds to wait for an answer, if the caller does not wait longer ..."""
+TIMEOUT_OF_ONE = 0.001
+"""... and for each document of a large change; measured: 0.00003."""
+REFUSALS = (
+    ("maxmemory", errno.ENOSPC, "the memory of the server is full (maxmemory)"),
+    ("read only replica", errno.EROFS, "the server is a read-only replica"),
+    ("MISCONF", errno.EIO, "the server accepts no changes, because it could not save its data"),
+    ("BUSY", errno.EBUSY, "the server is busy with a script; try again"),
+)
+"""Parts of what a server says when it refuses a command, and the errors to raise."""
 
 
 def is_address(location: str) -> bool:
@@ -55,8 +37,14 @@ def is_address(location: str) -> bool:
 def address_of(location: str) -> str:
     """Return a location without its password and the number of the database."""
     url, _, name = location.partition("#")
-    parts = urlsplit(url)
-    where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+    try:
+        parts = urlsplit(url)
+        where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+    except ValueError:  # whose message may quote the password
+        raise ValueError(
+            "the address of a Redis server must be redis://host:port/db#name with a number as its "
+            "port; in a password, write / as %2F, @ as %40 and # as %23"
+        ) from None
     return f"{parts.scheme}://{where}#{name or 'index'}"
 
 
@@ -74,6 +62,8 @@ class Server:
     def __init__(self, location: str, wait: float) -> None:
         try:
             import redis
+            from redis.backoff import ExponentialBackoff
+            from redis.retry import Retry
         except ImportError as error:
             raise ImportError(
                 'an index on a server needs the package redis: pip install "fastlsh[redis]"'
@@ -87,14 +77,31 @@ class Server:
         self._renewing: threading.Thread | None = None
         self.token: bytes | None = None
         """The value of the lock, while this is the one who has it or tries to get it."""
-        self.client: Any = redis.Redis.from_url(
-            url, socket_connect_timeout=wait, socket_timeout=max(wait, 30.0)
-        )
+        self._url = url
+        self._retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,))
+        self.client: Any = self.connected(0)
         self.prefix = f"fastlsh:{{{name or 'index'}}}:".encode()
 
     def key(self, name: str) -> bytes:
         """Return the full name of a key."""
         return self.prefix + name.encode()
+
+    def connected(self, documents: int) -> Any:
+        """Return a client that waits long enough for the answer to a change of many documents."""
+        timeout = max(self.wait, TIMEOUT) + documents * TIMEOUT_OF_ONE
+        try:
+            client = self.library.Redis.from_url(
+                self._url, socket_connect_timeout=self.wait, socket_timeout=timeout,
+                retry=self._retry,
+            )  # fmt: skip
+            pool = client.connection_pool
+            pool.connection_kwargs["decode_responses"] = False
+            pool.make_connection()  # looks at the options
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{self.address}: an option of the address is wrong: {error}"
+            ) from None
+        return client
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -110,8 +117,11 @@ class Server:
         if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
             self.disconnect()
         said = self.library.exceptions
-        refused = said.AuthenticationError, said.AuthorizationError, said.NoPermissionError
-        if isinstance(error, refused):
+        if isinstance(error, said.NoPermissionError):
+            raise PermissionError(
+                errno.EACCES, f"the server does not allow it: {error}", self.address
+            ) from error
+        if isinstance(error, (said.AuthenticationError, said.AuthorizationError)):
             raise PermissionError(
                 errno.EACCES, f"the server asks for a password: {error}", self.address
             ) from error
@@ -124,8 +134,7 @@ class Server:
                 errno.ECONNREFUSED, f"the server does not answer: {error}", self.address
             ) from error
         if isinstance(error, said.RedisError):
-            code = errno.ENOSPC if "OOM" in str(error) else errno.EIO
-            raise OSError(code, str(error), self.address) from error
+            raise OSError(*_refusal(str(error)), self.address) from error
 
     def disconnect(self) -> None:
         """Close the connections; the next command opens another one."""
@@ -136,6 +145,10 @@ class Server:
         return ValueError(
             f"{self.address}: the index is damaged: {reason}; delete its keys, and build it anew"
         )
+
+    def exists(self) -> FileExistsError:
+        """Return the error of an index that is there already."""
+        return FileExistsError(errno.EEXIST, "there is an index already", self.address)
 
     def check_policy(self) -> None:
         """Raise OSError if the server may delete keys of the index when its memory is full."""
@@ -152,6 +165,21 @@ class Server:
                 self.address,
             )
 
+    def check_size(self, size: int) -> None:
+        """Raise OSError if the server would not accept a change of so many bytes."""
+        name = "client-query-buffer-limit"
+        try:
+            limit = int(self.client.config_get(name).get(name, 0))
+        except (self.library.exceptions.NoPermissionError, self.library.exceptions.ResponseError):
+            return  # a server that does not say so
+        if 0 < limit < size:
+            raise OSError(
+                errno.EFBIG,
+                f"the change takes {size:,} bytes, and the server accepts {limit:,} at a time: "
+                f"insert fewer documents at a time, or raise {name} of the server",
+                self.address,
+            )
+
     def close(self) -> None:
         """Close the connections, and end the thread that renews the lock."""
         self._closed.set()
@@ -164,17 +192,30 @@ class Server:
             with suppress(self.library.exceptions.RedisError, OSError, ValueError):
                 self.client.eval(RENEW, 1, self.key("lock"), token, LOCKED)
 
-    def lock(self) -> None:
-        """Become the only writer."""
+    def look(self) -> list[bytes | int | None]:
+        """Return the state of the index, and how many fields its other keys have."""
+        found: list[bytes | int | None] = self.client.eval(LOOK, 4, *self._counted())
+        return found
+
+    def _counted(self) -> list[bytes]:
+        return [self.key(name) for name in ("state", "documents", "ids", "buckets")]
+
+    def lock(self) -> list[bytes | int | None]:
+        """Become the only writer; return what `look` returns then."""
         if self._renewing is None or not self._renewing.is_alive():  # it does not survive a fork
             self._closed = threading.Event()
             self._renewing = threading.Thread(
                 target=_renew_regularly, args=(weakref.ref(self), self._closed), daemon=True
             )
-            self._renewing.start()
+            with suppress(RuntimeError):  # at exit, Python 3.12 starts no thread: a minute must do
+                self._renewing.start()
         self.token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait
-        while not self.client.set(self.key("lock"), token, nx=True, px=LOCKED):
+        asked = LOCK, 5, *self._counted(), self.key("lock"), token, LOCKED
+        while True:
+            found: list[bytes | int | None] | None = self.client.eval(*asked)
+            if found is not None:
+                return found
             if time.monotonic() > until:
                 raise TimeoutError(
                     errno.EAGAIN,
@@ -189,6 +230,15 @@ class Server:
             with suppress(self.library.exceptions.RedisError):
                 self.client.eval(UNLOCK, 1, self.key("lock"), self.token)
             self.token = None
+
+
+def _refusal(message: str) -> tuple[int, str]:
+    """Return the number and the text of the error for what the server or the library says."""
+    for part, number, reason in REFUSALS:
+        if part in message:
+            return number, reason
+    # The library quotes the command of a transaction, which may be long and no text.
+    return errno.EIO, message.rpartition("caused error: ")[2]
 
 
 def _renew_regularly(reference: "weakref.ref[Server]", closed: threading.Event) -> None:

@@ -1,8 +1,11 @@
 """Transactions of an index on a Redis server."""
 
+import errno
+import json
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,17 +14,21 @@ from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
 from fastlsh.index.redis.records import documents_of, encoded, parts_of
-from fastlsh.index.redis.server import ADD, DROP, UNLOCK, Server
+from fastlsh.index.redis.scripts import ADD, CHECK, DROP, LARGE, SETTLE, UNLOCK
+from fastlsh.index.redis.server import Server
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import ChangedError
 
-# KEYS: state, documents, ids. A script sees one state.
-LOOK = """
-local state = redis.call('HMGET', KEYS[1], 'next', 'documents', 'changes')
-return {state[1], state[2], state[3], redis.call('HLEN', KEYS[2]), redis.call('HLEN', KEYS[3])}
-"""
 TOGETHER = 10_000
 """Keys or documents of one command, entries of one call of a script."""
+
+
+class _State(NamedTuple):
+    upcoming: int
+    """The number of the next document."""
+    changes: int
+    """How many changes have removed something."""
+    documents: int
 
 
 class Session:
@@ -31,7 +38,9 @@ class Session:
     there when it began; if one of them is gone meanwhile, it begins again.
     """
 
-    def __init__(self, server: Server, settings: Settings, read_only: bool) -> None:
+    def __init__(
+        self, server: Server, settings: Settings, read_only: bool, new: str | None = None
+    ) -> None:
         self.settings = settings
         self.location = server.location
         self.wait = server.wait
@@ -40,7 +49,9 @@ class Session:
         self._client = server.client
         self._plain = replace(settings, search=replace(settings.search, verify="none"))
         self._depth = 0
-        self._seen: list[bytes] = []
+        self._new = new
+        """The parameters of an index that its first transaction makes."""
+        self._seen: list[bytes | None] = []
         """The number of the next document and of changes, as the batch has found them."""
         self._clear()
 
@@ -49,7 +60,7 @@ class Session:
         self._numbers: dict[Any, int] = {}  # of added ids
         self._deleted: dict[int, bytes] = {}  # number: record
         self._tables = Memory(self._plain)  # of what is added
-        self._noted: dict[bytes, bool] = {}  # files to be renamed; False: they are
+        self._noted: dict[tuple[str, ...], bool] = {}  # files to be renamed; False: they are
 
     # ---- transactions
 
@@ -67,55 +78,114 @@ class Session:
             raise RuntimeError("a batch of this index is under way already")
         return Transaction(_Batch(self))
 
-    def _look(self) -> None:
-        key = self._server.key
-        *state, records, ids = self._client.eval(
-            LOOK, 3, key("state"), key("documents"), key("ids")
-        )
-        if None in state:
+    def _state_of(self, found: list[Any]) -> "_State":
+        """Return the state; ValueError if the server has lost something of the index."""
+        if self._new is not None:
+            if any(found):
+                raise self._server.exists()
+            return _State(0, 0, 0)
+        if None in found:
             raise self._server.damaged("its key `state` is lost")
-        self._next, self._count, self._changes = map(int, state)
-        for name, held in (("documents", records), ("ids", ids)):
-            if held != self._count:
+        upcoming, changes, documents, buckets, *held = map(int, found)
+        counts = {"documents": documents, "ids": documents, "buckets": buckets}
+        for (name, expected), count in zip(counts.items(), held, strict=True):
+            if count != expected:
                 raise self._server.damaged(
-                    f"its key `{name}` has {held:,} documents instead of {self._count:,}"
+                    f"its key `{name}` has {count:,} fields instead of {expected:,}"
                 )
+        return _State(upcoming, changes, documents)
 
-    def _removals(self) -> int:
-        """Return how many changes have removed something by now."""
-        return int(self._client.hget(self._server.key("state"), "changes") or -1)
+    def _look(self) -> "_State":
+        return self._state_of(self._server.look())
+
+    def _begin(self, state: "_State") -> None:
+        self._next, self._changes, self._count = state
 
     def _commit(self) -> None:
-        key, token = self._server.key, self._server.token
-        with self._client.pipeline(transaction=True) as pipe:
+        said = self._server.library.exceptions
+        broken = said.ConnectionError, said.TimeoutError
+        try:
+            self._send()
+        except (said.WatchError, *broken) as error:
+            # The library says WatchError of a connection that broke after WATCH, too.
+            cause = error.__context__ if isinstance(error, said.WatchError) else error
+            if not isinstance(cause, broken):
+                raise
+            self._settle(cause)
+
+    def _send(self) -> None:
+        server, key = self._server, self._server.key
+        documents = len(self._added) + len(self._deleted)
+        large = documents > TOGETHER
+        if large:
+            server.check_size(self._size())
+        client = server.connected(documents) if large else self._client
+        with closing(client) if large else nullcontext(), client.pipeline() as pipe:
             # Renewing the lock would count as a change of it. What must not change is the state.
             pipe.watch(key("state"))
-            seen = pipe.hmget(key("state"), "next", "changes")
-            if pipe.get(key("lock")) not in (token, None) or seen != self._seen:
-                raise self._server.library.exceptions.WatchError
+            *seen, outputs, owner = pipe.eval(CHECK, 2, key("state"), key("lock"))
+            if owner not in (server.token, None) or seen != self._seen:
+                raise server.library.exceptions.WatchError
             pipe.multi()
-            added, deleted = [*self._added.items()], [*self._deleted.items()]
-            for first in range(0, len(deleted), TOGETHER):
-                some = deleted[first : first + TOGETHER]
-                pipe.hdel(key("documents"), *(number for number, _ in some))
-                pipe.hdel(key("ids"), *(parts_of(record, self._width)[0] for _, record in some))
-            for first in range(0, len(added), TOGETHER):
-                some_added = added[first : first + TOGETHER]
-                pipe.hset(key("documents"), mapping={n: record for n, (_, record) in some_added})
-                pipe.hset(key("ids"), mapping={encoded(name): n for n, (name, _) in some_added})
-            for script, numbers, records in (
-                (DROP, [n for n, _ in deleted], [record for _, record in deleted]),
-                (ADD, [n for n, _ in added], [record for _, (_, record) in added]),
-            ):
-                for entries in self._entries(numbers, records):
-                    pipe.eval(script, 1, key("b:"), entries, self._tag)
-            for note, is_new in self._noted.items():
-                pipe.hset(key("outputs"), note, b"") if is_new else pipe.hdel(key("outputs"), note)
-            changes = self._changes + bool(deleted)
-            state = {"next": self._next, "documents": self._count, "changes": changes}
-            pipe.hset(key("state"), mapping=state)
-            pipe.eval(UNLOCK, 1, key("lock"), token)
+            self._collect(pipe, json.loads(outputs or "[]"))
             pipe.execute()
+
+    def _collect(self, pipe: Any, outputs: list[list[str]]) -> None:
+        """Add the commands of the transaction."""
+        key, token = self._server.key, self._server.token
+        if self._new is not None:
+            pipe.set(key("parameters"), self._new)
+            pipe.hset(key("state"), "buckets", 0)
+        added, deleted = [*self._added.items()], [*self._deleted.items()]
+        for first in range(0, len(deleted), TOGETHER):
+            some = deleted[first : first + TOGETHER]
+            pipe.hdel(key("documents"), *(number for number, _ in some))
+            pipe.hdel(key("ids"), *(parts_of(record, self._width)[0] for _, record in some))
+        for first in range(0, len(added), TOGETHER):
+            some_added = added[first : first + TOGETHER]
+            pipe.hset(key("documents"), mapping={n: record for n, (_, record) in some_added})
+            pipe.hset(key("ids"), mapping={encoded(name): n for n, (name, _) in some_added})
+        keys = key("state"), key("buckets"), key("b:")
+        for script, numbers, records in (
+            (DROP, [n for n, _ in deleted], [record for _, record in deleted]),
+            (ADD, [n for n, _ in added], [record for _, (_, record) in added]),
+        ):
+            for names, entries in self._entries(numbers, records):
+                pipe.eval(script, len(keys), *keys, names, self._tag, entries, LARGE)
+        changes = self._changes + bool(deleted)
+        state: dict[str, Any] = {
+            "next": self._next, "documents": self._count, "changes": changes, "writer": token
+        }  # fmt: skip
+        if self._noted:
+            noted = [each for each in outputs if self._noted.get(tuple(each), True)]
+            noted += [[*each] for each, is_new in self._noted.items() if is_new]
+            state["outputs"] = json.dumps(noted)
+        pipe.hset(key("state"), mapping=state)
+        pipe.eval(UNLOCK, 1, key("lock"), token)
+
+    def _size(self) -> int:
+        """Return about how many bytes the transaction has."""
+        each = self.settings.params.bands * (self._tag + 8)
+        records = [record for _, record in self._added.values()]
+        return sum(len(record) + each for record in (*records, *self._deleted.values()))
+
+    def _settle(self, error: Exception) -> None:
+        """Find out whether the transaction was made whose answer did not arrive."""
+        server = self._server
+        try:
+            server.disconnect()
+            made = self._client.eval(SETTLE, 1, server.key("state"), server.token)
+        except server.library.exceptions.RedisError:
+            raise ConnectionError(
+                errno.ECONNRESET,
+                f"the connection broke, and it is unknown whether the change was made: {error}",
+                server.address,
+            ) from error
+        if not made:
+            raise ConnectionError(
+                errno.ECONNRESET, f"the connection broke, and nothing was changed: {error}",
+                server.address,
+            ) from error  # fmt: skip
 
     @property
     def _width(self) -> int:
@@ -126,22 +196,19 @@ class Session:
         """Bytes of a band, which are two if there are many, and of a tag."""
         return 5 if self.settings.params.bands <= 256 else 6
 
-    def _entries(self, numbers: list[int], records: list[bytes]) -> Iterator[bytes]:
-        """Yield band, tag and number of the entries of some documents."""
+    def _entries(self, numbers: list[int], records: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the buckets of some documents, in order, and the numbers that belong there."""
         for first in range(0, len(numbers), TOGETHER):
             some = self._documents(records[first : first + TOGETHER])
             keys = band_keys(some.signatures, self.settings.params, threads=1)
-            where = np.array(numbers[first : first + TOGETHER], "<u8")
             filled = keys[0] != 0
-            room = np.zeros(
-                (len(keys), int(filled.sum())),
-                np.dtype([("band", f">u{self._tag - 4}"), ("tag", ">u4"), ("number", "<u8")]),
-            )
-            room["band"] = np.arange(len(keys))[:, None]
-            room["tag"] = keys[:, filled] >> np.uint64(32)
-            room["number"] = where[filled]
-            if room.size:
-                yield room.tobytes()
+            bands = np.arange(len(keys), dtype=np.uint64)[:, None] << np.uint64(32)
+            names = (keys[:, filled] >> np.uint64(32) | bands).ravel()
+            order = np.argsort(names, kind="stable")
+            if len(order):
+                codes = names[order].astype(">u8").view(np.uint8).reshape(-1, 8)
+                where = np.array(numbers[first : first + TOGETHER], "<u8")[filled]
+                yield codes[:, -self._tag :].tobytes(), np.tile(where, len(keys))[order].tobytes()
 
     def _documents(self, records: list[bytes]) -> Documents:
         return documents_of(records, self._width, self.settings.keeps)
@@ -174,12 +241,12 @@ class _Reading(_Inside):
 
     def begin(self) -> None:
         """Learn how many documents there are."""
-        self._session._look()
+        self._session._begin(self._session._look())
 
     def commit(self) -> None:
         """Raise ChangedError if a document was removed meanwhile."""
         session = self._session
-        if session._removals() != session._changes:
+        if session._look().changes != session._changes:
             raise ChangedError
 
 
@@ -214,9 +281,9 @@ class _Batch(_Inside):
     def begin(self) -> None:
         """Become the only writer."""
         session = self._session
-        session._server.lock()
-        session._look()
-        session._seen = [b"%d" % session._next, b"%d" % session._changes]
+        session._begin(session._state_of(session._server.lock()))
+        known = session._next, session._changes
+        session._seen = [None if session._new is not None else b"%d" % each for each in known]
         session._clear()
         session._depth = 1
 
@@ -224,7 +291,7 @@ class _Batch(_Inside):
         """Send what was collected, which also releases the lock."""
         session = self._session
         session._commit()
-        session._server.token = None
+        session._new = session._server.token = None
         session._depth = 0
         session._clear()
 

@@ -3,7 +3,7 @@
 import json
 import sys
 from socket import gethostname
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,12 @@ from fastlsh.candidates import band_keys
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.memory import Documents
 from fastlsh.index.redis.records import decoded, encoded, parts_of, record_of
+from fastlsh.index.redis.scripts import LARGE, NUMBERS
 from fastlsh.index.redis.session import TOGETHER, Session
 from fastlsh.index.store import ChangedError, wanted_tags
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time: a few milliseconds."""
-
-_NUMBERS = """
-local found = {}
-for number = ARGV[1], ARGV[2] - 1 do
-    if redis.call('HEXISTS', KEYS[1], string.format('%d', number)) == 1 then
-        found[#found + 1] = number
-    end
-end
-return found
-"""
-"""Returns the numbers from the first argument to below the second that have a document."""
 
 
 class RedisStore(Session):
@@ -40,8 +30,9 @@ class RedisStore(Session):
         return self._count
 
     def nbytes(self) -> int:
-        """Return how many bytes of memory the documents take on the server, without the buckets."""
-        used = (self._client.memory_usage(self._server.key(name)) for name in ("documents", "ids"))
+        """Return how many bytes of memory the index takes on the server, without large buckets."""
+        names = "documents", "ids", "buckets"
+        used = (self._client.memory_usage(self._server.key(name)) for name in names)
         return sum(int(each or 0) for each in used)
 
     def find(self, names: list[Any]) -> dict[Any, int]:
@@ -83,9 +74,7 @@ class RedisStore(Session):
                 if number in self._added:
                     record = self._added[number][1]
                 if record is None:
-                    if self._removals() == self._changes:
-                        raise self._server.damaged(f"it lacks document {number}")
-                    raise ChangedError  # removed a moment ago
+                    self._lacks(f"document {number}")
                 records.append(record)
         return records
 
@@ -95,7 +84,7 @@ class RedisStore(Session):
         while number + 1 < self._next and len(found) < count:
             stop = min(number + 1 + SCANNED, self._next)
             key = self._server.key("documents")
-            there = set(self._client.eval(_NUMBERS, 1, key, number + 1, stop))
+            there = set(self._client.eval(NUMBERS, 1, key, number + 1, stop))
             there.update(each for each in self._added if number < each < stop)
             found += sorted(there - set(self._deleted))
             number = stop - 1
@@ -108,13 +97,12 @@ class RedisStore(Session):
         found, _ = self._tables.query(Documents(signatures), sys.maxsize)
         mine = self._tables.take(np.unique(found[:, 1].astype(np.int64)))
         tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
-        bucket = self._server.key("b:")
-        wanted = [bucket + tag.to_bytes(self._tag, "big") for tag in tags]
+        wanted = [tag.to_bytes(self._tag, "big") for tag in tags]
         # What is deleted in this batch still takes room in the buckets.
         room = None if most is None else 8 * (most + len(self._deleted))
         held, more = [], False
         for first in range(0, len(wanted), TOGETHER):
-            some = [each for each in self._client.mget(wanted[first : first + TOGETHER]) if each]
+            some = self._buckets(wanted[first : first + TOGETHER])
             more |= room is not None and any(len(each) > room for each in some)
             held += [each[:room] for each in some]
         numbers = np.unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
@@ -122,6 +110,27 @@ class RedisStore(Session):
         if self._deleted:
             numbers = np.setdiff1d(numbers, np.array(list(self._deleted), np.int64))
         return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64), more
+
+    def _buckets(self, names: list[bytes]) -> list[bytes]:
+        """Return the numbers in those of these buckets that are there."""
+        found = self._client.hmget(self._server.key("buckets"), names)
+        held = [numbers for numbers in found if numbers]
+        large = [name for name, numbers in zip(names, found, strict=True) if numbers == b""]
+        if large:
+            prefix = self._server.key("b:")
+            for name, numbers in zip(
+                large, self._client.mget([prefix + name for name in large]), strict=True
+            ):
+                if len(numbers or b"") <= LARGE:
+                    self._lacks(f"bucket {name.hex()}")
+                held.append(numbers)
+        return held
+
+    def _lacks(self, what: str) -> NoReturn:
+        """Raise the error of something that is not there: it may just have been removed."""
+        if self._look().changes == self._changes:
+            raise self._server.damaged(f"it lacks {what}")
+        raise ChangedError
 
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
         """Return documents that are there."""
@@ -155,7 +164,7 @@ class RedisStore(Session):
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
-        noted = map(json.loads, self._client.hkeys(self._server.key("outputs")))
+        noted = json.loads(self._client.hget(self._server.key("state"), "outputs") or "[]")
         return [(folder, run) for host, folder, run in noted if host == gethostname()]
 
     def note_outputs(self, journals: list[tuple[str, str]]) -> None:
@@ -179,5 +188,5 @@ class RedisStore(Session):
         self._server.close()
 
 
-def _note(folder: str, run: str) -> bytes:
-    return json.dumps([gethostname(), folder, run]).encode()
+def _note(folder: str, run: str) -> tuple[str, str, str]:
+    return gethostname(), folder, run

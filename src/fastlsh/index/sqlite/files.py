@@ -7,7 +7,7 @@ import os
 import sqlite3
 import struct
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fastlsh.index.layout import parameters_of, settings_of
@@ -35,11 +35,23 @@ CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 
 def create(path: str, settings: Settings) -> None:
     """Make an empty index, which appears whole; FileExistsError if there is something."""
+    with appearing(path, settings):
+        pass
+
+
+@contextlib.contextmanager
+def appearing(path: str, settings: Settings) -> Iterator[str]:
+    """Make an index elsewhere, give its path, and let it appear at the end of the block.
+
+    The block closes it. FileExistsError if there is something at `path`.
+    """
     parameters = json.dumps(parameters_of(settings))
     path = os.path.realpath(path)  # a link may lead to where there is nothing yet
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
+    if os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as place:
         made = os.path.join(place, name)
         with named_errors(path, 0):
@@ -53,6 +65,12 @@ def create(path: str, settings: Settings) -> None:
                 connection.execute("PRAGMA journal_mode = WAL")
             finally:
                 connection.close()
+        try:
+            yield made
+        except OSError as error:
+            if error.filename == made:
+                error.filename = path
+            raise
         os.link(made, path)
 
 
