@@ -5,7 +5,6 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,9 +54,7 @@ class SqliteStore:
     def _forget(self) -> None:
         """Know nothing of the database."""
         self._next = self._flushed = self._documents = 0
-        search = replace(self.settings.search, verify="none")
-        self._plain = replace(self.settings, search=search)
-        self._recent = Memory(self._plain)
+        self._recent = Memory(self.settings.unverified)
         self._linked = 0  # documents before this one are in a run or among the recent ones
         self._levels = Levels(self.settings.params.bands)
 
@@ -104,7 +101,7 @@ class SqliteStore:
         after, flushed, documents, runs, removals, page = state_of(row)
         levels = self._levels
         if flushed != self._flushed or removals != levels.removals:
-            self._recent = Memory(self._plain)
+            self._recent = Memory(self.settings.unverified)
             self._linked = flushed
         if runs != levels.version or removals != levels.removals:
             levels.read(self._sql, runs, removals)
@@ -264,7 +261,7 @@ class SqliteStore:
             np.concatenate([recent, documents.signatures]),
             self.settings,
         )
-        self._recent = Memory(self._plain)
+        self._recent = Memory(self.settings.unverified)
         self._flushed = self._next
 
     def outputs(self) -> list[tuple[str, str]]:
