@@ -50,6 +50,9 @@ AT_IMPORT = {
 
 MOST_LINES = 400
 
+LONGER = {"index/api.py": 640}
+"""Files with a single public class, which is not split for the sake of its docstrings."""
+
 
 def modules():
     return sorted(SOURCE.rglob("*.py"))
@@ -181,7 +184,8 @@ def check_optional_packages(path):
 def test_no_file_grows_too_long():
     paths = [path for kind in ("py", "pyx", "pxi", "pxd") for path in SOURCE.rglob(f"*.{kind}")]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
-    assert not {path: count for path, count in lines.items() if count > MOST_LINES}
+    most = {SOURCE / path: count for path, count in LONGER.items()}
+    assert not {path: n for path, n in lines.items() if n > most.get(path, MOST_LINES)}
 
 
 def test_the_public_names_exist():

@@ -134,7 +134,8 @@ def identical(options: argparse.Namespace, count: int) -> dict[str, Any]:
 
 def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
     """Let n documents come, 1,000 at a time; bytes per band and document."""
-    from fastlsh.index.memory import SPARE, USED_WHEN_COMPACT, Documents
+    from fastlsh.index import Documents
+    from fastlsh.index.in_memory import SPARE, USED_WHEN_COMPACT
 
     step = 1_000
     index = fastlsh.Index(THRESHOLD, bands=bands, rows=rows, verify="signature", threads=1)

@@ -131,11 +131,17 @@ def save(figure: Any, path: str | os.PathLike[str]) -> None:
         Ends in .svg, .png or .pdf.
     """
     check_plot(path)
+    with replacing(path) as name:
+        draw(figure, path, name)
+
+
+def draw(figure: Any, path: str | os.PathLike[str], name: str) -> None:
+    """Write a figure to the temporary file `name`, in the format of `path`."""
     import matplotlib
 
     kind = os.path.splitext(os.fspath(path))[1][1:].lower()
     dated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with replacing(path) as name, matplotlib.rc_context({"svg.hashsalt": "fastlsh"}):
+    with matplotlib.rc_context({"svg.hashsalt": "fastlsh"}):
         figure.savefig(name, format=kind, dpi=150, metadata=dated)
 
 

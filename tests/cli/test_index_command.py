@@ -220,9 +220,9 @@ def test_two_commands_at_once(run, write, place):
             expected = pytest.raises(ZeroDivisionError) if fails else nullcontext()
             with (
                 expected,
-                replacing_together(Decision(location, decide)),
+                replacing_together(Decision(location, decide)) as together,
             ):
-                write_text("k0", "kept")
+                write_text("k0", "kept", together)
             assert os.path.exists("k0") != fails
             with pytest.warns(UserWarning, match="completed") if fails else nullcontext():
                 publishing.finish_outputs(other)

@@ -78,7 +78,7 @@ def assert_like_the_model(make, n, num_perm, bands, rows):
 
 
 def test_every_instruction_set_gives_the_same(isa, monkeypatch):
-    monkeypatch.setattr("fastlsh.index.memory.tables.BandTables", isa.BandTables)
+    monkeypatch.setattr("fastlsh.index.memory.arrays.BandTables", isa.BandTables)
     for k in (15, 16, 17, 128, 129):
         signatures = signatures_alike(150, k, 4)
         index = Index(0.4, num_perm=k, bands=k // 3, rows=3, verify="signature")
@@ -130,7 +130,7 @@ def check_texts(make, verify, data):
     for d, document in enumerate(documents_of(texts)):
         model.insert(d, document)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queries, "QUESTIONS", 2)
+        patch.setattr(queries, "QUERIES", 2)
         found = index.query_many([*texts, *asked], limit=limit)
     for answers, document in zip(found, documents_of([*texts, *asked]), strict=True):
         assert same(answers, model.query(document, limit))

@@ -16,8 +16,8 @@ import pytest
 import redis_proxy
 import redis_server
 from fastlsh import Index
+from fastlsh.index.redis import changes, store
 from fastlsh.index.redis import server as on_server
-from fastlsh.index.redis import session
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 OPTIONS = {"num_perm": 16, "bands": 4, "rows": 4, "threads": 1}
@@ -122,7 +122,8 @@ def test_a_large_change_waits_longer_for_its_answer(location, proxy, monkeypatch
 
     monkeypatch.setattr(on_server, "TIMEOUT", 0.2)
     monkeypatch.setattr(on_server, "TIMEOUT_OF_ONE", 0.1)
-    monkeypatch.setattr(session, "TOGETHER", 5)
+    for module in (changes, store):
+        monkeypatch.setattr(module, "TOGETHER", 5)
     execute, broken = Pipeline.execute, []
 
     def slowly(self, *given):
@@ -262,7 +263,8 @@ def test_a_server_that_refuses(server, state, tmp_path, run):
 
 def test_a_change_that_is_too_large_for_the_server(server, monkeypatch, tmp_path):
     location, client = server
-    monkeypatch.setattr(session, "TOGETHER", 1000)
+    for module in (changes, store):
+        monkeypatch.setattr(module, "TOGETHER", 1000)
     filled(location)
     numbers = range(100, 6100)
     with Index.open(location) as index:

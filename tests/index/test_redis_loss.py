@@ -8,6 +8,7 @@ import pytest
 import redis_server
 from fastlsh import Index
 from fastlsh.index.redis import server as on_server
+from fastlsh.index.redis.changes import Changes
 
 TEXTS = [f"document {d % 7} of some length and then {d // 7}" for d in range(60)]
 KEYS = ("parameters", "state", "documents", "ids")
@@ -49,13 +50,13 @@ def test_a_batch_that_is_longer_than_the_lock(location, short_lock):
 def test_a_renewal_during_the_transaction(location, client, monkeypatch):
     """The lock is renewed at a moment that a WATCH of it would not survive."""
     with Index.open(location) as index:
-        entries = index._backend.store._entries
+        send = Changes.send
 
-        def renewed(*numbers):
-            index._backend.store._server.renew()
-            return entries(*numbers)
+        def renewed(collected, pipe, server):
+            server.renew()
+            send(collected, pipe, server)
 
-        monkeypatch.setattr(index._backend.store, "_entries", renewed)
+        monkeypatch.setattr(Changes, "send", renewed)
         index.insert("a", TEXTS[0])
         assert list(index) == ["a"]
         assert not client.exists("fastlsh:{index}:lock")

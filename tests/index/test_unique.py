@@ -13,7 +13,7 @@ import oracle
 import strategies
 from combinations import covering
 from fastlsh import Index, Shingler, deduplicate
-from fastlsh.index.memory import queries, tables
+from fastlsh.index.memory import arrays, queries
 from index_model import Model
 
 pytestmark = strategies.few_letters
@@ -105,7 +105,7 @@ def test_more_documents_than_a_bucket_offers(backend, most, how):
 @pytest.mark.parametrize("verify", VERIFY)
 @pytest.mark.parametrize("most", [1, 3, 1000])
 def test_the_slow_model_says_the_same(isa, verify, most, monkeypatch):
-    monkeypatch.setattr(tables, "BandTables", isa.BandTables)
+    monkeypatch.setattr(arrays, "BandTables", isa.BandTables)
     monkeypatch.setattr(queries, "TextReader", isa.TextReader)
     texts = crowd(160, 1)
     truth = oracle.Oracle(texts, size=4, num_perm=8)

@@ -15,7 +15,7 @@ import pytest
 
 from combinations import covering
 from fastlsh import Index, MinHasher, Shingler
-from fastlsh.index import memory
+from fastlsh.index import api, arguments, in_memory, memory
 from fastlsh.index.in_memory import Memory
 from index_model import Model, same
 
@@ -199,8 +199,8 @@ def test_every_array_of_numpy_fails_once(name, monkeypatch):
     for nth in range(1, 1000):
         index = case.again()
         with monkeypatch.context() as patch:
-            for module in ("contents", "documents", "parts", "queries", "tables"):
-                patch.setattr(getattr(memory, module), "np", fake)
+            for module in (in_memory, memory.arrays, memory.documents, memory.queries):
+                patch.setattr(module, "np", fake)
             left = nth
             with suppress(MemoryError):
                 case.call(index, case.verify)
@@ -219,11 +219,10 @@ def signed_before(monkeypatch):
     def signed(settings, texts, signatures, *, one=False):
         key = (settings.keeps, texts if one else tuple(texts))
         if key not in known:
-            known[key] = memory.read_documents(settings, texts, signatures, one=one)
+            known[key] = arguments.read_documents(settings, texts, signatures, one=one)
         return known[key]
 
-    for module in ("updates", "queries"):
-        monkeypatch.setattr(f"fastlsh.index.{module}.read_documents", signed)
+    monkeypatch.setattr(api, "read_documents", signed)
 
 
 @pytest.mark.skipif(

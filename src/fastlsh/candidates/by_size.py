@@ -59,7 +59,13 @@ def find_families_by_size(
                 use(first + band, found)
 
             without = link_bands(
-                signatures, part.params, use_here, order, groups=part.groups, threads=threads
+                signatures,
+                part.params,
+                use_here,
+                order,
+                groups=part.groups,
+                threads=threads,
+                empty=empty,
             )
             first += part.params.bands
         return without

@@ -50,7 +50,7 @@ def find_families(
     n = len(signatures) if order is None else len(order)
 
     def link(use: Use) -> int:
-        return link_bands(signatures, params, use, order, keys=keys, threads=threads)
+        return link_bands(signatures, params, use, order, keys=keys, threads=threads, empty=empty)
 
     return families_of(link, params.bands, n, order, empty)
 
@@ -69,7 +69,7 @@ def families_of(
     uniting = RLock()
 
     def use(band: int, found: Links) -> None:
-        later, earlier = links[band] = _copied(found[0], empty), _copied(found[1], empty)
+        later, earlier = links[band] = found
         with _kernels.Hold(uniting):
             _kernels.unite(family, earlier, later)
 
@@ -86,12 +86,6 @@ def families_of(
         previous[band, place[later]] = place[earlier]
     documents = places if order is None else order[places]
     return Families(documents, starts, previous, without)
-
-
-def _copied(values: NDArray[np.int32], empty: Empty) -> NDArray[np.int32]:
-    copy = empty(len(values), np.int32)
-    copy[:] = values
-    return copy
 
 
 def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:

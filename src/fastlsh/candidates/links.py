@@ -1,6 +1,6 @@
 """Links: who is the latest earlier document in the same bucket."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fastlsh import _kernels
 from fastlsh.banding import LSHParams
 from fastlsh.candidates.keys import keys_batch
-from fastlsh.parallel import batches, run
+from fastlsh.parallel import Empty, batches, run
 
 BANDS_AT_A_TIME = 4
 """Keys of so many bands are made in one pass over the signatures, 32 bytes per document: fewer
@@ -28,29 +28,36 @@ class Linker:
     """Memory in which n keys are linked; what is not needed is not touched.
 
     1 byte a document and 12 for each whose key may not be alone, at most 16 bytes per document.
+    `make` makes the arrays of links.
     """
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, make: Empty = np.empty) -> None:
+        self._make = make
         self._table = np.empty(2 * n, np.int32)
         self._later = np.empty(n, np.int32)
         self._earlier = np.empty(n, np.int32)
-        self.empty = 0
 
-    def link(self, keys: NDArray[np.uint64]) -> Links:
+    def link(self, keys: NDArray[np.uint64]) -> tuple[Links, int]:
         """Link each document to the latest earlier one with the same key.
 
         Parameters
         ----------
         keys
-            uint64 (n,); 0: in no bucket. `empty` tells how many.
+            uint64 (n,); 0: in no bucket.
 
         Returns
         -------
-        Links
-            Overwritten by the next ones.
+        links : Links
+        empty : int
+            How many are in no bucket.
         """
-        found, self.empty = _kernels.link(keys, self._table, self._later, self._earlier)
-        return self._later[:found], self._earlier[:found]
+        found, empty = _kernels.link(keys, self._table, self._later, self._earlier)
+        return (self._copied(self._later[:found]), self._copied(self._earlier[:found])), empty
+
+    def _copied(self, values: NDArray[np.int32]) -> NDArray[np.int32]:
+        copy = self._make(len(values), np.int32)
+        copy[:] = values
+        return copy
 
 
 def repeated(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -66,7 +73,7 @@ def repeated(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.in
     place, first
         int64 arrays, `place` ascending.
     """
-    later, earlier = Linker(len(keys)).link(keys)
+    (later, earlier), _ = Linker(len(keys)).link(keys)
     previous = np.full(len(keys), -1, np.int32)
     previous[later] = earlier
     root = np.empty(len(keys), np.int32)
@@ -83,6 +90,7 @@ def link_bands(
     keys: NDArray[np.uint64] | None = None,
     groups: NDArray[np.uint64] | None = None,
     threads: int = 1,
+    empty: Empty = np.empty,
 ) -> int:
     """Link the documents of each bucket, band by band.
 
@@ -91,8 +99,7 @@ def link_bands(
     signatures, params
         As in `band_keys`.
     use
-        Called with the number of each band and its links, on several threads, in any order. What
-        it gets is overwritten afterwards.
+        Called with the number of each band and its links, on several threads, in any order.
     order
         int64 (n,): only these documents, in this order; what is linked are places in it.
     keys
@@ -101,6 +108,8 @@ def link_bands(
         uint64 (all documents,): only documents of the same group share a bucket.
     threads
         How many make keys and link bands. They never change the links.
+    empty
+        Makes the arrays of links.
 
     Returns
     -------
@@ -112,24 +121,34 @@ def link_bands(
     if groups is not None and order is not None:
         groups = groups[order]
     unused: list[Linker] = []
-    for first, block in _key_blocks(signatures, params, keys, threads):
+    without = 0
 
-        def work(
-            start: int, stop: int, first: int = first, block: NDArray[np.uint64] = block
-        ) -> None:
+    def link(first: int, block: NDArray[np.uint64]) -> None:
+        def work(start: int, stop: int) -> None:
+            nonlocal without
             try:
                 linker = unused.pop()
             except IndexError:
-                linker = Linker(n)
+                linker = Linker(n, empty)
             for band in range(start, stop):
                 chosen = block[band] if order is None else block[band][order]
                 if groups is not None:
                     chosen = _apart(chosen, groups)
-                use(first + band, linker.link(chosen))
+                links, without = linker.link(chosen)
+                use(first + band, links)
             unused.append(linker)
 
         run(work, batches(len(block), 1), threads)
-    return unused[0].empty
+
+    made = 0 if keys is None else min(len(keys), params.bands)
+    if keys is not None and made:
+        link(0, keys[:made])
+    room = np.empty((min(BANDS_AT_A_TIME, params.bands - made), len(signatures)), np.uint64)
+    for first in range(made, params.bands, BANDS_AT_A_TIME):
+        block = room[: params.bands - first]
+        _make_keys(signatures, first, params.rows, block, threads)
+        link(first, block)
+    return without
 
 
 def _apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -140,30 +159,12 @@ def _apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.u
     return mixed
 
 
-def _key_blocks(
-    signatures: NDArray[np.uint32],
-    params: LSHParams,
-    keys: NDArray[np.uint64] | None,
-    threads: int,
-) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-    """Yield (first band, keys of it and the next ones): what was made already, then the rest.
+def _make_keys(
+    signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64], threads: int
+) -> None:
+    """Write the keys of the bands from `first` on into `out`, uint64 (bands, n)."""
 
-    Each block that is made here overwrites the one before.
-    """
-    made = 0 if keys is None else min(len(keys), params.bands)
-    if keys is not None and made:
-        yield 0, keys[:made]
-    if made == params.bands:
-        return
-    room = np.empty((min(BANDS_AT_A_TIME, params.bands - made), len(signatures)), np.uint64)
-    for first in range(made, params.bands, BANDS_AT_A_TIME):
-        block = room[: params.bands - first]
+    def work(start: int, stop: int) -> None:
+        _kernels.band_keys(signatures[start:stop], first, rows, out[:, start:stop])
 
-        def work(
-            start: int, stop: int, first: int = first, block: NDArray[np.uint64] = block
-        ) -> None:
-            _kernels.band_keys(signatures[start:stop], first, params.rows, block[:, start:stop])
-
-        size = keys_batch(len(block), params.rows)
-        run(work, batches(len(signatures), size), threads)
-        yield first, block
+    run(work, batches(len(signatures), keys_batch(len(out), rows)), threads)

@@ -16,6 +16,7 @@ from fastlsh.cli.paths import check_paths
 from fastlsh.files import tokens_as_words
 from fastlsh.io import (
     Collection,
+    Replacements,
     check_target,
     pair_columns,
     recover_outputs,
@@ -103,8 +104,8 @@ def run(arguments: argparse.Namespace) -> None:
     if is_limited:
         print(f"only {documents_read(arguments, len(collection))} (--limit)")
     print(result, flush=True)  # before what else may go to the same place
-    with replacing_together():
-        _write(arguments, result, collection, is_limited=is_limited)
+    with replacing_together() as together:
+        _write(arguments, result, collection, together, is_limited=is_limited)
 
 
 def _bandings(text: str) -> list[tuple[int, int]]:
@@ -125,17 +126,24 @@ def _check_alone(arguments: argparse.Namespace) -> None:
 
 
 def _write(
-    arguments: argparse.Namespace, result: Any, collection: Collection, *, is_limited: bool
+    arguments: argparse.Namespace,
+    result: Any,
+    collection: Collection,
+    together: Replacements,
+    *,
+    is_limited: bool,
 ) -> None:
     if arguments.json is not None:
         figures = {"limit": arguments.first} if is_limited else {}
         figures |= result.to_dict()
-        write_text(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
+        text = json.dumps(figures, indent=1, allow_nan=False) + "\n"
+        write_text(arguments.json, text, together)
     if arguments.missed is not None:
         missed = result.missed
         columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)
-        write_table(arguments.missed, columns)
+        write_table(arguments.missed, columns, together)
     if arguments.plot is not None:
-        from fastlsh.plots import plot_evaluation, save
+        from fastlsh.plots import draw, plot_evaluation
 
-        save(plot_evaluation(result), arguments.plot)
+        with together.file(arguments.plot) as name:
+            draw(plot_evaluation(result), arguments.plot, name)

@@ -57,12 +57,13 @@ def run(arguments: argparse.Namespace) -> None:
     names = (arguments.id_a, arguments.id_b)
     a, b = (collection.text(collection.find(name)) for name in names)
     result = explain(a, b, **keywords)
-    with replacing_together():
+    with replacing_together() as together:
         if arguments.html is not None:
-            write_text(arguments.html, result.to_html(names))
+            write_text(arguments.html, result.to_html(names), together)
         if arguments.json is not None:
             figures = {"id_a": names[0], "id_b": names[1], **result.to_dict()}
-            write_text(arguments.json, json.dumps(figures, indent=1, allow_nan=False) + "\n")
+            text = json.dumps(figures, indent=1, allow_nan=False) + "\n"
+            write_text(arguments.json, text, together)
     colour = wants_colour()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print(result.to_terminal(colour, width, names))

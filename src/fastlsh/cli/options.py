@@ -144,9 +144,9 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
     tokens = arguments.unit == "token"
     how = ReadOptions(**reading_keywords(arguments), tokens=tokens)
     tell = (lambda _: None) if arguments.quiet else say
-    with spooled_inputs(inputs, arguments.format, tell, twice=False):
+    with spooled_inputs(inputs, arguments.format, tell, twice=False) as readable:
         collection = read_files(
-            inputs,
+            readable,
             how,
             mixed=True,
             threads=arguments.threads,

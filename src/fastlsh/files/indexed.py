@@ -74,10 +74,12 @@ def deduplicate_with_index(
     finish_outputs(index, folders)
     chosen, names = result.selected, list(collection.ids)
     new = [names[number] for number in chosen], _texts_of(collection, chosen)
-    with published(index, lambda: index.insert_many(*new)):
-        write_rows(collection, result.kept, output, convert=convert, threads=threads)
+    with published(index, lambda: index.insert_many(*new)) as together:
+        write_rows(
+            collection, result.kept, output, convert=convert, threads=threads, together=together
+        )
         if removed is not None:
-            write_table(removed, _proofs(result, collection))
+            write_table(removed, _proofs(result, collection), together)
     return result
 
 

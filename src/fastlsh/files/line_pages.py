@@ -11,7 +11,7 @@ from fastlsh.files.disk.largest import texts_in_company
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.run.job import Job
-from fastlsh.reporting import LineRun, Passage, removals, report_lines
+from fastlsh.reporting import LineRun, Passage, lines_page, removals
 from fastlsh.stages import is_exact_match
 
 
@@ -66,13 +66,12 @@ def line_run_on_disk(
     )  # fmt: skip
 
 
-def report_removal(
+def removal_page(
     run: LineRun,
     skipped: int,
-    path: str,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
-) -> None:
-    """Write the page; `skipped` rows were left out."""
+) -> str:
+    """Return the page; `skipped` rows were left out."""
     title = f"Repeated {run.by}s of {len(run.pieces):,} documents"
-    report_lines(run, path, title, {**notes, **left_out(skipped)}, seconds)
+    return lines_page(run, title, {**notes, **left_out(skipped)}, seconds)

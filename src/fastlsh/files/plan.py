@@ -4,7 +4,7 @@ import os
 import pathlib
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from fastlsh.errors import RoomError
@@ -187,7 +187,11 @@ def changing_over(
     tell = request.engine.on_message
     files = [*request.inputs, *request.against]
     is_enough = None if request.read.limit is None else request.is_behind_limit
-    with spooled_inputs(files, request.read.format, tell, twice=twice, is_enough=is_enough):
+    with spooled_inputs(
+        files, request.read.format, tell, twice=twice, is_enough=is_enough
+    ) as readable:
+        count = len(request.inputs)
+        request = replace(request, inputs=readable[:count], against=readable[count:])
         try:
             return run(request)
         except RoomError as error:

@@ -1,6 +1,6 @@
 """Buckets that fill while documents come."""
 
-from fastlsh.index.api import Index
+from fastlsh.index.api import Index, known_documents
 from fastlsh.index.memory import Documents, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
@@ -10,7 +10,6 @@ from fastlsh.index.publishing import (
     published,
     shown,
 )
-from fastlsh.index.queries import known_documents
 from fastlsh.index.redis import is_address
 
 __all__ = [

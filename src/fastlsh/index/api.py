@@ -1,15 +1,38 @@
 """An index into which documents are inserted, and in which similar ones are looked up."""
 
+import math
 import os
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import NOT_VERIFIED, Transaction, answer_lists
+from fastlsh.arguments import check_integer
+from fastlsh.banding import LSHParams
+from fastlsh.index.arguments import (
+    check_limit,
+    check_mergeable,
+    check_on_known,
+    names_of,
+    read_documents,
+)
+from fastlsh.index.backend import Backend
 from fastlsh.index.database import DatabaseBackend
+from fastlsh.index.guard import Guard, GuardedBatch
+from fastlsh.index.identity import plain_id
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.loading import map_index, read_index
-from fastlsh.index.pickling import pickled
+from fastlsh.index.memory import Documents, StoredIds, joined_documents
+from fastlsh.index.pickling import recipe_of
 from fastlsh.index.settings import Settings
-from fastlsh.index.updates import IndexUpdates
-from fastlsh.keyed import check_key
+from fastlsh.index.storage import write_index
+from fastlsh.index.store import retry_until_consistent
+from fastlsh.keyed import Key, check_key
 from fastlsh.keywords import shares
 from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
 
@@ -18,7 +41,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import BandingKeywords
 
 
-class Index(IndexUpdates):
+class Index:
     """Stores documents by id, and finds those that are similar to a given one.
 
     Any thread may call any method at any time: a lock lets one thread at a time work on the
@@ -73,25 +96,7 @@ class Index(IndexUpdates):
     ) -> None:
         self._hold(Memory(Settings.of(threshold, threads=threads, **keywords)))
 
-    def copy(self) -> "Index":
-        """Return an independent copy in memory, which can be changed even if this index cannot."""
-        with self._guard.hold() as nested:
-            return type(self)._over(in_memory(self._settled(nested)))
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Index":
-        """Return an independent copy; the ids are the same objects, as they never change."""
-        return self.copy()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        with self._guard.hold() as nested:
-            return pickled(type(self), self._settled(nested))
-
-    def compact(self) -> None:
-        """Free unused memory, and the space of removed documents."""
-        with self._guard.change():
-            self._changeable().pack()
+    # ---- other indexes, files and databases
 
     @classmethod
     @shares(
@@ -198,6 +203,40 @@ class Index(IndexUpdates):
         store = open_store(os.fspath(location), threshold, keywords, threads, **how)
         return cls._over(DatabaseBackend(store))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to one file, which appears complete or not at all.
+
+        docs/index-format.md describes the format. Functions cannot be saved: to load an index
+        whose shingler has some, give the shingler again.
+
+        Raises
+        ------
+        TypeError
+            The ids are not all str, all bytes or all int of 64 bits; the message names the first.
+        """
+        with self._guard.change():
+            backend = self._settled()
+            tables = backend if isinstance(backend, Memory) else in_memory(backend)
+            if tables.dead:
+                tables.compact()
+            ids = tables.ids
+            write_index(path, tables, ids if isinstance(ids, StoredIds) else StoredIds.of(ids))
+
+    def copy(self) -> "Index":
+        """Return an independent copy in memory, which can be changed even if this index cannot."""
+        with self._guard.hold() as nested:
+            return type(self)._over(in_memory(self._settled(nested)))
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Index":
+        """Return an independent copy; the ids are the same objects, as they never change."""
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._guard.hold() as nested:
+            return _unpickled, (type(self), *recipe_of(self._settled(nested)))
+
     def copy_to(self, location: str | os.PathLike[str]) -> None:
         """Copy the index to a new location, in full or not at all; `open` opens the copy.
 
@@ -226,3 +265,367 @@ class Index(IndexUpdates):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    # ---- queries
+
+    def __repr__(self) -> str:
+        hasher, params = self._settings.hasher, self._settings.params
+        return (
+            f"<fastlsh.Index of {len(self)} documents, threshold={self.threshold}, "
+            f"num_perm={hasher.num_perm}, bands={params.bands}, rows={params.rows}>"
+        )
+
+    def __len__(self) -> int:
+        with self._guard.hold() as nested:
+            return len(self._settled(nested))
+
+    def __contains__(self, id: Hashable) -> bool:  # noqa: A002
+        with self._guard.hold() as nested:
+            return self._settled(nested).find(plain_id(id)) >= 0
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the ids that are in the index now, in the order of insertion."""
+        with self._guard.hold() as nested:
+            backend = self._settled(nested)
+            names = backend.names()
+        return names if isinstance(backend, Memory) else self._under_lock(names)
+
+    def _under_lock(self, names: Iterator[Any]) -> Iterator[Any]:
+        """Read some ids at a time, as other threads use the same connection."""
+        while True:
+            with self._guard.hold():
+                some = list(islice(names, 1 << 14))
+            if not some:
+                return
+            yield from some
+
+    @property
+    def params(self) -> LSHParams:
+        """The numbers of bands and rows."""
+        return self._settings.params
+
+    @property
+    def search_params(self) -> SearchParams:
+        """All parameters."""
+        return self._settings.search
+
+    @property
+    def key(self) -> Key | None:
+        """The key; locked in an index that comes out of a pickle."""
+        return self._settings.search.shingler.key
+
+    @property
+    def threshold(self) -> float:
+        """The lowest similarity of documents that are found."""
+        return self._settings.threshold
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the index cannot be changed (``mmap=True`` or ``read_only=True``)."""
+        return self._backend.read_only
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the signatures, tables and texts, including unused space but not the ids.
+
+        For an index in a database, all bytes that it takes there.
+        """
+        with self._guard.hold() as nested:
+            return self._settled(nested).nbytes
+
+    @property
+    def limited(self) -> int:
+        """How many documents `insert_unique` inserted without comparing all their candidates.
+
+        This happens if a bucket holds more than 64 documents or `max_candidates` is reached. The
+        count begins when the index is created, copied or loaded.
+        """
+        with self._guard.hold() as nested:
+            return self._settled(nested).limited
+
+    def signature(self, id: Hashable) -> NDArray[np.uint32]:  # noqa: A002
+        """Return the signature of a document, uint32 (num_perm,).
+
+        Raises
+        ------
+        KeyError
+            No document has this id.
+        """
+        with self._guard.hold() as nested:
+            signature = self._settled(nested).signature(plain_id(id))
+        if signature is None:
+            raise KeyError(id)
+        return signature
+
+    def query(
+        self,
+        text: str | bytes | None = None,
+        *,
+        signature: NDArray[np.uint32] | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[Any, float]]:
+        """Return the similar documents as (id, similarity), the most similar first.
+
+        Among equally similar documents, the one inserted first comes first. A similar document is
+        found with probability ``params.probability(similarity)``.
+
+        Parameters
+        ----------
+        text
+            A str, or bytes (UTF-8).
+        signature
+            The signature of the text, uint32 (num_perm,), from an equal `MinHasher`. Give it
+            instead of the text or, with ``verify="exact"``, in addition, which saves computing it.
+        limit
+            The most documents to return. The search ends early once that many documents with
+            similarity 1 are found.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Neither is given, or the one given is unsuitable.
+        """
+        most = check_limit(limit)
+        documents = read_documents(self._settings, text, signature, one=True)
+        return self._answer(documents, most)[0]
+
+    def query_many(
+        self,
+        texts: Iterable[Any] | None = None,
+        *,
+        signatures: NDArray[np.uint32] | None = None,
+        limit: int | None = None,
+    ) -> list[list[tuple[Any, float]]]:
+        """Return for each of many documents what `query` returns for one, using several threads.
+
+        Parameters
+        ----------
+        texts
+            Anything that `MinHasher.signatures` takes.
+        signatures
+            uint32 (n, num_perm), as in `query`.
+        limit
+            The most documents to return for each.
+        """
+        most = check_limit(limit)
+        documents = read_documents(self._settings, texts, signatures)
+        return self._answer(documents, most)
+
+    # ---- changes
+
+    def insert(
+        self,
+        id: Hashable,  # noqa: A002
+        text: str | bytes | None = None,
+        *,
+        signature: NDArray[np.uint32] | None = None,
+        on_known: str = "raise",
+    ) -> None:
+        """Insert a document.
+
+        Parameters
+        ----------
+        id
+            Any hashable value; only str, bytes and int can be saved. An instance of a subclass of
+            these, such as a member of a str enumeration, counts as its value.
+        text, signature
+            As in `query`.
+        on_known
+            What to do if the id exists already. "raise": raise ValueError. "replace": remove the
+            old document, and insert the new one as the latest.
+        """
+        check_on_known(on_known)
+        documents = read_documents(self._settings, text, signature, one=True)
+        with self._guard.change():
+            self._changeable().add([plain_id(id)], documents, on_known)
+
+    def insert_many(
+        self,
+        ids: Iterable[Hashable],
+        texts: Iterable[Any] | None = None,
+        *,
+        signatures: NDArray[np.uint32] | None = None,
+        on_known: str = "raise",
+    ) -> None:
+        """Insert documents in order: all of them or, if there is an error, none.
+
+        Parameters
+        ----------
+        ids
+            An id for each document.
+        texts, signatures
+            As in `query_many`.
+        on_known
+            As in `insert`; it also applies to an id that is given twice.
+        """
+        check_on_known(on_known)
+        documents = read_documents(self._settings, texts, signatures)
+        names = names_of(ids, documents)
+        with self._guard.change():
+            self._changeable().add(names, documents, on_known)
+
+    def insert_unique(
+        self,
+        ids: Iterable[Hashable],
+        texts: Iterable[Any] | None = None,
+        *,
+        signatures: NDArray[np.uint32] | None = None,
+        max_candidates: int = 1000,
+    ) -> NDArray[np.bool_]:
+        """Insert, in order, each document that resembles no document in the index.
+
+        A document is also compared with the earlier ones of the same call, so a stream can be
+        deduplicated in parts. The decision is that of `deduplicate`, and just as fast, however many
+        documents are similar: a document is compared with the first 64 documents of each of its
+        buckets, and with at most `max_candidates`.
+
+        Parameters
+        ----------
+        ids, texts, signatures
+            As in `insert_many`.
+        max_candidates
+            The most documents that one is compared with: those with the most shared bands, then
+            the most equal minima, then the earliest. `limited` counts the documents for which this
+            limit, or a bucket with more than 64 documents, left out a comparison.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+            True for a document that was new and has been inserted, as is every one without a
+            shingle.
+
+        Raises
+        ------
+        ValueError
+            An id is in the index already or given twice; nothing is inserted.
+
+        Notes
+        -----
+        With the same parameters, a stream that begins with an empty index gives the answer of
+        ``deduplicate(keep="first")``, in any number of calls, with one difference: an identical
+        document is not recognised before its buckets are searched. If a limit leaves out its
+        comparisons, it may be inserted here, whereas `deduplicate` would remove it.
+        """
+        max_candidates = check_integer(max_candidates, "max_candidates")
+        documents = read_documents(self._settings, texts, signatures)
+        names = names_of(ids, documents)
+        with self._guard.change():
+            return self._changeable().add_unique(names, documents, max_candidates)
+
+    def remove(self, id: Hashable) -> None:  # noqa: A002
+        """Remove a document.
+
+        If this is called during another call of the same thread (from a `__del__` method or a
+        signal handler), the document is removed when that other call has ended.
+
+        Raises
+        ------
+        KeyError
+            No document has this id.
+        """
+        if not self.discard(id):
+            raise KeyError(id)
+
+    def discard(self, id: Hashable) -> bool:  # noqa: A002
+        """Remove a document if it exists, and return whether it did. See also `remove`."""
+        name = plain_id(id)
+        with self._guard.hold() as nested:
+            backend = self._changeable(nested)
+            if nested:
+                found = backend.find(name) >= 0
+                if found:
+                    self._later.append(name)
+                return found
+            return backend.discard(name)
+
+    def merge(self, other: "Index", on_known: str = "raise") -> None:
+        """Insert all documents of another index, all of them or, if there is an error, none.
+
+        Parameters
+        ----------
+        other
+            An index with the same num_perm, seed, scheme and shingler, which keeps texts if this
+            one does. Bands, rows and threshold may differ.
+        on_known
+            As in `insert`.
+        """
+        check_on_known(on_known)
+        if not isinstance(other, Index):
+            raise TypeError(f"other must be an Index, got {type(other).__name__}")
+        check_mergeable(self._settings, other._settings)
+        with other._guard.hold() as nested:  # never both locks at once
+            its_backend = other._settled(nested)
+            blocks = retry_until_consistent(lambda: list(its_backend.blocks()))
+        names = [name for some, _ in blocks for name in some]
+        documents = joined_documents([some for _, some in blocks])
+        if not self._settings.keeps:
+            documents = Documents(documents.signatures)
+        with self._guard.change():
+            self._changeable().add(names, documents, on_known)
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Combine many changes into one: ``with index.batch(): ...``.
+
+        An index on disk or on a server writes all changes at the end, or none of them if there is
+        an error. Other processes see all changes or none, while this index sees those made so far.
+        What other threads do with this index meanwhile belongs to the batch, too. For an index in
+        memory, `batch` has no effect.
+        """
+        return Transaction(GuardedBatch(self._guard, lambda: self._changeable().batch()))
+
+    def compact(self) -> None:
+        """Free unused memory, and the space of removed documents."""
+        with self._guard.change():
+            self._changeable().pack()
+
+    # ---- the backend and its lock
+
+    def _hold(self, backend: Backend) -> None:
+        self._settings = backend.settings
+        self._guard = Guard(backend)
+        self._backend = backend
+        self._later: deque[Hashable] = deque()
+        """Ids to remove, as a call in the middle of another one wished."""
+
+    @classmethod
+    def _over(cls, backend: Backend) -> "Index":
+        index = cls.__new__(cls)
+        index._hold(backend)
+        return index
+
+    def _answer(self, documents: Documents, limit: int) -> list[list[tuple[Any, float]]]:
+        with self._guard.hold() as nested:
+            backend = self._settled(nested)
+            names, found, counts = backend.answer(documents, limit)
+            if not nested:
+                backend.tidy()
+        alike = math.nan if self._settings.verify == NOT_VERIFIED else None
+        return answer_lists(names, found, counts, alike)
+
+    def _settled(self, nested: bool = False) -> Backend:
+        """Return the backend, after completing what an earlier call could not complete."""
+        backend = self._backend
+        backend.settle(nested)
+        while self._later and not nested:
+            backend.discard(self._later[0])
+            self._later.popleft()
+        return backend
+
+    def _changeable(self, nested: bool = False) -> Backend:
+        if self._backend.read_only:
+            raise ValueError(
+                "a memory-mapped index is read-only: copy() can be changed"
+                if isinstance(self._backend, Memory)
+                else "the index was opened with read_only=True"
+            )
+        return self._settled(nested)
+
+
+def known_documents(index: Index, documents: Documents) -> tuple[list[Any], Documents]:
+    """Return the ids and documents that decide which of the given documents are kept."""
+    with index._guard.hold() as nested:
+        return index._settled(nested).candidates(documents)
+
+
+def _unpickled(kind: type[Index], make: Callable[..., Backend], given: tuple[Any, ...]) -> Index:
+    return kind._over(make(*given))

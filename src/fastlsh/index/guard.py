@@ -5,7 +5,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from functools import partial
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from fastlsh._kernels import Hold
@@ -43,20 +43,60 @@ class Guard:
 
     def renew(self) -> None:
         """Begin with a lock that nobody holds."""
-        lock = threading.RLock()
-        self.hold: Callable[[], Hold] = partial(Hold, lock)
-        """Makes what holds the lock for a block, and tells it what `held` would have said."""
-        self.held: Callable[[], bool] = lock._is_owned  # type: ignore[attr-defined]
+        self._lock = threading.RLock()
+
+    def hold(self) -> Hold:
+        """Return what holds the lock for a block, and gives to it what `held` would have said."""
+        return Hold(self._lock)
+
+    def held(self) -> bool:
         """Whether the calling thread is in the middle of another call already."""
+        return self._lock._is_owned()  # type: ignore[attr-defined, no-any-return]
 
     def change(self) -> Hold:
         """Return what holds the lock for a change; RuntimeError in the middle of another call."""
-        if self.held():
+        lock = self._lock
+        if lock._is_owned():  # type: ignore[attr-defined]
             raise RuntimeError(
                 "an index cannot be changed in the middle of another of its calls: a __del__ "
                 "method or a handler of signals can only query, remove and discard"
             )
-        return self.hold()
+        return Hold(lock)
+
+
+class GuardedBatch:
+    """Begins and ends a batch under the lock of the index, but lets other calls in.
+
+    Parameters
+    ----------
+    guard
+        Of the index.
+    make
+        Returns the batch of the index; it is called under the lock.
+    """
+
+    def __init__(self, guard: Guard, make: Callable[[], AbstractContextManager[None]]) -> None:
+        self._guard = guard
+        self._make = make
+        self._batch: AbstractContextManager[None] | None = None
+
+    def begin(self) -> None:
+        """Begin the batch."""
+        with self._guard.change():
+            self._batch = self._make()
+            self._batch.__enter__()
+
+    def commit(self) -> None:
+        """Make all changes."""
+        assert self._batch is not None
+        with self._guard.change():
+            self._batch.__exit__(None, None, None)
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo all changes, unless that is done."""
+        if self._batch is not None:
+            with self._guard.hold():
+                self._batch.__exit__(type(error), error, None)
 
 
 def _all() -> list[Guard]:

@@ -1,22 +1,114 @@
-"""The backend that keeps everything in memory."""
+"""The backend that keeps everything in memory: the tables of a kernel, and the ids."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import BandTables
+from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
-from fastlsh.index.memory import USED_WHEN_COMPACT, Documents, Tables
+from fastlsh.index.memory import (
+    Bytes,
+    Documents,
+    Ids,
+    QueryThreads,
+    StoredIds,
+    array_pieces,
+    check_contents,
+    filled_tables,
+    new_tables,
+)
+from fastlsh.index.settings import Settings
 from fastlsh.index.store import retry_until_consistent
+from fastlsh.parallel import batches
+
+# Of the slots of a table. A slot has 8 bytes and each document a link of 4: at the fewest slots
+# in use that is 19 bytes per band and document, 20 with the spare room for links, and 13.5 when
+# compact.
+MOST_USED = 0.8
+USED_WHEN_GROWN = MOST_USED / 1.5
+USED_WHEN_COMPACT = 0.85
+SPARE = 1.25
+"""Room grows by this factor at least."""
+
+BLOCK = 4096
+"""Documents that `insert_unique` makes room for at a time."""
+LINKS = 1 << 20
+"""Made between two looks for Ctrl-C."""
+TOGETHER = 1 << 16
+"""Ids or signatures that are copied between two looks for Ctrl-C."""
+
+NOBODY = np.empty(0, np.int64)
+
+ARRAYS = ("signatures", "links", "slots", "offsets", "contents")
+"""Of the kernel; the last two only where texts or sets are kept."""
 
 
-class Memory(Tables):
-    """Tables as a `Backend`, including a memory-mapped file, which cannot be changed."""
+class Memory:
+    """A `Backend` over the tables of a kernel, or over a memory-mapped file, which is read-only.
 
-    file: str | None = None
-    """The absolute path of the file that is mapped."""
+    Not for several threads at once: `Index` has the lock. Numbers ascend in the order of
+    insertion, and `compact` gives new ones in the same order.
+
+    A change may end anywhere, by Ctrl-C or for want of memory: what it has prepared is seen by
+    nobody before the kernel switches to it, in one step.
+
+    Parameters
+    ----------
+    settings
+        How documents are signed, banded and verified.
+    kernel
+        The tables, which hold the ids, too; by default, empty ones.
+    file
+        The absolute path of the file that is mapped.
+    """
+
+    def __init__(
+        self, settings: Settings, kernel: BandTables | None = None, file: str | None = None
+    ) -> None:
+        self.settings = settings
+        self.kernel = kernel or new_tables(settings)
+        self.file = file
+        self.read_only = isinstance(self.kernel.ids, StoredIds)
+        """Whether this is a file, which nothing can be written to."""
+        self._threads = QueryThreads(settings)
+        self._wasted = 0
+        """How many removed documents queries have met."""
+
+    # ---- contents
+
+    @property
+    def ids(self) -> Ids | StoredIds:
+        """The ids by number."""
+        return self.kernel.ids  # type: ignore[no-any-return]
+
+    @property
+    def n(self) -> int:
+        """How many numbers are given, those of removed documents included."""
+        return self.kernel.n
+
+    @property
+    def dead(self) -> int:
+        """How many of them have no document."""
+        return self.kernel.dead
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything but the ids, spare room included."""
+        return self.kernel.nbytes
+
+    @property
+    def words(self) -> int:
+        """How many words the contents have, those of removed documents included."""
+        return self.kernel.words
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The size of each band's table."""
+        return tuple(map(self.kernel.slots, range(self.settings.params.bands)))
 
     @property
     def changing(self) -> bool:
@@ -29,7 +121,43 @@ class Memory(Tables):
         return self.kernel.limited
 
     def __len__(self) -> int:
-        return self.n - self.dead
+        return self.kernel.n - self.kernel.dead
+
+    def find(self, name: Hashable) -> int:
+        """Return the number of an id, -1 if it has no document."""
+        kernel = self.kernel
+        return kernel.ids.find(name, kernel.is_live)  # type: ignore[no-any-return]
+
+    def names(self) -> Iterator[Any]:
+        """Iterate over the ids of all documents as they are now, in the order of insertion."""
+        if isinstance(self.ids, StoredIds):
+            return iter(self.ids)
+        return iter(list(self.ids.chosen(self._live().tobytes())))
+
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some numbers."""
+        if len(numbers) <= TOGETHER:
+            return self.ids.take(numbers.tolist())
+        names: list[Any] = []
+        for first, last in batches(len(numbers), TOGETHER):
+            names += self.ids.take(numbers[first:last].tolist())
+        return names
+
+    def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
+        """Return a copy of the signature of a document, None if no document has this id."""
+        number = self.find(name)
+        return None if number < 0 else self._rows(np.array([number])).reshape(-1)
+
+    def documents(self) -> Documents:
+        """Return a copy of all documents."""
+        numbers = np.flatnonzero(self._live())
+        signatures = self._rows(numbers)
+        if not self.settings.keeps:
+            return Documents(signatures)
+        contents = self._array("contents").view(np.uint64)
+        offsets = self._array("offsets").view(np.int64)
+        check_contents(contents, offsets, self.n)
+        return Documents(signatures, contents, offsets).with_contents_of(numbers)
 
     def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
         """Return a copy of all documents."""
@@ -39,6 +167,40 @@ class Memory(Tables):
         """Return all documents, and their ids."""
         return list(self.names()), self.documents()
 
+    def pieces(self, name: str) -> Iterator[Bytes]:
+        """Yield the bytes of an array in pieces."""
+        return array_pieces(self.kernel, self.settings, name, self.slots)
+
+    def copy(self) -> "Memory":
+        """Return tables of their own that may be changed."""
+        arrays = ARRAYS if self.settings.keeps else ARRAYS[:3]
+        given = [(name, self.pieces(name)) for name in arrays]
+        given.append(("live", iter([self._live()])))
+        kernel = filled_tables(
+            self.settings, self.n, self.words, self.slots, given, self.ids.copy
+        )  # fmt: skip
+        return Memory(self.settings, kernel)
+
+    def _live(self) -> Bytes:
+        return np.ones(self.n, np.uint8) if self.read_only else self._array("live")
+
+    def _array(self, name: str) -> Bytes:
+        return np.concatenate([np.empty(0, np.uint8), *self.pieces(name)])
+
+    def _rows(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
+        out = np.empty((len(numbers), self.settings.hasher.num_perm), np.uint32)
+        for first, last in batches(len(numbers), TOGETHER):
+            self.kernel.copy_rows(numbers[first:last], out[first:last])
+        return out
+
+    # ---- queries
+
+    def query(self, documents: Documents, limit: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Find the answers to all documents: see `QueryThreads.query`."""
+        found, counts, wasted = self._threads.query(self.kernel, documents, limit)
+        self._wasted += wasted
+        return found, counts
+
     def answer(
         self, documents: Documents, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
@@ -46,11 +208,24 @@ class Memory(Tables):
         found, counts = self.query(documents, limit)
         return self.take(found[:, 1].astype(np.int64)), found, counts
 
+    # ---- changes
+
     def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
         """Add documents; if an id exists already, "raise" or "replace" the old document."""
         names, documents, replaced = chosen(self._known, names, documents, on_known)
         self.insert(names, documents, replaced)
         self.tidy()
+
+    def insert(self, names: list[Any], documents: Documents, replaced: Mapping[Any, int]) -> None:
+        """Add documents behind the last one; those of the numbers in `replaced` are gone then."""
+        kernel = self.kernel
+        self.reserve(documents.n, documents.words)
+        first = kernel.n
+        for start, stop in batches(documents.n, max(LINKS // self.settings.params.bands, 1)):
+            kernel.append(
+                documents.signatures, documents.contents, documents.offsets, start, stop
+            )  # fmt: skip
+        self._show(first, names, replaced)
 
     def add_unique(
         self, names: list[Any], documents: Documents, max_candidates: int
@@ -61,28 +236,46 @@ class Memory(Tables):
         self.tidy()
         return fresh.astype(np.bool_)
 
+    def insert_unique(
+        self, names: list[Any], documents: Documents, max_candidates: int
+    ) -> NDArray[np.uint8]:
+        """Add the documents that are like none, in order; return which are, uint8 (n,).
+
+        2: like none of those that could be compared, which were not all candidates.
+        """
+        kernel, settings = self.kernel, self.settings
+        fresh = np.zeros(documents.n, np.uint8)
+        own = kernel.n
+        reader = self._threads.reader()
+        for start, stop in batches(documents.n, BLOCK):
+            self.reserve(stop - start, documents.words_of(start, stop))
+            self._wasted += kernel.insert_unique(
+                documents.signatures, documents.contents, documents.offsets, start, stop, own,
+                settings.verify, settings.threshold, min(max_candidates, MAX_DOCUMENTS), fresh,
+                reader,
+            )  # fmt: skip
+        self._threads.put_back(reader)
+        new = [name for name, is_new in zip(names, fresh, strict=True) if is_new]
+        self._show(own, new, {}, limited=int((fresh == 2).sum()))
+        return fresh
+
     def discard(self, name: Hashable) -> bool:
         """Remove a document if it exists, and return whether it did."""
         found = self.remove(name)
-        if self.crowded:
-            self.tidy()
+        self.tidy()
         return found
 
-    def settle(self, nested: bool) -> None:
-        """Complete a compaction that an earlier call could not complete."""
-        if self.kernel.unsettled:
-            if self.kernel.changing:
-                raise RuntimeError(
-                    "this process was forked while another thread changed the index: load or "
-                    "build it anew"
-                )
-            self.go_on()
-
-    def tidy(self) -> None:
-        """Drop the removed documents if they cost too much; if memory is short, do it later."""
-        if self.crowded:
-            with suppress(MemoryError):
-                self.compact()
+    def remove(self, name: Hashable) -> bool:
+        """Remove the document of an id if there is one; return whether there was."""
+        self._threads.wait()
+        kernel = self.kernel
+        ids: Ids = kernel.ids
+        number = ids.find(name, kernel.is_live)
+        if number < 0:
+            return False
+        kernel.remove(number)  # it stays in its chains until `compact`
+        ids.forget(name, number)
+        return True
 
     def batch(self) -> AbstractContextManager[None]:
         """Do nothing: changes in memory are visible at once."""
@@ -91,15 +284,85 @@ class Memory(Tables):
     def close(self) -> None:
         """Do nothing."""
 
+    def _known(self, names: list[Any]) -> dict[Any, int]:
+        if not self.kernel.ids.maybe_known(set(names)):
+            return {}
+        numbers = {name: self.find(name) for name in names}
+        return {name: number for name, number in numbers.items() if number >= 0}
+
+    def _show(
+        self, first: int, names: list[Any], replaced: Mapping[Any, int], limited: int = 0
+    ) -> None:
+        """Switch to what was appended from number `first` on."""
+        ids: Ids = self.kernel.ids
+        ids.assign(first, names, replaced)
+        if replaced:
+            self.kernel.switch(first, np.fromiter(replaced.values(), np.int64, len(replaced)))
+            ids.settle(first, replaced)
+        else:
+            self.kernel.switch(first, NOBODY, limited)
+
+    # ---- room, and what removed documents leave behind
+
+    def reserve(self, count: int, words: int) -> None:
+        """Make room for `count` documents with contents of `words`.
+
+        Raises
+        ------
+        ValueError, MemoryError
+            Too many.
+        """
+        self._threads.wait()
+        kernel = self.kernel
+        needed = kernel.n + count
+        if needed > MAX_DOCUMENTS:
+            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents, got {needed:,}")
+        kernel.reserve(count, words, SPARE)
+        band = -1
+        while (band := kernel.crowded_band(band + 1, count, MOST_USED)) >= 0:
+            kernel.resize_table(band, int((kernel.used(band) + count) / USED_WHEN_GROWN) + 2)
+
+    def settle(self, nested: bool) -> None:
+        """Complete a compaction that an earlier call could not complete."""
+        kernel = self.kernel
+        if kernel.unsettled:
+            if kernel.changing:
+                raise RuntimeError(
+                    "this process was forked while another thread changed the index: load or "
+                    "build it anew"
+                )
+            self._end_compaction()
+
+    def tidy(self) -> None:
+        """Drop the removed documents if they cost too much; if memory is short, do it later."""
+        kernel = self.kernel
+        dead, n = kernel.dead, kernel.n
+        if dead and (2 * dead > n or self._wasted > n * self.settings.params.bands):
+            with suppress(MemoryError):
+                self.compact()
+
     def pack(self) -> None:
         """Give back all spare memory."""
         self.compact(USED_WHEN_COMPACT)
 
-    def _known(self, names: list[Any]) -> dict[Any, int]:
-        if not self.maybe_known(set(names)):
-            return {}
-        numbers = {name: self.find(name) for name in names}
-        return {name: number for name, number in numbers.items() if number >= 0}
+    def compact(self, share: float = USED_WHEN_GROWN) -> None:
+        """Drop removed documents and spare room."""
+        self._threads.wait()
+        kernel = self.kernel
+        if kernel.dead:
+            kernel.begin_compact(Ids(self.names()))
+            self._end_compaction()
+        self._wasted = 0
+        kernel.shrink()
+        for band in range(self.settings.params.bands):
+            size = int(kernel.used(band) / share) + 2
+            if size < kernel.slots(band):
+                kernel.resize_table(band, size)
+
+    def _end_compaction(self) -> None:
+        """End a compaction that was interrupted: its documents have other numbers already."""
+        while self.kernel.go_on():
+            pass
 
 
 def in_memory(backend: Backend) -> Memory:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastlsh.index import byte_order
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, settings_of, sizes_of
-from fastlsh.index.memory import StoredIds
+from fastlsh.index.memory import StoredIds, filled_tables, mapped_tables
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import MAGIC, PIECE, START, VERSION, checksum_of, pieces_of
 
@@ -55,9 +55,8 @@ def map_index(
             if checksum_of(pieces_of(arrays[entry.name])) != checksum or padding.any():
                 _refuse(path, f"{entry.name} is damaged")
     ids = _ids_of(header.sizes, arrays)
-    tables = Memory.over(header.settings, header.sizes.slots, arrays, ids)
-    tables.file = os.path.abspath(path)
-    return tables
+    tables = mapped_tables(header.settings, header.sizes.slots, arrays, ids)
+    return Memory(header.settings, tables, os.path.abspath(path))
 
 
 def read_index(
@@ -75,10 +74,9 @@ def read_index(
         swap = byte_order.Swap(header.settings.keeps, stored=True)
 
         def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
-            room = np.empty(PIECE, np.uint8)
             found = 0
             for start in range(0, entry.size, PIECE):
-                piece = room[: min(PIECE, entry.size - start)]
+                piece = np.empty(min(PIECE, entry.size - start), np.uint8)
                 _read_into(path, file, piece)
                 found = crc32(piece.data, found)
                 yield piece
@@ -99,9 +97,11 @@ def read_index(
                     code[place : place + len(piece)] = piece
                     place += len(piece)
 
-        tables = Memory.filled(header.settings, sizes.documents, sizes.words, sizes.slots, arrays())
-    tables.complete(sizes.documents, _ids_of(sizes, ours).copy())
-    return tables
+        tables = filled_tables(
+            header.settings, sizes.documents, sizes.words, sizes.slots, arrays(),
+            lambda: _ids_of(sizes, ours).copy(),
+        )  # fmt: skip
+    return Memory(header.settings, tables)
 
 
 class _Header(NamedTuple):

@@ -9,7 +9,6 @@ from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import parameters_of
 from fastlsh.index.loading import map_index
 from fastlsh.index.memory import Documents
-from fastlsh.index.queries import IndexQueries
 from fastlsh.index.settings import Settings
 from fastlsh.parameters import SearchParams
 
@@ -17,23 +16,11 @@ Recipe = tuple[Callable[..., Backend], tuple[Any, ...]]
 """A function, and the arguments with which it makes a backend again."""
 
 
-def pickled(
-    kind: type[IndexQueries], backend: Backend
-) -> tuple[Callable[..., IndexQueries], tuple[Any, ...]]:
-    """Return how to make an index again: from its documents, or by opening its file or server.
+def recipe_of(backend: Backend) -> Recipe:
+    """Return how to make a backend again: from its documents, or by opening its file or server.
 
     Nothing in it depends on how tables are linked, so that a later version can read it.
     """
-    return _made, (kind, *_recipe_of(backend))
-
-
-def _made(
-    kind: type[IndexQueries], make: Callable[..., Backend], given: tuple[Any, ...]
-) -> IndexQueries:
-    return kind._over(make(*given))
-
-
-def _recipe_of(backend: Backend) -> Recipe:
     settings = backend.settings
     threads = settings.hasher.threads
     expected = {**parameters_of(settings), "shingler": settings.search.shingler}

@@ -8,11 +8,11 @@ from fastlsh.index import redis
 from fastlsh.index.api import Index
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.store import Store
-from fastlsh.io import Decision, journal_path, recover, replacing_together
+from fastlsh.io import Decision, Replacements, journal_path, recover, replacing_together
 
 
 @contextmanager
-def published(index: Index, change: Callable[[], object]) -> Iterator[None]:
+def published(index: Index, change: Callable[[], object]) -> Iterator[Replacements]:
     """Write outputs, which appear together with a change of an index: all of it or nothing.
 
     The index notes the journal of the outputs in the same transaction. If the process ends before
@@ -24,6 +24,11 @@ def published(index: Index, change: Callable[[], object]) -> Iterator[None]:
         ValueError if it is in memory.
     change
         Changes the index, when all outputs that were written in the body are complete.
+
+    Yields
+    ------
+    Replacements
+        With which the outputs are written.
     """
     store = _store_of(index)
     folders: list[str] = []
@@ -35,8 +40,8 @@ def published(index: Index, change: Callable[[], object]) -> Iterator[None]:
             store.note_outputs([(folder, run)] if run else [])
 
     try:
-        with replacing_together(Decision(shown(store.location), decide)):
-            yield
+        with replacing_together(Decision(shown(store.location), decide)) as together:
+            yield together
     except BaseException as error:
         # An interrupt may come right after the change. A server that is gone may still make it.
         if folders and not isinstance(error, ConnectionError):

@@ -1,6 +1,6 @@
 """How an index signs, bands and verifies."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,6 +40,11 @@ class Settings:
         if self.search.verify != "exact":
             return ""
         return TEXTS if self.search.shingler.tokenizer is None else SETS
+
+    @cached_property
+    def unverified(self) -> "Settings":
+        """The same settings, by which everything that shares a bucket is found."""
+        return replace(self, search=replace(self.search, verify="none"))
 
     @property
     def threshold(self) -> float:

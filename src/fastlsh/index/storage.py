@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from fastlsh._version import __version__
 from fastlsh.index.byte_order import Swap
+from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, parameters_of
-from fastlsh.index.memory import StoredIds, Tables
+from fastlsh.index.memory import StoredIds
 
 MAGIC = b"\x89fastlsh"
 VERSION = 1
@@ -25,7 +26,7 @@ PIECE = 1 << 20
 """Bytes that are checked, read or written at a time."""
 
 
-def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) -> None:
+def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) -> None:
     """Write an index without removed documents beside `path`, and then rename it."""
     from fastlsh.io import open_output, replacing  # a third of the time of `import fastlsh`
 
@@ -60,8 +61,8 @@ def write_index(path: str | os.PathLike[str], tables: Tables, ids: StoredIds) ->
             file.write(bytes(-entry.size % ALIGNED))
 
 
-def _saved(tables: Tables, ids: StoredIds, name: str) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes of an array in pieces; each is gone when the next one comes."""
+def _saved(tables: Memory, ids: StoredIds, name: str) -> Iterator[NDArray[np.uint8]]:
+    """Yield the bytes of an array in pieces."""
     own: dict[str, NDArray[Any] | None] = {
         "id_bytes": ids.data, "id_table": ids.table, "id_offsets": ids.offsets,
     }  # fmt: skip

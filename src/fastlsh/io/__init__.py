@@ -29,7 +29,13 @@ from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.places import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.reading import Room, read, read_files
 from fastlsh.io.recovery import recover, recover_outputs
-from fastlsh.io.replacement import Decision, Replacements, replacing, replacing_together
+from fastlsh.io.replacement import (
+    Decision,
+    Replacements,
+    joined,
+    replacing,
+    replacing_together,
+)
 from fastlsh.io.rows import check_rows_output, write_rows
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -80,6 +86,7 @@ __all__ = [
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
+    "joined",
     "journal_path",
     "largest_batch",
     "open_output",

@@ -90,7 +90,7 @@ def spooled_inputs(
     *,
     twice: bool,
     is_enough: Callable[[str], bool] | None = None,
-) -> Iterator[None]:
+) -> Iterator[list[str]]:
     """Copy those inputs that are pipes and must be read more than once to temporary files.
 
     Parameters
@@ -105,6 +105,11 @@ def spooled_inputs(
         Whether all of them are read again; tables, and what is given twice, are in any case.
     is_enough : callable, optional
         Whether what has been copied of a pipe is all that will be read of it.
+
+    Yields
+    ------
+    list of str
+        The inputs; those that are copied know where.
     """
     piped = [path for path in inputs if not places.is_remote(path) and places.is_piped(path)]
     forced = kind_of_name(kind)
@@ -113,8 +118,8 @@ def spooled_inputs(
         for path in piped
         if twice or piped.count(path) > 1 or (forced[0] or split_suffix(path)[0]) in COLUMNAR
     ]
-    with places.spooled(again, tell, is_enough):
-        yield
+    with places.spooled(again, tell, is_enough) as copied:
+        yield [copied.get(path, path) for path in inputs]
 
 
 def resolve(inputs: Paths) -> Iterator[tuple[str, bool]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastlsh.io.batches import BatchWriter, Columns, remade
 from fastlsh.io.errors import codec, pyarrow
-from fastlsh.io.replacement import replacing
+from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import descriptor, is_written_in_place
 
 
@@ -77,9 +77,11 @@ def nameless_file(beside: str) -> Any:
     return tempfile.TemporaryFile(dir=folder)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as UTF-8, whole or not at all."""
-    with replacing(path) as name, open_output(name, None) as file:
+def write_text(
+    path: str | os.PathLike[str], text: str, together: Replacements | None = None
+) -> None:
+    """Write a text as UTF-8, whole or not at all; `together` is as for `replacing`."""
+    with replacing(path, together) as name, open_output(name, None) as file:
         file.write(text.encode())
 
 

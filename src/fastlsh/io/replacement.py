@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import NamedTuple
 
 from fastlsh.io import places
@@ -33,17 +32,21 @@ class Decision(NamedTuple):
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
+def replacing(
+    path: str | os.PathLike[str], together: "Replacements | None" = None
+) -> Iterator[str]:
     """Give the name of a temporary file that becomes `path` if all goes well.
 
     A file that is replaced leaves its mode to the new one; where there was none, the mode is the
-    usual one. Inside `replacing_together`, it appears with the others.
+    usual one.
 
     Parameters
     ----------
     path : path
         The output; a symbolic link is followed. What `is_written_in_place` has no other name. Of
         a URL, the temporary file is on this machine and is sent when it is whole.
+    together : Replacements, optional
+        It appears with these; by default alone, at the end of the block.
 
     Yields
     ------
@@ -55,7 +58,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[str]:
     OSError
         With the name of the output, if it cannot be written.
     """
-    with replacing_together() as together, together.file(path) as temporary:
+    with joined(together) as files, files.file(path) as temporary:
         yield temporary
 
 
@@ -211,7 +214,7 @@ def replacing_together(decision: Decision | None = None) -> Iterator[Replacement
     end the files of this machine are renamed one after the other, without
     being interrupted; objects behind URLs are completed just before. What a kill leaves is
     completed, or removed, by `recover_outputs`, and so is what is left by an error between two
-    renames. Nested calls join the outer one.
+    renames.
 
     Parameters
     ----------
@@ -223,23 +226,18 @@ def replacing_together(decision: Decision | None = None) -> Iterator[Replacement
     ------
     Replacements
     """
-    outer = _OUTER.get()
-    if outer is not None:
-        yield outer
-        return
     together = Replacements(decision)
-    token = _OUTER.set(together)
     try:
         yield together
         together.commit()
     except BaseException:  # an interrupt too leaves nothing behind
         together.undo()
         raise
-    finally:
-        _OUTER.reset(token)
 
 
-_OUTER: ContextVar[Replacements | None] = ContextVar("fastlsh_outputs", default=None)
+def joined(together: Replacements | None) -> AbstractContextManager[Replacements]:
+    """Return `together`, or else new ones whose files appear at the end of the block."""
+    return replacing_together() if together is None else nullcontext(together)
 
 
 def _location(path: str) -> str:

@@ -21,7 +21,7 @@ from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, Part
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Paths, expand
-from fastlsh.io.replacement import replacing_together
+from fastlsh.io.replacement import Replacements, joined
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.parallel import background_writer, ordered_map, thread_count
@@ -83,6 +83,7 @@ def write_rows(
     texts: NewTexts | None = None,
     threads: int | None = None,
     progress: ProgressOption | None = None,
+    together: Replacements | None = None,
 ) -> None:
     """Write the rows of the documents in `kept`, read again from the inputs.
 
@@ -110,6 +111,8 @@ def write_rows(
         As for `read`.
     progress : callable, optional
         As for `read`, with ("writing", bytes of the inputs done, bytes in all).
+    together : Replacements, optional
+        As for `replacing`.
 
     Raises
     ------
@@ -127,17 +130,17 @@ def write_rows(
     threads = thread_count(threads)
     with (
         closing(ordered_map(_read_again(jobs), _piece, threads)) as pieces,
-        replacing_together() as together,
+        joined(together) as files,
     ):
         for job in jobs:
             if not job.parts[0].is_read:  # because of a limit
                 continue
             if job.output.format == "txt" and not job.kept.any():
-                together.absent(job.output.path)
+                files.absent(job.output.path)
                 continue
             first = job.parts[0]
             with (
-                together.file(job.output.path, folders=folders, last=True) as temporary,
+                files.file(job.output.path, folders=folders, last=True) as temporary,
                 output_writer(temporary, job.output, first.source, first.head) as writer,
                 background_writer(threads if job.blocks > 1 else 1) as soon,
             ):

@@ -17,7 +17,7 @@ from fastlsh.io.errors import naming_output, pyarrow
 from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.places import STANDARD
-from fastlsh.io.replacement import replacing
+from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.table_columns import Lookup, StoredValues, Values
 
@@ -55,7 +55,11 @@ def table_format(path: str | os.PathLike[str]) -> tuple[str, str | None]:
     return kind, compression
 
 
-def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any]) -> None:
+def write_table(
+    path: str | os.PathLike[str] | None,
+    columns: Mapping[str, Any],
+    together: Replacements | None = None,
+) -> None:
     r"""Write columns of equal length in blocks, so that they may be made as they are sliced.
 
     In TSV and CSV, numbers with a fraction have 6 decimals, and truth values are ``true`` and
@@ -69,6 +73,8 @@ def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any])
         See `table_format`; None is TSV on the standard output.
     columns : mapping of str to list, numpy.ndarray or Lookup
         The names and the values.
+    together : Replacements, optional
+        As for `replacing`.
 
     Raises
     ------
@@ -80,7 +86,7 @@ def write_table(path: str | os.PathLike[str] | None, columns: Mapping[str, Any])
             stream.writelines(_encoded("tsv", columns))
         return
     kind, compression = table_format(path)
-    with replacing(path) as temporary:
+    with replacing(path, together) as temporary:
         if kind == "parquet":
             _write_parquet(temporary, columns)
             return

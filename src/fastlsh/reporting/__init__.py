@@ -1,18 +1,19 @@
 """What a deduplication did, as one page."""
 
 from fastlsh.reporting.counts import RunCounts
-from fastlsh.reporting.lines import LineRun, line_run, report_lines
+from fastlsh.reporting.lines import LineRun, line_run, lines_page
 from fastlsh.reporting.repeated import Passage, removals
-from fastlsh.reporting.write import check_report, report, report_largest_clusters
+from fastlsh.reporting.write import check_report, largest_clusters_page, report, report_page
 
 __all__ = [
     "LineRun",
     "Passage",
     "RunCounts",
     "check_report",
+    "largest_clusters_page",
     "line_run",
+    "lines_page",
     "removals",
     "report",
-    "report_largest_clusters",
-    "report_lines",
+    "report_page",
 ]

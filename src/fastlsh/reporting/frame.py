@@ -1,10 +1,8 @@
 """The frame of a report: heading, summary, notes, sections."""
 
-import os
 from collections.abc import Mapping, Sequence
 
 from fastlsh.html import described, escaped, shortened, whole_page
-from fastlsh.io import replacing
 from fastlsh.reporting.style import PAGE
 
 MOST_TITLE = 200
@@ -13,18 +11,17 @@ MOST_NOTE, MOST_LABEL = 2000, 80
 """Characters of a note, and of what it or a stage is called."""
 
 
-def write_page(
-    path: str | os.PathLike[str],
+def page(
     title: str,
     summary: str,
     notes: Mapping[str, str],
     parts: Sequence[tuple[str, str]],
-) -> None:
-    """Write a page.
+) -> str:
+    """Return a page.
 
     Parameters
     ----------
-    path, title, notes
+    title, notes
         As `fastlsh.report` takes them.
     summary
         HTML below the heading.
@@ -39,8 +36,7 @@ def write_page(
         (bounded(label, MOST_LABEL), bounded(text, MOST_NOTE)) for label, text in notes.items()
     )
     body = f"<h1><bdi>{escaped(title)}</bdi></h1>\n{summary}\n{listed}\n{sections}"
-    with replacing(path) as name, open(name, "w", encoding="utf-8", newline="\n") as file:
-        file.write(whole_page(title, PAGE, body))
+    return whole_page(title, PAGE, body)
 
 
 def bounded(text: str, most: int) -> str:

@@ -1,6 +1,5 @@
 """The page about a removal of repeated lines or paragraphs."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from fastlsh.html import described
 from fastlsh.reporting import sections
 from fastlsh.reporting.charts import bars
 from fastlsh.reporting.documents import check_collections
-from fastlsh.reporting.frame import write_page
+from fastlsh.reporting.frame import page
 from fastlsh.reporting.repeated import Passage, Removals, removals, shown
 from fastlsh.results import LineDeduplication
 from fastlsh.texts import pieces_of, plain_strings
@@ -120,14 +119,13 @@ def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:
     return numbers
 
 
-def report_lines(
+def lines_page(
     run: LineRun,
-    path: str | os.PathLike[str],
     title: str,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
-) -> None:
-    """Write the page; the arguments are those of `fastlsh.report`."""
+) -> str:
+    """Return the page; the arguments are those of `fastlsh.report`."""
     piece = run.by.capitalize()
     parts = [
         (f"{piece}s removed most often", shown(run.removals, run.by, run.options["shingler"])),
@@ -136,7 +134,7 @@ def report_lines(
         ("Parameters", _parameters(run)),
         ("Time", sections.times(seconds)),
     ]
-    write_page(path, title, _summary(run), notes, parts)
+    return page(title, _summary(run), notes, parts)
 
 
 def _summary(run: LineRun) -> str:

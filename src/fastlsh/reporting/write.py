@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fastlsh.io import InputError, check_target
+from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import Clusters, largest
 from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.documents import Documents, check_collections
-from fastlsh.reporting.frame import write_page
-from fastlsh.reporting.lines import line_run, report_lines
+from fastlsh.reporting.frame import page
+from fastlsh.reporting.lines import line_run, lines_page
 from fastlsh.results import Deduplication, LineDeduplication
 from fastlsh.texts import Shingler
 
@@ -74,10 +74,24 @@ def report(
     characters of the other one. The same arguments give the same bytes.
     """
     check_report(path)
+    text = report_page(result, texts, against, ids, against_ids, title, notes or {}, seconds)
+    write_text(path, text)
+
+
+def report_page(
+    result: Deduplication | LineDeduplication,
+    texts: Iterable[Any],
+    against: Iterable[Any] | None,
+    ids: Sequence[Any] | None,
+    against_ids: Sequence[Any] | None,
+    title: str,
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float] | None,
+) -> str:
+    """Return the page that `report` writes; the arguments are its."""
     if isinstance(result, LineDeduplication):
         run = line_run(result, texts, against, ids, against_ids)
-        report_lines(run, path, title, notes or {}, seconds or {})
-        return
+        return lines_page(run, title, notes, seconds or {})
     shingler = result.options.get("shingler") or Shingler()
     ids = result.ids if ids is None else ids
     against_ids = result.against_ids if against_ids is None else against_ids
@@ -97,21 +111,20 @@ def report(
     ]
     seconds = result.seconds if seconds is None else seconds
     parts = _parts(result, clusters, documents, counts, others, seconds)
-    write_page(path, title, sections.summary(counts, result.measure), notes or {}, parts)
+    return page(title, sections.summary(counts, result.measure), notes, parts)
 
 
-def report_largest_clusters(
+def largest_clusters_page(
     result: Deduplication,
     texts: Sequence[str],
     counts: RunCounts,
-    path: str | os.PathLike[str],
     *,
     ids: Sequence[Any],
     title: str,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
-) -> None:
-    """Write the page of `report` about a run of which only the largest clusters are at hand.
+) -> str:
+    """Return the page of `report` about a run of which only the largest clusters are at hand.
 
     Parameters
     ----------
@@ -119,10 +132,9 @@ def report_largest_clusters(
         Of the documents of these clusters.
     counts
         Of the run.
-    path, title, notes, seconds
+    title, notes, seconds
         As for `report`.
     """
-    check_report(path)
     documents = Documents(texts, None, ids, None, result.options["shingler"])
     others = [
         (
@@ -132,7 +144,7 @@ def report_largest_clusters(
         ("Empty documents", sections.empty_ones(counts.empty)),
     ]
     parts = _parts(result, Clusters(result), documents, counts, others, seconds)
-    write_page(path, title, sections.summary(counts, result.measure), notes, parts)
+    return page(title, sections.summary(counts, result.measure), notes, parts)
 
 
 def check_report(path: str | os.PathLike[str]) -> None:

@@ -24,7 +24,7 @@ from fastlsh.files.disk.gather import (
     has_gathered,
     stored_ids,
 )
-from fastlsh.files.disk.largest import report_largest
+from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import finished_runs
@@ -38,6 +38,7 @@ from fastlsh.io import (
     pair_columns,
     proof_columns,
     write_table,
+    write_text,
 )
 from fastlsh.parallel import Stopwatch, amount
 
@@ -86,24 +87,26 @@ def run_deduplication(
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids = stored_ids(job, summary)
-            with writing_outputs(job, targets, kept, summary.n_against):
+            with writing_outputs(job, targets, kept, summary.n_against) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
                         ids, *_columns(proofs), job.params.measure,
                         against=proofs["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
-                    write_table(targets.removed, columns)
+                    write_table(targets.removed, columns, together)
                 if targets.clusters is not None:
                     number, cluster = clusters_of(proofs, summary.n_against)
-                    write_table(targets.clusters, cluster_columns(ids, number, cluster))
+                    columns = cluster_columns(ids, number, cluster)
+                    write_table(targets.clusters, columns, together)
                 limited = limited_documents(job, linked)
                 if targets.report is not None:
                     decided: dict[str, Any] = {"max_candidates": max_candidates}
                     if keep is not None:
                         decided["keep"] = keep
-                    report_largest(
-                        job, summary, proofs, ids, limited, decided, targets.report, notes, clock
-                    )
+                    page = largest_page(
+                        job, summary, proofs, ids, limited, decided, notes, clock
+                    )  # fmt: skip
+                    write_text(targets.report, page, together)
         return Deduplicated(summary, len(proofs), limited)
 
 

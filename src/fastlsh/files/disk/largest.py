@@ -11,25 +11,24 @@ from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.run.job import Job
-from fastlsh.reporting import RunCounts, report_largest_clusters
+from fastlsh.reporting import RunCounts, largest_clusters_page
 from fastlsh.results import Deduplication
 
 MOST = 5_000
 """Documents that the page is about."""
 
 
-def report_largest(
+def largest_page(
     job: Job,
     summary: Summary,
     proofs: NDArray[Any],
     ids: StoredIds,
     limited: int,
     decided: Mapping[str, Any],
-    path: str,
     notes: Mapping[str, str],
     seconds: Mapping[str, float],
-) -> None:
-    """Write a page about as many of the largest clusters as have about 5,000 documents.
+) -> str:
+    """Return a page about as many of the largest clusters as have about 5,000 documents.
 
     Its counts are those of all documents. `decided` has the parameters of the decisions: ``keep``
     and ``max_candidates``.
@@ -57,11 +56,10 @@ def report_largest(
         np.unique(right, return_counts=True)[1], limited, summary.empty,
     )  # fmt: skip
     shown = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
-    report_largest_clusters(
+    return largest_clusters_page(
         result,
         texts_in_company(job, numbers),
         counts,
-        path,
         ids=ids.take(numbers),
         title=f"Deduplication of {documents:,} documents",
         notes={"texts shown": shown, **notes},

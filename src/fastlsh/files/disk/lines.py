@@ -13,11 +13,11 @@ from fastlsh.files.disk.gather import FOLDER, stored_ids
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import run_name, runs_of_inputs
 from fastlsh.files.disk.write import writing_outputs
-from fastlsh.files.line_pages import line_run_on_disk, report_removal
+from fastlsh.files.line_pages import line_run_on_disk, removal_page
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.io import Lookup, span_columns, write_table
+from fastlsh.io import Lookup, span_columns, write_table, write_text
 from fastlsh.parallel import Stopwatch
 
 
@@ -60,19 +60,20 @@ def run_on_disk(
             begin, end = _places(job, proofs["left"])
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked)
-            with writing_outputs(job, targets, kept, summary.n_against, drop_empty):
+            with writing_outputs(job, targets, kept, summary.n_against, drop_empty) as together:
                 if targets.removed is not None:
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
                         proofs["similarity"],
                         against=proofs["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
-                    write_table(targets.removed, columns)
+                    write_table(targets.removed, columns, together)
                 if targets.report is not None:
                     outcome = {"characters": characters, "limited": limited}
                     outcome["max_candidates"] = max_candidates
                     run = line_run_on_disk(job, summary, proofs, ids, counts, outcome)
-                    report_removal(run, summary.skipped, targets.report, notes, clock)
+                    page = removal_page(run, summary.skipped, notes, clock)
+                    write_text(targets.report, page, together)
         return Found(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,

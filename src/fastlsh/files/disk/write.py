@@ -15,7 +15,9 @@ from fastlsh.files.run.job import Job
 from fastlsh.io import (
     ByteProgress,
     Output,
+    Replacements,
     exists,
+    joined,
     output_piece,
     output_writer,
     replacing_together,
@@ -31,22 +33,27 @@ _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 @contextmanager
 def writing_outputs(
     job: Job, targets: OutputPlan, kept: NDArray[np.bool_], n_against: int, drop_empty: bool = False
-) -> Iterator[None]:
-    """Write the kept rows; the caller writes the tables inside.
+) -> Iterator[Replacements]:
+    """Write the kept rows; the caller writes the tables inside, together with what is yielded.
 
     One output appears together with them. Those of a directory come behind, some together: there
     may be very many. The parameters and errors are those of `write_outputs`.
     """
-    with replacing_together():
-        yield
+    with replacing_together() as together:
+        yield together
         if not targets.folders:
-            write_outputs(job, targets, kept, n_against, drop_empty)
+            write_outputs(job, targets, kept, n_against, drop_empty, together)
     if targets.folders:
         write_outputs(job, targets, kept, n_against, drop_empty)
 
 
 def write_outputs(
-    job: Job, targets: OutputPlan, kept: NDArray[np.bool_], n_against: int, drop_empty: bool = False
+    job: Job,
+    targets: OutputPlan,
+    kept: NDArray[np.bool_],
+    n_against: int,
+    drop_empty: bool = False,
+    together: Replacements | None = None,
 ) -> None:
     """Write the kept rows; what a run before has completed is not written again.
 
@@ -60,6 +67,8 @@ def write_outputs(
         How many documents are of `against`.
     drop_empty
         Where documents are cut into pieces: whether rows go of which nothing is left.
+    together
+        The outputs appear with these; by default, some together.
 
     Raises
     ------
@@ -84,10 +93,10 @@ def write_outputs(
         waiting.append((output, records))
         size += sum(record.place.stop - record.place.start for _, record in records)
         if len(waiting) >= _OUTPUTS or size >= _BYTES:
-            _write_together(job, targets, waiting, kept, drop_empty, tell)
+            _write_together(job, targets, waiting, kept, drop_empty, tell, together)
             waiting, size = [], 0
     if waiting:
-        _write_together(job, targets, waiting, kept, drop_empty, tell)
+        _write_together(job, targets, waiting, kept, drop_empty, tell, together)
     tell.end()
 
 
@@ -98,8 +107,9 @@ def _write_together(
     kept: NDArray[np.bool_],
     drop_empty: bool,
     tell: ByteProgress,
+    together: Replacements | None,
 ) -> None:
-    with replacing_together() as together:
+    with joined(together) as files:
         for output, records in outputs:
             flags = [kept[first : first + record.documents] for first, record in records]
             any_kept = any(flag.any() for flag in flags)
@@ -107,9 +117,9 @@ def _write_together(
                 good = not any(record.bad for _, record in records)  # of a .txt: its only row
                 any_kept = good and (any_kept or not drop_empty or not any(map(len, flags)))
             if output.format == "txt" and not any_kept:
-                together.absent(output.path)
+                files.absent(output.path)
                 continue
-            with together.file(output.path, folders=targets.folders, last=True) as temporary:
+            with files.file(output.path, folders=targets.folders, last=True) as temporary:
                 _write(job, temporary, output, records, kept, drop_empty, tell)
     if targets.folders:  # one file appears with the tables, later
         number = len(_numbers(job))

@@ -19,9 +19,10 @@ from fastlsh.io import (
     replacing_together,
     write_rows,
     write_table,
+    write_text,
 )
 from fastlsh.parallel import RunOptions, Stopwatch
-from fastlsh.reporting import report as write_report
+from fastlsh.reporting import report_page
 from fastlsh.results import Deduplication, Pairs
 from fastlsh.search import deduplicate_texts, pairs_of_texts
 
@@ -59,19 +60,24 @@ def run_deduplication(
         collection.texts, request.search, request.run, against=others.texts, keep=keep,
         priority=collection.priority, max_candidates=max_candidates,
     )  # fmt: skip
-    with replacing_together():
+    with replacing_together() as together:
         with clock("writing"):
             if targets.removed is not None:
                 outside = None
                 if request.against:
                     outside = result.against_index[result.removed] >= 0
-                write_table(targets.removed, _proofs(result, collection, others, outside))
+                proofs = _proofs(result, collection, others, outside)
+                write_table(targets.removed, proofs, together)
             if targets.clusters is not None:
-                write_table(targets.clusters, _clusters(result, collection))
-            write_rows(collection, result.kept, targets.output, convert=targets.convert, **how)
+                write_table(targets.clusters, _clusters(result, collection), together)
+            write_rows(
+                collection, result.kept, targets.output, convert=targets.convert,
+                together=together, **how,
+            )  # fmt: skip
         if targets.report is not None:
             seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
-            _report(result, collection, others, targets.report, notes, seconds)
+            page = _page(result, collection, others, notes, seconds)
+            write_text(targets.report, page, together)
     clock.update(result.seconds)
     return result, collection, others
 
@@ -173,26 +179,24 @@ def _clusters(result: Deduplication, collection: Collection) -> dict[str, Any]:
     return cluster_columns(collection.ids, members, np.repeat(np.arange(len(clusters)), sizes))
 
 
-def _report(
+def _page(
     result: Deduplication,
     collection: Collection,
     against: Collection,
-    path: str,
     lines: Mapping[str, str],
     seconds: Mapping[str, float],
-) -> None:
+) -> str:
     bad = left_out(collection.skipped + against.skipped)
     before = {
         name: lines[name] for name in ("input", "limit", "reference collection") if name in lines
     }
-    write_report(
+    return report_page(
         result,
         collection.texts,
-        path,
-        against=against.texts,
-        ids=collection.ids,
-        against_ids=against.ids,
-        title=f"Deduplication of {len(collection):,} documents",
-        notes={**before, **bad, **lines},
-        seconds=seconds,
+        against.texts,
+        collection.ids,
+        against.ids,
+        f"Deduplication of {len(collection):,} documents",
+        {**before, **bad, **lines},
+        seconds,
     )

@@ -7,12 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.files.cutting import Cutting
-from fastlsh.files.line_pages import report_removal
+from fastlsh.files.line_pages import removal_page
 from fastlsh.files.memory.documents import read_both, threads_and_progress, with_against
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Request
-from fastlsh.io import Collection, Lookup, replacing_together, span_columns, write_rows, write_table
+from fastlsh.io import (
+    Collection,
+    Lookup,
+    replacing_together,
+    span_columns,
+    write_rows,
+    write_table,
+    write_text,
+)
 from fastlsh.parallel import Stopwatch
 from fastlsh.reporting import line_run
 from fastlsh.results import LineDeduplication
@@ -52,11 +60,12 @@ def run_in_memory(
     kept = np.ones(len(collection), np.bool_)
     if drop_empty:
         kept[result.emptied] = False
-    with replacing_together():
+    with replacing_together() as together:
         with clock("writing"):
             if targets.removed is not None:
                 outside = result.against_document >= 0 if request.against else None
-                write_table(targets.removed, _spans(result, collection, others, outside))
+                spans = _spans(result, collection, others, outside)
+                write_table(targets.removed, spans, together)
             changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
             write_rows(
                 collection,
@@ -64,12 +73,13 @@ def run_in_memory(
                 targets.output,
                 convert=targets.convert,
                 texts=changed,
+                together=together,
                 **threads_and_progress(request.run),
             )
         if targets.report is not None:
             run = line_run(result, texts, others.texts, collection.ids, others.ids)
             skipped = collection.skipped + others.skipped
-            report_removal(run, skipped, targets.report, notes, clock)
+            write_text(targets.report, removal_page(run, skipped, notes, clock), together)
     return Found(result, collection, others, int(kept.sum()))
 
 

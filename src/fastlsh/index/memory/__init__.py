@@ -1,21 +1,31 @@
-"""An index in memory: documents by number, their tables, and their ids."""
+"""What the index in memory consists of: documents, their ids, arrays of tables, queries."""
 
-from fastlsh.index.memory.documents import Documents, joined_documents, read_documents
+from fastlsh.index.memory.arrays import (
+    Bytes,
+    array_pieces,
+    filled_tables,
+    mapped_tables,
+    new_tables,
+)
+from fastlsh.index.memory.documents import Documents, check_contents, joined_documents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.packed_texts import PackedTexts, packed
+from fastlsh.index.memory.queries import QueryThreads
 from fastlsh.index.memory.stored_ids import KINDS, StoredIds
-from fastlsh.index.memory.tables import SPARE, USED_WHEN_COMPACT, Tables
 
 __all__ = [
     "KINDS",
-    "SPARE",
-    "USED_WHEN_COMPACT",
+    "Bytes",
     "Documents",
     "Ids",
     "PackedTexts",
+    "QueryThreads",
     "StoredIds",
-    "Tables",
+    "array_pieces",
+    "check_contents",
+    "filled_tables",
     "joined_documents",
+    "mapped_tables",
+    "new_tables",
     "packed",
-    "read_documents",
 ]

@@ -1,17 +1,11 @@
-"""What is put into an index or asked of it: signatures, and what exact verification needs."""
+"""Documents as the tables of an index take them: signatures, and what exact verification needs."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import check_signatures
-from fastlsh.index.memory.packed_texts import packed
-from fastlsh.index.settings import SETS, TEXTS, Settings
-from fastlsh.parallel import RunOptions
-from fastlsh.sets import all_sets, offsets_of, places_of
-from fastlsh.signatures import MinHasher
-from fastlsh.texts import Texts, as_texts
+from fastlsh.sets import offsets_of, places_of
 
 
 class Documents(NamedTuple):
@@ -71,80 +65,6 @@ def joined_documents(some: list[Documents]) -> Documents:
     contents = [documents.contents for documents in some if documents.contents is not None]
     size = [np.diff(documents.offsets) for documents in some if documents.offsets is not None]
     return Documents(signatures, np.concatenate(contents), offsets_of(np.concatenate(size)))
-
-
-def read_documents(
-    settings: Settings, texts: Any, signatures: Any, *, one: bool = False
-) -> Documents:
-    """Check and prepare what a caller gave: texts or signatures, or both.
-
-    Parameters
-    ----------
-    settings
-        How texts are signed, which num_perm signatures must have, and whether texts are needed.
-    texts, signatures
-        A collection of texts, or uint32 (n, num_perm); both for exact verification without
-        signing again.
-    one
-        The caller takes a single text, or one signature, uint32 (num_perm,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        None is given, or what is given does not suit.
-    """
-    text, signature = ("text", "signature") if one else ("texts", "signatures")
-    if texts is None and signatures is None:
-        raise TypeError(f"give either {text} or {signature}, got neither")
-    if texts is None and settings.keeps:
-        raise ValueError(
-            f'verify="exact" compares texts: give {text}, too, not {signature} alone, or make the '
-            'index with verify="signature"'
-        )
-    if texts is not None and signatures is not None and not settings.keeps:
-        raise TypeError(f"give either {text} or {signature}, got both")
-    ready = None if signatures is None else _checked(settings.hasher, signatures, signature, one)
-    if texts is None:
-        assert ready is not None
-        return Documents(ready)
-    return _from_texts(settings, as_texts([texts] if one else texts), ready, text)
-
-
-def _checked(hasher: MinHasher, signatures: Any, name: str, one: bool) -> NDArray[np.uint32]:
-    if one:
-        if not isinstance(signatures, np.ndarray) or signatures.ndim != 1:
-            raise TypeError(
-                f"signature must be an array of uint32 of shape ({hasher.num_perm},), "
-                f"got {_described(signatures)}"
-            )
-        signatures = signatures[None, :]
-    signatures = check_signatures(signatures)
-    if signatures.shape[1] != hasher.num_perm:
-        raise ValueError(
-            f"{name} must have num_perm={hasher.num_perm} values, got {signatures.shape[1]}"
-        )
-    return signatures  # type: ignore[no-any-return]
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return type(value).__name__
-
-
-def _from_texts(
-    settings: Settings, texts: Texts, ready: NDArray[np.uint32] | None, name: str
-) -> Documents:
-    hasher = settings.hasher
-    if ready is not None and len(ready) != len(texts):
-        raise ValueError(f"{len(ready)} signatures for {len(texts)} {name}")
-    signatures = hasher.sign(texts) if ready is None else ready
-    if settings.keeps == TEXTS:
-        return Documents(signatures, *packed(texts, hasher.shingler, hasher.threads))
-    if settings.keeps == SETS:
-        hashes, size = all_sets(texts, hasher.shingler, RunOptions.of(hasher.threads))
-        return Documents(signatures, hashes, offsets_of(size))
-    return Documents(signatures)
 
 
 def check_contents(

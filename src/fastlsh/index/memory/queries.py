@@ -1,46 +1,44 @@
-"""Asking the tables of an index, on several threads."""
+"""Querying the tables of an index on several threads."""
 
 from threading import Thread, current_thread
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import BandTables, TextReader
-from fastlsh.index.memory.contents import Contents
 from fastlsh.index.memory.documents import Documents
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.parallel import batches, run, wait_for
 
-QUESTIONS = 4096
-"""Asked by one thread at a time."""
+QUERIES = 4096
+"""Answered by one thread at a time."""
 
 
-class QueryableTables(Contents):
-    """Tables that can be asked."""
+class QueryThreads:
+    """The threads that query tables, those that an interrupt has left behind, and their readers."""
 
-    def __init__(self, settings: Settings, kernel: BandTables) -> None:
-        super().__init__(settings, kernel)
-        self._wasted = 0
-        """How many removed documents questions have met."""
-        self._helpers: set[Thread] = set()
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._left: set[Thread] = set()
         self._readers: list[TextReader] = []  # that nobody uses now
 
     def reader(self) -> TextReader | None:
         """Return what reads the texts, for one thread; None where none are kept."""
-        if self.settings.keeps != TEXTS:
+        if self._settings.keeps != TEXTS:
             return None
         try:
             return self._readers.pop()
         except IndexError:
-            return TextReader(*self.settings.search.shingler.hashing)
+            return TextReader(*self._settings.search.shingler.hashing)
 
     def put_back(self, reader: TextReader | None) -> None:
         """Keep a reader for the next call."""
         if reader is not None:
             self._readers.append(reader)
 
-    def query(self, documents: Documents, limit: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def query(
+        self, kernel: BandTables, documents: Documents, limit: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
         """Find the answers to all documents.
 
         Returns
@@ -49,18 +47,22 @@ class QueryableTables(Contents):
             float64 (total, 2): similarity and number of each answer, document by document.
         counts
             int64 (m,): answers of each document.
+        wasted
+            How many removed documents were met.
         """
-        counts = np.zeros(documents.n, np.int64)
+        n = documents.n
+        counts = np.zeros(n, np.int64)
         parts: dict[int, NDArray[np.float64]] = {}
-        kernel, dead = self.kernel, []
+        dead: list[int] = []
         halt = np.zeros(1, np.uint8)
         caller = current_thread()
         helpers: set[Thread] = set()
+        verify, threshold = self._settings.verify, self._settings.threshold
 
         def work(first: int, last: int) -> None:
-            if documents.n > QUESTIONS and current_thread() is not caller:
+            if n > QUERIES and current_thread() is not caller:
                 helpers.add(current_thread())
-                self._helpers.add(current_thread())
+                self._left.add(current_thread())
             reader = self.reader()
             room = min(4 * (last - first) + 60, limit * (last - first))
             try:
@@ -68,8 +70,7 @@ class QueryableTables(Contents):
                     out = np.empty((room, 2))
                     stop, end, met = kernel.query(
                         documents.signatures, documents.contents, documents.offsets, first, last,
-                        self.settings.verify, self.settings.threshold, limit, out,
-                        counts[first:last], halt, reader,
+                        verify, threshold, limit, out, counts[first:last], halt, reader,
                     )  # fmt: skip
                     dead.append(met)
                     parts[first] = out[:end]
@@ -81,19 +82,20 @@ class QueryableTables(Contents):
                 raise
             self.put_back(reader)
 
-        if documents.n <= QUESTIONS:
-            work(0, documents.n)
+        if n <= QUERIES:
+            work(0, n)
         else:
             try:
-                run(work, batches(documents.n, QUESTIONS), self.settings.hasher.threads)
+                run(work, batches(n, QUERIES), self._settings.hasher.threads)
             finally:
                 halt[0] = 1
-        self._helpers.difference_update(helpers)
-        self._wasted += sum(dead)
-        return np.concatenate([np.empty((0, 2)), *(parts[f] for f in sorted(parts))]), counts
+        self._left.difference_update(helpers)
+        found = np.concatenate([np.empty((0, 2)), *(parts[f] for f in sorted(parts))])
+        return found, counts, sum(dead)
 
     def wait(self) -> None:
-        """Wait for threads that a question left behind when it was interrupted; they end soon."""
-        for helper in list(self._helpers):
-            wait_for(helper)
-            self._helpers.discard(helper)
+        """Wait for threads that an interrupted query left behind; they end soon."""
+        if self._left:
+            for helper in list(self._left):
+                wait_for(helper)
+                self._left.discard(helper)

@@ -6,6 +6,7 @@ import numpy as np
 
 from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.memory import Documents
+from fastlsh.index.settings import Settings
 from fastlsh.sets import offsets_of
 
 
@@ -36,19 +37,27 @@ def record_of(name: Any, documents: Documents, place: int, keeps: str) -> bytes:
     return b"".join((len(code).to_bytes(4, "little"), code, signature, content))
 
 
-def parts_of(record: bytes, width: int) -> tuple[bytes, bytes, bytes]:
-    """Return the encoded id, the signature (`width` bytes) and the content of a record."""
+def tag_bytes(settings: Settings) -> int:
+    """Return how many bytes name a bucket: a band, which has two if there are many, and a tag."""
+    return 5 if settings.params.bands <= 256 else 6
+
+
+def parts_of(record: bytes, settings: Settings) -> tuple[bytes, bytes, bytes]:
+    """Return the encoded id, the signature and the content of a record."""
+    width = 4 * settings.hasher.num_perm
     start = 4 + int.from_bytes(record[:4], "little")
     return record[4:start], record[start : start + width], record[start + width :]
 
 
-def documents_of(records: list[bytes], width: int, keeps: str) -> Documents:
+def documents_of(records: list[bytes], settings: Settings) -> Documents:
     """Return the documents of some records."""
-    parts = [parts_of(record, width) for record in records]
+    parts = [parts_of(record, settings) for record in records]
     numbers = np.frombuffer(b"".join(part[1] for part in parts), "<u4")
-    signatures = numbers.astype(np.uint32, copy=False).reshape(-1, width // 4)
-    if not keeps:
+    signatures = numbers.astype(np.uint32, copy=False).reshape(-1, settings.hasher.num_perm)
+    if not settings.keeps:
         return Documents(signatures)
     words = np.frombuffer(b"".join(part[2] for part in parts), np.uint64)
     offsets = offsets_of(np.array([len(part[2]) >> 3 for part in parts], np.int64))
-    return Documents(signatures, swapped_contents(words, offsets, keeps, stored=True), offsets)
+    return Documents(
+        signatures, swapped_contents(words, offsets, settings.keeps, stored=True), offsets
+    )

@@ -1,33 +1,173 @@
-"""The documents of an index on a Redis server."""
+"""An index on a Redis server: its documents and its transactions."""
 
+import errno
 import json
 import sys
+from contextlib import closing, nullcontext
 from socket import gethostname
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Transaction
 from fastlsh.candidates import band_keys
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.memory import Documents
-from fastlsh.index.redis.records import decoded, encoded, parts_of, record_of
-from fastlsh.index.redis.scripts import LARGE, NUMBERS
-from fastlsh.index.redis.session import TOGETHER, Session
+from fastlsh.index.redis.changes import TOGETHER, Changes, Snapshot
+from fastlsh.index.redis.records import decoded, documents_of, encoded, parts_of, tag_bytes
+from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, SETTLE, UNLOCK
+from fastlsh.index.redis.server import Server
+from fastlsh.index.settings import Settings
 from fastlsh.index.store import ChangedError, wanted_tags
 
 SCANNED = 20_000
 """Numbers that the server looks up at a time: a few milliseconds."""
 
 
-class RedisStore(Session):
-    """A `Store` on a Redis server."""
+class _State(NamedTuple):
+    upcoming: int
+    """The number of the next document."""
+    changes: int
+    """How many changes have removed something."""
+    documents: int
 
-    # ---- questions
+
+class RedisStore:
+    """A `Store` on a Redis server.
+
+    A change is collected here and sent as one transaction. A reader sees the documents that were
+    there when it began; if one of them is gone meanwhile, it begins again.
+    """
+
+    def __init__(
+        self, server: Server, settings: Settings, read_only: bool, new: str | None = None
+    ) -> None:
+        self.settings = settings
+        self.location = server.location
+        self.wait = server.wait
+        self.read_only = read_only
+        self._server = server
+        self._client = server.client
+        self._depth = 0
+        self._state = _State(0, 0, 0)
+        self._new = new
+        """The parameters of an index that its first transaction makes."""
+        self._seen: list[bytes | None] = []
+        """The number of the next document and of changes, as the batch has found them."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._collected = Changes(self.settings)
+        self._noted: dict[tuple[str, ...], bool] = {}  # files to be renamed; False: they are
+
+    # ---- transactions
+
+    def reading(self) -> Transaction:
+        """See one state: no document that comes meanwhile."""
+        return Transaction(_Inside(self) if self._depth else _Reading(self))
+
+    def writing(self) -> Transaction:
+        """Make one change; nothing remains of it if there is an error."""
+        return Transaction(_Change(self)) if self._depth else self.batch()
+
+    def batch(self) -> Transaction:
+        """Make one change of all `writing` meanwhile."""
+        if self._depth:
+            raise RuntimeError("a batch of this index is under way already")
+        return Transaction(_Batch(self))
+
+    def _state_of(self, found: list[Any]) -> _State:
+        """Return the state; ValueError if the server has lost something of the index."""
+        if self._new is not None:
+            if any(found):
+                raise self._server.exists()
+            return _State(0, 0, 0)
+        if None in found:
+            raise self._server.damaged("its key `state` is lost")
+        upcoming, changes, documents, buckets, *held = map(int, found)
+        counts = {"documents": documents, "ids": documents, "buckets": buckets}
+        for (name, expected), count in zip(counts.items(), held, strict=True):
+            if count != expected:
+                raise self._server.damaged(
+                    f"its key `{name}` has {count:,} fields instead of {expected:,}"
+                )
+        return _State(upcoming, changes, documents)
+
+    def _look(self) -> _State:
+        return self._state_of(self._server.look())
+
+    def _commit(self) -> None:
+        said = self._server.library.exceptions
+        broken = said.ConnectionError, said.TimeoutError
+        try:
+            self._send()
+        except (said.WatchError, *broken) as error:
+            # The library says WatchError of a connection that broke after WATCH, too.
+            cause = error.__context__ if isinstance(error, said.WatchError) else error
+            if not isinstance(cause, broken):
+                raise
+            self._settle(cause)
+
+    def _send(self) -> None:
+        server, key = self._server, self._server.key
+        documents = len(self._collected)
+        large = documents > TOGETHER
+        if large:
+            server.check_size(self._collected.size())
+        client = server.connected(documents) if large else self._client
+        with closing(client) if large else nullcontext(), client.pipeline() as pipe:
+            # Renewing the lock would count as a change of it. What must not change is the state.
+            pipe.watch(key("state"))
+            *seen, outputs, owner = pipe.eval(CHECK, 2, key("state"), key("lock"))
+            if owner not in (server.token, None) or seen != self._seen:
+                raise server.library.exceptions.WatchError
+            pipe.multi()
+            self._fill(pipe, json.loads(outputs or "[]"))
+            pipe.execute()
+
+    def _fill(self, pipe: Any, outputs: list[list[str]]) -> None:
+        """Add the commands of the transaction."""
+        key, token = self._server.key, self._server.token
+        if self._new is not None:
+            pipe.set(key("parameters"), self._new)
+            pipe.hset(key("state"), "buckets", 0)
+        self._collected.send(pipe, self._server)
+        upcoming, changes, documents = self._state
+        changes += bool(self._collected.deleted)
+        state: dict[str, Any] = {
+            "next": upcoming, "documents": documents, "changes": changes, "writer": token
+        }  # fmt: skip
+        if self._noted:
+            noted = [each for each in outputs if self._noted.get(tuple(each), True)]
+            noted += [[*each] for each, is_new in self._noted.items() if is_new]
+            state["outputs"] = json.dumps(noted)
+        pipe.hset(key("state"), mapping=state)
+        pipe.eval(UNLOCK, 1, key("lock"), token)
+
+    def _settle(self, error: Exception) -> None:
+        """Find out whether the transaction was made whose answer did not arrive."""
+        server = self._server
+        try:
+            server.disconnect()
+            made = self._client.eval(SETTLE, 1, server.key("state"), server.token)
+        except server.library.exceptions.RedisError:
+            raise ConnectionError(
+                errno.ECONNRESET,
+                f"the connection broke, and it is unknown whether the change was made: {error}",
+                server.address,
+            ) from error
+        if not made:
+            raise ConnectionError(
+                errno.ECONNRESET, f"the connection broke, and nothing was changed: {error}",
+                server.address,
+            ) from error  # fmt: skip
+
+    # ---- queries
 
     def count(self) -> int:
         """Return how many documents there are."""
-        return self._count
+        return self._state.documents
 
     def nbytes(self) -> int:
         """Return how many bytes of memory the index takes on the server, without large buckets."""
@@ -45,9 +185,10 @@ class RedisStore(Session):
             found.update(
                 (name, int(number))
                 for name, number in zip(some, numbers, strict=True)
-                if number is not None and int(number) not in self._deleted
+                if number is not None and int(number) not in self._collected.deleted
             )
-        found.update((name, self._numbers[name]) for name in asked if name in self._numbers)
+        added = self._collected.numbers
+        found.update((name, added[name]) for name in asked if name in added)
         return found
 
     def check(self, names: list[Any]) -> None:
@@ -59,7 +200,7 @@ class RedisStore(Session):
         distinct = np.unique(numbers)
         records = self._records(distinct)
         names = {
-            number: decoded(parts_of(record, self._width)[0])
+            number: decoded(parts_of(record, self.settings)[0])
             for number, record in zip(distinct.tolist(), records, strict=True)
         }
         return [names[number] for number in numbers.tolist()]
@@ -71,8 +212,8 @@ class RedisStore(Session):
             some = wanted[first : first + TOGETHER]
             held = self._client.hmget(self._server.key("documents"), some)
             for number, record in zip(some, held, strict=True):
-                if number in self._added:
-                    record = self._added[number][1]
+                if number in self._collected.added:
+                    record = self._collected.added[number]
                 if record is None:
                     self._lacks(f"document {number}")
                 records.append(record)
@@ -81,12 +222,12 @@ class RedisStore(Session):
     def after(self, number: int, count: int) -> NDArray[np.int64]:
         """Return the numbers of the next documents after this one, ascending."""
         found: list[int] = []
-        while number + 1 < self._next and len(found) < count:
-            stop = min(number + 1 + SCANNED, self._next)
+        while number + 1 < self._state.upcoming and len(found) < count:
+            stop = min(number + 1 + SCANNED, self._state.upcoming)
             key = self._server.key("documents")
             there = set(self._client.eval(NUMBERS, 1, key, number + 1, stop))
-            there.update(each for each in self._added if number < each < stop)
-            found += sorted(there - set(self._deleted))
+            there.update(each for each in self._collected.added if number < each < stop)
+            found += sorted(there - set(self._collected.deleted))
             number = stop - 1
         return np.array(found[:count], np.int64)
 
@@ -94,21 +235,21 @@ class RedisStore(Session):
         self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, and if there are more."""
-        found, _ = self._tables.query(Documents(signatures), sys.maxsize)
-        mine = self._tables.take(np.unique(found[:, 1].astype(np.int64)))
+        found, _ = self._collected.tables.query(Documents(signatures), sys.maxsize)
+        mine = self._collected.tables.take(np.unique(found[:, 1].astype(np.int64)))
         tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
-        wanted = [tag.to_bytes(self._tag, "big") for tag in tags]
+        wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
         # What is deleted in this batch still takes room in the buckets.
-        room = None if most is None else 8 * (most + len(self._deleted))
+        room = None if most is None else 8 * (most + len(self._collected.deleted))
         held, more = [], False
         for first in range(0, len(wanted), TOGETHER):
             some = self._buckets(wanted[first : first + TOGETHER])
             more |= room is not None and any(len(each) > room for each in some)
             held += [each[:room] for each in some]
         numbers = np.unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
-        numbers = numbers[numbers < self._next]
-        if self._deleted:
-            numbers = np.setdiff1d(numbers, np.array(list(self._deleted), np.int64))
+        numbers = numbers[numbers < self._state.upcoming]
+        if self._collected.deleted:
+            numbers = np.setdiff1d(numbers, np.array(list(self._collected.deleted), np.int64))
         return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64), more
 
     def _buckets(self, names: list[bytes]) -> list[bytes]:
@@ -118,9 +259,8 @@ class RedisStore(Session):
         large = [name for name, numbers in zip(names, found, strict=True) if numbers == b""]
         if large:
             prefix = self._server.key("b:")
-            for name, numbers in zip(
-                large, self._client.mget([prefix + name for name in large]), strict=True
-            ):
+            values = self._client.mget([prefix + name for name in large])
+            for name, numbers in zip(large, values, strict=True):
                 if len(numbers or b"") <= LARGE:
                     self._lacks(f"bucket {name.hex()}")
                 held.append(numbers)
@@ -128,13 +268,13 @@ class RedisStore(Session):
 
     def _lacks(self, what: str) -> NoReturn:
         """Raise the error of something that is not there: it may just have been removed."""
-        if self._look().changes == self._changes:
+        if self._look().changes == self._state.changes:
             raise self._server.damaged(f"it lacks {what}")
         raise ChangedError
 
     def fetch(self, numbers: NDArray[np.int64]) -> Documents:
         """Return documents that are there."""
-        return self._documents(self._records(numbers))
+        return documents_of(self._records(numbers), self.settings)
 
     # ---- changes
 
@@ -142,25 +282,16 @@ class RedisStore(Session):
         """Add documents of new ids; KeyError if one is there, or given twice."""
         if len(set(names)) < len(names) or self.find(names):
             raise KeyError("an id is there already")
-        first = self._next
-        numbers = list(range(first, first + len(names)))
-        for place, (number, name) in enumerate(zip(numbers, names, strict=True)):
-            self._added[number] = name, record_of(name, documents, place, self.settings.keeps)
-            self._numbers[name] = number
-        self._tables.insert(numbers, Documents(documents.signatures), {})
-        self._next += len(names)
-        self._count += len(names)
+        self._collected.add(self._state.upcoming, names, documents)
+        upcoming, changes, count = self._state
+        self._state = _State(upcoming + len(names), changes, count + len(names))
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
         """Remove documents that are there."""
         for number, record in zip(numbers.tolist(), self._records(numbers), strict=True):
-            if number in self._added:
-                name, _ = self._added.pop(number)
-                del self._numbers[name]
-                self._tables.remove(number)
-            else:
-                self._deleted[number] = record
-        self._count -= len(numbers)
+            self._collected.delete(number, decoded(parts_of(record, self.settings)[0]), record)
+        count = self._state.documents - len(numbers)
+        self._state = self._state._replace(documents=count)
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
@@ -169,11 +300,11 @@ class RedisStore(Session):
 
     def note_outputs(self, journals: list[tuple[str, str]]) -> None:
         """Note further journals."""
-        self._noted.update((_note(*each), True) for each in journals)
+        self._noted.update(((gethostname(), *each), True) for each in journals)
 
     def forget_outputs(self, journals: list[tuple[str, str]]) -> None:
         """Forget some of those that `outputs` has returned."""
-        self._noted.update((_note(*each), False) for each in journals)
+        self._noted.update(((gethostname(), *each), False) for each in journals)
 
     def pack(self) -> None:
         """Do nothing: removed documents leave nothing behind."""
@@ -188,5 +319,82 @@ class RedisStore(Session):
         self._server.close()
 
 
-def _note(folder: str, run: str) -> tuple[str, str, str]:
-    return gethostname(), folder, run
+class _Inside:
+    """A question within a batch; what the other blocks have in common."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self._store = store
+
+    def begin(self) -> None:
+        """Do nothing."""
+
+    def commit(self) -> None:
+        """Do nothing."""
+
+    def rollback(self, error: BaseException) -> None:
+        """Name the address in the error."""
+        self._store._server.failed(error)
+
+
+class _Reading(_Inside):
+    """A question that sees one state."""
+
+    def begin(self) -> None:
+        """Learn how many documents there are."""
+        store = self._store
+        store._state = store._look()
+
+    def commit(self) -> None:
+        """Raise ChangedError if a document was removed meanwhile."""
+        store = self._store
+        if store._look().changes != store._state.changes:
+            raise ChangedError
+
+
+class _Change(_Inside):
+    """One of the changes of a batch."""
+
+    _before: tuple[Snapshot, _State] | None = None
+
+    def begin(self) -> None:
+        """Note what the batch has collected so far."""
+        store = self._store
+        self._before = store._collected.snapshot(), store._state
+
+    def rollback(self, error: BaseException) -> None:
+        """Forget what was collected since then; perhaps again."""
+        store = self._store
+        if self._before is not None:
+            collected, store._state = self._before
+            store._collected = Changes.restored(store.settings, collected)
+        super().rollback(error)
+
+
+class _Batch(_Inside):
+    """A transaction: it has the lock, collects changes, and sends them at its end."""
+
+    def begin(self) -> None:
+        """Become the only writer."""
+        store = self._store
+        store._state = store._state_of(store._server.lock())
+        known = store._state[:2]
+        store._seen = [None if store._new is not None else b"%d" % each for each in known]
+        store._clear()
+        store._depth = 1
+
+    def commit(self) -> None:
+        """Send what was collected, which also releases the lock."""
+        store = self._store
+        store._commit()
+        store._new = store._server.token = None
+        store._depth = 0
+        store._clear()
+
+    def rollback(self, error: BaseException) -> None:
+        """Forget what was collected, and release the lock; perhaps again."""
+        store = self._store
+        store._depth = 0
+        store._clear()
+        store._server.disconnect()  # an answer to what was interrupted may be on its way
+        store._server.unlock()
+        super().rollback(error)

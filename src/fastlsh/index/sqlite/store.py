@@ -1,23 +1,26 @@
-"""The documents of an index in SQLite."""
+"""An index in SQLite: its documents, its transactions, and what is in memory of their state."""
 
+import errno
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Transaction
 from fastlsh.candidates import band_keys
 from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import Documents
-from fastlsh.index.sqlite.connection import named_errors
-from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse
+from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.connection import Connection, named_error, named_errors
+from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse, signatures_of, state_of
+from fastlsh.index.sqlite.levels import Levels
 from fastlsh.index.sqlite.runs import TOGETHER, padded
-from fastlsh.index.sqlite.session import Session
 from fastlsh.index.store import wanted_tags
 from fastlsh.sets import offsets_of
 
@@ -29,10 +32,107 @@ MOST = 2**32 - 1
 """Numbers that there are."""
 
 
-class SqliteStore(Session):
-    """A `Store` in a file of SQLite."""
+class SqliteStore:
+    """A `Store` in a file of SQLite.
 
-    # ---- questions
+    A transaction sees one state. What is in memory, the recent documents and the lists of pages,
+    belongs to a state, too, and is read anew where another process has changed it. All rows of a
+    statement are fetched at once: if Ctrl-C came between two of them, the traceback would keep the
+    statement, and the statement the state that it sees.
+    """
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self.settings = settings
+        self.location = connection.location
+        self.read_only = connection.read_only
+        self.wait = connection.wait
+        self._connection = connection
+        self._sql = connection.get()
+        self._depth = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Know nothing of the database."""
+        self._next = self._flushed = self._documents = 0
+        self._recent = Memory(self.settings.unverified)
+        self._linked = 0  # documents before this one are in a run or among the recent ones
+        self._levels = Levels(self.settings.params.bands)
+
+    # ---- transactions
+
+    def reading(self) -> Transaction:
+        """See one state of the database meanwhile."""
+        if self._depth:
+            return Transaction(_Inside(self))
+        if self._sql.in_transaction and not self._connection.fresh:
+            # A call in the middle of one that has just begun, or is about to end.
+            return Transaction(_Beside(self))
+        return Transaction(_Reading(self, "BEGIN", "COMMIT", ["ROLLBACK"]))
+
+    def writing(self) -> Transaction:
+        """Make one change; nothing remains of it if there is an error."""
+        if not self._depth:
+            return self.batch()
+        name = f"change{self._depth}"
+        undo = [f"ROLLBACK TO {name}", f"RELEASE {name}"]
+        return Transaction(_Writing(self, f"SAVEPOINT {name}", f"RELEASE {name}", undo))
+
+    def batch(self) -> Transaction:
+        """Make one change of all `writing` meanwhile."""
+        if self._depth:
+            raise RuntimeError("a batch of this index is under way already")
+        return Transaction(_Writing(self, "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]))
+
+    def _check_inside(self) -> None:
+        """Raise OSError if SQLite has undone the batch after an error, or it is the parent's."""
+        connection = self._connection
+        if connection.fresh:
+            raise OSError(errno.EIO, "the batch belongs to the parent process", connection.path)
+        if not self._sql.in_transaction:
+            raise OSError(errno.EIO, "an error has undone the batch", connection.path)
+
+    def _raise_named(self, error: BaseException) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise named_error(error, self._connection.path, self.wait) from error
+
+    def _refresh(self) -> None:
+        """Know the state of the database."""
+        row = self._sql.execute("SELECT * FROM state").fetchone()
+        after, flushed, documents, runs, removals, page = state_of(row)
+        levels = self._levels
+        if flushed != self._flushed or removals != levels.removals:
+            self._recent = Memory(self.settings.unverified)
+            self._linked = flushed
+        if runs != levels.version or removals != levels.removals:
+            levels.read(self._sql, runs, removals)
+        levels.page = page
+        self._flushed, self._documents, self._next = flushed, documents, after
+        if after > self._linked:
+            rows = self._sql.execute(
+                "SELECT number, signature FROM documents WHERE number >= ?", (self._linked,)
+            ).fetchall()
+            numbers = numbers_of(number for number, _ in rows)
+            self._link(numbers, self._rows(signature for _, signature in rows))
+            self._linked = after
+
+    def _save(self) -> None:
+        levels = self._levels
+        self._sql.execute(
+            "UPDATE state SET next = ?, flushed = ?, documents = ?, runs = ?, removals = ?, "
+            "page = ?",
+            (
+                self._next, self._flushed, self._documents, levels.version, levels.removals,
+                levels.page,
+            ),
+        )  # fmt: skip
+
+    def _rows(self, signatures: Iterable[bytes]) -> NDArray[np.uint32]:
+        return signatures_of(signatures, self.settings.hasher.num_perm)
+
+    def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
+        self._recent.insert(numbers, Documents(signatures), {})
+
+    # ---- queries
 
     def count(self) -> int:
         """Return how many documents there are."""
@@ -161,7 +261,7 @@ class SqliteStore(Session):
             np.concatenate([recent, documents.signatures]),
             self.settings,
         )
-        self._recent = Memory(self._plain)
+        self._recent = Memory(self.settings.unverified)
         self._flushed = self._next
 
     def outputs(self) -> list[tuple[str, str]]:
@@ -201,3 +301,86 @@ class SqliteStore(Session):
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+
+class _Inside:
+    """A question within a batch; what the other transactions have in common."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def begin(self) -> None:
+        """Check that the batch is still there."""
+        self._store._check_inside()
+
+    def commit(self) -> None:
+        """Do nothing."""
+
+    def rollback(self, error: BaseException) -> None:
+        """Name the file in the error."""
+        self._store._raise_named(error)
+
+
+class _Beside(_Inside):
+    """A question at the very beginning or end of another transaction."""
+
+    def begin(self) -> None:
+        """Learn the state of the database."""
+        self._store._refresh()
+
+
+class _Reading(_Inside):
+    """A transaction of SQLite, or a savepoint in one; here of one that only reads."""
+
+    def __init__(self, store: SqliteStore, begin: str, commit: str, undo: Sequence[str]) -> None:
+        super().__init__(store)
+        self._outer = -1
+        """How many transactions this one is in; -1: it has not begun."""
+        self._begin = begin
+        self._commit = commit
+        self._undo = undo
+
+    def begin(self) -> None:
+        """Begin, and learn the state of the database."""
+        store = self._store
+        if store._connection.fresh:
+            store._depth = 0
+            store._forget()
+        store._sql = store._connection.get()
+        if store._depth:
+            store._check_inside()
+        self._outer = store._depth
+        store._sql.execute(self._begin)
+        store._depth = self._outer + 1
+        store._refresh()
+
+    def commit(self) -> None:
+        """Save what is in memory of the state, and commit."""
+        store = self._store
+        store._check_inside()
+        self._save()
+        if not self._outer:  # or a call right after the end would miss the transaction
+            store._depth = 0
+        store._sql.execute(self._commit)
+        store._depth = self._outer
+
+    def _save(self) -> None:
+        """Do nothing: this one only reads."""
+
+    def rollback(self, error: BaseException) -> None:
+        """Undo all of it, and name the file in the error; perhaps again, or half begun."""
+        store = self._store
+        if self._outer >= 0:
+            store._depth = self._outer
+            store._connection.undo(self._undo)
+            store._forget()
+            if self._outer and store._sql.in_transaction:
+                store._refresh()  # the batch goes on, and knows what it did before
+        store._raise_named(error)
+
+
+class _Writing(_Reading):
+    """A transaction that changes the database."""
+
+    def _save(self) -> None:
+        self._store._save()

@@ -18,20 +18,29 @@ STANDARD = "-"
 _PIECE = 1 << 16
 """Bytes that are copied at a time."""
 
-_COPIES: dict[str, str] = {}
-"""Where what came through a pipe is now; for as long as `spooled` lasts."""
+
+class CopiedInput(str):
+    """The path of a pipe that is copied to a temporary file for as long as `spooled` lasts."""
+
+    copy: str | None
+    """Where the copy is; None: it is there no longer."""
 
 
 def real(path: str) -> str:
     """Return where the bytes of a file of this machine are."""
-    return _COPIES.get(path, path)
+    return _copy_of(path) or path
+
+
+def _copy_of(path: str) -> str | None:
+    return path.copy if isinstance(path, CopiedInput) else None
 
 
 def is_piped(path: str) -> bool:
-    """Whether this is the standard input, a pipe or a device, and nobody has copied it yet."""
-    if path == STANDARD:
-        return path not in _COPIES
-    return os.path.exists(real(path)) and not os.path.isfile(real(path)) and not os.path.isdir(path)
+    """Whether this is the standard input, a pipe or a device, which can be read only once."""
+    file = real(path)
+    if file == STANDARD:
+        return True
+    return os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)
 
 
 def open_file(path: str) -> io.BufferedReader:
@@ -42,11 +51,10 @@ def open_file(path: str) -> io.BufferedReader:
     InputError
         It is the standard input, which is closed.
     """
-    if path not in _COPIES and (path == STANDARD or os.path.abspath(path) in _STANDARD):
+    file = real(path)
+    if _copy_of(path) is None and (file == STANDARD or os.path.abspath(file) in _STANDARD):
         _check_open(path)
-    if path == STANDARD and path not in _COPIES:
-        return open(os.dup(0), "rb")
-    return open(real(path), "rb")
+    return open(os.dup(0) if file == STANDARD else file, "rb")
 
 
 def _check_open(path: str) -> None:
@@ -64,7 +72,7 @@ def spooled(
     paths: list[str],
     tell: Callable[[str], None],
     is_enough: Callable[[str], bool] | None = None,
-) -> Iterator[None]:
+) -> Iterator[dict[str, CopiedInput]]:
     """Copy what comes through pipes to temporary files, so that it can be read again and again.
 
     Parameters
@@ -76,11 +84,17 @@ def spooled(
     is_enough : callable, optional
         Whether what has been copied of a pipe is all that will be read of it.
 
+    Yields
+    ------
+    dict of str to CopiedInput
+        What to read instead of each path.
+
     Raises
     ------
     OSError
         With the name of the pipe, if there is no room for the copy.
     """
+    copied: dict[str, CopiedInput] = {}
     with ExitStack() as stack:
         for path in dict.fromkeys(paths):
             tell(f"{_name(path)} is read more than once, and copied to {tempfile.gettempdir()}")
@@ -88,13 +102,14 @@ def spooled(
             try:
                 with open_file(path) as pipe:
                     unnamed = f"/proc/self/fd/{copy.fileno()}"
-                    _COPIES[path] = unnamed if os.path.exists(unnamed) else copy.name
-                    stack.callback(_COPIES.pop, path)
-                    _copy(pipe, copy, is_enough and partial(is_enough, path))
+                    copied[path] = CopiedInput(path)
+                    copied[path].copy = unnamed if os.path.exists(unnamed) else copy.name
+                    stack.callback(setattr, copied[path], "copy", None)
+                    _copy(pipe, copy, is_enough and partial(is_enough, copied[path]))
             except OSError as error:
                 reason = f"{error.strerror} in {tempfile.gettempdir()}, where TMPDIR puts its copy"
                 raise OSError(error.errno, reason, _name(path)) from error
-        yield
+        yield copied
 
 
 def _copy(

@@ -1,0 +1,115 @@
+"""The changes that a batch collects, and the commands that make them on the server."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fastlsh.candidates import band_keys
+from fastlsh.index.in_memory import Memory
+from fastlsh.index.memory import Documents
+from fastlsh.index.redis.records import documents_of, parts_of, record_of, tag_bytes
+from fastlsh.index.redis.scripts import ADD, DROP, LARGE
+from fastlsh.index.redis.server import Server
+from fastlsh.index.settings import Settings
+
+TOGETHER = 10_000
+"""Keys or documents of one command, entries of one call of a script."""
+
+
+Snapshot = tuple[dict[int, bytes], dict[Any, int], dict[int, bytes]]
+
+
+class Changes:
+    """The documents that a batch adds and removes, until they are sent in one transaction."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.added: dict[int, bytes] = {}
+        """The record of each document that is added, by its number."""
+        self.numbers: dict[Any, int] = {}
+        """Of the ids that are added."""
+        self.deleted: dict[int, bytes] = {}
+        """The record of each document of the server that is removed."""
+        self.tables = Memory(settings.unverified)
+        """The documents that are added, with their numbers as ids."""
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.deleted)
+
+    def snapshot(self) -> Snapshot:
+        """Return what `restored` needs."""
+        return {**self.added}, {**self.numbers}, {**self.deleted}
+
+    @classmethod
+    def restored(cls, settings: Settings, snapshot: Snapshot) -> "Changes":
+        """Return the changes that there were when `snapshot` was called."""
+        changes = cls(settings)
+        added, numbers, deleted = snapshot
+        changes.added, changes.numbers, changes.deleted = {**added}, {**numbers}, {**deleted}
+        if changes.added:
+            documents = documents_of([*changes.added.values()], settings)
+            changes.tables.insert([*changes.added], Documents(documents.signatures), {})
+        return changes
+
+    def add(self, first: int, names: list[Any], documents: Documents) -> None:
+        """Add documents, numbered from `first` on."""
+        numbers = list(range(first, first + len(names)))
+        for place, (number, name) in enumerate(zip(numbers, names, strict=True)):
+            self.added[number] = record_of(name, documents, place, self._settings.keeps)
+            self.numbers[name] = number
+        self.tables.insert(numbers, Documents(documents.signatures), {})
+
+    def delete(self, number: int, name: Any, record: bytes) -> None:
+        """Remove a document of the server, or one that was added."""
+        if self.added.pop(number, None) is None:
+            self.deleted[number] = record
+        else:
+            del self.numbers[name]
+            self.tables.remove(number)
+
+    def size(self) -> int:
+        """Return about how many bytes the commands have."""
+        each = self._settings.params.bands * (tag_bytes(self._settings) + 8)
+        records = (*self.added.values(), *self.deleted.values())
+        return sum(map(len, records)) + each * len(records)
+
+    def send(self, pipe: Any, server: Server) -> None:
+        """Add the commands that make the changes to a pipeline."""
+        key, settings = server.key, self._settings
+        codes = {
+            number: parts_of(record, settings)[0]
+            for records in (self.deleted, self.added)
+            for number, record in records.items()
+        }
+        for some in _blocks(self.deleted):
+            pipe.hdel(key("documents"), *some)
+            pipe.hdel(key("ids"), *map(codes.__getitem__, some))
+        for some in _blocks(self.added):
+            pipe.hset(key("documents"), mapping={number: self.added[number] for number in some})
+            pipe.hset(key("ids"), mapping={codes[number]: number for number in some})
+        keys = key("state"), key("buckets"), key("b:")
+        for script, records in ((DROP, self.deleted), (ADD, self.added)):
+            for names, entries in self._entries(records):
+                pipe.eval(script, len(keys), *keys, names, tag_bytes(settings), entries, LARGE)
+
+    def _entries(self, records: dict[int, bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the buckets of some documents, in order, and the numbers that belong there."""
+        settings = self._settings
+        for some in _blocks(records):
+            documents = documents_of(list(map(records.__getitem__, some)), settings)
+            keys = band_keys(documents.signatures, settings.params, threads=1)
+            filled = keys[0] != 0
+            bands = np.arange(len(keys), dtype=np.uint64)[:, None] << np.uint64(32)
+            names = (keys[:, filled] >> np.uint64(32) | bands).ravel()
+            order = np.argsort(names, kind="stable")
+            if len(order):
+                codes = names[order].astype(">u8").view(np.uint8).reshape(-1, 8)
+                where = np.array(some, "<u8")[filled]
+                tags = codes[:, -tag_bytes(settings) :].tobytes()
+                yield tags, np.tile(where, len(keys))[order].tobytes()
+
+
+def _blocks(records: dict[int, bytes]) -> Iterator[list[int]]:
+    numbers = list(records)
+    return (numbers[first : first + TOGETHER] for first in range(0, len(numbers), TOGETHER))
