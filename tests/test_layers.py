@@ -192,3 +192,9 @@ def test_the_public_names_exist():
     assert sorted(fastlsh.__all__) == fastlsh.__all__
     for name in fastlsh.__all__:
         assert getattr(fastlsh, name) is not None
+
+
+def test_import_leaves_out_the_rooms_that_few_programs_need(run_python):
+    code = "import sys, fastlsh; print(*(name for name in sys.modules if 'fastlsh.' in name))"
+    loaded = {room_of(name) for name in run_python(code).stdout.split()}
+    assert not loaded & {"io", "files", "cli", "reporting", "evaluation", "explanation", "compat"}

@@ -3,16 +3,19 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from fastlsh.index import redis
 from fastlsh.index.api import Index
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.store import Store
-from fastlsh.io import Decision, Replacements, journal_path, recover, replacing_together
+
+if TYPE_CHECKING:
+    from fastlsh.io import Replacements
 
 
 @contextmanager
-def published(index: Index, change: Callable[[], object]) -> Iterator[Replacements]:
+def published(index: Index, change: Callable[[], object]) -> Iterator["Replacements"]:
     """Write outputs, which appear together with a change of an index: all of it or nothing.
 
     The index notes the journal of the outputs in the same transaction. If the process ends before
@@ -30,6 +33,8 @@ def published(index: Index, change: Callable[[], object]) -> Iterator[Replacemen
     Replacements
         With which the outputs are written.
     """
+    from fastlsh.io import Decision, replacing_together  # a third of the time of `import fastlsh`
+
     store = _store_of(index)
     folders: list[str] = []
 
@@ -56,6 +61,8 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
 
     In `folders`, those that wait for this index and that it has not noted are removed.
     """
+    from fastlsh.io import journal_path, recover
+
     store = _store_of(index)
     with store.reading():
         noted = store.outputs()
