@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastlsh import _startup  # noqa: F401  (first, for Ctrl-C during the other imports)
 from fastlsh._version import __version__
-from fastlsh.banding import LSHParams
+from fastlsh.banding import LSHParams, Tuning, tune
 from fastlsh.candidates import band_keys, candidate_pairs
 from fastlsh.errors import (
     InputError,
@@ -71,6 +71,7 @@ __all__ = [
     "Shingler",
     "TokenIds",
     "TooManyPairsError",
+    "Tuning",
     "__version__",
     "band_keys",
     "candidate_pairs",
@@ -92,6 +93,7 @@ __all__ = [
     "pack_signatures",
     "preset",
     "report",
+    "tune",
 ]
 
 _ROOM_OF = {

@@ -123,7 +123,7 @@ def test_a_low_threshold_is_warned_of(run):
         (["--bands", "3"], "--bands and --rows must be given together"),
         (["--recall", "0.9", "--bands", "3", "--rows", "2"], "--recall and --bands are different"),
         (["--weights", "1", "1", "--steepest", "up"], "--weights and --steepest are different"),
-        (["--bands", "30", "--rows", "9"], "30 bands of 9 rows need --num-perm 270, got 128"),
+        (["--bands", "30", "--rows", "9"], "30 bands of 9 rows need --num-perm=270, got 128"),
         (["--num-perm", "0"], "--num-perm must be between 1 and 65,535"),
         (["--num-perm", "65536"], "--num-perm must be between 1 and 65,535, got 65536"),
         (["--weights", "nan", "1"], "weights must be finite, not negative and not both 0"),

@@ -6,13 +6,16 @@ from fastlsh.banding.curve import quadrature
 from fastlsh.banding.least import least_error, least_weighted_area
 from fastlsh.banding.params import LSHParams
 from fastlsh.banding.text import probability_text
+from fastlsh.banding.tuning import Tuning, tune
 
 __all__ = [
     "LSHParams",
+    "Tuning",
     "containment_bandings",
     "least_error",
     "least_weighted_area",
     "probability_text",
     "quadrature",
     "steepest_bands",
+    "tune",
 ]

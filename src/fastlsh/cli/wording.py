@@ -18,7 +18,17 @@ _WORDS = (
     "encoding", "split", "words", "numbers", "punctuation", "lowercase", "vocabulary", "text", "id",
 )  # fmt: skip
 """Names that are options as the subject of a message, and with an equals sign."""
-_WITH_EQUALS = ("format", "work", "restart", "recursive", "key", "quotes", "header", "on_known")
+_WITH_EQUALS = (
+    "format",
+    "work",
+    "restart",
+    "recursive",
+    "key",
+    "quotes",
+    "header",
+    "on_known",
+    "steepest",
+)
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
     "on_known=replace": "--replace",
