@@ -70,7 +70,7 @@ def test_wherever_a_text_is_cut(here, kind, size):
     if kind == "paragraphs":
         assert whole == (text * 3).encode()
     places = [block.place for block in blocks]
-    found = reread_blocks(source, places, known=identity(source))
+    found = reread_blocks(source, places, expected=identity(source))
     assert [t for block in found for t in block.documents().texts] == texts
 
 

@@ -47,7 +47,7 @@ def decided(texts, fixed, keep, most, params, parts, seed, known=False, wide_one
         answer = decide_part(
             [texts[i] for i in chosen], numbers[chosen], params, against=fixed[chosen],
             **as_options(keep if isinstance(keep, str) else np.asarray(keep)[chosen]),
-            max_candidates=most, known=said, threads=1,
+            max_candidates=most, batch=said, threads=1,
         )  # fmt: skip
         assert answer.number.tolist() == numbers[chosen].tolist()
         proof[chosen] = np.searchsorted(numbers, answer.kept_number)
@@ -133,7 +133,7 @@ def test_pairs(texts, threshold, banding, search, parts, seed, known, wide_ones)
             [texts[i] for i in chosen],
             numbers[chosen],
             params,
-            known=said,
+            batch=said,
             estimates=True,
             threads=1,
         )
@@ -216,20 +216,20 @@ SIGNED = sign_batch(TEXTS, PARAMS, signatures=True)
         ({"numbers": [1.0, 2.0, 3.0]}, TypeError, "numbers must be a column of integers"),
         ({"texts": ["one", 2, "three"]}, TypeError, "1"),
         ({"params": 0.8}, TypeError, "params must be SearchParams, got float"),
-        ({"known": SIGNED._replace(signatures=None)}, ValueError, "signatures=True"),
-        ({"known": SIGNED._replace(keys=SIGNED.keys[1:])}, ValueError, r"keys of shape \(3, 3\)"),
-        ({"known": SIGNED._replace(keys=SIGNED.keys.view(np.int64))}, TypeError, "uint64"),
-        ({"known": SIGNED._replace(text_hashes=SIGNED.text_hashes[:2])}, ValueError, "text_hash"),
-        ({"known": SIGNED._replace(signatures=SIGNED.signatures[:, 1:])}, ValueError, "(3, 16)"),
+        ({"batch": SIGNED._replace(signatures=None)}, ValueError, "signatures=True"),
+        ({"batch": SIGNED._replace(keys=SIGNED.keys[1:])}, ValueError, r"keys of shape \(3, 3\)"),
+        ({"batch": SIGNED._replace(keys=SIGNED.keys.view(np.int64))}, TypeError, "uint64"),
+        ({"batch": SIGNED._replace(text_hashes=SIGNED.text_hashes[:2])}, ValueError, "text_hash"),
+        ({"batch": SIGNED._replace(signatures=SIGNED.signatures[:, 1:])}, ValueError, "(3, 16)"),
         (
-            {"known": sign_batch([*TEXTS[:1], "another", "text"], PARAMS, signatures=True)},
+            {"batch": sign_batch([*TEXTS[:1], "another", "text"], PARAMS, signatures=True)},
             ValueError, "the text of row 1 differs",
         ),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("function", [decide_part, find_pairs_of_part])
 def test_refused(function, change, error, message):
-    arguments = {"texts": TEXTS, "numbers": [1, 2, 3], "params": PARAMS, "known": SIGNED}
+    arguments = {"texts": TEXTS, "numbers": [1, 2, 3], "params": PARAMS, "batch": SIGNED}
     function(**arguments)
     with pytest.raises(error, match=message):
         function(**{**arguments, **change})

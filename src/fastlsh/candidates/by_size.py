@@ -96,7 +96,7 @@ def _partitions(
 ) -> Iterator[Partition]:
     """Yield the groups of those of one step; then of those who ask and of those d steps above.
 
-    A document is below some and above others, so the groups with d > 0 are told in two rounds:
+    A document is below some and above others, so the groups with d > 0 are yielded in two rounds:
     those that end at an even multiple of d, and those that end at an odd one.
     """
     both = np.full(len(step), BOTH, np.uint8)

@@ -61,7 +61,7 @@ def _run(argv: Sequence[str] | None) -> int:
             given = sys.argv[1:] if argv is None else argv
             arguments = parser().parse_args(given or ["--help"])
             arguments.run(arguments)
-        finally:  # here, and not at exit, where a failure cannot be told
+        finally:  # here, and not at exit, where a failure cannot be reported
             sys.stdout.flush()
     except InputError as error:
         say(str(InputError(error.path, with_options(error.reason), error.row)))

@@ -55,7 +55,7 @@ def watched(arguments: argparse.Namespace) -> Iterator["Watch"]:
 
 
 class Watch:
-    """Who is told how far a run is: people, and the log."""
+    """Reports how far a run is, to people and to the log."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._show = None if arguments.quiet else Display()
@@ -64,20 +64,20 @@ class Watch:
         self.log("started", inputs=arguments.inputs, output=arguments.output)
 
     def progress(self, stage: str, done: int, total: int) -> None:
-        """Tell how far a stage is."""
+        """Report how far a stage is."""
         if self._show is not None:
             self._show(stage, done, total)
         if self._log is not None:
             self._log.progress(stage, done, total)
 
     def tell(self, message: str) -> None:
-        """Tell a line."""
+        """Print a line, and write it to the log."""
         if self._say:
             say(with_options(message))
         self.log("message", message=with_options(message))
 
     def log(self, event: str, **more: Any) -> None:
-        """Tell the log only."""
+        """Write to the log only."""
         if self._log is not None:
             self._log.event(event, **more)
 

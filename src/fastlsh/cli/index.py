@@ -151,13 +151,13 @@ def _remove(arguments: argparse.Namespace) -> None:
 def _info(arguments: argparse.Namespace) -> None:
     with opened(arguments, read_only=True) as index:
         params = index.search_params
-        told = {
+        properties = {
             "documents": len(index), "bytes": index.nbytes, "threshold": params.threshold,
             "bands": params.lsh.bands, "rows": params.lsh.rows, "num_perm": params.num_perm,
             "seed": params.seed, "scheme": params.scheme, "verify": params.verify,
             "shingler": repr(params.shingler),
         }  # fmt: skip
-    print(json.dumps(told, indent=1))
+    print(json.dumps(properties, indent=1))
 
 
 def _say_size(arguments: argparse.Namespace, index: Index, done: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from fastlsh.io import InputError
 
 EVERY = 60.0
-"""Seconds between two lines about one stage; its begin and its end are always told."""
+"""Seconds between two lines about one stage; its begin and its end are always written."""
 
 
 class Log:
@@ -63,6 +63,6 @@ class Log:
             self.event("progress", stage=stage, done=done, total=total, seconds=seconds)
 
     def close(self) -> None:
-        """End the log; what could not be written has been told."""
+        """End the log; what could not be written has been reported."""
         with suppress(OSError):
             self._file.close()

@@ -21,7 +21,7 @@ def say(message: str) -> None:
     try:
         finish_line()
         print(f"fastlsh: {one_line(message)}", file=sys.stderr, flush=True)
-    except OSError:  # nobody is there to be told
+    except OSError:  # nobody reads the standard error
         discard(sys.stderr)
 
 

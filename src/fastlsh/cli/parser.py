@@ -46,8 +46,10 @@ def documentation() -> str:
         urls = metadata.metadata("fastlsh").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         urls = []
-    known = {name.strip().lower(): url.strip() for name, _, url in (u.partition(",") for u in urls)}
-    return str(known.get("documentation", "docs/command-line.md, in the repository of fastlsh"))
+    addresses = {
+        name.strip().lower(): url.strip() for name, _, url in (u.partition(",") for u in urls)
+    }
+    return str(addresses.get("documentation", "docs/command-line.md, in the repository of fastlsh"))
 
 
 def parser_of(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:

@@ -46,8 +46,8 @@ def add_text_options(group: Any) -> None:
     )
 
 
-def _add_step(group: Any, name: str, told: str) -> None:
-    group.add_argument(name, action="store_const", const=True, help=told)
+def _add_step(group: Any, name: str, description: str) -> None:
+    group.add_argument(name, action="store_const", const=True, help=description)
 
 
 SHINGLING = (

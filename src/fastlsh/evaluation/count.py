@@ -72,17 +72,17 @@ def counted(
     """
     threshold, num_perm = params.threshold, params.num_perm
     place = np.searchsorted(truth.code, answer.code)
-    known = np.zeros(len(answer.code), np.bool_)
+    in_truth = np.zeros(len(answer.code), np.bool_)
     inside = place < len(truth.code)
-    known[inside] = truth.code[place[inside]] == answer.code[inside]
+    in_truth[inside] = truth.code[place[inside]] == answer.code[inside]
     # Candidates that the truth does not have lie below it.
     exact = np.zeros(len(answer.code))
-    exact[known] = truth.similarity[place[known]]
+    exact[in_truth] = truth.similarity[place[in_truth]]
     right = exact >= threshold
     is_candidate = np.zeros(len(truth.code), np.bool_)
-    is_candidate[place[known]] = True
+    is_candidate[place[in_truth]] = True
     is_returned = np.zeros(len(truth.code), np.bool_)
-    is_returned[place[known & answer.returned]] = True
+    is_returned[place[in_truth & answer.returned]] = True
     true = truth.similarity >= threshold
 
     edges = edges_of_bins(lowest, threshold)

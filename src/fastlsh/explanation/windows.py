@@ -13,12 +13,12 @@ def unit_numbers(a: Any, b: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the units of two documents, arrays of uint32 or lists of str, as numbers."""
     if isinstance(a, np.ndarray):
         return a.astype(np.int64), b.astype(np.int64)
-    known: dict[str, int] = {}
-    return _numbered(a, known), _numbered(b, known)
+    numbers: dict[str, int] = {}
+    return _numbered(a, numbers), _numbered(b, numbers)
 
 
-def _numbered(words: Sequence[str], known: dict[str, int]) -> NDArray[np.int64]:
-    return np.array([known.setdefault(word, len(known)) for word in words], np.int64)
+def _numbered(words: Sequence[str], numbers: dict[str, int]) -> NDArray[np.int64]:
+    return np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int64)
 
 
 def window_numbers(

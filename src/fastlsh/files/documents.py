@@ -131,7 +131,7 @@ def _deduplicated(
         notes=notes, clock=clock,
     )  # fmt: skip
     summary = work_done.summary
-    documents = summary.documents - summary.known
+    documents = summary.documents - summary.n_against
     return FileDeduplication(
         documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
         limited=work_done.limited, engine="disk", **counts_of_summary(summary), **shared,

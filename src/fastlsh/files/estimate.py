@@ -122,14 +122,14 @@ class Choice(NamedTuple):
         return f"{self.engine.value}, {self.why}"
 
 
-def choose(request: Request, sources: list[Source], known: int = 0) -> Choice:
+def choose(request: Request, sources: list[Source], first_input: int = 0) -> Choice:
     """Choose the engine.
 
     Parameters
     ----------
     request
         What is searched for, and the memory that may be taken.
-    sources, known
+    sources, first_input
         The files, those of `against` first, and how many these are.
     """
     engine, memory = request.engine.engine, request.engine.memory
@@ -141,7 +141,7 @@ def choose(request: Request, sources: list[Source], known: int = 0) -> Choice:
         return Choice(engine, "as asked for")
     if any(identity(source) is None for source in sources):
         return Choice(Engine.MEMORY, "because an input is a pipe, which cannot be read twice")
-    found = estimate_of(request, sources, known)
+    found = estimate_of(request, sources, first_input)
     need, given = amount(found.memory), amount(memory)
     if found.memory <= memory:
         return Choice(Engine.MEMORY, f"because about {need} of {given} are needed", found)
@@ -149,16 +149,16 @@ def choose(request: Request, sources: list[Source], known: int = 0) -> Choice:
     return Choice(Engine.DISK, why, found)
 
 
-def estimate_of(request: Request, sources: list[Source], known: int) -> Estimate:
-    """Estimate what a request needs; `known` of the files are of `against`."""
+def estimate_of(request: Request, sources: list[Source], first_input: int) -> Estimate:
+    """Estimate what a request needs; `first_input` of the files are of `against`."""
     # Documents of `against` come on top of those that a limit allows.
-    limit = None if known else request.read.limit
+    limit = None if first_input else request.read.limit
     return estimate(sources, request.search, request.cutting, request.engine.memory, limit)
 
 
 def _size(source: Source) -> int:
-    known = identity(source)
-    return 0 if known is None else known.size
+    file = identity(source)
+    return 0 if file is None else file.size
 
 
 def longest_row(memory: int) -> int:

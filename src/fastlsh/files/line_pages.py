@@ -37,14 +37,14 @@ def line_run_on_disk(
     params, cutting = job.params, job.cutting
     assert cutting is not None
     left, right = proofs["left"], proofs["right"]
-    documents = np.searchsorted(np.cumsum(pieces), left - summary.known, "right")
+    documents = np.searchsorted(np.cumsum(pieces), left - summary.n_against, "right")
 
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         both = np.concatenate([right[rows], left[rows]])
         numbers, where = np.unique(both, return_inverse=True)
         texts, names = texts_in_company(job, numbers), ids.take(numbers)
         found = [
-            Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.known))
+            Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.n_against))
             for i in where.tolist()
         ]
         return found[: len(rows)], found[len(rows) :]
@@ -60,7 +60,7 @@ def line_run_on_disk(
         pieces.astype(np.int64),
         np.bincount(documents, minlength=len(pieces)),
         counts["characters"],
-        int((right < summary.known).sum()),
+        int((right < summary.n_against).sum()),
         counts["limited"],
         removals(right, documents, proofs["similarity"], passages),
     )  # fmt: skip

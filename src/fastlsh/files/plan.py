@@ -96,7 +96,7 @@ class EngineChoice:
 def select_engine(
     request: Request,
     sources: list[Source],
-    known: int,
+    first_input: int,
     output: str | None,
     *,
     uniform: bool = False,
@@ -108,7 +108,7 @@ def select_engine(
     ----------
     request
         What is searched for.
-    sources, known
+    sources, first_input
         The files, those of `against` first, and how many these are.
     output
         What the work directory is named after by default.
@@ -118,7 +118,7 @@ def select_engine(
         Whether kept rows are written, for which all columns are read.
     """
     engine, search = request.engine, request.search
-    choice = choose(request, sources, known)
+    choice = choose(request, sources, first_input)
     each = per_document(search) if choice.by_estimate else None
     budget = ReadBudget.of(engine.memory, each)
     if choice.engine is Engine.MEMORY:
@@ -131,13 +131,13 @@ def select_engine(
         )
     work = WorkDirectory(folder)
     job = Job(
-        request, work, sources, known, Budget.of(engine.memory, search, request.run.threads),
+        request, work, sources, first_input, Budget.of(engine.memory, search, request.run.threads),
         uniform,
     )  # fmt: skip
     job.tell(f"engine: {choice.reason}, with {amount(engine.memory)} of memory, in {work.path}")
     if rows_written:
         _tell_of_wide_rows(job)
-    needed = (choice.estimate or estimate_of(request, sources, known)).disk - work.size()
+    needed = (choice.estimate or estimate_of(request, sources, first_input)).disk - work.size()
     free = shutil.disk_usage(_nearest_existing(work.path)).free
     if needed > free:
         job.tell(
@@ -205,7 +205,9 @@ def changing_over(
 
 def _tell_of_wide_rows(job: Job) -> None:
     """Say so if the columns of a Parquet file take more memory than was given."""
-    inputs = job.sources[job.known :] if job.limit is None else job.sources[job.known :][:1]
+    inputs = (
+        job.sources[job.first_input :] if job.limit is None else job.sources[job.first_input :][:1]
+    )
     tables = [source for source in inputs if source.format == "parquet"]
     for source in sampled(tables):
         columns, size = bytes_of_pages(source)

@@ -108,13 +108,13 @@ Find = Callable[[list[Any]], dict[Any, int]]
 def check_new(find: Find, names: list[Any], otherwise: str) -> None:
     """Raise ValueError if an id is there already, or given twice."""
     seen = set(names)
-    known = find(names)
-    if len(seen) < len(names) or known:
+    present = find(names)
+    if len(seen) < len(names) or present:
         seen = set()
         for name in names:
             if name in seen:
                 raise ValueError(f"id {name!r} is given twice")
-            if name in known:
+            if name in present:
                 raise ValueError(f"id {name!r} is in the index already: {otherwise}")
             seen.add(name)
 

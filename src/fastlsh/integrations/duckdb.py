@@ -107,5 +107,5 @@ def _remove(connection: Any, name: str) -> None:
 
 
 def _has(connection: Any, name: str) -> bool:
-    known = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
-    return bool(connection.execute(known, [name]).fetchall()[0][0])
+    count = "SELECT count(*) FROM duckdb_functions() WHERE function_name = ?"
+    return bool(connection.execute(count, [name]).fetchall()[0][0])

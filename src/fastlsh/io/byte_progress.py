@@ -12,7 +12,7 @@ ProgressOption = Callable[[str, int, int], None]
 
 
 class ByteProgress:
-    """Tells the bytes of the inputs that are done; a compressed file counts when it is.
+    """Reports the bytes of the inputs that are done; a compressed file counts when it is.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class ByteProgress:
     sources : sequence of Source
         The files.
     progress : callable or None
-        Who is told, in the calling thread.
+        Called in the calling thread.
     """
 
     def __init__(

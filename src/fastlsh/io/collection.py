@@ -23,7 +23,7 @@ class Part:
     """The documents of each block."""
     bad: list[int] = field(default_factory=list)
     """The rows left out."""
-    known: Identity | None = None
+    identity: Identity | None = None
 
     @property
     def documents(self) -> int:
@@ -38,11 +38,11 @@ class Part:
     @property
     def size(self) -> int:
         """The bytes of the file."""
-        return 0 if self.known is None else self.known.size
+        return 0 if self.identity is None else self.identity.size
 
     def blocks(self) -> Iterator[Block]:
         """Read the file again; raises `InputError` if it has changed."""
-        return reread_blocks(self.source, self.places, self.bad, self.known)
+        return reread_blocks(self.source, self.places, self.bad, self.identity)
 
 
 @dataclass

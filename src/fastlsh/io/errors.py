@@ -93,7 +93,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def told(path: str, temporary: str | None) -> Iterator[None]:
+def naming_output(path: str, temporary: str | None) -> Iterator[None]:
     """Let an error of the system name an output, which it has only by a temporary name."""
     try:
         yield

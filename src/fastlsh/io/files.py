@@ -12,10 +12,10 @@ from fastlsh.io.folders import files_of_folder
 from fastlsh.io.formats import (
     COLUMNAR,
     Kind,
-    Told,
+    PartialKind,
     kind_of_file,
+    kind_of_name,
     split_suffix,
-    told,
 )
 from fastlsh.io.sources import Options, Source
 
@@ -63,7 +63,7 @@ def expand(
     ValueError
         If there is no input, or no such format.
     """
-    forced = told(kind)
+    forced = kind_of_name(kind)
     options = options or Options()
     sources = []
     for path, is_folder in resolve(inputs):
@@ -100,7 +100,7 @@ def spooled_inputs(
     kind : str, optional
         As for `expand`.
     tell : callable
-        Is told what is copied.
+        Is called with a message about what is copied.
     twice : bool
         Whether all of them are read again; tables, and what is given twice, are in any case.
     is_enough : callable, optional
@@ -112,7 +112,7 @@ def spooled_inputs(
         The inputs; those that are copied know where.
     """
     piped = [path for path in inputs if not places.is_remote(path) and places.is_piped(path)]
-    forced = told(kind)
+    forced = kind_of_name(kind)
     again = [
         path
         for path in piped
@@ -150,7 +150,7 @@ def folders_of(inputs: Paths) -> list[str]:
 
 
 def _files_inside(
-    folder: str, forced: Told, *, recursive: bool, mixed: bool
+    folder: str, forced: PartialKind, *, recursive: bool, mixed: bool
 ) -> list[tuple[str, Kind]]:
     with reading(folder):
         listing = places.listing(folder, recursive=recursive)
@@ -160,7 +160,7 @@ def _files_inside(
     return files
 
 
-def _kind(path: str, forced: Told) -> Kind:
+def _kind(path: str, forced: PartialKind) -> Kind:
     _check_link(path)
     return kind_of_file(path, forced)
 

@@ -4,14 +4,14 @@ import os
 from collections import Counter
 
 from fastlsh.errors import InputError, warn_caller
-from fastlsh.io.formats import COMPRESSIONS, Kind, Told, is_json, kind_of_file, split_suffix
+from fastlsh.io.formats import COMPRESSIONS, Kind, PartialKind, is_json, kind_of_file, split_suffix
 from fastlsh.io.places import Listing, is_left_out
 
 _NAMED = 3
 
 
 def files_of_folder(
-    folder: str, listing: Listing, forced: Told, *, mixed: bool
+    folder: str, listing: Listing, forced: PartialKind, *, mixed: bool
 ) -> list[tuple[str, Kind]]:
     """Choose the files that are read, and warn of what is not.
 
@@ -52,13 +52,13 @@ def files_of_folder(
             f"the directory has files of several formats ({number}):"
             f" choose one with format=, or with a pattern like *.{chosen[0][1][0]}",
         )
-    known = {path for path, _ in chosen}
-    rest = [*(path for path in listing.files if path not in known), *listing.others]
+    read = {path for path, _ in chosen}
+    rest = [*(path for path in listing.files if path not in read), *listing.others]
     _warn(folder, rest, listing.folders)
     return chosen
 
 
-def is_input(name: str, forced: Told) -> bool:
+def is_input(name: str, forced: PartialKind) -> bool:
     """Whether a file of this name, met in a folder, is read."""
     if is_left_out(name):
         return False
@@ -74,13 +74,13 @@ def _is_bare(name: str) -> bool:
     return not dot or (suffix.lower() in COMPRESSIONS and "." not in stem)
 
 
-def _forced(path: str, forced: Told) -> Told:
+def _forced(path: str, forced: PartialKind) -> PartialKind:
     # What a name tells of its compression is right, in a folder where others may have another one.
     _, compression = split_suffix(path)
     return forced[0], compression or forced[1]
 
 
-def _nothing(listing: Listing, forced: Told) -> str:
+def _nothing(listing: Listing, forced: PartialKind) -> str:
     kind = "file of a known format" if forced[0] is None else f".{forced[0]} file"
     reason = f"the directory has no {kind}"
     if listing.folders:

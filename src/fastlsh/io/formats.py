@@ -1,4 +1,4 @@
-"""The formats of files, told by their names."""
+"""The formats of files, recognised by their names."""
 
 import os
 
@@ -14,10 +14,10 @@ _ALIASES = {"ndjson": "jsonl", "feather": "arrow", "ipc": "arrow"}
 _SUFFIXES = {**{name: name for name in FORMATS}, **_ALIASES}
 
 Kind = tuple[str, str | None]  # a format and a compression
-Told = tuple[str | None, str | None]  # the same, where they need not be known
+PartialKind = tuple[str | None, str | None]  # the same, where they need not be known
 
 
-def split_suffix(name: str) -> Told:
+def split_suffix(name: str) -> PartialKind:
     """Return the format and the compression that a file name's suffixes stand for."""
     suffixes = _suffixes(name)
     compression = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSIONS else None
@@ -27,12 +27,12 @@ def split_suffix(name: str) -> Told:
 def stem(name: str) -> str:
     """Return a file name without the suffixes that `split_suffix` knows."""
     kind, compression = split_suffix(name)
-    for known in (compression, kind):
-        name = name if known is None else name.rpartition(".")[0]
+    for suffix in (compression, kind):
+        name = name if suffix is None else name.rpartition(".")[0]
     return name
 
 
-def told(kind: str | None) -> Told:
+def kind_of_name(kind: str | None) -> PartialKind:
     """Return the format and the compression that a user names, as in ``jsonl.gz``.
 
     Raises
@@ -48,7 +48,7 @@ def told(kind: str | None) -> Told:
     return found
 
 
-def kind_of_file(path: str, forced: Told = (None, None)) -> Kind:
+def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
     """Return the format and the compression of a file by its name, or those that are forced.
 
     The standard input is JSON lines, unless another format is forced.
@@ -63,12 +63,12 @@ def kind_of_file(path: str, forced: Told = (None, None)) -> Kind:
     if found is None and path == STANDARD:
         found = "jsonl"
     if found is None:
-        known = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
+        readable = f"{' '.join('.' + name for name in FORMATS)}, compressed as .gz .bz2 .xz .zst"
         reason = (
             ".json is not JSON lines (one object per line)" if is_json(path) else "unknown format"
         )
         raise InputError(
-            path, f"{reason}: give a file ending in {known}, or name its format with format="
+            path, f"{reason}: give a file ending in {readable}, or name its format with format="
         )
     if compression and found in COLUMNAR:
         raise InputError(path, f"{found} cannot be read through .{compression}")

@@ -166,7 +166,7 @@ def remove_journals(run: str, folders: dict[str, bool], number: int) -> None:
 
 
 def identity(path: str) -> list[int] | None:
-    """Return what a file, or a link, is known by; None if there is none.
+    """Return the identity of a file or of a link; None if there is none.
 
     Nobody who sends files in an archive can know the number or the time beforehand.
     """

@@ -108,8 +108,8 @@ def parquet_writer(
     usual = "zstd" if _is_available(path, "zstd") else "snappy"
     found: Any = usual
     if codecs:
-        known = {column: _CODECS.get(codec, codec).lower() for column, codec in codecs.items()}
-        found = {column: c if _is_available(path, c) else usual for column, c in known.items()}
+        codecs_of = {column: _CODECS.get(codec, codec).lower() for column, codec in codecs.items()}
+        found = {column: c if _is_available(path, c) else usual for column, c in codecs_of.items()}
     with (
         open_output(path, None) as file,
         parquet.ParquetWriter(file, schema, compression=found) as writer,

@@ -162,8 +162,8 @@ class _Reader:
         for part in self._parts:
             if self._limit.reached:
                 return
-            part.known = identity(part.source)
-            blocks = read_blocks(part.source, known=part.known, most=self._most)
+            part.identity = identity(part.source)
+            blocks = read_blocks(part.source, expected=part.identity, most=self._most)
             for block in self._limit.first(blocks):
                 if self._room is not None and part.source.format not in COLUMNAR:
                     self._room.take(part.source, block.place.stop - block.place.start, 0)

@@ -153,19 +153,19 @@ def _complete(parts: dict[str, Part], run: str) -> None:
     for part in parts.values():
         names = temporaries(part, run)
         for entry in part.entries:
-            for place, written, target, known, before in entry.get("files", ()):
+            for place, written, target, recorded, before in entry.get("files", ()):
                 temporary, path = (inside(part, name) for name in (written, target))
                 if not (match := TEMPORARY.fullmatch(written)) or match[1] != run:
                     raise Refused(f"{written!r} is no temporary file of this run")
                 if written in names:
-                    if known != identity(temporary):
+                    if recorded != identity(temporary):
                         raise Refused(f"{written} is not the file that the journal has recorded")
                     moves.append((int(place), temporary, path))
                     changed |= before != identity(path)
                 elif os.path.lexists(temporary):
                     raise Refused(f"{written} is no file that this run can have made")
-            for name, known in entry.get("absent", ()):
-                absent.append((inside(part, name), known))
+            for name, recorded in entry.get("absent", ()):
+                absent.append((inside(part, name), recorded))
     if changed:
         return
     moves.sort()
@@ -177,8 +177,8 @@ def _complete(parts: dict[str, Part], run: str) -> None:
                 path,
                 f"is complete since a run that was killed, and cannot be renamed: {error.strerror}",
             ) from error
-    for path, known in absent:
-        if known is not None and known == identity(path):
+    for path, recorded in absent:
+        if recorded is not None and recorded == identity(path):
             with suppress(OSError):
                 os.unlink(path)
     if moves:

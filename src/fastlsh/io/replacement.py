@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import NamedTuple
 
 from fastlsh.io import places
-from fastlsh.io.errors import reading, told
+from fastlsh.io.errors import naming_output, reading
 from fastlsh.io.journal import MANY, Journal
 from fastlsh.io.local_file import LocalFile
 from fastlsh.io.places import Upload
@@ -104,7 +104,7 @@ class Replacements:
             return
         in_place = is_written_in_place(name)
         file = None if in_place else LocalFile(os.path.realpath(name), last)
-        with told(name, None):
+        with naming_output(name, None):
             if file is None:
                 yield name
                 return
@@ -157,7 +157,7 @@ class Replacements:
             return self._journal.end()
         if self._is_single:
             return self._rename()
-        with told(self._first(), None):
+        with naming_output(self._first(), None):
             self._decide()
         return uninterrupted(self._rename)
 
@@ -179,13 +179,13 @@ class Replacements:
 
     def _rename(self) -> None:
         for file in self._files:
-            with told(file.target, file.temporary):
+            with naming_output(file.target, file.temporary):
                 os.replace(file.temporary, file.target)
             self._must_stay = True
         for path in self._absent:
             with suppress(FileNotFoundError):
                 os.unlink(path)
-        with told(self._first(), None):
+        with naming_output(self._first(), None):
             self._journal.end()
 
     def _first(self) -> str:

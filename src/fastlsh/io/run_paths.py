@@ -8,7 +8,7 @@ from fastlsh.errors import InputError
 from fastlsh.io import places
 from fastlsh.io.files import Paths, expand, folders_of
 from fastlsh.io.folders import is_input
-from fastlsh.io.formats import told
+from fastlsh.io.formats import kind_of_name
 from fastlsh.io.same_file import FileIdentities
 from fastlsh.io.sources import Source
 
@@ -144,7 +144,7 @@ class RunPaths:
                 )
 
     def _is_input(self, names: list[str]) -> bool:
-        return self._is_entered(names[:-1]) and is_input(names[-1], told(self._format))
+        return self._is_entered(names[:-1]) and is_input(names[-1], kind_of_name(self._format))
 
     def _is_entered(self, folders: list[str]) -> bool:
         return (self._recursive or not folders) and not any(map(places.is_left_out, folders))

@@ -15,7 +15,7 @@ _LOCAL = ("file://", "local://")
 class FileIdentities:
     """Identities of files: equal for all paths of one file, whether it exists already or not.
 
-    A file is known by its device and inode, links followed; a file that does not exist by its
+    A file is identified by its device and inode, links followed; a file that does not exist by its
     folder and its name; a URL by its canonical spelling; a terminal or socket by the number of the
     open file, because the same one may serve as standard input and standard output.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fastlsh.errors import InputError
 from fastlsh.io import places
 from fastlsh.io.errors import reading
-from fastlsh.io.formats import COLUMNAR, SPLIT, split_suffix, stem, told
+from fastlsh.io.formats import COLUMNAR, SPLIT, kind_of_name, split_suffix, stem
 from fastlsh.io.sources import Source
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.targets import check_target
@@ -88,8 +88,8 @@ def plan_outputs(
     if convert is not None:
         kind, compression = split_suffix(f"rows.{convert}")
         if kind not in CONVERTED or (compression and kind in COLUMNAR):
-            known = ", ".join(CONVERTED)
-            raise ValueError(f"rows cannot be converted to {convert!r}, only to {known}")
+            choices = ", ".join(CONVERTED)
+            raise ValueError(f"rows cannot be converted to {convert!r}, only to {choices}")
     name = os.fspath(output)
     if is_folder_output(name):
         return _one_for_each(sources, name, convert)
@@ -137,7 +137,7 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
             f"rows of {' and '.join(kinds)} cannot be written to one file;"
             " a directory (-o DIR/) gets one file for each input",
         )
-    wanted = told(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
+    wanted = kind_of_name(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
     found, compression = split_suffix(path)
     if len(sources) == 1 and kinds[0] == found == "txt" and convert is None:
         return "txt"  # a copy of the one document
@@ -170,7 +170,7 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
         name = places.relative(places.absolute(source.path), common)
         assert name is not None
         kind, compression = source.format, source.compression
-        wanted, packed = told(convert)
+        wanted, packed = kind_of_name(convert)
         if wanted is not None and (wanted != kind or packed not in (None, compression)):
             kind, compression = wanted, packed
             name = ".".join(filter(None, (stem(name), kind, compression)))

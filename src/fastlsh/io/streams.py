@@ -32,7 +32,7 @@ codecs.register_error(_NO_TEXT, _lone_surrogates)
 
 
 def identity(source: Source) -> Identity | None:
-    """Return what a file is known by now; None for a pipe, which cannot be read again."""
+    """Return the identity of a file now; None for a pipe, which cannot be read again."""
     with reading(source.path):
         return places.identity(source.path) if places.is_regular(source.path) else None
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastlsh.errors import InputError
-from fastlsh.io.errors import pyarrow, told
+from fastlsh.io.errors import naming_output, pyarrow
 from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.places import STANDARD
@@ -82,7 +82,7 @@ def write_table(
         If the suffix is unknown.
     """
     if path is None:
-        with told(STANDARD, None), _standard_output() as stream:
+        with naming_output(STANDARD, None), _standard_output() as stream:
             stream.writelines(_encoded("tsv", columns))
         return
     kind, compression = table_format(path)

@@ -70,7 +70,7 @@ class Display:
         if wait and not (over and self._live):
             return
         self._shown = now
-        line = told(stage, done, total, done - self._first, now - self._start)
+        line = progress_line(stage, done, total, done - self._first, now - self._start)
         if not self._live:
             self._stream.write(f"{line}\n")
         else:
@@ -89,13 +89,13 @@ def finish_line() -> None:
         display._stream.flush()
 
 
-def told(stage: str, done: int, total: int, lately: int, seconds: float) -> str:
+def progress_line(stage: str, done: int, total: int, lately: int, seconds: float) -> str:
     """Return a line about a stage.
 
     Parameters
     ----------
     stage, done, total
-        As a `ProgressOption` is told.
+        The arguments of a `ProgressOption`.
     lately
         How much of it was done here, in `seconds`.
     """

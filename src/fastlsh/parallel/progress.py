@@ -13,7 +13,7 @@ ProgressOption = bool | Callable[[str, int, int], None]
 
 
 class Progress:
-    """Tells the user how far a run is.
+    """Reports to the user how far a run is.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Progress:
 
     def __init__(self, option: ProgressOption = False) -> None:
         self.function = Display(notebook_line(), live=True) if option is True else option or None
-        """What is told, if anything."""
+        """The function that is called, if any."""
 
     def stage(self, name: str, total: int) -> Callable[[int], None]:
         """Begin a stage of `total` documents; call the result with each number that is done."""

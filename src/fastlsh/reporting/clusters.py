@@ -70,14 +70,14 @@ def _cluster(clusters: Clusters, documents: Documents, place: int, unfolded: str
     kept, size = int(clusters.kept[place]), int(clusters.sizes[place])
     text = documents.text(kept)
     items: list[str] = []
-    told, equal, again = {text}, 0, 0
+    shown, equal, again = {text}, 0, 0
     for at in clusters.least_similar(kept).tolist():
         number = int(clusters.removed[at])
         own = documents.text(number)
         equal += own == text
-        again += own != text and own in told
-        if own not in told and len(items) < MEMBERS:
-            told.add(own)
+        again += own != text and own in shown
+        if own not in shown and len(items) < MEMBERS:
+            shown.add(own)
             items.append(_member(text, own, documents, number, float(clusters.similarity[at])))
     rest = _rest(size - len(items), equal, again, "" if size <= LOOKED_AT else "at least ")
     plural = "s" if size > 1 else ""

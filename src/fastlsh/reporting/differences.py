@@ -73,9 +73,9 @@ def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, 
     """
     stop = start + COMPARED
     first = max(start - KNOWN // 2, 0)
-    known = set(shingler.shingles(other[first : first + KNOWN]))
+    shingles = set(shingler.shingles(other[first : first + KNOWN]))
     units = units_of(text[start:stop], shingler)
-    shared = np.array([each in known for each in shingler.shingles(text[start:stop])], np.bool_)
+    shared = np.array([each in shingles for each in shingler.shingles(text[start:stop])], np.bool_)
     begin, end = 0, len(units.text)
     certain = len(units) > shingler.size
     # Where the text was cut, words are not whole, and shingles missing that cover the next ones.

@@ -39,9 +39,9 @@ class Documents:
         shingler: Shingler,
     ) -> None:
         self.own = as_texts(texts)
-        known = as_texts([] if against is None else against)
-        self.others = len(known)
-        self._all: Texts = joined(self.own, known)
+        others = as_texts([] if against is None else against)
+        self.others = len(others)
+        self._all: Texts = joined(self.own, others)
         self._ids = [
             None if each is None else check_ids(each, len(each)) for each in (ids, against_ids)
         ]

@@ -28,14 +28,14 @@ def page(
     parts
         (heading, HTML) of each section; one without content is left out.
     """
-    told = "\n".join(
+    sections = "\n".join(
         f"<section>\n<h2>{heading}</h2>\n{inner}\n</section>" for heading, inner in parts if inner
     )
     title = title[:MOST_TITLE]
     listed = described(
         (bounded(label, MOST_LABEL), bounded(text, MOST_NOTE)) for label, text in notes.items()
     )
-    body = f"<h1><bdi>{escaped(title)}</bdi></h1>\n{summary}\n{listed}\n{told}"
+    body = f"<h1><bdi>{escaped(title)}</bdi></h1>\n{summary}\n{listed}\n{sections}"
     return whole_page(title, PAGE, body)
 
 

@@ -56,11 +56,11 @@ def line_run(
     ValueError
         The texts, or ids, are not those of the result.
     """
-    own, known = plain_strings(texts), [] if against is None else plain_strings(against)
-    check_collections(len(own), result.documents, len(known), result.against_document)
+    own, others = plain_strings(texts), [] if against is None else plain_strings(against)
+    check_collections(len(own), result.documents, len(others), result.against_document)
     names = check_ids(result.ids if ids is None else ids, len(own))
     given = result.against_ids if against_ids is None else against_ids
-    known_names = check_ids(given, len(known), "against_ids")
+    other_names = check_ids(given, len(others), "against_ids")
     outside = result.against_document >= 0
     place = np.where(outside, result.against_document, result.kept_document)
 
@@ -73,7 +73,7 @@ def line_run(
         spans = _spans(place, result, rows, kept=True)
         for (number, start, end), other in zip(spans, outside[rows].tolist(), strict=True):
             if other:
-                text, name = (known[number] or "")[start:end], _name(number, known_names)
+                text, name = (others[number] or "")[start:end], _name(number, other_names)
                 kept.append(Passage(text, name, outside=True))
             else:
                 kept.append(own_passage(number, start, end))
@@ -162,8 +162,8 @@ def _parameters(run: LineRun) -> str:
     shorter = [("minimum length", f"{least:,} characters; shorter {run.by}s stay")] if least else []
     if run.params is not None:
         kept = sections.PRIORITY["first"]
-        told = sections.searched(run.params, run.threshold, options, run.by, kept)
-        return described(shorter) + told
+        search = sections.searched(run.params, run.threshold, options, run.by, kept)
+        return described(shorter) + search
     normal = ", ".join(steps(options["shingler"])) or "none: every character counts"
     return (
         f"<p>A {run.by} was removed if it equals an earlier one. Both were compared in full.</p>"
@@ -184,8 +184,8 @@ def _sizes(run: LineRun) -> str:
     sizes = run.removals.sizes
     if not len(sizes):
         return ""
-    told = (
+    largest = (
         f"<p>Different {run.by}s that were removed: {len(sizes):,}. The most frequent one was"
         f" removed {int(sizes.max()):,} times.</p>"
     )
-    return told + sections.by_powers(sizes, ("times", f"{run.by}s"))
+    return largest + sections.by_powers(sizes, ("times", f"{run.by}s"))

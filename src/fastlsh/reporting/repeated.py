@@ -99,10 +99,10 @@ def shown(removals: Removals, by: str, shingler: Shingler) -> str:
 
 
 def _repeated(one: Repeated, shingler: Shingler) -> str:
-    told, items = {one.kept.text}, list[str]()
+    shown, items = {one.kept.text}, list[str]()
     for passage, similarity in one.others:
-        if passage.text not in told and len(items) < VARIANTS:
-            told.add(passage.text)
+        if passage.text not in shown and len(items) < VARIANTS:
+            shown.add(passage.text)
             items.append(_variant(one.kept, passage, similarity, shingler))
     times = f"removed {one.removed:,} time{'s' if one.removed > 1 else ''}"
     lost = f"from {one.documents:,} document{'s' if one.documents > 1 else ''}"

@@ -144,11 +144,11 @@ def cluster_sizes(sizes: NDArray[np.int64]) -> str:
     """Show how many clusters there are of which size; `sizes` without the kept document."""
     if not len(sizes):
         return "<p>No document was removed.</p>"
-    told = (
+    largest = (
         f"<p>Kept documents with duplicates: {len(sizes):,}. The largest cluster has "
         f"{int(sizes.max()) + 1:,} documents.</p>"
     )
-    return told + by_powers(sizes + 1, ("documents", "clusters"), 1)
+    return largest + by_powers(sizes + 1, ("documents", "clusters"), 1)
 
 
 def by_powers(sizes: NDArray[np.int64], heading: tuple[str, str], first: int = 0) -> str:

@@ -65,7 +65,7 @@ class LineDeduplication(Table):
         threshold: float,
         spans: int,
         limited: int = 0,
-        known: int = 0,
+        n_against: int = 0,
         ids: Sequence[Any] | None = None,
         against_ids: Sequence[Any] | None = None,
         params: LSHParams | None = None,
@@ -74,8 +74,8 @@ class LineDeduplication(Table):
         self.texts = texts
         self.document, self.start, self.end = np.ascontiguousarray(removed.T)
         number, self.kept_start, self.kept_end = np.ascontiguousarray(kept.T)
-        outside = number < known  # the documents of `against` are counted before the others
-        self.kept_document = np.where(outside, -1, number - known)
+        outside = number < n_against  # the documents of `against` are counted before the others
+        self.kept_document = np.where(outside, -1, number - n_against)
         self.against_document = np.where(outside, number, -1)
         self.similarity = similarity
         self.emptied = emptied

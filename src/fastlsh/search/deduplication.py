@@ -14,7 +14,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
 from fastlsh.parameters import RemovalKeywords, SearchParams
 from fastlsh.results import Deduplication
-from fastlsh.search.known import (
+from fastlsh.search.against import (
     check_alone,
     check_no_containment,
     from_index,
@@ -124,7 +124,7 @@ def deduplicate_texts(
     """Remove the near-duplicates as `deduplicate` does."""
     max_candidates = check_integer(max_candidates, "max_candidates")
     collection = as_texts(texts)
-    known = as_texts([] if against is None or isinstance(against, Index) else against)
+    others = as_texts([] if against is None or isinstance(against, Index) else against)
     ids = check_ids(ids, len(collection))
     check_keep(keep, with_priority=priority is not None)
     priorities = None if priority is None else check_priority(priority, len(collection))
@@ -135,7 +135,7 @@ def deduplicate_texts(
         check_alone(against_ids, "ids")
     elif against_signatures is not None:
         ready = from_signatures(against, against_signatures, params)
-    everything = joined(known, collection)
+    everything = joined(others, collection)
     with clock("signatures"):
         if ready is not None or isinstance(against, Index):
             everything = collection
@@ -151,28 +151,28 @@ def deduplicate_texts(
     else:
         asked = params
     if ready is not None:
-        known = ready.texts
-        everything = joined(known, collection)
+        others = ready.texts
+        everything = joined(others, collection)
         signed = signed_with(ready, signed, params)
-    against_ids = check_ids(against_ids, len(known), "against_ids")
-    fixed = np.arange(len(everything)) < len(known)
+    against_ids = check_ids(against_ids, len(others), "against_ids")
+    fixed = np.arange(len(everything)) < len(others)
     order = priority_order(keep, priorities, everything, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         everything, signed, order, fixed, max_candidates, params, options, clock
     )
-    kept = kept[len(known) :]
+    kept = kept[len(others) :]
     return Deduplication(
-        np.where(kept >= len(known), kept - len(known), -1),
-        np.where(kept >= len(known), -1, kept),
-        similarity[len(known) :],
+        np.where(kept >= len(others), kept - len(others), -1),
+        np.where(kept >= len(others), -1, kept),
+        similarity[len(others) :],
         threshold=params.threshold,
         rule=params.rule,
         containment=params.containment,
-        limited_documents=limited - len(known),
+        limited_documents=limited - len(others),
         ids=ids,
         against_ids=against_ids,
         params=params.lsh,
-        empty=int((empty_documents(signed.signatures) >= len(known)).sum()),
+        empty=int((empty_documents(signed.signatures) >= len(others)).sum()),
         options={
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
             **asked.removal_keywords,

@@ -123,28 +123,28 @@ def deduplicate_lines_of_texts(
         raise TypeError("against must be texts: an index holds documents, and not their lines")
     others = [] if against is None else plain_strings(against)
     against_ids = check_ids(against_ids, len(others), "against_ids")
-    known = len(others)
+    n_against = len(others)
     everything = pieces_of([*others, *documents], by, options.threads)
     compared = everything.chosen(everything.lengths >= min_length) if min_length else everything
     kept, similarity, limited = decide_pieces(
-        compared, params, max_candidates, options, int((compared.places[:, 0] < known).sum())
+        compared, params, max_candidates, options, int((compared.places[:, 0] < n_against).sum())
     )
-    gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.places[:, 0] >= known))
+    gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.places[:, 0] >= n_against))
     removed = compared.places[gone]
     changed = texts_without(everything.texts, removed, by)
     for number, text in changed.items():
-        documents[number - known] = text
+        documents[number - n_against] = text
     return LineDeduplication(
         documents,
-        removed - (known, 0, 0),
+        removed - (n_against, 0, 0),
         compared.places[kept[gone]],
         similarity[gone],
-        emptied=np.array([n - known for n, text in changed.items() if not text], np.int64),
+        emptied=np.array([n - n_against for n, text in changed.items() if not text], np.int64),
         by=by,
         threshold=params.threshold,
-        spans=int((everything.places[:, 0] >= known).sum()),
+        spans=int((everything.places[:, 0] >= n_against).sum()),
         limited=len(limited),
-        known=known,
+        n_against=n_against,
         ids=ids,
         against_ids=against_ids,
         params=None if is_exact_match(params) else params.lsh,

@@ -40,7 +40,7 @@ class TokenSets:
         filled = np.flatnonzero(self.size)
         if not len(filled):
             return first
-        # Equal sets have equal sums; the others are told apart in full.
+        # Equal sets have equal sums; the others are compared in full.
         sums = np.add.reduceat(self.hashes, start[filled])
         copies, originals = repeated(sums)
         for copy, original in zip(filled[copies], filled[originals], strict=True):
@@ -101,21 +101,21 @@ def _numbers(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np
     new = np.ones(len(ascending), np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
     begins = np.flatnonzero(new)
-    known = ascending[begins]
+    distinct = ascending[begins]
     frequency = np.diff(begins, append=len(ascending))
     del ascending, new, begins
-    known = known[frequency > 1]
+    distinct = distinct[frequency > 1]
     frequency = frequency[frequency > 1]
     narrow = frequency.astype(np.uint16) if frequency.max(initial=0) < 1 << 16 else frequency
     by_rarity = np.argsort(narrow, kind="stable")  # of 16 bits linear
-    number = np.empty(len(known), np.uint32)
-    number[by_rarity] = np.arange(len(known), dtype=np.uint32)
-    bits = max(len(known).bit_length(), 1)
+    number = np.empty(len(distinct), np.uint32)
+    number[by_rarity] = np.arange(len(distinct), dtype=np.uint32)
+    bits = max(len(distinct).bit_length(), 1)
     leading = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
-    directory = np.append(np.searchsorted(known, leading), len(known))
+    directory = np.append(np.searchsorted(distinct, leading), len(distinct))
     result = np.empty(len(hashes), np.uint32)
     for first, last in batches(len(hashes), HASHES):
-        numbers_of(known, number, directory, hashes[first:last], result[first:last])
+        numbers_of(distinct, number, directory, hashes[first:last], result[first:last])
     return result, frequency[by_rarity]
 
 

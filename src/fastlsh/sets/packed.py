@@ -14,7 +14,7 @@ VALUES = 1 << 22
 """Minima, or bytes of packed signatures, that are worked on at a time."""
 
 LEAST_BITS = 64
-"""Of a packed signature: an empty document, all ones, is told from others by that many."""
+"""Of a packed signature: so many distinguish an empty document, all ones, from others."""
 
 
 def pack_signatures(signatures: NDArray[np.uint32], bits: int = 1) -> NDArray[np.uint8]:

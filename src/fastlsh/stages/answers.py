@@ -42,7 +42,7 @@ def decide(
     Parameters
     ----------
     texts, signed
-        The documents, and what is known of them; the band keys are of no use afterwards.
+        The documents, with signatures and lengths; the band keys are consumed.
     order
         int64 (n,): all documents, highest priority first.
     fixed
@@ -52,7 +52,7 @@ def decide(
     params, options
         Of the search.
     clock
-        Is told how long each step takes.
+        Takes the time of each step.
     """
     clock = Stopwatch() if clock is None else clock
     kept = options.numbers(len(texts))
@@ -81,7 +81,7 @@ def find_pairs(
     Parameters
     ----------
     texts, signed
-        The documents, and what is known of them; the band keys are of no use afterwards.
+        The documents, with signatures and lengths; the band keys are consumed.
     max_pairs
         Raise TooManyPairsError if there are more.
     params, options

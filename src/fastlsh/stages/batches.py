@@ -48,7 +48,7 @@ def sign_batch(
         Whether to return the signatures. Otherwise, `decide_part` and `find_pairs_of_part` compute
         them again for the documents that share a bucket.
     text_hashes
-        Whether to hash whole texts, which the argument `known` of these functions requires.
+        Whether to hash whole texts, which the argument `batch` of these functions requires.
     threads
         Number of threads; by default all usable processors. It never changes the result.
 

@@ -55,7 +55,7 @@ def keep_or_drop(
     max_candidates
         At most so many comparisons for a document.
     params, options
-        Of the search; progress is told after each block.
+        Of the search; progress is reported after each block.
     """
     families, signatures = part.families, part.signed.signatures
     documents = families.documents  # families are independent: one after the other will do

@@ -59,7 +59,7 @@ def decide_part(
     keep: str = "first",
     priority: ArrayLike | None = None,
     max_candidates: int = 1000,
-    known: SignedBatch | None = None,
+    batch: SignedBatch | None = None,
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> PartDecisions:
@@ -85,7 +85,7 @@ def decide_part(
         ties go to the first one. Its numbers for documents of `against` are ignored.
     max_candidates, threads
         As in `deduplicate`.
-    known
+    batch
         The result of `sign_batch` for these documents, with signatures, so that they are not
         signed again. None: they are signed again.
     scratch
@@ -102,7 +102,7 @@ def decide_part(
     ------
     TypeError, ValueError
         An argument is unsuitable, the numbers do not ascend, or a text differs from the one that
-        was signed according to `known`; the message names the row.
+        was signed in `batch`; the message names the row.
 
     Notes
     -----
@@ -130,7 +130,7 @@ def decide_part(
         if priorities.shape == (n,) and priorities.dtype.kind in "iufb":
             priorities = np.where(fixed, priorities.dtype.type(0), priorities)
         priorities = check_priority(priorities, n)[~fixed]
-    signed = _signed(collection, known, params, options)
+    signed = _signed(collection, batch, params, options)
     order = priority_order(keep, priorities, collection, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         collection, signed, order, fixed, max_candidates, params, options
@@ -147,7 +147,7 @@ def find_pairs_of_part(
     params: SearchParams,
     *,
     max_pairs: int = 100_000_000,
-    known: SignedBatch | None = None,
+    batch: SignedBatch | None = None,
     estimates: bool = False,
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
@@ -156,7 +156,7 @@ def find_pairs_of_part(
 
     Parameters
     ----------
-    texts, numbers, params, known, threads, scratch
+    texts, numbers, params, batch, threads, scratch
         As in `decide_part`.
     max_pairs
         Raise instead of returning more pairs of this part.
@@ -192,7 +192,7 @@ def find_pairs_of_part(
     check_pair_params(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection, number = _check_part(texts, numbers)
-    signed = _signed(collection, known, params, options)
+    signed = _signed(collection, batch, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     left, right = split_codes(code)
     estimate = None
@@ -228,20 +228,20 @@ def _check_against(against: ArrayLike | None, n: int) -> NDArray[np.bool_]:
 
 
 def _signed(
-    texts: Texts, known: SignedBatch | None, params: SearchParams, options: RunOptions
+    texts: Texts, batch: SignedBatch | None, params: SearchParams, options: RunOptions
 ) -> Signed:
-    """Return what is known of each document; signs if it is not."""
-    if known is None:
+    """Return the signatures, lengths and keys; sign the texts if there is no batch."""
+    if batch is None:
         return sign(texts, params, options)
     n = len(texts)
-    if known.signatures is None or known.text_hashes is None:
-        lacks = "signatures" if known.signatures is None else "text_hashes"
-        raise ValueError(f"known lacks {lacks}: call sign_batch with {lacks}=True")
-    signatures = check_signatures(known.signatures)
-    keys, hashes = np.asarray(known.keys), np.asarray(known.text_hashes)
+    if batch.signatures is None or batch.text_hashes is None:
+        lacks = "signatures" if batch.signatures is None else "text_hashes"
+        raise ValueError(f"batch lacks {lacks}: call sign_batch with {lacks}=True")
+    signatures = check_signatures(batch.signatures)
+    keys, hashes = np.asarray(batch.keys), np.asarray(batch.text_hashes)
     if keys.dtype != np.uint64 or hashes.dtype != np.uint64:
         raise TypeError(
-            f"known must have keys and text_hashes of uint64, got {keys.dtype} and {hashes.dtype}"
+            f"batch must have keys and text_hashes of uint64, got {keys.dtype} and {hashes.dtype}"
         )
     for name, found, expected in (
         ("signatures", signatures.shape, (n, params.num_perm)),
@@ -249,7 +249,7 @@ def _signed(
         ("text_hashes", hashes.shape, (n,)),
     ):
         if found != expected:
-            raise ValueError(f"known has {name} of shape {found}, expected {expected}")
+            raise ValueError(f"batch has {name} of shape {found}, expected {expected}")
     lengths, seen = np.empty(n, np.int64), np.empty(n, np.uint64)
 
     def work(start: int, stop: int) -> Iterator[None]:
@@ -260,5 +260,5 @@ def _signed(
     run(work, batches(n, batch_size(texts)), options.threads)
     wrong = np.flatnonzero(seen != hashes)
     if len(wrong):
-        raise ValueError(f"the text of row {wrong[0]} differs from the one known is of")
+        raise ValueError(f"the text of row {wrong[0]} differs from that of the batch")
     return Signed(signatures, lengths, np.require(keys, requirements=["C", "A"]))

@@ -46,7 +46,7 @@ def part_of(
     Parameters
     ----------
     texts, signed
-        The collection, and what is known of it; the band keys are of no use afterwards.
+        The collection, with signatures and lengths; the band keys are consumed.
     order
         int64: the documents that take part, in priority order; None: all, as they come.
     params, options

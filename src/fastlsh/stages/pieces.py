@@ -93,7 +93,7 @@ def decide_pieces(
     params: SearchParams,
     max_candidates: int,
     options: RunOptions,
-    known: int = 0,
+    n_against: int = 0,
 ) -> DecidedPieces:
     """Decide which pieces are kept: the first of those that are equal, or alike.
 
@@ -107,7 +107,7 @@ def decide_pieces(
         As in `deduplicate`.
     options
         Threads and progress.
-    known
+    n_against
         How many pieces, the first ones, are of `against`: these are never compared with each
         other, and what is answered for them has no meaning.
 
@@ -124,7 +124,7 @@ def decide_pieces(
     chosen = pieces.chosen(originals)
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
-    fixed = originals < known
+    fixed = originals < n_against
     found, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
     place = np.searchsorted(originals, kept)
     similarity = alike[place]

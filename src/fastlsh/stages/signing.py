@@ -16,7 +16,7 @@ KEYED_BANDS = 16
 
 @dataclass
 class Signed:
-    """What is known of each document once its text has been read."""
+    """Signature, length and band keys of each document."""
 
     signatures: NDArray[np.uint32]
     """uint32 (n, num_perm)."""

@@ -41,7 +41,7 @@ def verified_pairs(
     max_pairs
         Raise TooManyPairsError, before the first block, if there are more candidates.
     clock
-        Is told how long it takes to find candidates, and to verify them.
+        Takes the time of finding candidates, and of verifying them.
 
     Notes
     -----

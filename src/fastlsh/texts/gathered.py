@@ -13,7 +13,7 @@ BATCH_TOKENS = 1 << 16
 
 
 class Hashing(NamedTuple):
-    """How shingles are hashed: what the kernels are told."""
+    """How shingles are hashed, as arguments of the kernels."""
 
     unit: int
     """By the number that the kernels have for it."""

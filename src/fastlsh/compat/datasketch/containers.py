@@ -76,7 +76,7 @@ class Storage(ABC):
         self._buffer_size = value
 
     def status(self) -> dict[str, Any]:
-        """Return what is known of the storage."""
+        """Return the properties of the storage."""
         return {"keyspace_size": len(self)}
 
     def empty_buffer(self) -> None:  # noqa: B027 - most have none

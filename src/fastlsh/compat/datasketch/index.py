@@ -92,15 +92,15 @@ class Index:
                 "Cannot merge MinHashLSH with different initialization parameters: "
                 f"(h, b, r) is {(self.h, self.b, self.r)} and {(other.h, other.b, other.r)}"
             )
-        known, others = self._minhash_scheme, other._minhash_scheme
-        if known is not None and others is not None and known != others:
+        mine, others = self._minhash_scheme, other._minhash_scheme
+        if mine is not None and others is not None and mine != others:
             raise ValueError(
                 f"Cannot merge MinHashLSH indexed with MinHash scheme {others!r} into one "
-                f"indexed with scheme {known!r}"
+                f"indexed with scheme {mine!r}"
             )
         if check_overlap and not set(self.keys).isdisjoint(other.keys):
             raise ValueError("The keys are overlapping, duplicate key exists.")
-        self._minhash_scheme = known if known is not None else others
+        self._minhash_scheme = mine if mine is not None else others
         if isinstance(self._engine, Tables) and isinstance(other._engine, Tables):
             self._insert_values(other._engine)
         else:

@@ -40,18 +40,18 @@ def check_length(minhash: Sketch, num_perm: int) -> None:
         raise ValueError(f"Expecting minhash with length {num_perm}, got {len(minhash)}")
 
 
-def check_scheme(known: str | None, minhash: Sketch) -> str | None:
-    """Return the scheme to remember; ValueError if the sketch has another than the known one.
+def check_scheme(remembered: str | None, minhash: Sketch) -> str | None:
+    """Return the scheme to remember; ValueError if the sketch has another than the remembered one.
 
     Minima do not tell how they arose, and those of two schemes never agree. A sketch without a
     scheme (WeightedMinHash) passes.
     """
     scheme: str | None = getattr(minhash, "scheme", None)
-    if scheme is None or scheme == known:
-        return known
-    if known is not None:
+    if scheme is None or scheme == remembered:
+        return remembered
+    if remembered is not None:
         raise ValueError(
-            f"MinHash scheme {scheme!r} does not match scheme {known!r} of the MinHash "
+            f"MinHash scheme {scheme!r} does not match scheme {remembered!r} of the MinHash "
             "previously given to this index"
         )
     return scheme

@@ -44,27 +44,27 @@ def answer_of_all_parts(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[
 def kept_documents(job: Job, summary: Summary, proofs: NDArray[Any]) -> NDArray[np.bool_]:
     """Return whether each document of the inputs, without those of `against`, is kept; mapped."""
     if not job.work.has(KEPT):
-        kept = np.ones(summary.documents - summary.known, np.bool_)
-        kept[proofs["left"] - summary.known] = False
+        kept = np.ones(summary.documents - summary.n_against, np.bool_)
+        kept[proofs["left"] - summary.n_against] = False
         job.work.save(KEPT, kept)
     return job.work.load(KEPT)
 
 
-def clusters_of(proofs: NDArray[Any], known: int) -> Clusters:
+def clusters_of(proofs: NDArray[Any], n_against: int) -> Clusters:
     """Return the clusters, as `Deduplication.clusters` has them.
 
     Parameters
     ----------
     proofs
         Of all removed documents, which ascend.
-    known
+    n_against
         Documents below this number are of `against` and make no cluster.
 
     Notes
     -----
     Memory: 80 bytes for each removed document.
     """
-    inside = proofs["right"] >= known
+    inside = proofs["right"] >= n_against
     kept = proofs["right"][inside]
     order = np.argsort(kept, kind="stable")
     kept = kept[order]

@@ -60,14 +60,14 @@ def decide_parts(
 
     def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if job.cutting is not None and is_exact_match(job.params):
-            return _equal_ones(job, part, summary.known), np.empty(0, np.int64)
+            return _equal_ones(job, part, summary.n_against), np.empty(0, np.int64)
         order: dict[str, Any] = {"keep": keep}
         if keep is None:
             bits = np.ascontiguousarray(part.rows["priority"])
             order = {"priority": bits if summary.whole else bits.view(np.float64)}
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
-            part.texts, numbers, job.params, against=numbers < summary.known, **order,
+            part.texts, numbers, job.params, against=numbers < summary.n_against, **order,
             max_candidates=most, threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
@@ -79,13 +79,13 @@ def decide_parts(
     _each_part(job, linked, gathered, decide, "decisions")
 
 
-def _equal_ones(job: Job, part: Part, known: int) -> NDArray[Any]:
+def _equal_ones(job: Job, part: Part, n_against: int) -> NDArray[Any]:
     """Return the pieces that equal an earlier one, without those of `against`."""
     empty = np.empty if part.scratch is None else mapped_in(part.scratch)
     options = replace(RunOptions.of(job.options.threads), empty=empty)
     first = first_equal(as_texts(part.texts), job.params.shingler, options)
     numbers = np.ascontiguousarray(part.rows["number"])
-    gone = np.flatnonzero((first != np.arange(len(first))) & (numbers >= known))
+    gone = np.flatnonzero((first != np.arange(len(first))) & (numbers >= n_against))
     return _proofs(numbers[gone], numbers[first[gone]], 1.0)
 
 

@@ -71,9 +71,13 @@ def run_deduplication(
     notes
         For the page.
     clock
-        Is told how long each stage takes.
+        Takes the time of each stage.
     """
-    more = {"keep": keep or "priority", "max_candidates": max_candidates, "known": job.known}
+    more = {
+        "keep": keep or "priority",
+        "max_candidates": max_candidates,
+        "against_files": job.first_input,
+    }
     with begun(job, "dedup", more):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
@@ -81,17 +85,17 @@ def run_deduplication(
             proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
-            check_unchanged(job.work, job.sources[: job.known + summary.files])
+            check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids = stored_ids(job, summary)
-            with writing_outputs(job, targets, kept, summary.known) as together:
+            with writing_outputs(job, targets, kept, summary.n_against) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
                         ids, *_columns(proofs), job.params.measure,
-                        against=proofs["right"] < summary.known if job.known else None,
+                        against=proofs["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.clusters is not None:
-                    number, cluster = clusters_of(proofs, summary.known)
+                    number, cluster = clusters_of(proofs, summary.n_against)
                     columns = cluster_columns(ids, number, cluster)
                     write_table(targets.clusters, columns, together)
                 limited = limited_documents(job, linked)

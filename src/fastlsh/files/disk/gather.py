@@ -28,7 +28,7 @@ EVERY = 60.0
 """Seconds: so long a kill may set the gathering back."""
 
 Row = np.dtype([("number", np.int64), ("size", np.int64), ("priority", np.int64)])
-"""What is known of a text of a part; the bits of the priority, a float64 or an int64."""
+"""Dtype of the record of a text of a part; `priority` has the bits of a float64 or an int64."""
 
 
 class Gathered(NamedTuple):
@@ -106,7 +106,7 @@ def reread_signed_blocks(
 
 
 def records_of(job: Job) -> list[tuple[int, BlockRecord]]:
-    """Return what is known of all blocks, each with the number of its first document."""
+    """Return the records of all blocks, each with the number of its first document."""
     found = []
     number = 0
     for run in finished_runs(job):

@@ -1,4 +1,4 @@
-"""Ids: how they are told apart, and how those of the answer are found again."""
+"""Ids: how they are distinguished, and how the ids of the answer are found again."""
 
 import json
 from datetime import datetime, time, timezone

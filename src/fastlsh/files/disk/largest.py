@@ -33,9 +33,9 @@ def largest_page(
     Its counts are those of all documents. `decided` has the parameters of the decisions: ``keep``
     and ``max_candidates``.
     """
-    numbers, kept, similarity = _largest(proofs, summary.known)
+    numbers, kept, similarity = _largest(proofs, summary.n_against)
     index = np.searchsorted(numbers, kept)
-    documents = summary.documents - summary.known
+    documents = summary.documents - summary.n_against
     params = job.params
     result = Deduplication(
         index,
@@ -52,7 +52,7 @@ def largest_page(
     )
     right = proofs["right"]
     counts = RunCounts(
-        documents, int((right < summary.known).sum()), np.array(proofs["similarity"]),
+        documents, int((right < summary.n_against).sum()), np.array(proofs["similarity"]),
         np.unique(right, return_counts=True)[1], limited, summary.empty,
     )  # fmt: skip
     shown = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
@@ -68,10 +68,10 @@ def largest_page(
 
 
 def _largest(
-    proofs: NDArray[Any], known: int
+    proofs: NDArray[Any], n_against: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the documents of the largest clusters, their kept ones, and the similarities."""
-    inside = proofs[proofs["right"] >= known]
+    inside = proofs[proofs["right"] >= n_against]
     heads, sizes = np.unique(inside["right"], return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     # The largest is shown in part if it is larger than the page.

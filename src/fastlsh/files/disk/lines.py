@@ -47,7 +47,7 @@ def run_on_disk(
     cutting = job.cutting
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
-    more |= {"drop_empty": drop_empty, "known": job.known}
+    more |= {"drop_empty": drop_empty, "against_files": job.first_input}
     with begun(job, "lines", more):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
@@ -55,27 +55,27 @@ def run_on_disk(
             proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
-            check_unchanged(job.work, job.sources[: job.known + summary.files])
+            check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids, counts = stored_ids(job, summary), piece_counts(job)
             begin, end = _places(job, proofs["left"])
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked)
-            with writing_outputs(job, targets, kept, summary.known, drop_empty) as together:
+            with writing_outputs(job, targets, kept, summary.n_against, drop_empty) as together:
                 if targets.removed is not None:
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
                         proofs["similarity"],
-                        against=proofs["right"] < summary.known if job.known else None,
+                        against=proofs["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.report is not None:
-                    told = {"characters": characters, "limited": limited}
-                    told["max_candidates"] = max_candidates
-                    run = line_run_on_disk(job, summary, proofs, ids, counts, told)
+                    outcome = {"characters": characters, "limited": limited}
+                    outcome["max_candidates"] = max_candidates
+                    run = line_run_on_disk(job, summary, proofs, ids, counts, outcome)
                     page = removal_page(run, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
         return Found(
-            summary, len(counts), summary.documents - summary.known, len(proofs), characters,
+            summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,
         )  # fmt: skip
 

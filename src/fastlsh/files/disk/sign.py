@@ -38,17 +38,17 @@ from fastlsh.texts import as_texts
 
 DONE = "signed.json"
 REASONS = 10
-"""So many bad rows are told of."""
+"""So many bad rows are described."""
 SAMPLE = 4096
 SAMPLE_OF_BLOCK = 64
 """Texts of a block whose length is measured."""
 
 
 class Summary(NamedTuple):
-    """What is known of all documents."""
+    """Counts and properties of all documents."""
 
     documents: int
-    known: int
+    n_against: int
     """Those of `against`, which come first."""
     empty: int
     """Of the others."""
@@ -113,7 +113,7 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
     first = 0 if after is None else after.source
     columns, path = None, ""
     if after is not None and job.uniform:
-        columns, path = _first_columns(job, range(job.known, first + 1))
+        columns, path = _first_columns(job, range(job.first_input, first + 1))
     limit = _limit(job)
     for number in range(first, len(job.sources)):
         if limit.reached:
@@ -123,10 +123,10 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
         place = after.place if after is not None and number == after.source else None
         found = None
         blocks = _cut(job, number, place)
-        for block in blocks if number < job.known else limit.first(blocks):
+        for block in blocks if number < job.first_input else limit.first(blocks):
             found = block.head.layout
             yield number, block
-        if job.uniform and number >= job.known:
+        if job.uniform and number >= job.first_input:
             if columns is None:
                 columns, path = found, job.sources[number].path
             if found is not None and found != columns:
@@ -139,7 +139,9 @@ def _limit(job: Job) -> Limit:
         return Limit(None)
     if job.cutting is None:
         runs = finished_runs(job)
-        records = [record for run in runs for record in run.blocks if record.source >= job.known]
+        records = [
+            record for run in runs for record in run.blocks if record.source >= job.first_input
+        ]
         done = sum(record.documents for record in records)
     else:
         done = sum(len(job.work.load(f"{run_name(n)}/pieces.npy")) for n in runs_of_inputs(job))
@@ -236,7 +238,7 @@ def _summary(job: Job) -> Summary:
     blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
     bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
-    first = sum(run["blocks"][0][0] < job.known for run in runs)  # of `against`
+    first = sum(run["blocks"][0][0] < job.first_input for run in runs)  # of `against`
     identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
     # Each collection by itself, as in memory.
     repeated = [
@@ -245,8 +247,8 @@ def _summary(job: Job) -> Summary:
     documents = sum(n for _, n in blocks)
     return Summary(
         documents=documents,
-        known=sum(n for source, n in blocks if source < job.known),
-        empty=sum(n for run in runs for source, n in run["empty"] if source >= job.known),
+        n_against=sum(n for source, n in blocks if source < job.first_input),
+        empty=sum(n for run in runs for source, n in run["empty"] if source >= job.first_input),
         skipped=bad,
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
@@ -254,7 +256,9 @@ def _summary(job: Job) -> Summary:
         whole=all(run["whole"] for run in runs),
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
-        files=max((source for source, _ in blocks), default=job.known - 1) + 1 - job.known,
+        files=max((source for source, _ in blocks), default=job.first_input - 1)
+        + 1
+        - job.first_input,
     )
 
 

@@ -1,4 +1,4 @@
-"""Signed runs on disk: the sorted keys of consecutive blocks, and what is known of these."""
+"""Signed runs on disk: the sorted keys of consecutive blocks, and a record of each block."""
 
 import json
 from typing import NamedTuple
@@ -19,7 +19,7 @@ BYTES_OF_RUN = 1 << 30
 
 
 class BlockRecord(NamedTuple):
-    """What is known of a block that has been signed."""
+    """The record of a block that has been signed."""
 
     source: int
     place: Place
@@ -32,7 +32,7 @@ class BlockRecord(NamedTuple):
 
 
 class SignedRun(NamedTuple):
-    """What is known of a run, besides its keys."""
+    """The record of a run, besides its keys."""
 
     first: int
     documents: int
@@ -70,8 +70,8 @@ class RunWriter:
 
     def add(self, signed: SignedBlock) -> None:
         """Take a block; a run that would be too long, or has left `against`, is written before."""
-        n, known = signed.record.documents, self._job.known
-        behind = bool(self._parts) and self._parts[0].record.source < known <= signed.record.source
+        n, first = signed.record.documents, self._job.first_input
+        behind = bool(self._parts) and self._parts[0].record.source < first <= signed.record.source
         if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN or behind:
             self.close()
         if self._first + self._documents + n > MAX_DOCUMENTS:
@@ -108,7 +108,7 @@ class RunWriter:
             save_array(folder / "identities.npy", identities)
             if parts[0].pieces is not None:
                 save_array(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
-            known = {
+            content = {
                 "first": self._first,
                 "documents": self._documents,
                 "blocks": [part.record for part in parts],
@@ -117,7 +117,7 @@ class RunWriter:
                 "whole": all(part.whole for part in parts),
                 "integers": all(part.integers for part in parts),
             }
-            (folder / "blocks.json").write_text(json.dumps(known), encoding="utf-8")
+            (folder / "blocks.json").write_text(json.dumps(content), encoding="utf-8")
         self._number += 1
         self._first += self._documents
         self._begin()
@@ -133,7 +133,7 @@ def count_runs(job: Job) -> int:
 
 
 def finished_runs(job: Job) -> list[SignedRun]:
-    """Return what is known of the runs that are whole, in order."""
+    """Return the records of the finished runs, in order."""
     found = []
     for number in range(count_runs(job)):
         run = job.work.read(f"{run_name(number)}/blocks.json")
@@ -156,7 +156,7 @@ def keys_of(job: Job) -> list[Run]:
 def runs_of_inputs(job: Job) -> list[int]:
     """Return the numbers of the runs behind those of `against`."""
     runs = enumerate(finished_runs(job))
-    return [number for number, run in runs if run.blocks[0].source >= job.known]
+    return [number for number, run in runs if run.blocks[0].source >= job.first_input]
 
 
 def drop_keys(job: Job) -> None:

@@ -32,7 +32,7 @@ _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 
 @contextmanager
 def writing_outputs(
-    job: Job, targets: OutputPlan, kept: NDArray[np.bool_], known: int, drop_empty: bool = False
+    job: Job, targets: OutputPlan, kept: NDArray[np.bool_], n_against: int, drop_empty: bool = False
 ) -> Iterator[Replacements]:
     """Write the kept rows; the caller writes the tables inside, together with what is yielded.
 
@@ -42,16 +42,16 @@ def writing_outputs(
     with replacing_together() as together:
         yield together
         if not targets.folders:
-            write_outputs(job, targets, kept, known, drop_empty, together)
+            write_outputs(job, targets, kept, n_against, drop_empty, together)
     if targets.folders:
-        write_outputs(job, targets, kept, known, drop_empty)
+        write_outputs(job, targets, kept, n_against, drop_empty)
 
 
 def write_outputs(
     job: Job,
     targets: OutputPlan,
     kept: NDArray[np.bool_],
-    known: int,
+    n_against: int,
     drop_empty: bool = False,
     together: Replacements | None = None,
 ) -> None:
@@ -62,8 +62,8 @@ def write_outputs(
     targets
         Which rows go where; its plan counts the sources behind those of `against`.
     kept
-        bool, by document behind `known`.
-    known
+        bool, by document behind `n_against`.
+    n_against
         How many documents are of `against`.
     drop_empty
         Where documents are cut into pieces: whether rows go of which nothing is left.
@@ -78,7 +78,9 @@ def write_outputs(
     done = {path for number in _numbers(job) for path in job.work.read(_name(number))}
     by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
     for first, record in records_of(job):
-        by_source.setdefault(record.source - job.known, []).append((first - known, record))
+        by_source.setdefault(record.source - job.first_input, []).append(
+            (first - n_against, record)
+        )
     tell = job.byte_progress("writing")
     waiting: list[tuple[Output, list[tuple[int, BlockRecord]]]] = []
     size = 0

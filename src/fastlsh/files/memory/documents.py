@@ -51,13 +51,13 @@ def run_deduplication(
     notes
         For the page.
     clock
-        Is told how long each stage takes.
+        Takes the time of each stage.
     """
     how = threads_and_progress(request.run)
     with clock("reading"):
-        collection, known = read_both(request, budget, targets)
+        collection, others = read_both(request, budget, targets)
     result = deduplicate_texts(
-        collection.texts, request.search, request.run, against=known.texts, keep=keep,
+        collection.texts, request.search, request.run, against=others.texts, keep=keep,
         priority=collection.priority, max_candidates=max_candidates,
     )  # fmt: skip
     with replacing_together() as together:
@@ -66,7 +66,7 @@ def run_deduplication(
                 outside = None
                 if request.against:
                     outside = result.against_index[result.removed] >= 0
-                proofs = _proofs(result, collection, known, outside)
+                proofs = _proofs(result, collection, others, outside)
                 write_table(targets.removed, proofs, together)
             if targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection), together)
@@ -76,10 +76,10 @@ def run_deduplication(
             )  # fmt: skip
         if targets.report is not None:
             seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
-            page = _page(result, collection, known, notes, seconds)
+            page = _page(result, collection, others, notes, seconds)
             write_text(targets.report, page, together)
     clock.update(result.seconds)
-    return result, collection, known
+    return result, collection, others
 
 
 def read_both(
@@ -143,18 +143,18 @@ def left_out(skipped: int) -> dict[str, str]:
     return {"rows left out": f"{skipped:,}"} if skipped else {}
 
 
-def with_known(
+def with_against(
     collection: Collection,
-    known: Collection,
+    others: Collection,
     kept: NDArray[np.int64],
     outside: NDArray[np.int64],
 ) -> tuple[Sequence[Any], NDArray[np.int64]]:
     """Return the ids of both, and places in them of the kept documents.
 
-    The ids of `known`, the documents of `against`, come behind those of the inputs; `outside` has
+    The ids of `others`, the documents of `against`, come behind those of the inputs; `outside` has
     the number of one of these where it is the kept one, else -1.
     """
-    ids = [*collection.ids, *known.ids] if len(known) else collection.ids
+    ids = [*collection.ids, *others.ids] if len(others) else collection.ids
     return ids, np.where(outside < 0, kept, len(collection) + outside)
 
 
@@ -165,7 +165,7 @@ def _proofs(
     outside: NDArray[np.bool_] | None,
 ) -> dict[str, Any]:
     gone = result.removed
-    ids, reason = with_known(
+    ids, reason = with_against(
         collection, against, result.kept_index[gone], result.against_index[gone]
     )
     measure = "containment" if result.rule == "contained" else "jaccard"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.line_pages import removal_page
-from fastlsh.files.memory.documents import read_both, threads_and_progress, with_known
+from fastlsh.files.memory.documents import read_both, threads_and_progress, with_against
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Request
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
     result: LineDeduplication
     collection: Collection
-    known: Collection
+    others: Collection
     """The documents of `against`."""
     kept: int
     """Rows that were written."""
@@ -50,11 +50,11 @@ def run_in_memory(
 ) -> Found:
     """Read the files, remove repeated pieces, and write the outputs; `notes` are for the page."""
     with clock("reading"):
-        collection, known = read_both(request, budget, targets)
+        collection, others = read_both(request, budget, targets)
     with clock("search"):
         texts = collection.texts
         result = deduplicate_lines_of_texts(
-            texts, cutting.by, request.search, request.run, against=known.texts,
+            texts, cutting.by, request.search, request.run, against=others.texts,
             min_length=cutting.min_length, max_candidates=max_candidates,
         )  # fmt: skip
     kept = np.ones(len(collection), np.bool_)
@@ -64,7 +64,7 @@ def run_in_memory(
         with clock("writing"):
             if targets.removed is not None:
                 outside = result.against_document >= 0 if request.against else None
-                spans = _spans(result, collection, known, outside)
+                spans = _spans(result, collection, others, outside)
                 write_table(targets.removed, spans, together)
             changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
             write_rows(
@@ -77,19 +77,19 @@ def run_in_memory(
                 **threads_and_progress(request.run),
             )
         if targets.report is not None:
-            run = line_run(result, texts, known.texts, collection.ids, known.ids)
-            skipped = collection.skipped + known.skipped
+            run = line_run(result, texts, others.texts, collection.ids, others.ids)
+            skipped = collection.skipped + others.skipped
             write_text(targets.report, removal_page(run, skipped, notes, clock), together)
-    return Found(result, collection, known, int(kept.sum()))
+    return Found(result, collection, others, int(kept.sum()))
 
 
 def _spans(
     result: LineDeduplication,
     collection: Collection,
-    known: Collection,
+    others: Collection,
     outside: NDArray[np.bool_] | None,
 ) -> dict[str, Any]:
-    ids, kept = with_known(collection, known, result.kept_document, result.against_document)
+    ids, kept = with_against(collection, others, result.kept_document, result.against_document)
     return span_columns(
         Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept),
         result.similarity, against=outside,

@@ -19,8 +19,8 @@ class Job:
     work: WorkDirectory
     sources: list[Source]
     """Those of `against` first: a document's number is its place in all of them."""
-    known: int
-    """How many of these are of `against`."""
+    first_input: int
+    """The number of the first input among the sources; the files before it are of `against`."""
     budget: Budget
     uniform: bool
     """Whether the inputs must have the same columns, for their rows go into one file."""
@@ -58,7 +58,7 @@ class Job:
     @property
     def surely_read(self) -> int:
         """How many files are read whatever they contain: with a limit, those of `against`."""
-        return len(self.sources) if self.limit is None else self.known
+        return len(self.sources) if self.limit is None else self.first_input
 
     def is_large(self, source: int, place: Place) -> bool:
         """Whether one long row makes a block so large that it must be processed alone."""

@@ -71,9 +71,9 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
     if not work.has(MANIFEST):
         work.begin(description)
         return False
-    known = work.read(MANIFEST)
-    description = {**description, "run": known.get("run")}
-    if difference := _difference(known, description):
+    saved = work.read(MANIFEST)
+    description = {**description, "run": saved.get("run")}
+    if difference := _difference(saved, description):
         raise InputError(
             work.path,
             f"holds an unfinished run of another job: {difference}. Give restart=True to start"
@@ -84,15 +84,15 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
 
 def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:
     """Raise InputError if one of the first files is no longer what it was when the run began."""
-    for source, known in zip(sources, work.read(MANIFEST)["inputs"], strict=False):
-        if _fingerprint(source, opened="checksum" in known) != known:
+    for source, saved in zip(sources, work.read(MANIFEST)["inputs"], strict=False):
+        if _fingerprint(source, opened="checksum" in saved) != saved:
             raise source.error(f"changed during the run: {START_OVER}")
 
 
-def _difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+def _difference(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     """Return what differs first, in words; empty if nothing does."""
-    for name in {**asked, **known}:
-        before, now = known.get(name), asked.get(name)
+    for name in {**asked, **saved}:
+        before, now = saved.get(name), asked.get(name)
         if before == now:
             continue
         if name != "inputs":
@@ -112,23 +112,23 @@ ROWS = fields(Options)
 
 
 def _fingerprint(source: Source, *, opened: bool) -> dict[str, Any]:
-    known = identity(source)
-    if known is None and not exists(source.path):
+    file_identity = identity(source)
+    if file_identity is None and not exists(source.path):
         raise source.error(os.strerror(errno.ENOENT))
-    if known is None:
+    if file_identity is None:
         raise source.error("not a regular file, and a run on disk reads its inputs several times")
     found = {
         "path": source.path,
         "options": {each.name: _plain(getattr(source.options, each.name)) for each in ROWS},
-        "size": known.size,
-        "time": known.time,
+        "size": file_identity.size,
+        "time": file_identity.time,
     }
     if not opened:
         return found
     try:
         with open_raw(source.path) as file:
             head = file.read(ENDS)
-            file.seek(max(known.size - ENDS, 0))
+            file.seek(max(file_identity.size - ENDS, 0))
             tail = file.read(ENDS)
     except OSError as error:
         raise source.error(error.strerror or str(error)) from error

@@ -31,12 +31,12 @@ def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
     work = job.work
     if not (work.has(BROKEN) and work.has(MANIFEST)):
         return
-    known, number = work.read(MANIFEST), work.read(BROKEN)["source"]
-    before, now = known["inputs"], description["inputs"]
+    saved, number = work.read(MANIFEST), work.read(BROKEN)["source"]
+    before, now = saved["inputs"], description["inputs"]
     if before == now or [each["path"] for each in before] != [each["path"] for each in now]:
         return
-    description = {"run": known.get("run"), **description}
-    if {**known, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:
+    description = {"run": saved.get("run"), **description}
+    if {**saved, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:
         return
     for place, run in reversed(list(enumerate(finished_runs(job)))):
         if run.blocks[-1].source >= number:

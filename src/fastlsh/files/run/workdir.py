@@ -273,8 +273,8 @@ class WorkDirectory:
         self.drop(OVER)
 
     def _forget(self, name: str) -> None:
-        for known in [each for each in self._lengths if f"{each}/".startswith(f"{name}/")]:
-            del self._lengths[known]
+        for inner in [each for each in self._lengths if f"{each}/".startswith(f"{name}/")]:
+            del self._lengths[inner]
 
     def size(self) -> int:
         """Return how many bytes it takes on the disk."""

@@ -48,7 +48,7 @@ class Ids:
     def assign(self, first: int, names: Sequence[Any], replaced: Mapping[Any, int]) -> None:
         """Give the numbers from `first` on to ids; those in `replaced` had that number before."""
         missing = first - len(self._names)
-        if missing > 0:  # numbers whose ids were never told
+        if missing > 0:  # numbers whose ids were never assigned
             self._names.extend([None] * missing)
         self._names[first:] = names
         numbers = range(first, first + len(names))

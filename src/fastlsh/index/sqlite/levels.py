@@ -26,7 +26,7 @@ LARGEST = 1 << 22
 
 
 class Levels:
-    """What is known of the runs in one state of the database."""
+    """The runs in one state of the database."""
 
     def __init__(self, bands: int) -> None:
         self.bands = bands

@@ -113,8 +113,8 @@ def proofs(
     """
     measure = "containment" if options.get("rule") == "contained" else "similarity"
     decided = _decided(df, threshold, text=text, id=id, **options).where("NOT limited")
-    told = ["against"] if options.get("against") is not None else []
-    return decided.withColumnRenamed("similarity", measure).select("id", "kept_id", measure, *told)
+    flags = ["against"] if options.get("against") is not None else []
+    return decided.withColumnRenamed("similarity", measure).select("id", "kept_id", measure, *flags)
 
 
 def clusters(

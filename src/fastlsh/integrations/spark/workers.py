@@ -140,9 +140,9 @@ def decider(
                 rows["text"], np.arange(len(rows)), params, against=fixed, **order,
                 max_candidates=max_candidates, threads=1,
             )  # fmt: skip
-            told = np.flatnonzero((answer.kept_number != answer.number) | answer.limited)
-            for start in range(0, len(told), ROWS):
-                chosen = told[start : start + ROWS]
+            reported = np.flatnonzero((answer.kept_number != answer.number) | answer.limited)
+            for start in range(0, len(reported), ROWS):
+                chosen = reported[start : start + ROWS]
                 kept = answer.kept_number[chosen]
                 yield _batch(
                     id=_taken(rows["id"], chosen),

@@ -1,11 +1,11 @@
 """Blocks: whole rows of a file, cut one after the other and cheaply, parsed by whichever thread.
 
-    known = identity(source)
+    before = identity(source)
     for block in read_blocks(source):                  # in one thread
         documents = block.documents()          # in any thread; `parallel.ordered_map` does that
     ...
     with rows_writer(path, kind, compression, head) as writer:   # head: of the first file
-        for block in reread_blocks(source, places, bad, known):
+        for block in reread_blocks(source, places, bad, before):
             writer.write(block.rows(kept))     # rows() in any thread, write in order
 
 A file gives at least one block, if only to carry its `Head`: the header of a CSV file, the schema

@@ -96,7 +96,7 @@ class ParquetSource:
             return binascii.crc32(file.read(length))
 
     def _check_rows(self) -> None:
-        """Raise if a row group has other rows than values: pyarrow takes memory for all it is told.
+        """Raise if a row group names other rows than it has, for pyarrow reserves memory for them.
 
         A column of lists has at least one value for each row, another one exactly one.
         """

@@ -30,7 +30,7 @@ def read_blocks(
     size: int = SIZE,
     *,
     after: Place | None = None,
-    known: Identity | None = None,
+    expected: Identity | None = None,
     most: int | None = None,
 ) -> Iterator[Block]:
     """Cut a file into blocks of whole rows, one after the other and without parsing them.
@@ -44,8 +44,8 @@ def read_blocks(
         plain text is one.
     after : Place, optional
         Go on behind this block.
-    known : Identity, optional
-        What the file is known by; by default what `identity` says now.
+    expected : Identity, optional
+        Identity of the file; by default what `identity` says now.
     most : int, optional
         Bytes that a row of JSON lines, CSV, TSV or plain text may have.
 
@@ -61,7 +61,7 @@ def read_blocks(
     InputError
         What is wrong with the file as a whole, after the blocks before it.
     """
-    with _unchanged(source, known or identity(source)):
+    with _unchanged(source, expected or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
             yield from read_row_blocks(kind, size, after, most)
@@ -77,7 +77,7 @@ def reread_blocks(
     source: Source,
     places: Iterable[Place],
     bad: Collection[int] = (),
-    known: Identity | None = None,
+    expected: Identity | None = None,
     *,
     whole: bool = True,
 ) -> Iterator[Block]:
@@ -91,8 +91,8 @@ def reread_blocks(
         Which blocks, in ascending order.
     bad : collection of int
         The numbers of the bad rows of the file, in any order.
-    known : Identity, optional
-        What the file was known by before it was read first.
+    expected : Identity, optional
+        Identity of the file before it was read first.
     whole : bool
         Whether `rows` will be asked for; if not, Parquet and Arrow read fewer columns.
 
@@ -106,9 +106,9 @@ def reread_blocks(
         If the file has changed.
     """
     rows = np.sort(np.fromiter(bad, np.int64, len(bad)))
-    if known is not None and identity(source) != known:
+    if expected is not None and identity(source) != expected:
         raise changed(source)
-    with _unchanged(source, known or identity(source)):
+    with _unchanged(source, expected or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
             yield from reread_rows(kind, places, rows)
@@ -121,8 +121,8 @@ def reread_blocks(
 
 
 @contextmanager
-def _unchanged(source: Source, known: Identity | None) -> Iterator[None]:
+def _unchanged(source: Source, expected: Identity | None) -> Iterator[None]:
     """Raise if the file is another one in the end."""
     yield
-    if identity(source) != known:
+    if identity(source) != expected:
         raise changed(source)

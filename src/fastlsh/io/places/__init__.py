@@ -80,7 +80,7 @@ def listing(folder: str, *, recursive: bool) -> Listing:
 
 
 def identity(path: str) -> Identity:
-    """Return what a file is known by now; another one, or a changed one, has another identity."""
+    """Return the identity of a file now; another one, or a changed one, has another identity."""
     return remote.identity(path) if is_remote(path) else local.identity(path)
 
 

@@ -24,7 +24,7 @@ class Listing(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What a file is known by while it is worked on; plain integers."""
+    """Identity of a file while it is worked on, as plain integers."""
 
     size: int
     time: int

@@ -23,7 +23,7 @@ def is_folder(path: str) -> bool:
 
 
 def identity(path: str) -> Identity:
-    """Return what the file is known by."""
+    """Return the identity of the file."""
     found = os.stat(real(path))
     return Identity(found.st_size, found.st_mtime_ns, found.st_ino)
 

@@ -109,7 +109,7 @@ def is_folder(url: str) -> bool:
 
 
 def identity(url: str) -> Identity:
-    """Return what the object is known by: every service has some of these in its details."""
+    """Return the identity of the object: every service has some of these in its details."""
     _, _, info = _info(url)
     tags = [str(info[key]) for key in _TAGS if info.get(key)]
     changed = next((info[key] for key in _TIMES if isinstance(info.get(key), datetime)), None)

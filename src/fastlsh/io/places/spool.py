@@ -80,7 +80,7 @@ def spooled(
     paths : list of str
         Pipes, devices and ``-``.
     tell : callable
-        Is told what is copied.
+        Is called with a message about what is copied.
     is_enough : callable, optional
         Whether what has been copied of a pipe is all that will be read of it.
 

@@ -76,7 +76,7 @@ class Upload:
         """Remove what is temporary, here and there."""
         with suppress(OSError):
             os.unlink(self.temporary)
-        # Whatever fails here fails beside an error that is told, and is often the same.
+        # Whatever fails here fails beside an error that is reported, and is often the same.
         with suppress(Exception):
             if self._parts is not None:
                 parts, self._parts = self._parts, None

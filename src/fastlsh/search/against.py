@@ -12,15 +12,15 @@ from fastlsh.stages import Signed
 from fastlsh.texts import Shingler, Texts, as_texts
 
 
-class Known(NamedTuple):
-    """What `deduplicate` needs to know of them."""
+class SignedDocuments(NamedTuple):
+    """Documents of `against`; the ids are those of an index."""
 
     texts: Texts
     signatures: NDArray[np.uint32]
     ids: list[Any] | None
 
 
-def from_signatures(against: Any, signatures: Any, params: SearchParams) -> Known:
+def from_signatures(against: Any, signatures: Any, params: SearchParams) -> SignedDocuments:
     """Return documents with saved signatures.
 
     Raises
@@ -39,23 +39,23 @@ def from_signatures(against: Any, signatures: Any, params: SearchParams) -> Know
                 "against_signatures need their texts, against=, for exact verification; without "
                 'them only verify="signature" can compare'
             )
-        return Known(nameless(len(ready)), ready, None)
+        return SignedDocuments(nameless(len(ready)), ready, None)
     texts = as_texts(against)
     if len(texts) != len(ready):
         raise ValueError(f"{len(ready)} against_signatures for {len(texts)} documents of against")
-    return Known(texts, ready, None)
+    return SignedDocuments(texts, ready, None)
 
 
 def from_index(
     index: Index, signatures: NDArray[np.uint32], texts: Texts, params: SearchParams, threads: int
-) -> tuple[Known, Texts, Shingler]:
+) -> tuple[SignedDocuments, Texts, Shingler]:
     """Return the documents of an index that may be like new ones.
 
     Returns
     -------
-    known, texts, shingler
-        What the index has, the new texts as the index has its own, normalised, and a shingler that
-        does not normalise them again.
+    documents, texts, shingler
+        The documents of the index, the new texts as the index has its own, normalised, and a
+        shingler that does not normalise them again.
 
     Raises
     ------
@@ -71,7 +71,11 @@ def from_index(
             )
     if params.verify != "exact":
         ids, documents = known_documents(index, Documents(signatures))
-        return Known(nameless(documents.n), documents.signatures, ids), texts, params.shingler
+        return (
+            SignedDocuments(nameless(documents.n), documents.signatures, ids),
+            texts,
+            params.shingler,
+        )
     if its.verify != "exact" or params.shingler.tokenizer is not None:
         raise ValueError(
             "the index given as against keeps no texts, which exact verification needs; only "
@@ -89,7 +93,7 @@ def from_index(
         key=shingler.key,
     )  # fmt: skip
     new = PackedTexts(words, offsets, tokens)
-    return Known(held, documents.signatures, ids), new, plain
+    return SignedDocuments(held, documents.signatures, ids), new, plain
 
 
 def nameless(n: int) -> Texts:
@@ -97,14 +101,14 @@ def nameless(n: int) -> Texts:
     return as_texts([f"\0fastlsh, document {number} of against" for number in range(n)])
 
 
-def signed_with(known: Known, signed: Signed, params: SearchParams) -> Signed:
-    """Return what is known of both, first the known ones."""
-    lengths = np.empty(len(known.texts), np.int64)
+def signed_with(first: SignedDocuments, signed: Signed, params: SearchParams) -> Signed:
+    """Return the signatures and lengths of both, those of `first` first."""
+    lengths = np.empty(len(first.texts), np.int64)
     for start in range(0, len(lengths), 4096):
         stop = min(start + 4096, len(lengths))
-        lengths[start:stop] = params.shingler.gather(known.texts, start, stop).lengths()
+        lengths[start:stop] = params.shingler.gather(first.texts, start, stop).lengths()
     return Signed(
-        np.concatenate([known.signatures, signed.signatures]),
+        np.concatenate([first.signatures, signed.signatures]),
         np.concatenate([lengths, signed.lengths]),
         None,
     )
