@@ -17,6 +17,7 @@ import pytest
 from combinations import every
 from fastlsh import Index, Shingler
 from fastlsh.index import loading, storage
+from fastlsh.index.memory import arrays
 
 pytestmark = pytest.mark.skipif(
     sys.byteorder != "little", reason="index files are little-endian: not mapped"
@@ -536,3 +537,13 @@ def test_a_mapped_index_that_only_the_collector_ends(tmp_path):
         assert mapped.query("a text of some length") == [("one", 1.0)]
         del mapped, cycle
         gc.collect()
+
+
+def test_pieces_stay_as_they_are(monkeypatch):
+    monkeypatch.setattr(arrays, "PIECE", 64)
+    signatures = np.arange(320, dtype=np.uint32).reshape(40, 8)
+    index = Index(0.5, num_perm=8, bands=2, rows=4, verify="signature")
+    index.insert_many(range(40), signatures=signatures)
+    pieces = list(index._backend.pieces("signatures"))
+    assert len(pieces) == 20
+    assert np.concatenate(pieces).tobytes() == signatures.tobytes()

@@ -2,11 +2,12 @@
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from fastlsh.io import InputError, expand, read
+from fastlsh.io import InputError, expand, places, read, spooled_inputs
 from files import put, put_rows, refusal
 
 ROW = '{"text": "a"}\n'
@@ -191,3 +192,16 @@ def test_directories_that_cannot_be_read(here):
         assert why("d", recursive=True) == "d/e: Permission denied"
     finally:
         Path("d/e").chmod(0o700)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_copied_pipe_is_read_by_those_who_were_given_the_copy(tmp_path):
+    pipe = str(tmp_path / "pipe.jsonl")
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=put, args=(pipe, ROW))
+    writer.start()
+    with spooled_inputs([pipe], None, lambda _: None, twice=True) as (copied,):
+        writer.join()
+        assert [len(read(copied)) for _ in range(2)] == [1, 1]
+        assert (copied, places.is_piped(copied), places.is_piped(pipe)) == (pipe, False, True)
+    assert places.is_piped(copied)

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from fastlsh.io import journal, replacing_together
+from fastlsh.io import journal, replacing_together, write_text
 from fastlsh.io.recovery import recover
 from files import get, put
 
@@ -52,6 +52,14 @@ def test_what_is_last_appears_behind_the_others(here, monkeypatch):
             with together.file(name, last=last) as temporary:
                 put(temporary, name)
     assert list(map(os.path.basename, replaced)) == ["removed", "clusters", "kept", "more"]
+
+
+def test_only_a_file_that_is_given_the_others_waits_for_them(here):
+    with replacing_together() as together:
+        write_text("alone", "1")
+        write_text("waits", "2", together)
+        assert (os.path.exists("alone"), os.path.exists("waits")) == (True, False)
+    assert get("waits") == b"2"
 
 
 def test_an_error_takes_all_back(here):

@@ -3,7 +3,6 @@
 from fastlsh.candidates.by_size import find_families_by_size
 from fastlsh.candidates.codes import (
     CodedPairs,
-    join_blocks,
     pair_codes,
     split_codes,
 )
@@ -17,7 +16,7 @@ from fastlsh.candidates.keys import (
 )
 from fastlsh.candidates.links import Linker, Links, link_bands, repeated
 from fastlsh.candidates.pairs import candidate_blocks, candidate_pairs
-from fastlsh.candidates.sorting import sort_blocks
+from fastlsh.candidates.sorting import RowBlocks
 
 __all__ = [
     "MAX_DOCUMENTS",
@@ -25,6 +24,7 @@ __all__ = [
     "Families",
     "Linker",
     "Links",
+    "RowBlocks",
     "band_keys",
     "candidate_blocks",
     "candidate_pairs",
@@ -33,10 +33,8 @@ __all__ = [
     "empty_documents",
     "find_families",
     "find_families_by_size",
-    "join_blocks",
     "link_bands",
     "pair_codes",
     "repeated",
-    "sort_blocks",
     "split_codes",
 ]

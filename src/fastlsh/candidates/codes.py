@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates.sorting import sort_blocks
-
 CodedPairs = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Pairs as numbers, and their similarity."""
 
@@ -17,9 +15,3 @@ def pair_codes(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
 def split_codes(code: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the pairs of `pair_codes`: (lesser, greater)."""
     return code >> 32, code & 0xFFFFFFFF
-
-
-def join_blocks(found: list[CodedPairs]) -> CodedPairs:
-    """Join the blocks and sort by (left, right); empties the list."""
-    code, similarity = sort_blocks(found, np.int64, np.float64)
-    return code, similarity

@@ -10,7 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.candidates.codes import pair_codes, split_codes
 from fastlsh.candidates.families import Families, find_families
 from fastlsh.candidates.keys import check_bands, check_signatures
-from fastlsh.candidates.sorting import sort_blocks
+from fastlsh.candidates.sorting import RowBlocks
 from fastlsh.errors import TooManyPairsError
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
@@ -127,15 +127,15 @@ def candidate_pairs(
     check_bands(signatures, params)
     threads = thread_count(threads)
     families = find_families(signatures, params, threads=threads)
-    found: list[tuple[NDArray[np.int64]]] = []
+    found = RowBlocks(np.int64)
 
     def work(start: int, stop: int) -> Iterator[None]:
         for left, right in _emitted(signatures, params, families, start, stop, 1 << 14):
-            found.append((pair_codes(families.documents[left], families.documents[right]),))
+            found.append(pair_codes(families.documents[left], families.documents[right]))
             yield
 
     run(work, batches(len(families.documents), DOCUMENTS_AT_A_TIME), threads)
-    (code,) = sort_blocks(found, np.int64)
+    (code,) = found.take_sorted()
     return Pairs(
         *split_codes(code),
         np.full(len(code), np.nan),

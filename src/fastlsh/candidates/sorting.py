@@ -1,6 +1,6 @@
 """Sorting in parts, each short enough for Ctrl-C: numpy does not hear it before all is sorted."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -17,41 +17,49 @@ SAMPLE = 1 << 16
 """Keys that tell where parts begin."""
 
 Columns = tuple[NDArray[Any], ...]
-Block = TypeVar("Block", bound=Columns)
 
 
-def sort_blocks(found: list[Block], *types: DTypeLike) -> Columns:
-    """Join blocks of rows and sort them by their first column; empties the list.
+class RowBlocks:
+    """Blocks of rows, which are joined and sorted in the end.
 
     Parameters
     ----------
-    found
-        Blocks, each a tuple of equally long arrays. Keys should differ, mostly.
     types
-        Of the columns.
-
-    Notes
-    -----
-    Memory: what the blocks take, the result, and no more but for one part.
+        Of the columns. Keys, the values of the first one, should differ, mostly.
     """
-    total = sum(len(block[0]) for block in found)
-    if total <= PART:
-        joined = _joined(found, types)
-        found.clear()
-        return _sorted(joined)
-    parts = _dealt(found, _splitters(found, total))
-    result = tuple(np.empty(total, kind) for kind in types)
-    end = 0
-    for part in parts:
-        columns = _sorted(_joined(part, types))
-        part.clear()
-        start, end = end, end + len(columns[0])
-        for column, values in zip(result, columns, strict=True):
-            column[start:end] = values
-    return result
+
+    def __init__(self, *types: DTypeLike) -> None:
+        self._types = types
+        self._blocks: list[Columns] = []
+
+    def append(self, *columns: NDArray[Any]) -> None:
+        """Add rows: equally long arrays."""
+        self._blocks.append(columns)
+
+    def take_sorted(self) -> Columns:
+        """Take all rows out, ascending by the first column.
+
+        Memory: what the blocks take, the result, and no more but for one part.
+        """
+        blocks, self._blocks = self._blocks, []
+        total = sum(len(block[0]) for block in blocks)
+        if total <= PART:
+            joined = _joined(blocks, self._types)
+            del blocks
+            return _sorted(joined)
+        parts = _dealt(blocks, _splitters(blocks, total))
+        result = tuple(np.empty(total, kind) for kind in self._types)
+        end = 0
+        for part in parts:
+            columns = _sorted(_joined(part, self._types))
+            part.clear()
+            start, end = end, end + len(columns[0])
+            for column, values in zip(result, columns, strict=True):
+                column[start:end] = values
+        return result
 
 
-def _joined(blocks: list[Block], types: tuple[DTypeLike, ...]) -> Columns:
+def _joined(blocks: list[Columns], types: tuple[DTypeLike, ...]) -> Columns:
     return tuple(
         np.concatenate([np.empty(0, kind), *(block[number] for block in blocks)])
         for number, kind in enumerate(types)
@@ -67,7 +75,7 @@ def _sorted(columns: Columns) -> Columns:
     return key, *others
 
 
-def _splitters(found: list[Block], total: int) -> NDArray[Any]:
+def _splitters(found: list[Columns], total: int) -> NDArray[Any]:
     """Return the first keys of all parts but the first, by a sample."""
     stride = max(total // SAMPLE, 1)
     seen, sample = 0, []
@@ -79,7 +87,7 @@ def _splitters(found: list[Block], total: int) -> NDArray[Any]:
     return ascending[np.arange(1, parts) * len(ascending) // parts]
 
 
-def _dealt(found: list[Block], splitters: NDArray[Any]) -> list[list[Columns]]:
+def _dealt(found: list[Columns], splitters: NDArray[Any]) -> list[list[Columns]]:
     """Deal the rows out to their parts; empties the list."""
     parts: list[list[Columns]] = [[] for _ in range(len(splitters) + 1)]
     found.reverse()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastlsh.arguments import check_ids, check_integer, check_number
-from fastlsh.candidates import empty_documents, sort_blocks, split_codes
+from fastlsh.candidates import RowBlocks, empty_documents, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.evaluation.count import Answer, Truth, counted
 from fastlsh.evaluation.result import Evaluation
@@ -173,8 +173,10 @@ def _answer(
     """Return all candidates, and of each the similarity that `near_duplicates` goes by."""
     with clock("candidates"):
         part = part_of(texts, signed, None, params, options)
-    blocks = list(verified_pairs(part, params, options, max_pairs=max_pairs, clock=clock))
-    code, reported, passes = sort_blocks(blocks, np.int64, np.float64, np.bool_)
+    blocks = RowBlocks(np.int64, np.float64, np.bool_)
+    for block in verified_pairs(part, params, options, max_pairs=max_pairs, clock=clock):
+        blocks.append(*block)
+    code, reported, passes = blocks.take_sorted()
     if params.verify == "none":
         reported = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
     return Answer(code, reported, passes)

@@ -267,7 +267,8 @@ class Memory:
 
     def remove(self, name: Hashable) -> bool:
         """Remove the document of an id if there is one; return whether there was."""
-        self._threads.wait()
+        if self._threads.left:
+            self._threads.wait()
         kernel = self.kernel
         ids: Ids = kernel.ids
         number = ids.find(name, kernel.is_live)
@@ -312,7 +313,8 @@ class Memory:
         ValueError, MemoryError
             Too many.
         """
-        self._threads.wait()
+        if self._threads.left:
+            self._threads.wait()
         kernel = self.kernel
         needed = kernel.n + count
         if needed > MAX_DOCUMENTS:

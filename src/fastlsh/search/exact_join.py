@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Hold, SetJoin
 from fastlsh.arguments import check_ids, check_integer, check_threshold
-from fastlsh.candidates import CodedPairs, join_blocks, pair_codes, split_codes
+from fastlsh.candidates import CodedPairs, RowBlocks, pair_codes, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.keyed import Key
 from fastlsh.keywords import made, shares
@@ -114,7 +114,7 @@ def exact_codes(
     sets = sets.only(documents)
     index = ranked(sets, threshold)
     found = _join(index, documents[index.order], threshold, max_pairs, options)
-    return with_copies(join_blocks(found), first, 1.0, max_pairs), empty
+    return with_copies(found, first, 1.0, max_pairs), empty
 
 
 def _join(
@@ -123,12 +123,12 @@ def _join(
     threshold: float,
     max_pairs: int,
     options: RunOptions,
-) -> list[CodedPairs]:
+) -> RowBlocks:
     """Return the pairs among the sets of the index, which are those of `documents`."""
     n = len(index.size)
     join = SetJoin(index.size, index.start, index.elements, index.lists, index.postings, threshold)
     room = max(n, ROOM)
-    found: list[CodedPairs] = []
+    found = RowBlocks(np.int64, np.float64)
     total = 0
     lock = RLock()
 
@@ -138,7 +138,7 @@ def _join(
         nonlocal total
         code = pair_codes(documents[left], documents[right])
         with Hold(lock):
-            found.append((code, similarity.copy()))
+            found.append(code, similarity.copy())
             total += len(code)
             if total > max_pairs:
                 raise TooManyPairsError(

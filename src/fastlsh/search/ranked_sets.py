@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import invert, numbers_of
-from fastlsh.candidates import repeated, sort_blocks
+from fastlsh.candidates import RowBlocks, repeated
 from fastlsh.parallel import batches
 from fastlsh.sets import offsets_of, places_of
 
@@ -97,7 +97,9 @@ def ranked(sets: TokenSets, threshold: float) -> Ranked:
 
 def _numbers(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return the number of each hash, and how many sets each number is in."""
-    (ascending,) = sort_blocks([(hashes,)], np.uint64)
+    blocks = RowBlocks(np.uint64)
+    blocks.append(hashes)
+    (ascending,) = blocks.take_sorted()
     new = np.ones(len(ascending), np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
     begins = np.flatnonzero(new)

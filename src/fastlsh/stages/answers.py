@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import CodedPairs, empty_documents, join_blocks
+from fastlsh.candidates import CodedPairs, RowBlocks, empty_documents
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.stages.copies import first_copies, with_copies
@@ -91,9 +91,8 @@ def find_pairs(
     originals = np.flatnonzero(first == np.arange(len(first)))
     order = originals if len(originals) < len(first) else None
     part = part_of(texts, signed, order, params, options)
-    blocks = [
-        (code[passes], similarity[passes])
-        for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs)
-    ]
+    blocks = RowBlocks(np.int64, np.float64)
+    for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs):
+        blocks.append(code[passes], similarity[passes])
     identical = np.nan if params.verify == "none" else 1.0
-    return with_copies(join_blocks(blocks), first, identical, max_pairs)
+    return with_copies(blocks, first, identical, max_pairs)

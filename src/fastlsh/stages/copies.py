@@ -10,7 +10,7 @@ from fastlsh.banding import LSHParams
 from fastlsh.candidates import (
     CodedPairs,
     Links,
-    join_blocks,
+    RowBlocks,
     link_bands,
     pair_codes,
     repeated,
@@ -120,14 +120,14 @@ def _short_parts(spans: _kernels.Spans) -> Iterator[Batch]:
 
 
 def with_copies(
-    found: CodedPairs, first: NDArray[np.int64], identical: float, max_pairs: int
+    found: RowBlocks, first: NDArray[np.int64], identical: float, max_pairs: int
 ) -> CodedPairs:
     """Add the pairs in which copies of the originals take part.
 
     Parameters
     ----------
     found
-        The pairs of originals.
+        The pairs of originals, as codes and similarities, which are taken out.
     first
         int64 (n,): of each document the first one that it is a copy of, itself if of none.
     identical
@@ -135,13 +135,13 @@ def with_copies(
     max_pairs
         Raise TooManyPairsError instead of returning more.
     """
-    code, similarity = found
+    code, similarity = found.take_sorted()
     copies = np.bincount(first, minlength=len(first))  # of each original, itself included
     left, right = split_codes(code)
     between = copies[left] * copies[right]
     total = int(between.sum()) + int((copies * (copies - 1) // 2).sum())
     if total == len(code):
-        return found
+        return code, similarity
     if total > max_pairs:
         largest = int(np.argmax(copies))
         raise TooManyPairsError(
@@ -153,17 +153,18 @@ def with_copies(
     start = np.zeros(len(first) + 1, np.int64)
     np.cumsum(copies, out=start[1:])
     before = np.arange(len(first)) - start[first[members]]
-    blocks: list[CodedPairs] = []
+    blocks = RowBlocks(np.int64, np.float64)
     # Every copy of the left one with every copy of the right one.
     for pair, nth in _counted(between):
         width = copies[right[pair]]
         a, b = members[start[left[pair]] + nth // width], members[start[right[pair]] + nth % width]
-        blocks.append((pair_codes(a, b), similarity[pair]))
+        blocks.append(pair_codes(a, b), similarity[pair])
     # Every copy with the ones before it in its group.
     for later, nth in _counted(before):
         a, b = members[start[first[members[later]]] + nth], members[later]
-        blocks.append((pair_codes(a, b), np.full(len(later), identical)))
-    return join_blocks(blocks)
+        blocks.append(pair_codes(a, b), np.full(len(later), identical))
+    code, similarity = blocks.take_sorted()
+    return code, similarity
 
 
 def _counted(sizes: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:

@@ -19,7 +19,7 @@ from fastlsh.files.disk.signed_runs import (
     run_name,
     runs_of_inputs,
 )
-from fastlsh.files.disk.sorted_keys import packed, repetitions
+from fastlsh.files.disk.sorted_keys import keep_first_bits, repetitions
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import BROKEN, remember_broken
 from fastlsh.io import (
@@ -195,13 +195,14 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         keys = job.cutting.keys(pieces, job.params)
         counts = np.bincount(pieces.places[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((counts == 0).sum())
+    keep_first_bits(keys)
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
     record = BlockRecord(source, block.place, keys.shape[1], bad, size)
     priority = documents.priority
     return SignedBlock(
         record,
-        packed(keys),
+        keys,
         identity_hashes(documents.ids),
         empty,
         documents.bad,

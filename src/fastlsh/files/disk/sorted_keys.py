@@ -23,8 +23,8 @@ _SHIFT = np.uint64(PLACE_BITS)
 Keys = NDArray[np.uint64]
 
 
-def packed(keys: Keys) -> Keys:
-    """Return the first 40 bits of keys, with zeros behind them, in place.
+def keep_first_bits(keys: Keys) -> None:
+    """Keep the first 40 bits of keys, with zeros behind them, in the same array.
 
     Parameters
     ----------
@@ -36,7 +36,6 @@ def packed(keys: Keys) -> Keys:
     lost = present & (keys == 0)
     if lost.any():  # one in 10^12
         keys[lost] = LONGEST
-    return keys
 
 
 class Run(NamedTuple):

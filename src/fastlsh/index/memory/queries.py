@@ -19,7 +19,8 @@ class QueryThreads:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._left: set[Thread] = set()
+        self.left: set[Thread] = set()
+        """Threads that may still run for an interrupted query."""
         self._readers: list[TextReader] = []  # that nobody uses now
 
     def reader(self) -> TextReader | None:
@@ -62,7 +63,7 @@ class QueryThreads:
         def work(first: int, last: int) -> None:
             if n > QUERIES and current_thread() is not caller:
                 helpers.add(current_thread())
-                self._left.add(current_thread())
+                self.left.add(current_thread())
             reader = self.reader()
             room = min(4 * (last - first) + 60, limit * (last - first))
             try:
@@ -89,13 +90,12 @@ class QueryThreads:
                 run(work, batches(n, QUERIES), self._settings.hasher.threads)
             finally:
                 halt[0] = 1
-        self._left.difference_update(helpers)
+        self.left.difference_update(helpers)
         found = np.concatenate([np.empty((0, 2)), *(parts[f] for f in sorted(parts))])
         return found, counts, sum(dead)
 
     def wait(self) -> None:
         """Wait for threads that an interrupted query left behind; they end soon."""
-        if self._left:
-            for helper in list(self._left):
-                wait_for(helper)
-                self._left.discard(helper)
+        for helper in list(self.left):
+            wait_for(helper)
+            self.left.discard(helper)

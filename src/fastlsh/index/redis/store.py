@@ -377,8 +377,8 @@ class _Batch(_Inside):
         """Become the only writer."""
         store = self._store
         store._state = store._state_of(store._server.lock())
-        known = store._state[:2]
-        store._seen = [None if store._new is not None else b"%d" % each for each in known]
+        state = store._state[:2]
+        store._seen = [None if store._new is not None else b"%d" % each for each in state]
         store._clear()
         store._depth = 1
 
