@@ -144,7 +144,7 @@ def _chosen(
         return LSHParams.for_threshold(threshold, num_perm, weights=weights)
     if steepest is not None:
         return LSHParams.steepest_at(threshold, num_perm, rounding=steepest)
-    least = {} if recall is None else {"recall": recall}
+    least: dict[str, Any] = {} if recall is None else {"recall": recall}
     return LSHParams.for_threshold(threshold, num_perm, **least)
 
 

@@ -19,16 +19,8 @@ _WORDS = (
 )  # fmt: skip
 """Names that are options as the subject of a message, and with an equals sign."""
 _WITH_EQUALS = (
-    "format",
-    "work",
-    "restart",
-    "recursive",
-    "key",
-    "quotes",
-    "header",
-    "on_known",
-    "steepest",
-)
+    "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
+)  # fmt: skip
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
     "on_known=replace": "--replace",
