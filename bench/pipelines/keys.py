@@ -31,7 +31,7 @@ from fastlsh.files.disk.gather import part_name
 from fastlsh.files.disk.link import PARTS, Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import BlockRecord, RunWriter, SignedBlock
-from fastlsh.files.disk.sorted_keys import keep_first_bits
+from fastlsh.files.disk.sorted_keys import packed
 from fastlsh.files.requests import Request
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import WorkDirectory
@@ -78,8 +78,7 @@ def block_of(first: int, count: int, bands: int) -> SignedBlock:
         keys[band] = mixed(np.where(shared, origin, numbers) | salt << np.uint64(1))
     place = Place(first // BLOCK, first * BYTES, (first + count) * BYTES, first + 1, 0)
     record = BlockRecord(0, place, count, (), count * BYTES)
-    keep_first_bits(keys)
-    return SignedBlock(record, keys, mixed(numbers), 0, [], True, True)
+    return SignedBlock(record, packed(keys), mixed(numbers), 0, [], True, True)
 
 
 def write_runs(job: Job, documents: int, made: list[float]) -> None:
