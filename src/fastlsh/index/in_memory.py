@@ -339,7 +339,8 @@ class Memory:
         """Drop the removed documents if they cost too much; if memory is short, do it later."""
         kernel = self.kernel
         dead, n = kernel.dead, kernel.n
-        if dead and (2 * dead > n or self._wasted > n * self.settings.params.bands):
+        wasted = self._wasted and self._wasted > n * self.settings.params.bands
+        if dead and (2 * dead > n or wasted):
             with suppress(MemoryError):
                 self.compact()
 
