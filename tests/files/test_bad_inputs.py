@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fastlsh import InputError, deduplicate_files
 from fastlsh.cli import main
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.disk import gather, link, sign, write
@@ -183,3 +184,18 @@ def test_a_file_that_changes_while_outputs_are_written(nine, tmp_path, monkeypat
     assert line.startswith(f"{inputs[6]}: ")
     assert "changed" in line
     assert set(os.listdir(tmp_path / "k")) <= {f"in{n}.jsonl.gz" for n in range(6)}
+
+
+@pytest.mark.parametrize("first", ["", '{"id": 0, "text": "a good row"}\n'])
+def test_a_run_that_is_refused_at_once_leaves_no_work_directory(tmp_path, first):
+    path = tmp_path / "a.jsonl"
+    path.write_text(first + '{"id": 1, "text": 5}\n')
+    work = tmp_path / "work"
+    with pytest.raises(InputError, match="not a string"):
+        deduplicate_files(path, tmp_path / "o.jsonl", engine="disk", work=work)
+    assert not work.exists()
+    work.mkdir()
+    with pytest.raises(InputError, match="not a string"):
+        deduplicate_files(path, tmp_path / "o.jsonl", engine="disk", work=work)
+    path.write_text('{"id": 1, "text": "another row"}\n')
+    assert deduplicate_files(path, tmp_path / "o.jsonl", engine="disk", work=work).n_kept == 1

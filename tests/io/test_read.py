@@ -1,5 +1,6 @@
 """Rows: what becomes a document, and what is refused and how."""
 
+import json
 import sys
 
 import pytest
@@ -194,3 +195,21 @@ found = read({name!r}, threads=4, on_error="skip")
 print(found.skipped, found.skipped_reasons[0], threading.stack_size() >> 10)
 """)
     assert done.stdout == f"4 {name}: row 2: nested too deeply 128\n", done.stderr
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_message_names_twenty_columns_at_most(write, suffix):
+    names = [f"c{n}" for n in range(3_000)]
+    if suffix == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        sink = pa.BufferOutputStream()
+        pytest.importorskip("pyarrow.parquet").write_table(
+            pa.table({name: ["x"] for name in names}), sink
+        )
+        data = sink.getvalue().to_pybytes()
+    elif suffix == "csv":
+        data = ",".join(names) + "\n" + ",".join("x" * 3_000) + "\n"
+    else:
+        data = json.dumps(dict.fromkeys(names, "x")) + "\n"
+    message = refusal(write(f"a.{suffix}", data))
+    assert message.endswith("'c18', 'c19' and 2,980 more)")

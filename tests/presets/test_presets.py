@@ -222,7 +222,7 @@ def test_options_change_a_preset(run, words):
     status, _, err = run("pairs", words, "--preset", "stack", "--unit", "char")
     assert (status, err) == (
         2,
-        ["fastlsh: words='ascii_alphanumeric' needs --unit word, got 'char'"],
+        ["fastlsh: --words=ascii_alphanumeric needs --unit=word, got 'char'"],
     )
     status, _, err = run("pairs", words, *given, "--size", 0)
     assert (status, err) == (2, ["fastlsh: --size must be between 1 and 2,147,483,647, got 0"])

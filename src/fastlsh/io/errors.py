@@ -2,14 +2,16 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.io.journal import JOURNAL, TEMPORARY
 
+_LISTED = 20
 _CODECS = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}
 # Errors that are neither OSError nor ValueError, in modules that a run need not have imported.
 _FOREIGN = (("zlib", "error"), ("lzma", "LZMAError"), ("pyarrow.lib", "ArrowException"))
@@ -42,6 +44,13 @@ def pyarrow(path: str, module: str = "pyarrow") -> Any:
         ) from error
     except ImportError as error:  # too little memory for its libraries, for example
         raise InputError(path, f"pyarrow cannot be imported: {error}") from error
+
+
+def listed(names: Collection[Any]) -> str:
+    """Return the first names, quoted, for a message: a file may have thousands of columns."""
+    first = ", ".join(map(repr, islice(names, _LISTED)))
+    more = len(names) - _LISTED
+    return f"{first} and {more:,} more" if more > 0 else first or "none"
 
 
 def codec(path: str, compression: str) -> Any:

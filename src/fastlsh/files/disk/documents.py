@@ -32,7 +32,7 @@ from fastlsh.files.disk.write import writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import begin, check_unchanged, described
-from fastlsh.files.run.repair import accept_mended
+from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.io import (
     cluster_columns,
     pair_columns,
@@ -162,6 +162,9 @@ def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[None]:
             job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
         try:
             yield
+        except InputError:
+            forget_unless_resumable(job.work)
+            raise
         except KeyboardInterrupt as error:
             again = "the same command again" + (", without restart=True" if restart else "")
             error.args = (f"run {again}, which goes on with the finished work in {job.work.path}",)

@@ -1,12 +1,13 @@
 """A file that could not be read: what was signed before it stays valid when it has been mended."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.files.disk.signed_runs import finished_runs, run_name
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.workdir import MANIFEST
+from fastlsh.files.run.workdir import LOCK, MANIFEST, WorkDirectory
 
 BROKEN = "broken.json"
 """Which file it was, while all are signed."""
@@ -20,6 +21,12 @@ def remember_broken(job: Job, error: InputError) -> int | None:
     number = paths.index(error.path)
     job.work.write(BROKEN, {"source": number})
     return number
+
+
+def forget_unless_resumable(work: WorkDirectory) -> None:
+    """Empty the directory of a run that has finished nothing: there is nothing to continue."""
+    if set(os.listdir(work.path)) <= {LOCK, MANIFEST, BROKEN}:
+        work.empty()
 
 
 def accept_mended(job: Job, description: Mapping[str, Any]) -> None:

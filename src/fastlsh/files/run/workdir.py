@@ -92,11 +92,13 @@ class WorkDirectory:
                 raise InputError(
                     self.path, "another run is using this directory: wait until it has finished"
                 )
-            with self._resumable():
-                yield
-            if set(os.listdir(self.path)) == {LOCK}:
-                self.drop(LOCK)
-                os.rmdir(self.path)
+            try:
+                with self._resumable():
+                    yield
+            finally:
+                if set(os.listdir(self.path)) == {LOCK}:
+                    self.drop(LOCK)
+                    os.rmdir(self.path)
         finally:
             os.close(number)
 

@@ -39,7 +39,8 @@ def address_of(location: str) -> str:
     url, _, name = location.partition("#")
     try:
         parts = urlsplit(url)
-        where = parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+        host = f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
+        where = parts.path if parts.scheme == "unix" else host
     except ValueError:  # whose message may quote the password
         raise ValueError(
             "the address of a Redis server must be redis://host:port/db#name with a number as its "

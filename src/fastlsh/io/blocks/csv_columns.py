@@ -3,6 +3,7 @@
 import csv
 import math
 
+from fastlsh.io.errors import listed
 from fastlsh.io.sources import Source
 
 Fields = list[str] | csv.Error
@@ -88,6 +89,5 @@ class Columns:
         if count > 1:
             raise self.source.error(f"{count} columns are named {name!r}", row)
         if count == 0:
-            there = ", ".join(map(repr, names))
-            raise self.source.error(f"no column {name!r} (there is: {there})", row)
+            raise self.source.error(f"no column {name!r} (there is: {listed(names)})", row)
         return names.index(name)

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from fastlsh.errors import InputError
+from fastlsh.io.errors import listed
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list
 
@@ -77,8 +78,7 @@ class JsonRows:
         inner: Any = value
         for name in key.split("."):
             if not isinstance(inner, dict) or name not in inner:
-                there = ", ".join(map(repr, value)) or "none"
-                raise self.source.error(f"no key {key!r} (there is: {there})", row)
+                raise self.source.error(f"no key {key!r} (there is: {listed(value)})", row)
             inner = inner[name]
         return inner
 
