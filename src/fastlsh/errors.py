@@ -4,6 +4,18 @@ import os
 import sys
 import warnings
 
+__all__ = [
+    "InputError",
+    "KeyFileWarning",
+    "LockedKeyError",
+    "LongRowError",
+    "RecallWarning",
+    "RoomError",
+    "TooManyPairsError",
+    "one_line",
+    "warn_caller",
+]
+
 
 def one_line(text: str) -> str:
     """Return `text` with control characters, line ends and surrogates escaped.

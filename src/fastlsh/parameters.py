@@ -16,6 +16,8 @@ from fastlsh.banding import LSHParams, containment_bandings
 from fastlsh.keyed import Key
 from fastlsh.texts import Shingler, with_key
 
+__all__ = ["SearchParams"]
+
 SCHEMES = {"affine32": AFFINE32, "fss": FSS}
 VERIFY = {"exact": BY_SETS, "signature": BY_SIGNATURE, "none": NOT_VERIFIED}
 

@@ -11,6 +11,14 @@ from fastlsh.banding import LSHParams
 from fastlsh.evaluation import Evaluation, Share
 from fastlsh.io import InputError, replacing
 
+__all__ = [
+    "check_plot",
+    "draw",
+    "plot_curves",
+    "plot_evaluation",
+    "save",
+]
+
 FORMATS = (".svg", ".png", ".pdf")
 
 CLOSE = 0.02

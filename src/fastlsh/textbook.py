@@ -16,6 +16,32 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeVar
 
+__all__ = [
+    "RISKIQ_MODULUS",
+    "JavaRandom",
+    "affine_functions",
+    "agreement",
+    "all_pairs",
+    "candidates",
+    "candidates_by_agreement",
+    "characteristic_matrix",
+    "djb2a",
+    "get_buckets",
+    "hash_collection",
+    "int32",
+    "is_pair_candidate_match",
+    "jaccard",
+    "java_coefficients",
+    "permutations",
+    "pick_bands",
+    "remainder",
+    "shingles",
+    "signatures_by_hashing",
+    "signatures_by_permutation",
+    "solve_bands",
+    "xor_functions",
+]
+
 T = TypeVar("T", bound=Hashable)
 
 RISKIQ_MODULUS = 999_999_999_989

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import filterfalse
 from pathlib import Path
 from types import ModuleType
 
@@ -212,6 +213,17 @@ def reach(dotted):
             importlib.import_module(path)
         found = getattr(found, part)
     return found
+
+
+def test_every_module_of_the_reference_says_what_is_public():
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    names = re.findall(r"^::: (fastlsh\..+)$", text, flags=re.M)
+    for name in filterfalse(is_missing, names):
+        rooms = [name.rsplit(".", n)[0] for n in range(name.count(".") + 1)]
+        modules = [each for each in map(reach, rooms) if isinstance(each, ModuleType)]
+        public = {shown for module in modules for shown in getattr(module, "__all__", ())}
+        assert public, name
+        assert isinstance(reach(name), ModuleType) or public.intersection(name.split(".")), name
 
 
 def is_missing(name):

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import check_signatures
 
+__all__ = ["signatures_from_arrow", "signatures_to_arrow"]
+
 
 def signatures_to_arrow(signatures: NDArray[np.uint32]) -> Any:
     """Return signatures as a pyarrow.FixedSizeListArray of uint32, without a copy.

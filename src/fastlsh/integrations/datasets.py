@@ -18,6 +18,8 @@ from fastlsh.integrations.arrow import signatures_to_arrow
 from fastlsh.search import deduplicate as deduplicate_texts
 from fastlsh.signatures import MinHasher
 
+__all__ = ["add_signatures", "deduplicate", "text_column"]
+
 
 def text_column(dataset: Any, text: str = "text") -> Any:
     """Return a column of a Dataset as an Arrow column, without a copy unless rows were selected.

@@ -23,6 +23,8 @@ from fastlsh.integrations.options import checked_options
 from fastlsh.search import deduplicate
 from fastlsh.texts import Shingler, check_shingler
 
+__all__ = ["Deduplication", "MinhashSignatures"]
+
 
 class Deduplication(PipelineStep):  # type: ignore[misc]
     """Pass on the documents that `fastlsh.deduplicate` keeps.

@@ -18,6 +18,8 @@ from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.sets import exact_jaccard
 from fastlsh.signatures import MinHasher
 
+__all__ = ["register"]
+
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
     from fastlsh.parameters import BandingKeywords

@@ -18,6 +18,8 @@ from fastlsh.results import Deduplication
 from fastlsh.search import deduplicate
 from fastlsh.signatures import MinHasher
 
+__all__ = ["Expressions"]
+
 
 @pl.api.register_expr_namespace("fastlsh")
 class Expressions:

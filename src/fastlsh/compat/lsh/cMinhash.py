@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import murmur_minima, spans_of_list
 
+__all__ = ["minhash_32", "minhash_64"]
+
 
 def minhash_64(
     c_str: bytes, strlen: int, seeds: NDArray[np.uint32], char_ngram: int

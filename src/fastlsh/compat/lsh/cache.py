@@ -12,6 +12,8 @@ import numpy as np
 from fastlsh.compat.lsh.minhash import Fingerprint, MinHasher, agreement
 from fastlsh.compat.lsh.pairs import PAIRS_AT_A_TIME, DuplicatePairs, Pair, duplicate_pairs
 
+__all__ = ["Cache"]
+
 Bucket = set[Hashable]
 
 

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastlsh._kernels import murmur_minima, spans_of_list
 from fastlsh.parallel import batches, batches_by_work, run, thread_count
 
+__all__ = ["MinHasher"]
+
 Fingerprint = NDArray[Any]
 """uint32 or uint64 (num_seeds,)."""
 
