@@ -1,6 +1,5 @@
 """Tables of results, written in one of several formats."""
 
-import csv
 import io
 import json
 import os
@@ -13,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fastlsh.errors import InputError
+from fastlsh.io.delimited import csv_text
 from fastlsh.io.errors import naming_output, pyarrow
 from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
@@ -131,10 +131,7 @@ def _tsv(block: Block) -> str:
 
 
 def _csv(block: Block) -> str:
-    text = io.StringIO(newline="")
-    rows = zip(*map(_strings, block), strict=True)
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    return csv_text([*zip(*map(_strings, block), strict=True)])
 
 
 def _strings(values: Any) -> list[str]:

@@ -1,13 +1,12 @@
 """Rows of which the text is another one, and everything else as it came."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from fastlsh.io.delimited import csv_text
 from fastlsh.io.errors import pyarrow
 
 _DECODER = json.JSONDecoder()
@@ -81,11 +80,7 @@ def fields_as_row(fields: Sequence[str], raw: str, delimiter: str, quotes: bool)
     end = raw[len(raw.rstrip("\r\n")) :]
     if not quotes:  # then no field has what would need them
         return delimiter.join(fields) + end
-    text = io.StringIO(newline="")
-    # Not every Python quotes a carriage return that does not end its lines.
-    quoting: Any = csv.QUOTE_ALL if any("\r" in f for f in fields) else csv.QUOTE_MINIMAL
-    csv.writer(text, delimiter=delimiter, quoting=quoting, lineterminator="\n").writerow(fields)
-    return text.getvalue().removesuffix("\n") + end
+    return csv_text([fields], delimiter).removesuffix("\n") + end
 
 
 def table_with_texts(table: Any, path: Sequence[str], texts: dict[int, str]) -> Any:

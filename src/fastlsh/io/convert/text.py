@@ -1,8 +1,6 @@
 """Rows as JSON lines and CSV."""
 
-import csv
 import datetime
-import io
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -11,6 +9,7 @@ from typing import Any, BinaryIO
 
 from fastlsh.errors import InputError
 from fastlsh.io.convert.parsing import Row, of_lines
+from fastlsh.io.delimited import csv_text
 from fastlsh.io.outputs import nameless_file
 
 _PIECE = 1 << 22
@@ -153,12 +152,7 @@ def _cell(value: Any) -> str:
 
 
 def _line(cells: Sequence[str]) -> bytes:
-    text = io.StringIO(newline="")
-    # Not every Python quotes a carriage return that does not end its lines.
-    plain = csv.writer(text, lineterminator="\n")
-    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
-    return text.getvalue().encode()
+    return csv_text([cells]).encode()
 
 
 def _error(path: str, number: int, row: Row, error: Exception) -> InputError:
