@@ -35,7 +35,7 @@ from fastlsh.files.disk.sorted_keys import keep_first_bits
 from fastlsh.files.requests import Request
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import Place
+from fastlsh.io import BlockExtent
 from fastlsh.parameters import SearchParams
 
 DOCUMENTS = 100_000_000
@@ -76,7 +76,7 @@ def block_of(first: int, count: int, bands: int) -> SignedBlock:
         salt = np.uint64(band + 1 << 40)
         shared = mixed(numbers ^ salt) >> np.uint64(63) == 0
         keys[band] = mixed(np.where(shared, origin, numbers) | salt << np.uint64(1))
-    place = Place(first // BLOCK, first * BYTES, (first + count) * BYTES, first + 1, 0)
+    place = BlockExtent(first // BLOCK, first * BYTES, (first + count) * BYTES, first + 1, 0)
     record = BlockRecord(0, place, count, (), count * BYTES)
     keep_first_bits(keys)
     return SignedBlock(record, keys, mixed(numbers), 0, [], True, True)

@@ -6,7 +6,7 @@ import pytest
 
 import warm
 from fastlsh.cli.command import parser
-from fastlsh.parallel.display import progress_line
+from fastlsh.parallel.display import format_progress
 from pages import ROOT
 
 WIDE = 80
@@ -57,4 +57,4 @@ def test_screens_fit(command, tmp_path, monkeypatch):
 @pytest.mark.parametrize("done", [0.37, 1.0])
 def test_progress_fits(stage, done):
     total = 9_876_543_210_987
-    assert len(progress_line(stage, int(done * total), total, 12_345_678_901, 3_555_555.0)) < WIDE
+    assert len(format_progress(stage, int(done * total), total, 12_345_678_901, 3_555_555.0)) < WIDE

@@ -266,7 +266,7 @@ def test_wrong_limits(tmp_path):
 def test_files_behind_the_limit_are_not_opened(tmp_path, monkeypatch, kind, engine):
     paths = write(tmp_path / "in", kind)
     opened = set()
-    from fastlsh.io.places import local
+    from fastlsh.io.filesystems import local
 
     for module, name in ((local, "open_file"), (pa, "OSFile")):
         monkeypatch.setattr(module, name, _recorded(getattr(module, name), opened))

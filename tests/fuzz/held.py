@@ -3,9 +3,9 @@
 import io
 from contextlib import contextmanager
 
-from fastlsh.io import places, reading
+from fastlsh.io import filesystems, reading
 from fastlsh.io.blocks import read_blocks
-from fastlsh.io.places import Identity
+from fastlsh.io.filesystems import Identity
 from fastlsh.io.sources import Source
 
 
@@ -14,9 +14,9 @@ def held(path, code, form, compression=None, block=1 << 16):
     """Let `read` find these bytes under a path, and cut them into blocks of so many."""
     known = Identity(len(code), 0, 0)
     instead = {
-        (places, "open_raw"): lambda _path: io.BufferedReader(io.BytesIO(code)),
-        (places, "is_regular"): lambda _path: True,
-        (places, "identity"): lambda _path: known,
+        (filesystems, "open_raw"): lambda _path: io.BufferedReader(io.BytesIO(code)),
+        (filesystems, "is_regular"): lambda _path: True,
+        (filesystems, "identity"): lambda _path: known,
         (reading, "expand"): lambda _inputs, _format, options, **_how: [
             Source(path, form, compression, options)
         ],

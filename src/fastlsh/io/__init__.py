@@ -7,9 +7,9 @@ need pyarrow (``pip install "fastlsh[io]"``).
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import (
     Block,
+    BlockExtent,
     Documents,
     Limit,
-    Place,
     identity,
     read_blocks,
     reread_blocks,
@@ -22,11 +22,11 @@ from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
+from fastlsh.io.filesystems import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.journal import journal_path
 from fastlsh.io.locks import try_lock
 from fastlsh.io.outputs import open_output, write_text
-from fastlsh.io.places import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.reading import Room, read, read_files
 from fastlsh.io.recovery import recover, recover_outputs
 from fastlsh.io.replacement import (
@@ -56,6 +56,7 @@ __all__ = [
     "COLUMNAR",
     "STANDARD",
     "Block",
+    "BlockExtent",
     "ByteProgress",
     "Collection",
     "Decision",
@@ -66,7 +67,6 @@ __all__ = [
     "Options",
     "Output",
     "Paths",
-    "Place",
     "ReadKeywords",
     "ReadOptions",
     "Replacements",

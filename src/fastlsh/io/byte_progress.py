@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from fastlsh.io import places
-from fastlsh.io.blocks import Place
+from fastlsh.io import filesystems
+from fastlsh.io.blocks import BlockExtent
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import Source
 
@@ -39,7 +39,7 @@ class ByteProgress:
             self._starts[id(source)] = start, size
             start += size
 
-    def __call__(self, source: Source, place: Place) -> None:
+    def __call__(self, source: Source, place: BlockExtent) -> None:
         """Tell that a block of a file is done."""
         if self._progress is None:
             return
@@ -56,4 +56,4 @@ class ByteProgress:
 
 
 def _size(source: Source) -> int:
-    return places.identity(source.path).size if places.is_regular(source.path) else 0
+    return filesystems.identity(source.path).size if filesystems.is_regular(source.path) else 0

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
-from fastlsh.io.blocks import Block, Head, Identity, Place, reread_blocks
+from fastlsh.io.blocks import Block, BlockExtent, Head, Identity, reread_blocks
 from fastlsh.io.ids import Ids
 from fastlsh.io.sources import Source
 
@@ -18,7 +18,7 @@ class Part:
 
     source: Source
     head: Head = field(default_factory=Head)
-    places: list[Place] = field(default_factory=list)
+    places: list[BlockExtent] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     """The documents of each block."""
     bad: list[int] = field(default_factory=list)

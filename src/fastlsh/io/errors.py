@@ -102,7 +102,7 @@ def _errors() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def naming_output(path: str, temporary: str | None) -> Iterator[None]:
+def name_output_in_errors(path: str, temporary: str | None) -> Iterator[None]:
     """Let an error of the system name an output, which it has only by a temporary name."""
     try:
         yield

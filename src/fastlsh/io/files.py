@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from fastlsh.errors import InputError
-from fastlsh.io import places
+from fastlsh.io import filesystems
 from fastlsh.io.errors import reading
 from fastlsh.io.folders import files_of_folder
 from fastlsh.io.formats import (
@@ -14,7 +14,7 @@ from fastlsh.io.formats import (
     Kind,
     PartialKind,
     kind_of_file,
-    kind_of_name,
+    parse_format,
     split_suffix,
 )
 from fastlsh.io.sources import Options, Source
@@ -63,7 +63,7 @@ def expand(
     ValueError
         If there is no input, or no such format.
     """
-    forced = kind_of_name(kind)
+    forced = parse_format(kind)
     options = options or Options()
     sources = []
     for path, is_folder in resolve(inputs):
@@ -71,7 +71,7 @@ def expand(
             for inside, found in _files_inside(path, forced, recursive=recursive, mixed=mixed):
                 sources.append(Source(inside, *found, options, path))
         else:
-            sources.append(Source(path, *_kind(path, forced), options, places.parent(path)))
+            sources.append(Source(path, *_kind(path, forced), options, filesystems.parent(path)))
     if not sources:
         raise ValueError("there is no input")
     for source in sources if options.tokens else ():
@@ -111,14 +111,16 @@ def spooled_inputs(
     list of str
         The inputs; those that are copied know where.
     """
-    piped = [path for path in inputs if not places.is_remote(path) and places.is_piped(path)]
-    forced = kind_of_name(kind)
+    piped = [
+        path for path in inputs if not filesystems.is_remote(path) and filesystems.is_piped(path)
+    ]
+    forced = parse_format(kind)
     again = [
         path
         for path in piped
         if twice or piped.count(path) > 1 or (forced[0] or split_suffix(path)[0]) in COLUMNAR
     ]
-    with places.spooled(again, tell, is_enough) as copied:
+    with filesystems.spooled(again, tell, is_enough) as copied:
         yield [copied.get(path, path) for path in inputs]
 
 
@@ -133,10 +135,10 @@ def resolve(inputs: Paths) -> Iterator[tuple[str, bool]]:
     for each in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
         given = os.fspath(each)
         with reading(given):
-            if not places.is_pattern(given) or places.exists(given):
-                found = [(given, places.is_folder(given))]
+            if not filesystems.is_pattern(given) or filesystems.exists(given):
+                found = [(given, filesystems.is_folder(given))]
             else:
-                found = places.matches(given)
+                found = filesystems.matches(given)
                 if "**" in given:  # it matches the files in these directories, too
                     found = [(path, is_folder) for path, is_folder in found if not is_folder]
             if not found:
@@ -153,7 +155,7 @@ def _files_inside(
     folder: str, forced: PartialKind, *, recursive: bool, mixed: bool
 ) -> list[tuple[str, Kind]]:
     with reading(folder):
-        listing = places.listing(folder, recursive=recursive)
+        listing = filesystems.listing(folder, recursive=recursive)
     files = files_of_folder(folder, listing, forced, mixed=mixed)
     for path, _ in files:
         _check_link(path)

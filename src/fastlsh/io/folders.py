@@ -4,8 +4,8 @@ import os
 from collections import Counter
 
 from fastlsh.errors import InputError, warn_caller
+from fastlsh.io.filesystems import Listing, is_left_out
 from fastlsh.io.formats import COMPRESSIONS, Kind, PartialKind, is_json, kind_of_file, split_suffix
-from fastlsh.io.places import Listing, is_left_out
 
 _NAMED = 3
 

@@ -3,7 +3,7 @@
 import os
 
 from fastlsh.errors import InputError
-from fastlsh.io.places import STANDARD
+from fastlsh.io.filesystems import STANDARD
 
 COMPRESSIONS = ("gz", "bz2", "xz", "zst")
 COLUMNAR = ("parquet", "arrow")
@@ -32,7 +32,7 @@ def stem(name: str) -> str:
     return name
 
 
-def kind_of_name(kind: str | None) -> PartialKind:
+def parse_format(kind: str | None) -> PartialKind:
     """Return the format and the compression that a user names, as in ``jsonl.gz``.
 
     Raises

@@ -21,6 +21,7 @@ from fastlsh.io.abandoned import (
     read_journal,
     temporaries,
 )
+from fastlsh.io.filesystems import is_remote
 from fastlsh.io.journal import (
     JOURNAL,
     TEMPORARY,
@@ -29,7 +30,6 @@ from fastlsh.io.journal import (
     remove_journals,
     synchronise_all,
 )
-from fastlsh.io.places import is_remote
 from fastlsh.io.special import is_written_in_place
 
 Verdict = Callable[[str, str], "bool | None"]

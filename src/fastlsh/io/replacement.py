@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import NamedTuple
 
-from fastlsh.io import places
-from fastlsh.io.errors import naming_output, reading
+from fastlsh.io import filesystems
+from fastlsh.io.errors import name_output_in_errors, reading
+from fastlsh.io.filesystems import Upload
 from fastlsh.io.journal import MANY, Journal
 from fastlsh.io.local_file import LocalFile
-from fastlsh.io.places import Upload
 from fastlsh.io.recovery import recover
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.uninterrupted import uninterrupted
@@ -96,7 +96,7 @@ class Replacements:
         str
         """
         name = os.fspath(path)
-        if places.is_remote(name):
+        if filesystems.is_remote(name):
             upload = Upload(name)
             self._uploads.append(upload)
             yield upload.temporary
@@ -104,7 +104,7 @@ class Replacements:
             return
         in_place = is_written_in_place(name)
         file = None if in_place else LocalFile(os.path.realpath(name), last)
-        with naming_output(name, None):
+        with name_output_in_errors(name, None):
             if file is None:
                 yield name
                 return
@@ -145,10 +145,10 @@ class Replacements:
             os.sync()
         for upload in self._uploads:
             upload.commit()
-        for path in filter(places.is_remote, self._absent):
+        for path in filter(filesystems.is_remote, self._absent):
             with suppress(FileNotFoundError):
-                places.remove(path)
-        absent = [_location(path) for path in self._absent if not places.is_remote(path)]
+                filesystems.remove(path)
+        absent = [_location(path) for path in self._absent if not filesystems.is_remote(path)]
         self._absent = [path for path in absent if os.path.lexists(path)]
         self._files.sort(key=lambda file: file.last)  # the others stay in order
         if not self._files and not self._absent:
@@ -157,7 +157,7 @@ class Replacements:
             return self._journal.end()
         if self._is_single:
             return self._rename()
-        with naming_output(self._first(), None):
+        with name_output_in_errors(self._first(), None):
             self._decide()
         return uninterrupted(self._rename)
 
@@ -179,13 +179,13 @@ class Replacements:
 
     def _rename(self) -> None:
         for file in self._files:
-            with naming_output(file.target, file.temporary):
+            with name_output_in_errors(file.target, file.temporary):
                 os.replace(file.temporary, file.target)
             self._must_stay = True
         for path in self._absent:
             with suppress(FileNotFoundError):
                 os.unlink(path)
-        with naming_output(self._first(), None):
+        with name_output_in_errors(self._first(), None):
             self._journal.end()
 
     def _first(self) -> str:

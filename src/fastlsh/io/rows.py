@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from fastlsh.io.blocks import (
     Block,
+    BlockExtent,
     Flags,
     NewTexts,
-    Place,
     as_json,
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
@@ -220,6 +220,6 @@ def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
                 start = stop
 
 
-def _piece(cut: _Cut) -> tuple[Part, Place, Any]:
+def _piece(cut: _Cut) -> tuple[Part, BlockExtent, Any]:
     output, part, block, kept, texts = cut
     return part, block.place, output_piece(output, block, kept, texts)

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from fastlsh.errors import InputError
-from fastlsh.io import places
+from fastlsh.io import filesystems
 from fastlsh.io.files import Paths, expand, folders_of
 from fastlsh.io.folders import is_input
-from fastlsh.io.formats import kind_of_name
+from fastlsh.io.formats import parse_format
 from fastlsh.io.same_file import FileIdentities
 from fastlsh.io.sources import Source
 
@@ -79,7 +79,7 @@ class RunPaths:
         """Add a file that is read, and whose path ``-`` is no stream: a key."""
         if path is not None:
             named = os.fspath(path)
-            inside = os.path.join(os.curdir, named) if named == places.STANDARD else named
+            inside = os.path.join(os.curdir, named) if named == filesystems.STANDARD else named
             self._read.append(_used(name, inside))
 
     def writes(
@@ -95,7 +95,7 @@ class RunPaths:
         if path is None:
             return
         self._written.append(_used(name, path, "the index"))
-        if not places.is_remote(path):
+        if not filesystems.is_remote(path):
             self._read += [
                 _Used(path + suffix, name, "the index", f"a file of {name}") for suffix in _DATABASE
             ]
@@ -144,10 +144,10 @@ class RunPaths:
                 )
 
     def _is_input(self, names: list[str]) -> bool:
-        return self._is_entered(names[:-1]) and is_input(names[-1], kind_of_name(self._format))
+        return self._is_entered(names[:-1]) and is_input(names[-1], parse_format(self._format))
 
     def _is_entered(self, folders: list[str]) -> bool:
-        return (self._recursive or not folders) and not any(map(places.is_left_out, folders))
+        return (self._recursive or not folders) and not any(map(filesystems.is_left_out, folders))
 
     def _check_above(self, each: _Used, written: dict[object, _Used]) -> None:
         """Raise if one of the folders that a path lies in is to be a file."""

@@ -5,7 +5,7 @@ import stat
 import sys
 from collections.abc import Hashable
 
-from fastlsh.io import places
+from fastlsh.io import filesystems
 from fastlsh.io.special import descriptor
 
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
@@ -39,9 +39,9 @@ class FileIdentities:
             The number of the open file that ``-`` stands for; by default, it is a name.
         """
         path = _as_local(path)
-        if places.is_remote(path):
-            return places.canonical(path)
-        number = standard if path == places.STANDARD else descriptor(path)
+        if filesystems.is_remote(path):
+            return filesystems.canonical(path)
+        number = standard if path == filesystems.STANDARD else descriptor(path)
         try:
             status = os.stat(path) if number is None else os.fstat(number)
         except (OSError, ValueError):
@@ -55,10 +55,12 @@ class FileIdentities:
     def relative(self, path: str, folder: str) -> list[str] | None:
         """Return the names that lead from a folder to a file; None if the file lies elsewhere."""
         path, folder = _as_local(path), _as_local(folder)
-        if path == places.STANDARD:
+        if path == filesystems.STANDARD:
             return None
-        if places.is_remote(path) or places.is_remote(folder):
-            inside = places.relative(places.canonical(path), places.canonical(folder))
+        if filesystems.is_remote(path) or filesystems.is_remote(folder):
+            inside = filesystems.relative(
+                filesystems.canonical(path), filesystems.canonical(folder)
+            )
             return None if inside is None else inside.split("/")
         head, name = os.path.split(path)
         names = self._names(head, folder)
@@ -81,10 +83,10 @@ class FileIdentities:
     def above(self, path: str) -> tuple[Hashable, ...]:
         """Return the identities of all folders that a file lies in."""
         path = _as_local(path)
-        if path == places.STANDARD:
+        if path == filesystems.STANDARD:
             return ()
-        if places.is_remote(path):
-            names = places.canonical(path).split("/")
+        if filesystems.is_remote(path):
+            names = filesystems.canonical(path).split("/")
             return tuple("/".join(names[:count]) for count in range(3, len(names)))
         head = os.path.dirname(os.path.realpath(path) if self._is_link(path) else path)
         return self._chain(self._real(head or os.curdir))

@@ -6,9 +6,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from fastlsh.errors import InputError
-from fastlsh.io import places
+from fastlsh.io import filesystems
 from fastlsh.io.errors import reading
-from fastlsh.io.formats import COLUMNAR, SPLIT, kind_of_name, split_suffix, stem
+from fastlsh.io.formats import COLUMNAR, SPLIT, parse_format, split_suffix, stem
 from fastlsh.io.sources import Source
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.targets import check_target
@@ -41,12 +41,12 @@ class Output(NamedTuple):
 def is_folder_output(output: str | os.PathLike[str]) -> bool:
     """Whether outputs go into a directory: it ends with a slash or exists."""
     name = os.fspath(output)
-    if not places.is_remote(name):
+    if not filesystems.is_remote(name):
         return name.endswith(("/", os.sep)) or os.path.isdir(name)
     if name.endswith("/"):
         return True
     try:
-        return places.exists(name) and places.is_folder(name)
+        return filesystems.exists(name) and filesystems.is_folder(name)
     except InputError as error:
         if isinstance(error.__cause__, PermissionError):  # who may write need not be able to ask
             return False
@@ -117,15 +117,15 @@ def check_outputs(
         As `check_target`, or if an input would have to be read twice and cannot be.
     """
     folder = os.fspath(output) if is_folder_output(output) else None
-    if folder is not None and places.is_remote(folder):
-        places.check_writable(folder, folder=True)
+    if folder is not None and filesystems.is_remote(folder):
+        filesystems.check_writable(folder, folder=True)
     for each in plan:
         for source in (sources[number] for number in each.sources):
             # The text of a plain file is known; only its bytes would have to be read again.
             twice = source.format != "txt" or each.format == "txt"
-            if twice and not places.is_regular(source.path):
+            if twice and not filesystems.is_regular(source.path):
                 raise source.error("not a regular file, but its rows must be read twice")
-        if folder is None or not places.is_remote(folder):
+        if folder is None or not filesystems.is_remote(folder):
             check_target(each.path, folders=folder is not None)
 
 
@@ -137,7 +137,7 @@ def _kind_of_all(sources: Sequence[Source], path: str, convert: str | None) -> s
             f"rows of {' and '.join(kinds)} cannot be written to one file;"
             " a directory (-o DIR/) gets one file for each input",
         )
-    wanted = kind_of_name(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
+    wanted = parse_format(convert)[0] or ("jsonl" if kinds[0] == "txt" else kinds[0])
     found, compression = split_suffix(path)
     if len(sources) == 1 and kinds[0] == found == "txt" and convert is None:
         return "txt"  # a copy of the one document
@@ -165,32 +165,32 @@ def _one_for_each(sources: Sequence[Source], folder: str, convert: str | None) -
     plan = []
     taken: dict[str, Source] = {}
     for number, source in enumerate(sources):
-        if source.path == places.STANDARD:
+        if source.path == filesystems.STANDARD:
             raise InputError(folder, "the standard input has no name for a file in a directory")
-        name = places.relative(places.absolute(source.path), common)
+        name = filesystems.relative(filesystems.absolute(source.path), common)
         assert name is not None
         kind, compression = source.format, source.compression
-        wanted, packed = kind_of_name(convert)
+        wanted, packed = parse_format(convert)
         if wanted is not None and (wanted != kind or packed not in (None, compression)):
             kind, compression = wanted, packed
             name = ".".join(filter(None, (stem(name), kind, compression)))
-        path = places.joined(folder, name)
+        path = filesystems.joined(folder, name)
         other = taken.setdefault(path, source)
         if other is not source:
             raise source.error(f"its output would be {path}, and so would that of {other.path}")
         plan.append(Output((number,), path, kind, compression))
     for path in taken:
-        above = places.parent(path)
+        above = filesystems.parent(path)
         while len(above) > len(folder):
             if above in taken:
                 raise taken[path].error(f"its output would be {path}, but {above} is a file, too")
-            above = places.parent(above)
+            above = filesystems.parent(above)
     return plan
 
 
 def _common_folder(sources: Sequence[Source]) -> str:
-    folders = sorted({places.absolute(source.folder) for source in sources})
-    if not any(map(places.is_remote, folders)):
+    folders = sorted({filesystems.absolute(source.folder) for source in sources})
+    if not any(map(filesystems.is_remote, folders)):
         with reading(sources[0].path):
             return os.path.commonpath(folders)
     first, *others = (folder.split("/") for folder in folders)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from fastlsh.errors import InputError, warn_caller
-from fastlsh.io import places
+from fastlsh.io import filesystems
 from fastlsh.io.formats import COLUMNAR, FORMATS, SPLIT
 
 _DELIMITED = ("csv", "tsv")
@@ -187,9 +187,9 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
         not cut
         and len(sources) == 1
         and sources[0].format == "txt"
-        and places.is_regular(sources[0].path)
+        and filesystems.is_regular(sources[0].path)
     ):
-        size = places.identity(sources[0].path).size
+        size = filesystems.identity(sources[0].path).size
         if size >= _LARGE:
             warn_caller(
                 f"{sources[0].path} is one document of {size:,} bytes, for a .txt file is one:"

@@ -2,7 +2,7 @@
 
 import os
 
-from fastlsh.io.places import STANDARD
+from fastlsh.io.filesystems import STANDARD
 
 
 def is_special(name: str) -> bool:

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io import places
+from fastlsh.io import filesystems
 from fastlsh.io.errors import codec, pyarrow, reading
+from fastlsh.io.filesystems import Identity
 from fastlsh.io.members import MemberReader
-from fastlsh.io.places import Identity
 from fastlsh.io.sources import Source
 
 BOM = "\ufeff"
@@ -34,7 +34,7 @@ codecs.register_error(_NO_TEXT, _lone_surrogates)
 def identity(source: Source) -> Identity | None:
     """Return the identity of a file now; None for a pipe, which cannot be read again."""
     with reading(source.path):
-        return places.identity(source.path) if places.is_regular(source.path) else None
+        return filesystems.identity(source.path) if filesystems.is_regular(source.path) else None
 
 
 def changed(source: Source) -> InputError:
@@ -50,9 +50,9 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
     while it is read.
     """
     with reading(source.path), ExitStack() as stack:
-        raw: Any = stack.enter_context(places.open_raw(source.path))
+        raw: Any = stack.enter_context(filesystems.open_raw(source.path))
         # gzip and zstd take a file of no bytes for a whole one.
-        if source.compression and places.is_regular(source.path) and not raw.peek(1):
+        if source.compression and filesystems.is_regular(source.path) and not raw.peek(1):
             raise source.error(f"truncated: an empty file is not a .{source.compression} file")
         if source.compression == "zst":
             raw = pyarrow(source.path).CompressedInputStream(raw, "zstd")
@@ -73,7 +73,7 @@ def expanded(source: Source, most: int) -> tuple[int, int]:
 
     At most about `most` bytes are decompressed; what was read ahead counts as stored.
     """
-    with reading(source.path), places.open_raw(source.path) as raw:
+    with reading(source.path), filesystems.open_raw(source.path) as raw:
         head = raw.read(1 << 20)
         whole = not raw.read(1)
     begun: Any = io.BytesIO(head)
@@ -101,15 +101,15 @@ def open_arrow(source: Source) -> Iterator[Any]:
     pyarrow.NativeFile
     """
     pa = pyarrow(source.path)
-    if not places.is_regular(source.path):
+    if not filesystems.is_regular(source.path):
         kind = source.format
         raise source.error(f"{kind} is not read from a pipe or device: give a regular file")
     with reading(source.path), ExitStack() as stack:
-        if places.is_remote(source.path):
-            stream = stack.enter_context(places.open_raw(source.path))
+        if filesystems.is_remote(source.path):
+            stream = stack.enter_context(filesystems.open_raw(source.path))
             yield stack.enter_context(pa.PythonFile(stream, "r"))
         else:
-            yield stack.enter_context(pa.OSFile(places.real(source.path)))
+            yield stack.enter_context(pa.OSFile(filesystems.real(source.path)))
 
 
 def exact_codec(encoding: str, head: bytes) -> str:

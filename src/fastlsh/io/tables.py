@@ -13,10 +13,10 @@ import numpy as np
 
 from fastlsh.errors import InputError
 from fastlsh.io.delimited import csv_text
-from fastlsh.io.errors import naming_output, pyarrow
+from fastlsh.io.errors import name_output_in_errors, pyarrow
+from fastlsh.io.filesystems import STANDARD
 from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
-from fastlsh.io.places import STANDARD
 from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.table_columns import Lookup, StoredValues, Values
@@ -82,7 +82,7 @@ def write_table(
         If the suffix is unknown.
     """
     if path is None:
-        with naming_output(STANDARD, None), _standard_output() as stream:
+        with name_output_in_errors(STANDARD, None), _standard_output() as stream:
             stream.writelines(_encoded("tsv", columns))
         return
     kind, compression = table_format(path)

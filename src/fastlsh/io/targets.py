@@ -3,7 +3,7 @@
 import os
 
 from fastlsh.errors import InputError
-from fastlsh.io import places
+from fastlsh.io import filesystems
 from fastlsh.io.errors import reading
 from fastlsh.io.special import descriptor, is_written_in_place
 
@@ -24,8 +24,8 @@ def check_target(path: str | os.PathLike[str], *, folders: bool = False) -> None
         If the directory does not exist or cannot be written to, or the output is a directory.
     """
     name = os.fspath(path)
-    if places.is_remote(name):
-        places.check_writable(name, folder=False)
+    if filesystems.is_remote(name):
+        filesystems.check_writable(name, folder=False)
     else:
         with reading(name):
             _check_place(name, folders=folders)

@@ -70,7 +70,7 @@ class Display:
         if wait and not (over and self._live):
             return
         self._shown = now
-        line = progress_line(stage, done, total, done - self._first, now - self._start)
+        line = format_progress(stage, done, total, done - self._first, now - self._start)
         if not self._live:
             self._stream.write(f"{line}\n")
         else:
@@ -89,7 +89,7 @@ def finish_line() -> None:
         display._stream.flush()
 
 
-def progress_line(stage: str, done: int, total: int, lately: int, seconds: float) -> str:
+def format_progress(stage: str, done: int, total: int, lately: int, seconds: float) -> str:
     """Return a line about a stage.
 
     Parameters

@@ -24,8 +24,8 @@ from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import BROKEN, remember_broken
 from fastlsh.io import (
     Block,
+    BlockExtent,
     Limit,
-    Place,
     Source,
     largest_batch,
     read_blocks,
@@ -172,7 +172,7 @@ def _check_batches(job: Job, sources: list[Source]) -> None:
             )
 
 
-def _cut(job: Job, number: int, after: Place | None) -> Iterator[Block]:
+def _cut(job: Job, number: int, after: BlockExtent | None) -> Iterator[Block]:
     """Cut a file; say how much memory a row needs that is too long."""
     try:
         yield from read_blocks(

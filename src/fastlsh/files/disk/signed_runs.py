@@ -11,7 +11,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.disk.sorted_keys import Run
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import new_array, save_array
-from fastlsh.io import Place
+from fastlsh.io import BlockExtent
 from fastlsh.parallel import ordered_map
 
 BYTES_OF_RUN = 1 << 30
@@ -22,7 +22,7 @@ class BlockRecord(NamedTuple):
     """The record of a block that has been signed."""
 
     source: int
-    place: Place
+    place: BlockExtent
     documents: int
     """Or pieces of these, where they are cut."""
     bad: tuple[int, ...]
@@ -138,7 +138,7 @@ def finished_runs(job: Job) -> list[SignedRun]:
     for number in range(count_runs(job)):
         run = job.work.read(f"{run_name(number)}/blocks.json")
         blocks = [
-            BlockRecord(source, Place(*place), documents, tuple(bad), text)
+            BlockRecord(source, BlockExtent(*place), documents, tuple(bad), text)
             for source, place, documents, bad, text in run["blocks"]
         ]
         found.append(SignedRun(run["first"], run["documents"], blocks))

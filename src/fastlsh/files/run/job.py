@@ -6,7 +6,7 @@ from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
 from fastlsh.files.run.workdir import WorkDirectory
-from fastlsh.io import COLUMNAR, ByteProgress, Place, Source
+from fastlsh.io import COLUMNAR, BlockExtent, ByteProgress, Source
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 
@@ -60,7 +60,7 @@ class Job:
         """How many files are read whatever they contain: with a limit, those of `against`."""
         return len(self.sources) if self.limit is None else self.first_input
 
-    def is_large(self, source: int, place: Place) -> bool:
+    def is_large(self, source: int, place: BlockExtent) -> bool:
         """Whether one long row makes a block so large that it must be processed alone."""
         if self.sources[source].format in COLUMNAR:
             return False

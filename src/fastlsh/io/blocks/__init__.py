@@ -18,24 +18,24 @@ before it: a truncated archive, a quote that is never closed, a missing column, 
 was read.
 """
 
-from fastlsh.io.blocks.contract import Block, Documents, Flags, Head, NewTexts, Place
+from fastlsh.io.blocks.contract import Block, BlockExtent, Documents, Flags, Head, NewTexts
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import read_blocks, reread_blocks
 from fastlsh.io.blocks.split_text import SplitBlock
 from fastlsh.io.blocks.writing import RowsWriter, rows_writer
-from fastlsh.io.places import Identity
+from fastlsh.io.filesystems import Identity
 from fastlsh.io.streams import changed, identity
 
 __all__ = [
     "Block",
+    "BlockExtent",
     "Documents",
     "Flags",
     "Head",
     "Identity",
     "Limit",
     "NewTexts",
-    "Place",
     "RowsWriter",
     "SplitBlock",
     "TextBlock",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastlsh.io.arrays import check_structure
 from fastlsh.io.blocks.checks import checksum
 from fastlsh.io.blocks.columns import TableColumns
-from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.contract import BlockExtent, Head
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.row_sizes import row_sizes
@@ -22,7 +22,7 @@ from fastlsh.io.streams import changed, open_arrow
 class ArrowPart(TableBlock):
     """Rows of a batch that is read already."""
 
-    def __init__(self, file: "ArrowSource", place: Place, bad: Any, table: Any) -> None:
+    def __init__(self, file: "ArrowSource", place: BlockExtent, bad: Any, table: Any) -> None:
         super().__init__(file.columns, file.head, place, bad)
         self._file = file
         self._read = table
@@ -77,7 +77,7 @@ class ArrowSource:
                 yield table, check
 
 
-def read_arrow_blocks(source: Source, size: int, after: Place | None) -> Iterator[ArrowPart]:
+def read_arrow_blocks(source: Source, size: int, after: BlockExtent | None) -> Iterator[ArrowPart]:
     """Cut at batches; see `read_blocks`."""
     with reading(source.path):
         file = ArrowSource(source)
@@ -87,13 +87,13 @@ def read_arrow_blocks(source: Source, size: int, after: Place | None) -> Iterato
             for low, high in pairwise(_edges(table, 2 * size)):
                 low = max(low, done - start)  # if blocks had another size before
                 if high > low:
-                    place = Place(index, start + low, start + high, start + low + 1, check)
+                    place = BlockExtent(index, start + low, start + high, start + low + 1, check)
                     yield ArrowPart(file, place, None, table.slice(low, high - low))
                     index += 1
             start += len(table)
         if not index:
             empty = file.head.layout.empty_table()
-            yield ArrowPart(file, Place(0, 0, 0, 1, 0), None, empty)
+            yield ArrowPart(file, BlockExtent(0, 0, 0, 1, 0), None, empty)
 
 
 def _edges(table: Any, size: int) -> list[int]:
@@ -111,7 +111,7 @@ def _edges(table: Any, size: int) -> list[int]:
 
 
 def reread_arrow(
-    source: Source, places: Iterable[Place], bad: NDArray[np.int64], whole: bool
+    source: Source, places: Iterable[BlockExtent], bad: NDArray[np.int64], whole: bool
 ) -> Iterator[ArrowPart]:
     """Read batches once more; see `reread_blocks`."""
     with reading(source.path):

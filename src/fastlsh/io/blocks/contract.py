@@ -15,7 +15,7 @@ NewTexts = Mapping[int, str]
 """Texts by the number of their document among the good ones of a block, from 0."""
 
 
-class Place(NamedTuple):
+class BlockExtent(NamedTuple):
     """Where a block is; plain integers, with which the same block is found again."""
 
     index: int  # type: ignore[assignment]  # the method of tuples is of no use here
@@ -79,7 +79,7 @@ class Documents:
 class Block(Protocol):
     """Some whole rows of a file. Any thread may work on it, one at a time."""
 
-    place: Place
+    place: BlockExtent
     head: Head
 
     def documents(self, wanted: Flags | None = None) -> Documents:

@@ -7,7 +7,7 @@ import numpy as np
 
 from fastlsh.errors import LongRowError
 from fastlsh.io.blocks.checks import Bytes, checksum
-from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.contract import BlockExtent, Head
 from fastlsh.io.blocks.lines import LF, Indices, Lines
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import Stream, changed, open_utf8
@@ -30,12 +30,12 @@ class Format(Protocol):
     def end(self, lines: Lines, row: int) -> None:
         """Raise if a file must not end so; `lines` are its last ones, `row` the one after them."""
 
-    def block(self, place: Place, data: Bytes, lines: Lines, bad: Indices | None) -> Any:
+    def block(self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None) -> Any:
         """Make a block; `bad` is None as long as nobody has parsed it."""
 
 
 def read_row_blocks(
-    kind: Format, size: int, after: Place | None, most: int | None
+    kind: Format, size: int, after: BlockExtent | None, most: int | None
 ) -> Iterator[Any]:
     """Cut a file into blocks of about `size` bytes; see `read_blocks`."""
     with open_utf8(kind.source) as stream:
@@ -57,7 +57,7 @@ def read_row_blocks(
                 begin, line = int(lines.bounds[first]), lines.line(first)
                 part = data[begin : lines.end]
                 check = checksum(part, kind.head.seed)
-                place = Place(index, start + begin, start + lines.end, row + line, check)
+                place = BlockExtent(index, start + begin, start + lines.end, row + line, check)
                 yield kind.block(place, part, rows, None)
                 index += 1
             start, row = start + lines.end, row + lines.count
@@ -67,7 +67,7 @@ def read_row_blocks(
             raise stream.error
 
 
-def reread_rows(kind: Format, places: Iterable[Place], bad: Indices) -> Iterator[Any]:
+def reread_rows(kind: Format, places: Iterable[BlockExtent], bad: Indices) -> Iterator[Any]:
     """Read blocks once more; see `reread_blocks`. `bad` is sorted."""
     with open_utf8(kind.source) as stream:
         _learn(kind, stream)
@@ -97,7 +97,7 @@ def _complete(kind: Format, most: int | None = None) -> None:
             row += lines.count
 
 
-def _found(kind: Format, stream: Stream, place: Place) -> tuple[Bytes, Lines]:
+def _found(kind: Format, stream: Stream, place: BlockExtent) -> tuple[Bytes, Lines]:
     """Return the bytes and the rows of a place, if they are what they were."""
     if place.start < stream.position:
         raise ValueError("places must be in ascending order")

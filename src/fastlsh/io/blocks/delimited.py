@@ -9,7 +9,7 @@ import numpy as np
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.contract import BlockExtent, Head
 from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
 from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, delimited, fields_of_any_size
 from fastlsh.io.blocks.new_texts import fields_as_row
@@ -37,7 +37,7 @@ class Delimited:
     def begin(self, data: Bytes, lines: Lines, row: int) -> int:
         """Take the names of the columns from the header, or count them in the first good row."""
         header = self.source.options.header
-        block = self.block(Place(0, 0, 0, row, 0), data, lines, None)
+        block = self.block(BlockExtent(0, 0, 0, row, 0), data, lines, None)
         for index in block.filled.tolist():
             number, raw, fields = next(block.parsed(np.array([index])))
             if header:
@@ -61,7 +61,7 @@ class Delimited:
             raise self.source.error("no header")
 
     def block(
-        self, place: Place, data: Bytes, lines: Lines, bad: Indices | None
+        self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
     ) -> "DelimitedBlock":
         """Make a block."""
         return DelimitedBlock(self, place, data, lines, bad)
@@ -71,7 +71,7 @@ class DelimitedBlock(RowBlock):
     """Some rows."""
 
     def __init__(
-        self, kind: Delimited, place: Place, data: Bytes, lines: Lines, bad: Indices | None
+        self, kind: Delimited, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
     ) -> None:
         super().__init__(kind.source, kind.head, place, data, lines, bad)
         self._kind = kind

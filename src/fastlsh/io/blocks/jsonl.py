@@ -8,7 +8,7 @@ import numpy as np
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, is_utf8, may_have_long_number
-from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.contract import BlockExtent, Head
 from fastlsh.io.blocks.json_rows import JsonRows
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
 from fastlsh.io.blocks.new_texts import json_with_text
@@ -39,7 +39,9 @@ class JsonLines:
     def end(self, lines: Lines, row: int) -> None:
         """Do nothing."""
 
-    def block(self, place: Place, data: Bytes, lines: Lines, bad: Indices | None) -> "JsonBlock":
+    def block(
+        self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
+    ) -> "JsonBlock":
         """Make a block."""
         return JsonBlock(self.source, self.head, place, data, lines, bad)
 

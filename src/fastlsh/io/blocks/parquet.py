@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.io.blocks.columns import TableColumns
-from fastlsh.io.blocks.contract import Head, Place
+from fastlsh.io.blocks.contract import BlockExtent, Head
 from fastlsh.io.blocks.row_groups import decoded_size
 from fastlsh.io.blocks.tables import TableBlock
 from fastlsh.io.errors import pyarrow, reading
@@ -27,7 +27,9 @@ _ENCRYPTED = ("Could not read encrypted metadata", "Cannot decrypt ColumnMetadat
 class ParquetPart(TableBlock):
     """Whole row groups, read by who works on them; or a part of one that is read already."""
 
-    def __init__(self, file: "ParquetSource", place: Place, bad: Any, table: Any = None) -> None:
+    def __init__(
+        self, file: "ParquetSource", place: BlockExtent, bad: Any, table: Any = None
+    ) -> None:
         super().__init__(file.columns, file.head, place, bad)
         self._file = file
         self._read = table
@@ -136,7 +138,7 @@ class ParquetSource:
         """Return the last row group that begins at a row or before."""
         return int(np.searchsorted(self.ends, row, "right")) - 1
 
-    def is_whole(self, place: Place) -> bool:
+    def is_whole(self, place: BlockExtent) -> bool:
         """Whether a place is some row groups."""
         return bool(np.isin((place.start, place.stop), self.ends).all())
 
@@ -193,24 +195,26 @@ class _Unread(io.RawIOBase):
         raise OSError("nothing is to be read")
 
 
-def read_parquet_blocks(source: Source, size: int, after: Place | None) -> Iterator[ParquetPart]:
+def read_parquet_blocks(
+    source: Source, size: int, after: BlockExtent | None
+) -> Iterator[ParquetPart]:
     """Cut at row groups; see `read_blocks`."""
     with reading(source.path):
         file = ParquetSource(source)
         index, done = (0, 0) if after is None else (after.index + 1, after.stop)
         if not file.ends[-1] and after is None:
             empty = file.head.layout.empty_table()
-            yield ParquetPart(file, Place(0, 0, 0, 1, file.check), None, empty)
+            yield ParquetPart(file, BlockExtent(0, 0, 0, 1, file.check), None, empty)
         for start, stop, rows in file.spans(size, done):
             if not rows:
-                place = Place(index, start, stop, start + 1, file.check)
+                place = BlockExtent(index, start, stop, start + 1, file.check)
                 yield ParquetPart(file, place, None)
                 index += 1
                 continue
             for batch in file.parts(file.group_at(start), rows, False):
                 stop, start = start + len(batch), max(start, done)
                 if start < stop:  # of which a part is done, if blocks had another size before
-                    place = Place(index, start, stop, start + 1, file.check)
+                    place = BlockExtent(index, start, stop, start + 1, file.check)
                     table = pyarrow("").Table.from_batches([batch])
                     table = table.slice(len(batch) - (stop - start))
                     yield ParquetPart(file, place, None, table)
@@ -219,7 +223,7 @@ def read_parquet_blocks(source: Source, size: int, after: Place | None) -> Itera
 
 
 def reread_parquet(
-    source: Source, places: Iterable[Place], bad: NDArray[np.int64], whole: bool
+    source: Source, places: Iterable[BlockExtent], bad: NDArray[np.int64], whole: bool
 ) -> Iterator[ParquetPart]:
     """Read row groups, or parts of them, once more; see `reread_blocks`."""
     with reading(source.path):

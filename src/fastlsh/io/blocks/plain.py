@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import LongRowError
 from fastlsh.io.blocks.checks import checksum
-from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
+from fastlsh.io.blocks.contract import BlockExtent, Documents, Flags, Head, NewTexts
 from fastlsh.io.errors import reading
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, changed, exact_codec, open_bytes
@@ -24,7 +24,7 @@ class TextBlock:
         self.source = source
         self.head = Head()
         check = checksum(np.frombuffer(data, np.uint8))
-        self.place = Place(0, 0, len(data), 1, check)
+        self.place = BlockExtent(0, 0, len(data), 1, check)
         self.data = data
         """Its bytes."""
 
@@ -70,7 +70,7 @@ def as_json(path: str, text: str | None) -> bytes:
 
 
 def read_text_blocks(
-    source: Source, after: Place | None, most: int | None = None
+    source: Source, after: BlockExtent | None, most: int | None = None
 ) -> Iterator[TextBlock]:
     """Read a file; see `read_blocks`."""
     if source.options.priority is not None:
@@ -96,7 +96,7 @@ def _read(stream: BinaryIO, most: int) -> bytes:
 
 
 def reread_text(
-    source: Source, places: Iterable[Place], bad: NDArray[np.int64]
+    source: Source, places: Iterable[BlockExtent], bad: NDArray[np.int64]
 ) -> Iterator[TextBlock]:
     """Read it once more; see `reread_blocks`."""
     for place in places:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from fastlsh.io.blocks.arrow import read_arrow_blocks, reread_arrow
-from fastlsh.io.blocks.contract import Block, Place
+from fastlsh.io.blocks.contract import Block, BlockExtent
 from fastlsh.io.blocks.cutting import Format, read_row_blocks, reread_rows
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.jsonl import JsonLines
 from fastlsh.io.blocks.parquet import read_parquet_blocks, reread_parquet
 from fastlsh.io.blocks.plain import read_text_blocks, reread_text
 from fastlsh.io.blocks.split_text import SplitText
-from fastlsh.io.places import Identity
+from fastlsh.io.filesystems import Identity
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, identity
 
@@ -29,7 +29,7 @@ def read_blocks(
     source: Source,
     size: int = SIZE,
     *,
-    after: Place | None = None,
+    after: BlockExtent | None = None,
     expected: Identity | None = None,
     most: int | None = None,
 ) -> Iterator[Block]:
@@ -42,7 +42,7 @@ def read_blocks(
     size : int
         About how many bytes a block has, uncompressed; a row that is longer is a block. A file of
         plain text is one.
-    after : Place, optional
+    after : BlockExtent, optional
         Go on behind this block.
     expected : Identity, optional
         Identity of the file; by default what `identity` says now.
@@ -75,7 +75,7 @@ def read_blocks(
 
 def reread_blocks(
     source: Source,
-    places: Iterable[Place],
+    places: Iterable[BlockExtent],
     bad: Collection[int] = (),
     expected: Identity | None = None,
     *,
@@ -87,7 +87,7 @@ def reread_blocks(
     ----------
     source : Source
         The file.
-    places : iterable of Place
+    places : iterable of BlockExtent
         Which blocks, in ascending order.
     bad : collection of int
         The numbers of the bad rows of the file, in any order.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, checksum
-from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
+from fastlsh.io.blocks.contract import BlockExtent, Documents, Flags, Head, NewTexts
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.sources import Source
 
@@ -30,7 +30,7 @@ class RowBlock:
         self,
         source: Source,
         head: Head,
-        place: Place,
+        place: BlockExtent,
         data: Bytes,
         lines: Lines,
         bad: Indices | None,

@@ -6,7 +6,7 @@ import numpy as np
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import Flags, Head, NewTexts, Place
+from fastlsh.io.blocks.contract import BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
 from fastlsh.io.blocks.plain import as_json
 from fastlsh.io.blocks.rows import Parsed, RowBlock
@@ -37,7 +37,9 @@ class SplitText:
     def end(self, lines: Lines, row: int) -> None:
         """Do nothing."""
 
-    def block(self, place: Place, data: Bytes, lines: Lines, bad: Indices | None) -> "SplitBlock":
+    def block(
+        self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
+    ) -> "SplitBlock":
         """Make a block."""
         return SplitBlock(self.source, self.head, place, data, lines, bad)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
 from fastlsh.io.blocks.columns import TableColumns
-from fastlsh.io.blocks.contract import Documents, Flags, Head, NewTexts, Place
+from fastlsh.io.blocks.contract import BlockExtent, Documents, Flags, Head, NewTexts
 from fastlsh.io.blocks.new_texts import table_with_texts
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.token_ids import words_of_column
@@ -20,7 +20,7 @@ class TableBlock:
     """Some rows of a table; base of those of Parquet and Arrow."""
 
     def __init__(
-        self, columns: TableColumns, head: Head, place: Place, bad: NDArray[np.int64] | None
+        self, columns: TableColumns, head: Head, place: BlockExtent, bad: NDArray[np.int64] | None
     ) -> None:
         self.place = place
         self.head = head

@@ -1,5 +1,5 @@
 """Rows in another format than they came in."""
 
-from fastlsh.io.convert.door import output_piece, output_writer
+from fastlsh.io.convert.conversion import output_piece, output_writer
 
 __all__ = ["output_piece", "output_writer"]

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from typing import Any
 
-from fastlsh.io.places.remote import failing, file_system, scheme
+from fastlsh.io.filesystems.remote import failing, file_system, scheme
 
 # An upload in parts is completed by a request of its own, and can be given up until then.
 _IN_PARTS = ("s3", "s3a", "gs", "gcs")

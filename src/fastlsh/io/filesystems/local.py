@@ -5,8 +5,8 @@ import io
 import os
 
 from fastlsh.io.errors import reading
-from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
-from fastlsh.io.places.spool import STANDARD, open_file, real
+from fastlsh.io.filesystems.contents import Identity, Listing, is_left_out, sorted_paths
+from fastlsh.io.filesystems.spool import STANDARD, open_file, real
 
 
 def exists(path: str) -> bool:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
+from fastlsh.io.filesystems.contents import Identity, Listing, is_left_out, sorted_paths
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # one letter would be a drive of Windows
 _BLOCK = 1 << 23  # asked for at once; each request takes a hundredth of a second or more

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlsh.io import InputError, expand, places, read, spooled_inputs
+from fastlsh.io import InputError, expand, filesystems, read, spooled_inputs
 from files import put, put_rows, refusal
 
 ROW = '{"text": "a"}\n'
@@ -203,5 +203,9 @@ def test_a_copied_pipe_is_read_by_those_who_were_given_the_copy(tmp_path):
     with spooled_inputs([pipe], None, lambda _: None, twice=True) as (copied,):
         writer.join()
         assert [len(read(copied)) for _ in range(2)] == [1, 1]
-        assert (copied, places.is_piped(copied), places.is_piped(pipe)) == (pipe, False, True)
-    assert places.is_piped(copied)
+        assert (copied, filesystems.is_piped(copied), filesystems.is_piped(pipe)) == (
+            pipe,
+            False,
+            True,
+        )
+    assert filesystems.is_piped(copied)

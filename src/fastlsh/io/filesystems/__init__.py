@@ -8,11 +8,11 @@ import io
 import os
 from types import ModuleType
 
-from fastlsh.io.places import local, remote
-from fastlsh.io.places.contents import Identity, Listing, is_left_out, sorted_paths
-from fastlsh.io.places.remote import check_writable, is_remote
-from fastlsh.io.places.spool import STANDARD, is_piped, real, spooled
-from fastlsh.io.places.upload import Upload
+from fastlsh.io.filesystems import local, remote
+from fastlsh.io.filesystems.contents import Identity, Listing, is_left_out, sorted_paths
+from fastlsh.io.filesystems.remote import check_writable, is_remote
+from fastlsh.io.filesystems.spool import STANDARD, is_piped, real, spooled
+from fastlsh.io.filesystems.upload import Upload
 
 __all__ = [
     "STANDARD",
