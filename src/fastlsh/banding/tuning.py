@@ -1,7 +1,7 @@
 """Bands and rows by any rule, and what they will find."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 from fastlsh.arguments import check_integer
 from fastlsh.banding.params import LSHParams
@@ -29,10 +29,10 @@ class Tuning:
     threshold: float
     num_perm: int
     params: LSHParams
-    recall: float = 0.98
-    weights: tuple[float, float] = (0.5, 0.5)
+    recall: float
+    weights: tuple[float, float]
 
-    @property
+    @cached_property
     def choices(self) -> dict[str, LSHParams]:
         """The bands and rows that every rule would choose: see `LSHParams.choices`."""
         return LSHParams.choices(
@@ -44,7 +44,8 @@ class Tuning:
         params = self.params
         return "\n".join(
             [
-                f"{size_text(params)} ({params.bands * params.rows} of {self.num_perm} values),"
+                f"{params.bands} bands x {params.rows} rows"
+                f" ({params.bands * params.rows} of {self.num_perm} values),"
                 f" steepest near {params.threshold:.3f}",
                 "", *_curve_lines(params, self.threshold), "", _sentence(params, self.threshold),
             ]
@@ -106,32 +107,13 @@ def tune(
     A pair at 0.80 is found with probability 0.982, at 0.90 with 0.99998;
     """
     num_perm = check_integer(num_perm, "num_perm")
-    params = _chosen(threshold, num_perm, recall, weights, steepest, bands, rows)
-    asked = {"recall": recall, "weights": weights}
-    given: dict[str, Any] = {name: rule for name, rule in asked.items() if rule is not None}
-    return Tuning(threshold, num_perm, params, **given)
-
-
-def size_text(params: LSHParams) -> str:
-    """Return bands and rows in words."""
-    return f"{params.bands} bands x {params.rows} rows"
-
-
-def _chosen(
-    threshold: float,
-    num_perm: int,
-    recall: float | None,
-    weights: tuple[float, float] | None,
-    steepest: str | None,
-    bands: int | None,
-    rows: int | None,
-) -> LSHParams:
     if (bands is None) != (rows is None):
         raise ValueError("bands and rows must be given together, or neither")
     rules = {"recall": recall, "weights": weights, "steepest": steepest, "bands": bands}
     given = [name for name, value in rules.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{given[0]}= and {given[1]}= are different rules: give one")
+    least = 0.98 if recall is None else recall
     if bands is not None and rows is not None:
         params = LSHParams(bands, rows)
         params.false_positive_area(threshold)  # refuses a wrong threshold
@@ -139,13 +121,11 @@ def _chosen(
             raise ValueError(
                 f"{bands} bands of {rows} rows need num_perm={bands * rows}, got {num_perm}"
             )
-        return params
-    if weights is not None:
-        return LSHParams.for_threshold(threshold, num_perm, weights=weights)
-    if steepest is not None:
-        return LSHParams.steepest_at(threshold, num_perm, rounding=steepest)
-    least: dict[str, Any] = {} if recall is None else {"recall": recall}
-    return LSHParams.for_threshold(threshold, num_perm, **least)
+    elif steepest is not None:
+        params = LSHParams.steepest_at(threshold, num_perm, rounding=steepest)
+    else:
+        params = LSHParams.for_threshold(threshold, num_perm, recall=least, weights=weights)
+    return Tuning(threshold, num_perm, params, least, (0.5, 0.5) if weights is None else weights)
 
 
 def _curve_lines(params: LSHParams, threshold: float) -> list[str]:

@@ -84,13 +84,15 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _curves(tuning: Tuning, compare: bool) -> dict[str, LSHParams]:
     """Return the curves of the plot by their labels."""
-    params = tuning.params
-    curves = {f"{params.bands} x {params.rows}": params}
     if not compare:
-        return curves
-    choices = tuning.choices
-    named = {f"{name}: {each.bands} x {each.rows}": each for name, each in choices.items()}
-    return {**({} if params in choices.values() else curves), **named}
+        return {_size(tuning.params): tuning.params}
+    named = {f"{rule}: {_size(params)}": params for rule, params in tuning.choices.items()}
+    chosen = {} if tuning.params in named.values() else {_size(tuning.params): tuning.params}
+    return {**chosen, **named}
+
+
+def _size(params: LSHParams) -> str:
+    return f"{params.bands} x {params.rows}"
 
 
 def _complete(arguments: argparse.Namespace) -> None:
