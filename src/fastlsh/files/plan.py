@@ -205,9 +205,7 @@ def changing_over(
 
 def _tell_of_wide_rows(job: Job) -> None:
     """Say so if the columns of a Parquet file take more memory than was given."""
-    inputs = (
-        job.sources[job.first_input :] if job.limit is None else job.sources[job.first_input :][:1]
-    )
+    inputs = job.sources[job.first_input :][: None if job.limit is None else 1]
     tables = [source for source in inputs if source.format == "parquet"]
     for source in sampled(tables):
         columns, size = bytes_of_pages(source)

@@ -11,7 +11,6 @@ from typing import Any
 from fastlsh.errors import InputError
 from fastlsh.io.journal import JOURNAL, TEMPORARY
 
-_LISTED = 20
 _CODECS = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}
 # Errors that are neither OSError nor ValueError, in modules that a run need not have imported.
 _FOREIGN = (("zlib", "error"), ("lzma", "LZMAError"), ("pyarrow.lib", "ArrowException"))
@@ -46,10 +45,10 @@ def pyarrow(path: str, module: str = "pyarrow") -> Any:
         raise InputError(path, f"pyarrow cannot be imported: {error}") from error
 
 
-def listed(names: Collection[Any]) -> str:
-    """Return the first names, quoted, for a message: a file may have thousands of columns."""
-    first = ", ".join(map(repr, islice(names, _LISTED)))
-    more = len(names) - _LISTED
+def listed(names: Collection[Any], most: int = 20) -> str:
+    """Return the first names for a message, and the number of others: there may be thousands."""
+    first = ", ".join(map(str, islice(names, most)))
+    more = len(names) - most
     return f"{first} and {more:,} more" if more > 0 else first or "none"
 
 

@@ -4,6 +4,7 @@ import os
 from collections import Counter
 
 from fastlsh.errors import InputError, warn_caller
+from fastlsh.io.errors import listed
 from fastlsh.io.filesystems import Listing, is_left_out
 from fastlsh.io.formats import COMPRESSIONS, Kind, PartialKind, is_json, kind_of_file, split_suffix
 
@@ -91,9 +92,7 @@ def _nothing(listing: Listing, forced: PartialKind) -> str:
 
 
 def _list(paths: list[str]) -> str:
-    names = [os.path.basename(path.rstrip("/")) for path in paths]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return listed([os.path.basename(path.rstrip("/")) for path in paths], _NAMED)
 
 
 def _warn(folder: str, rest: list[str], folders: list[str]) -> None:

@@ -5,7 +5,15 @@ from fastlsh.parallel.options import RunKeywords, RunOptions
 from fastlsh.parallel.ordered import background_writer, ordered_map
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
 from fastlsh.parallel.scratch import Empty, mapped_in
-from fastlsh.parallel.threads import Batch, batches, batches_by_work, run, thread_count, wait_for
+from fastlsh.parallel.threads import (
+    Batch,
+    batches,
+    batches_by_work,
+    ending_ignored,
+    run,
+    thread_count,
+    wait_for,
+)
 
 __all__ = [
     "Batch",
@@ -20,6 +28,7 @@ __all__ = [
     "background_writer",
     "batches",
     "batches_by_work",
+    "ending_ignored",
     "finish_line",
     "mapped_in",
     "ordered_map",

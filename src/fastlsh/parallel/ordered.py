@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fastlsh.parallel.threads import ending_ignored
+
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -125,7 +127,7 @@ class _Pool:
 
     def __init__(self, threads: int) -> None:
         self._executor: ThreadPoolExecutor | None = None
-        with _ending_ignored():  # the import fails, too
+        with ending_ignored():  # the import fails, too
             from concurrent import futures
 
             self._executor = futures.ThreadPoolExecutor(threads)
@@ -133,7 +135,7 @@ class _Pool:
     def submit(self, call: Callable[[B], T], argument: B) -> "Future[T] | None":
         """Return the future result of a call; None if no thread will make it."""
         if self._executor is not None:
-            with _ending_ignored(), _deep_stacks():
+            with ending_ignored(), _deep_stacks():
                 return self._executor.submit(call, argument)
         return None
 
@@ -141,15 +143,6 @@ class _Pool:
         """Wait for the calls that have begun, and cancel the others."""
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _ending_ignored() -> Iterator[None]:
-    try:
-        yield
-    except RuntimeError:
-        if threading.main_thread().is_alive():
-            raise
 
 
 class BackgroundCalls:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from threading import RLock, Thread, main_thread
 
@@ -74,7 +75,8 @@ def run(
     helpers = [Thread(target=shared.help) for _ in first[1:]]
     try:
         for helper in helpers:
-            _start(helper)
+            with ending_ignored():
+                helper.start()
         while shared.work_on_next():
             if advance:
                 advance(shared.newly_done())
@@ -93,10 +95,12 @@ def run(
         advance(done)
 
 
-def _start(helper: Thread) -> None:
+@contextmanager
+def ending_ignored() -> Iterator[None]:
+    """Go on without the thread, or pool, that Python refuses once the main thread has ended."""
     try:
-        helper.start()
-    except RuntimeError:  # of a process that ends: Python 3.12 starts no more threads
+        yield
+    except RuntimeError:
         if main_thread().is_alive():
             raise
 

@@ -240,6 +240,7 @@ def _summary(job: Job) -> Summary:
     bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
     first = sum(run["blocks"][0][0] < job.first_input for run in runs)  # of `against`
+    stop = max((source + 1 for source, _ in blocks), default=job.first_input)
     identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
     # Each collection by itself, as in memory.
     repeated = [
@@ -257,9 +258,7 @@ def _summary(job: Job) -> Summary:
         whole=all(run["whole"] for run in runs),
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
-        files=max((source for source, _ in blocks), default=job.first_input - 1)
-        + 1
-        - job.first_input,
+        files=stop - job.first_input,
     )
 
 

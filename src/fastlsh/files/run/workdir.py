@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -96,9 +96,10 @@ class WorkDirectory:
                 with self._resumable():
                     yield
             finally:
-                if set(os.listdir(self.path)) == {LOCK}:
-                    self.drop(LOCK)
-                    os.rmdir(self.path)
+                with suppress(FileNotFoundError):  # which would hide the error of the run
+                    if set(os.listdir(self.path)) == {LOCK}:
+                        self.drop(LOCK)
+                        os.rmdir(self.path)
         finally:
             os.close(number)
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fastlsh.index.redis.scripts import LOCK, LOOK, RENEW, UNLOCK
+from fastlsh.parallel import ending_ignored
 
 SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
@@ -208,7 +209,7 @@ class Server:
             self._renewing = threading.Thread(
                 target=_renew_regularly, args=(weakref.ref(self), self._closed), daemon=True
             )
-            with suppress(RuntimeError):  # at exit, Python 3.12 starts no thread: a minute must do
+            with ending_ignored():  # then the minute of the lock must be enough
                 self._renewing.start()
         self.token = token = secrets.token_bytes(16)
         until = time.monotonic() + self.wait

@@ -95,7 +95,7 @@ class TableColumns:
             if kind is None:
                 break
         if kind is None:
-            raise self.source.error(f"no column {name!r} (there is: {listed(names)})")
+            raise self.source.error(f"no column {name!r} (there is: {listed([*map(repr, names)])})")
         return name
 
     def _error(self, name: str, wanted: str) -> Exception:

@@ -89,5 +89,7 @@ class Columns:
         if count > 1:
             raise self.source.error(f"{count} columns are named {name!r}", row)
         if count == 0:
-            raise self.source.error(f"no column {name!r} (there is: {listed(names)})", row)
+            raise self.source.error(
+                f"no column {name!r} (there is: {listed([*map(repr, names)])})", row
+            )
         return names.index(name)
