@@ -1,6 +1,7 @@
 """Choosing bands and rows for a threshold and a signature's length."""
 
 import math
+from functools import lru_cache
 
 from fastlsh.arguments import (
     MAX_NUM_PERM,
@@ -23,15 +24,23 @@ Choice = tuple[int, int]
 def by_recall(threshold: float, num_perm: int, recall: float) -> Choice:
     """Return the most rows, then the fewest bands, that find a pair at the threshold."""
     check_recall(recall)
-    for rows in range(num_perm, 0, -1):
-        bands = _bands_for(threshold, rows, recall)
-        if bands * rows <= num_perm:
-            return bands, rows
+    choice = _most_rows(threshold, num_perm, recall)
+    if choice is not None:
+        return choice
     least = _bands_for(threshold, 1, recall)
     remedy = _remedy(least, "use num_perm={} or more, or a lower recall")
     raise ValueError(
         f"num_perm={num_perm} cannot find pairs at {threshold} with probability {recall}: {remedy}"
     )
+
+
+@lru_cache(256)
+def _most_rows(threshold: float, num_perm: int, recall: float) -> Choice | None:
+    for rows in range(num_perm, 0, -1):
+        bands = _bands_for(threshold, rows, recall)
+        if bands * rows <= num_perm:
+            return bands, rows
+    return None
 
 
 def warn_of_many_candidates(threshold: float, choice: Choice, recall: float) -> None:

@@ -1,6 +1,7 @@
 """The methods of every kind of index; `Index` checks arguments and holds the lock."""
 
 from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -101,14 +102,14 @@ class Backend(Protocol):
         """Close files and connections."""
 
 
-Find = Callable[[list[Any]], dict[Any, int]]
+Find = Callable[[AbstractSet[Any]], dict[Any, int]]
 """The numbers of those ids that have a document."""
 
 
 def check_new(find: Find, names: list[Any], otherwise: str) -> None:
     """Raise ValueError if an id is there already, or given twice."""
     seen = set(names)
-    present = find(names)
+    present = find(seen)
     if len(seen) < len(names) or present:
         seen = set()
         for name in names:
@@ -127,7 +128,7 @@ def chosen(
         check_new(find, names, 'on_known="replace" replaces it')
         return names, documents, {}
     last = {name: place for place, name in enumerate(names)}
-    replaced = find(list(last))
+    replaced = find(last.keys())
     if len(last) < len(names):  # of those given twice the last stays
         places = sorted(last.values())
         names = [names[place] for place in places]

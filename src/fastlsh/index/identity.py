@@ -1,6 +1,6 @@
 """Ids: their plain form, in which equal ids are one id everywhere, and which can be stored."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from numbers import Number
 from typing import Any
 
@@ -50,7 +50,7 @@ def stored_id(name: Hashable) -> str | bytes | int | None:
     return number if number == name and number in INT64 else None
 
 
-def ids_in_database(names: list[Any]) -> list[Any]:
+def ids_in_database(names: Iterable[Any]) -> list[Any]:
     """Return the stored ids that equal some that are looked up, as far as a database takes them."""
     stored = map(stored_id, names)
     return [

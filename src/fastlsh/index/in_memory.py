@@ -1,6 +1,7 @@
 """The backend that keeps everything in memory: the tables of a kernel, and the ids."""
 
 from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
@@ -285,8 +286,8 @@ class Memory:
     def close(self) -> None:
         """Do nothing."""
 
-    def _known(self, names: list[Any]) -> dict[Any, int]:
-        if not self.kernel.ids.maybe_known(set(names)):
+    def _known(self, names: AbstractSet[Any]) -> dict[Any, int]:
+        if not self.kernel.ids.maybe_known(names):
             return {}
         numbers = {name: self.find(name) for name in names}
         return {name: number for name, number in numbers.items() if number >= 0}

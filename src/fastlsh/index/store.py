@@ -1,6 +1,6 @@
 """What a database must do for an index."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -40,7 +40,7 @@ class Store(Protocol):
     def nbytes(self) -> int:
         """Return how many bytes the database takes."""
 
-    def find(self, names: list[Any]) -> dict[Any, int]:
+    def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
 
     def check(self, names: list[Any]) -> None:

@@ -1,6 +1,7 @@
 """The ids of an index and the numbers that its tables have for them."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import compress
 from typing import Any
 
@@ -41,7 +42,7 @@ class Ids:
         """Iterate over the ids whose number has not 0 in `live`."""
         return compress(self._names, live)
 
-    def maybe_known(self, names: set[Any]) -> bool:
+    def maybe_known(self, names: AbstractSet[Any]) -> bool:
         """Whether one of the ids may be there."""
         return not self._numbers.keys().isdisjoint(names)  # looks through the smaller of both
 

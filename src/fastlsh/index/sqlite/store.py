@@ -145,7 +145,7 @@ class SqliteStore:
         ).fetchall()
         return int(size)
 
-    def find(self, names: list[Any]) -> dict[Any, int]:
+    def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
         wanted = ids_in_database(names)
         found: dict[Any, int] = {}
