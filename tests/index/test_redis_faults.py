@@ -8,6 +8,8 @@ import shutil
 import threading
 import time
 from contextlib import contextmanager, suppress
+from operator import methodcaller
+from random import Random
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -413,3 +415,54 @@ def test_the_last_second_is_lost(tmp_path):
                 finally:
                     process.kill()
                     process.wait()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_change_that_fails_is_taken_back_and_its_batch_goes_on(location, monkeypatch, seed):
+    random = Random(seed)
+    calls = iter(())
+
+    def failing(function):
+        def call(*arguments):
+            if next(calls, None) == "fails":
+                raise MemoryError
+            return function(*arguments)
+
+        return call
+
+    monkeypatch.setattr(changes, "record_of", failing(changes.record_of))
+    for name in ("insert", "remove"):
+        monkeypatch.setattr(changes.Memory, name, failing(getattr(changes.Memory, name)))
+
+    def check(index):
+        assert sorted(index) == sorted(expected)
+        assert len(index) == len(expected)
+        found = index.query_many(TEXTS)
+        assert list(map(sorted, found)) == list(map(sorted, expected.query_many(TEXTS)))
+
+    failed = 0
+    expected = Index(0.7, **OPTIONS)
+    with Index.open(location, 0.7, **OPTIONS) as index:
+        for _ in range(4):
+            with index.batch():
+                for _ in range(12):
+                    ids = random.sample(range(20), random.randint(1, 5))
+                    if random.random() < 0.3:
+                        change = methodcaller("discard", ids[0])
+                    else:
+                        texts = random.choices(TEXTS, k=len(ids))
+                        change = methodcaller("insert_many", ids, texts, on_known="replace")
+                    calls = iter(["works"] * random.randint(0, 2 * len(ids)) + ["fails"])
+                    try:
+                        change(index)
+                    except MemoryError:
+                        failed += 1
+                    else:
+                        calls = iter(())
+                        change(expected)
+                    calls = iter(())
+                check(index)
+            check(index)
+    with Index.open(location, read_only=True) as index:
+        check(index)
+    assert failed > 5

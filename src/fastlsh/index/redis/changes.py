@@ -17,9 +17,6 @@ TOGETHER = 10_000
 """Keys or documents of one command, entries of one call of a script."""
 
 
-Snapshot = tuple[dict[int, bytes], dict[Any, int], dict[int, bytes]]
-
-
 class Changes:
     """The documents that a batch adds and removes, until they are sent in one transaction."""
 
@@ -33,24 +30,32 @@ class Changes:
         """The record of each document of the server that is removed."""
         self.tables = Memory(settings.unverified)
         """The documents that are added, with their numbers as ids."""
+        self.begin()
 
     def __len__(self) -> int:
         return len(self.added) + len(self.deleted)
 
-    def snapshot(self) -> Snapshot:
-        """Return what `restored` needs."""
-        return {**self.added}, {**self.numbers}, {**self.deleted}
+    def begin(self) -> None:
+        """Begin a change that `undo` can take back."""
+        self._removed: list[tuple[int, Any, bytes, bool]] = []
 
-    @classmethod
-    def restored(cls, settings: Settings, snapshot: Snapshot) -> "Changes":
-        """Return the changes that there were when `snapshot` was called."""
-        changes = cls(settings)
-        added, numbers, deleted = snapshot
-        changes.added, changes.numbers, changes.deleted = {**added}, {**numbers}, {**deleted}
-        if changes.added:
-            documents = documents_of([*changes.added.values()], settings)
-            changes.tables.insert([*changes.added], Documents(documents.signatures), {})
-        return changes
+    def undo(self, first: int) -> None:
+        """Take back the last change, which added the documents from number `first` on.
+
+        The change may have been interrupted anywhere, as may an earlier call of this method.
+        """
+        added = {number: record for number, record in self.added.items() if number < first}
+        numbers = {name: number for name, number in self.numbers.items() if number < first}
+        for number, name, record, was_added in self._removed:
+            if not was_added:
+                self.deleted.pop(number, None)
+            elif number < first:
+                added[number], numbers[name] = record, number
+        tables = Memory(self._settings.unverified)
+        if added:
+            documents = documents_of([*added.values()], self._settings)
+            tables.insert([*added], Documents(documents.signatures), {})
+        self.added, self.numbers, self.tables = added, numbers, tables
 
     def add(self, first: int, names: list[Any], documents: Documents) -> None:
         """Add documents, numbered from `first` on."""
@@ -62,11 +67,13 @@ class Changes:
 
     def delete(self, number: int, name: Any, record: bytes) -> None:
         """Remove a document of the server, or one that was added."""
-        if self.added.pop(number, None) is None:
-            self.deleted[number] = record
-        else:
-            del self.numbers[name]
+        was_added = number in self.added
+        self._removed.append((number, name, record, was_added))
+        if was_added:
+            del self.numbers[name], self.added[number]
             self.tables.remove(number)
+        else:
+            self.deleted[number] = record
 
     def size(self) -> int:
         """Return about how many bytes the commands have."""
@@ -111,5 +118,5 @@ class Changes:
 
 
 def _blocks(records: dict[int, bytes]) -> Iterator[list[int]]:
-    numbers = list(records)
+    numbers = sorted(records)
     return (numbers[first : first + TOGETHER] for first in range(0, len(numbers), TOGETHER))

@@ -3,6 +3,7 @@
 import errno
 import json
 import sys
+from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from socket import gethostname
 from typing import Any, NamedTuple, NoReturn
@@ -14,7 +15,7 @@ from fastlsh._kernels import Transaction
 from fastlsh.candidates import band_keys
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.memory import Documents
-from fastlsh.index.redis.changes import TOGETHER, Changes, Snapshot
+from fastlsh.index.redis.changes import TOGETHER, Changes
 from fastlsh.index.redis.records import decoded, documents_of, encoded, parts_of, tag_bytes
 from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, SETTLE, UNLOCK
 from fastlsh.index.redis.server import Server
@@ -134,10 +135,8 @@ class RedisStore:
             pipe.hset(key("state"), "buckets", 0)
         self._collected.send(pipe, self._server)
         upcoming, changes, documents = self._state
-        changes += bool(self._collected.deleted)
-        state: dict[str, Any] = {
-            "next": upcoming, "documents": documents, "changes": changes, "writer": token
-        }  # fmt: skip
+        state: dict[str, Any] = {"next": upcoming, "documents": documents, "writer": token}
+        state["changes"] = changes + bool(self._collected.deleted)
         if self._noted:
             noted = [each for each in outputs if self._noted.get(tuple(each), True)]
             noted += [[*each] for each, is_new in self._noted.items() if is_new]
@@ -175,7 +174,7 @@ class RedisStore:
         used = (self._client.memory_usage(self._server.key(name)) for name in names)
         return sum(int(each or 0) for each in used)
 
-    def find(self, names: list[Any]) -> dict[Any, int]:
+    def find(self, names: Iterable[Any]) -> dict[Any, int]:
         """Return the numbers of those ids that have a document."""
         found: dict[Any, int] = {}
         asked = ids_in_database(names)
@@ -354,19 +353,19 @@ class _Reading(_Inside):
 class _Change(_Inside):
     """One of the changes of a batch."""
 
-    _before: tuple[Snapshot, _State] | None = None
+    _before: _State | None = None
 
     def begin(self) -> None:
-        """Note what the batch has collected so far."""
-        store = self._store
-        self._before = store._collected.snapshot(), store._state
+        """Note the state so far."""
+        self._store._collected.begin()
+        self._before = self._store._state
 
     def rollback(self, error: BaseException) -> None:
         """Forget what was collected since then; perhaps again."""
         store = self._store
         if self._before is not None:
-            collected, store._state = self._before
-            store._collected = Changes.restored(store.settings, collected)
+            store._collected.undo(self._before.upcoming)
+            store._state = self._before
         super().rollback(error)
 
 
