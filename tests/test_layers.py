@@ -15,7 +15,7 @@ SOURCE = Path(fastlsh.__file__).parent
 
 # From the ground up. A module imports its own room and rooms that stand before it.
 ROOMS = [
-    "_version", "_startup", "errors", "keywords", "_kernels", "textbook", "arguments",
+    "_version", "_startup", "errors", "keywords", "_kernels", "textbook", "arguments", "arrays",
     "parallel", "io", "keyed",
     "banding", "results", "texts", "parameters", "presets", "signatures", "candidates", "sets",
     "stages", "index", "search", "compat", "html", "evaluation", "plots", "explanation",
@@ -26,8 +26,9 @@ ROOMS = [
 ONLY = {
     "errors": set(),
     "textbook": set(),
+    "arrays": set(),
     "_kernels": set(),
-    "io": {"errors", "keywords", "parallel"},
+    "io": {"arrays", "errors", "keywords", "parallel"},
     "html": set(),
 }
 """Rooms that may import still less."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
+from fastlsh.arrays import unique
 from fastlsh.index.memory import Documents
 from fastlsh.index.settings import Settings
 
@@ -97,7 +98,7 @@ def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64
     """
     half, bands = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
     tags = (keys >> half | bands << half)[:, keys[0] != 0]
-    return np.unique(tags if band is None else tags[band])
+    return unique(tags if band is None else tags[band])
 
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import unique
 from fastlsh.io.errors import pyarrow
 
 MOST_IDS = 1 << 26
@@ -87,7 +88,7 @@ def _words(pa: Any, name: str, chunk: Any) -> tuple[Any, dict[int, str]]:
 
 
 def _rows(offsets: NDArray[np.int64], places: NDArray[np.int64]) -> list[int]:
-    found: list[int] = np.unique(np.searchsorted(offsets, places, "right") - 1).tolist()
+    found: list[int] = unique(np.searchsorted(offsets, places, "right") - 1).tolist()
     return found
 
 

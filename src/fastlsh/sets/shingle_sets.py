@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
+from fastlsh.arrays import unique
 from fastlsh.parallel import Batch, Empty, batches, batches_by_work, run
 from fastlsh.sets.all_at_once import offsets_of
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
@@ -90,7 +91,7 @@ class ShingleSets:
             self._end = 0
             self._numbered = -1
             missing = places
-        groups = np.unique(np.searchsorted(self._groups, missing, "right") - 1)
+        groups = unique(np.searchsorted(self._groups, missing, "right") - 1)
         small = groups[~self._large[groups]]
 
         def make_groups(first: int, last: int) -> Iterator[None]:

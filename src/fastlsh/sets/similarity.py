@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
+from fastlsh.arrays import unique
 from fastlsh.candidates import check_signatures
 from fastlsh.parallel import batches, run, thread_count
 from fastlsh.results import Pairs
@@ -179,7 +180,7 @@ def _by_family(
     family = np.arange(n, dtype=np.int32)
     _kernels.unite(family, left.astype(np.int32), right.astype(np.int32))
     _kernels.families(family)
-    documents = np.unique(np.concatenate([left, right]))
+    documents = unique(np.concatenate([left, right]))
     documents = documents[np.argsort(family[documents], kind="stable")]
     place = np.zeros(n, np.int64)
     place[documents] = np.arange(len(documents))

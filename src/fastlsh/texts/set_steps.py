@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
+from fastlsh.arrays import unique
 from fastlsh.parallel import batches, batches_by_work
 from fastlsh.texts.gathered import Gathered, Hashing
 
@@ -88,11 +89,7 @@ def _merge(parts: list[NDArray[np.uint64]], out: NDArray[np.uint64]) -> Generato
     union = []
     for i in range(ranges):
         some = [part[edge[i] : edge[i + 1]] for part, edge in zip(parts, edges, strict=True)]
-        values = np.concatenate(some)
-        values.sort()  # np.unique takes ten times as long from numpy 2.3 on
-        first = np.ones(len(values), np.bool_)
-        np.not_equal(values[1:], values[:-1], out=first[1:])
-        union.append(values[first])
+        union.append(unique(np.concatenate(some)))
         yield
     end = 0
     for merged in union:

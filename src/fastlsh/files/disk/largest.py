@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import unique
 from fastlsh.files.disk.decide import part_texts
 from fastlsh.files.disk.identities import StoredIds
 from fastlsh.files.disk.link import PARTS
@@ -78,8 +79,8 @@ def _largest(
     count = max(int(np.searchsorted(np.cumsum(sizes[order] + 1), MOST, "right")), 1)
     chosen = np.sort(heads[order[:count]])
     rows = inside[np.isin(inside["right"], chosen)][:MOST]
-    numbers = np.concatenate([np.unique(rows["right"]), rows["left"]])
-    kept = np.concatenate([np.unique(rows["right"]), rows["right"]])
+    numbers = np.concatenate([unique(rows["right"]), rows["left"]])
+    kept = np.concatenate([unique(rows["right"]), rows["right"]])
     similarity = np.concatenate([np.ones(len(numbers) - len(rows)), rows["similarity"]])
     order = np.argsort(numbers)
     return numbers[order], kept[order], similarity[order]
@@ -89,7 +90,7 @@ def texts_in_company(job: Job, numbers: NDArray[np.int64]) -> list[str]:
     """Return some of the texts that were gathered."""
     parts = job.work.load(PARTS)[numbers]
     texts = [""] * len(numbers)
-    for part in np.unique(parts).tolist():
+    for part in unique(parts).tolist():
         rows, data = part_texts(job, part)
         starts = np.cumsum(rows["size"]) - rows["size"]
         for i in np.flatnonzero(parts == part).tolist():

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
+from fastlsh.arrays import unique
 from fastlsh.candidates import band_keys
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.memory import Documents
@@ -196,7 +197,7 @@ class RedisStore:
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
-        distinct = np.unique(numbers)
+        distinct = unique(numbers)
         records = self._records(distinct)
         names = {
             number: decoded(parts_of(record, self.settings)[0])
@@ -235,7 +236,7 @@ class RedisStore:
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, and if there are more."""
         found, _ = self._collected.tables.query(Documents(signatures), sys.maxsize)
-        mine = self._collected.tables.take(np.unique(found[:, 1].astype(np.int64)))
+        mine = self._collected.tables.take(unique(found[:, 1].astype(np.int64)))
         tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
         wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
         # What is deleted in this batch still takes room in the buckets.
@@ -245,7 +246,7 @@ class RedisStore:
             some = self._buckets(wanted[first : first + TOGETHER])
             more |= room is not None and any(len(each) > room for each in some)
             held += [each[:room] for each in some]
-        numbers = np.unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
+        numbers = unique(np.frombuffer(b"".join(held), "<u8").astype(np.int64))
         numbers = numbers[numbers < self._state.upcoming]
         if self._collected.deleted:
             numbers = np.setdiff1d(numbers, np.array(list(self._collected.deleted), np.int64))

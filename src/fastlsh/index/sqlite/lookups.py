@@ -5,6 +5,7 @@ import sqlite3
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import unique
 from fastlsh.index.sqlite.runs import HALF, MASK, Run, read_pages
 from fastlsh.parallel import batches_by_work
 from fastlsh.sets import places_of
@@ -41,13 +42,13 @@ def find_in_runs(
         start, stop = _pages_of(run, wanted)
         for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
             some = slice(first, last)
-            pages = np.unique(places_of(start[some], (stop - start)[some]))
+            pages = unique(places_of(start[some], (stop - start)[some]))
             if len(pages):
                 tags, entries = _entries(connection, run, pages)
                 chosen, cut = _chosen(tags, entries, wanted[some], removed, most)
                 found.append(chosen)
                 more |= cut
-    return np.unique(np.concatenate(found)).astype(np.int64), more
+    return unique(np.concatenate(found)).astype(np.int64), more
 
 
 def _pages_of(run: Run, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -89,7 +90,7 @@ def _find_few(
                 numbers = numbers[~np.isin(numbers, removed)]
             more |= most is not None and len(numbers) > most
             found.append(numbers[:most])
-    return np.unique(np.concatenate(found)).astype(np.int64), more
+    return unique(np.concatenate(found)).astype(np.int64), more
 
 
 def _entries(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
+from fastlsh.arrays import unique
 from fastlsh.candidates import band_keys
 from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
@@ -164,7 +165,7 @@ class SqliteStore:
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents."""
-        distinct = np.unique(numbers)
+        distinct = unique(numbers)
         names = dict(self._rows_of("number, id", distinct))
         if len(names) < len(distinct):
             refuse("it lacks documents")
@@ -194,7 +195,7 @@ class SqliteStore:
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, and if there are more."""
         found, _ = self._recent.query(Documents(signatures), sys.maxsize)
-        recent = self._recent.take(np.unique(found[:, 1].astype(np.int64)))
+        recent = self._recent.take(unique(found[:, 1].astype(np.int64)))
         wanted = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band)
         older, more = self._levels.gather(self._sql, wanted, most)
         return np.concatenate([older, np.array(recent, np.int64)]), more
