@@ -1,6 +1,7 @@
 """No command overwrites, mixes or deletes files because a path was given twice."""
 
 import os
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -92,6 +93,31 @@ def test_dedup(files, run, arguments, said):
     assert (status, len(err)) == (2, 1)
     assert said in err[0].replace(os.sep, "/")
     assert tree(files) == before
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+@pytest.mark.parametrize("folder", ["", "w/"])
+def test_names_that_differ_in_case_only(files, run, monkeypatch, ignored, folder):
+    """They are two files or one, as the file system has it; with `ignored`, it is pretended to."""
+    if ignored:
+        exists = os.path.exists
+
+        def exists_in_any_case(path):
+            head, name = os.path.split(os.path.abspath(path))
+            return exists(path) or name.lower() in map(str.lower, os.listdir(head))
+
+        monkeypatch.setattr(os.path, "exists", exists_in_any_case)
+    before = tree(files)
+    status, _, err = run(
+        "dedup", "a.jsonl", "-o", f"{folder}Out.jsonl", "--removed", f"{folder}out.JSONL"
+    )
+    if ignored or sys.platform in ("darwin", "win32"):
+        assert status == 2
+        assert "--removed names the same file as -o" in err[0]
+        assert tree(files) == before
+    else:
+        assert status == 0
+        assert len(tree(files)) == len(before) + 2
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 import os
 import stat
 import sys
+import unicodedata
 from collections.abc import Hashable
+from pathlib import PurePath
 
 from fastlsh.io import filesystems
 from fastlsh.io.special import descriptor
 
-_FOLDS_CASE = sys.platform in ("darwin", "win32")
 _LOCAL = ("file://", "local://")
 
 
@@ -27,6 +28,7 @@ class FileIdentities:
         self._real_paths: dict[str, str] = {}
         self._between: dict[tuple[str, str], list[str] | None] = {}
         self._links: dict[str, bool] = {}
+        self._spellings: dict[Hashable, str] = {}
 
     def of(self, path: str, *, standard: int | None = None) -> Hashable | None:
         """Return the identity of a file; None for the null device, which paths may share.
@@ -95,11 +97,14 @@ class FileIdentities:
         if self._is_link(path) or os.pardir in path:
             return self._chain(self._real(path))[0]
         head, name = os.path.split(path.rstrip("/" + os.sep))
-        return self._child(self._chain(self._real(head or os.curdir)), name)
+        return self._child(self._real(head or os.curdir), name)
 
-    @staticmethod
-    def _child(above: tuple[Hashable, ...], name: str) -> Hashable:
-        return (above[:1], name.casefold() if _FOLDS_CASE else name)
+    def _child(self, folder: str, name: str) -> Hashable:
+        """Return the identity of a file that does not exist, by the first spelling of its name."""
+        above = self._chain(folder)[:1]
+        folded = unicodedata.normalize("NFC", name).casefold()
+        first = self._spellings.setdefault((above, folded), name)
+        return above, first if first == name or _ignores_case(folder) else name
 
     def _real(self, path: str) -> str:
         """Return `os.path.realpath`; of the many paths in a folder, the folder is followed once."""
@@ -128,9 +133,24 @@ class FileIdentities:
                 status = os.stat(real)
                 first: Hashable = (status.st_dev, status.st_ino)
             except (OSError, ValueError):
-                first = self._child(above, name)
+                first = self._child(parent, name)
             found = self._chains[real] = (first, *above)
         return found
+
+
+def _ignores_case(folder: str) -> bool:
+    """Whether names that differ in case are one file in a folder, or in the first that exists."""
+    import tempfile
+
+    folders = map(os.fspath, [folder, *PurePath(folder).parents])
+    try:
+        with tempfile.NamedTemporaryFile(
+            prefix=".fastlsh-case-", dir=next(filter(os.path.isdir, folders), None)
+        ) as file:
+            head, name = os.path.split(file.name)
+            return os.path.exists(os.path.join(head, name.upper()))
+    except OSError:
+        return sys.platform in ("darwin", "win32")
 
 
 def _as_local(path: str) -> str:
