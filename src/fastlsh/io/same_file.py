@@ -142,11 +142,10 @@ def _ignores_case(folder: str) -> bool:
     """Whether names that differ in case are one file in a folder, or in the first that exists."""
     import tempfile
 
-    folders = map(os.fspath, [folder, *PurePath(folder).parents])
+    folders = [folder, *map(str, PurePath(folder).parents)]
+    there = next(filter(os.path.isdir, folders), None)
     try:
-        with tempfile.NamedTemporaryFile(
-            prefix=".fastlsh-case-", dir=next(filter(os.path.isdir, folders), None)
-        ) as file:
+        with tempfile.NamedTemporaryFile(prefix=".fastlsh-case-", dir=there) as file:
             head, name = os.path.split(file.name)
             return os.path.exists(os.path.join(head, name.upper()))
     except OSError:
