@@ -26,6 +26,11 @@ def three(run):
     [
         (["tune"], None),
         (["pairs"], "the following arguments are required: INPUT (see fastlsh pairs --help)"),
+        (
+            ["pairs", "x", "--engin", "disk"],
+            "unrecognized arguments: --engin disk; --engin: did you mean --engine? (see fastlsh p",
+        ),
+        (["pairs", "x", "--html"], "unrecognized arguments: --html (see fastlsh pairs --help)"),
         (["pairs", "no.jsonl"], "no.jsonl: No such file or directory"),
         (["pairs", "bad.jsonl"], "bad.jsonl: row 2: no key 'text' (there is: 'id')"),
         (["pairs", "a.jsonl", "--thresh", "1"], None),
@@ -65,6 +70,23 @@ def test_bad_usage_and_bad_input(run, three, arguments, line):
     assert (status, out, len(err)) == (2, "", 1)
     assert err[0].startswith(f"fastlsh: {line or ''}")
     assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ("dedupe x", "dedupe: did you mean dedup? (see fastlsh --help)"),
+        ("index bild x", "bild: did you mean build? (see fastlsh index --help)"),
+        (
+            "dedup x --treshold=.8",
+            "--treshold: did you mean --threshold? (see fastlsh dedup --help)",
+        ),
+    ],
+)
+def test_the_name_that_was_meant(run, arguments, hint):
+    status, _, (line,) = run(*arguments.split())
+    assert status == 2
+    assert line.endswith(f"; {hint}")
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["pairs", "-h"], ["dedup", "-h"]])

@@ -2,12 +2,15 @@
 
 import gzip
 import json
+import sys
 
 import pytest
 
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
-from fastlsh.files.budget import BASE, Budget, free_memory, parse_memory
+from fastlsh.files import free_memory as of_process
+from fastlsh.files.budget import BASE, Budget, parse_memory
 from fastlsh.files.estimate import choose, estimate
+from fastlsh.files.free_memory import free_memory
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import expand
 from fastlsh.parameters import SearchParams
@@ -30,6 +33,54 @@ def test_what_is_no_size(text):
 
 def test_there_is_memory():
     assert free_memory() > 1 << 20
+
+
+@pytest.fixture
+def groups(tmp_path, monkeypatch):
+    """A process in a control group of a job, below that of its node."""
+    monkeypatch.setattr(of_process, "_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(of_process, "_PROCESS", tmp_path)
+    monkeypatch.setattr(of_process, "_limits", lambda: iter(()))
+
+    def write(group, **files):
+        folder = tmp_path / "groups" / group
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / f"memory.{name}").write_text(text)
+
+    def belong(line):
+        (tmp_path / "cgroup").write_text(line)
+        return free_memory()
+
+    write.belong = belong
+    return write
+
+
+def test_the_least_control_group_counts(groups):
+    groups("node", max="max\n", current="5\n")
+    groups("node/job_7", max="900000\n", current="700000\n", stat="anon 1\ninactive_file 50\n")
+    groups("node/job_7/step", max="max\n", current="1\n")
+    assert groups.belong("0::/node/job_7/step\n") == 200_050
+    assert groups.belong("0::/node\n") > 1 << 20
+    groups("", max="4000", current="5000")  # of a container, whose own groups are not there
+    assert groups.belong("0::/docker/1234\n") == 0
+
+
+def test_the_first_version_of_control_groups(groups):
+    groups("memory/job", limit_in_bytes="9000", usage_in_bytes="1000", stat="inactive_file 5")
+    assert groups.belong("3:cpu:/job\n4:memory:/job/a:b\n") == 8005
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measured on Linux only")
+def test_the_limit_of_the_address_space_counts(run_python):
+    done = run_python(
+        "import resource\n"
+        "from fastlsh.files.free_memory import free_memory\n"
+        "before, most = free_memory(), 1 << 30\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
+        "assert 0 < free_memory() < min(before, most)\n"
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("memory", [256 << 20, 1 << 30, 64 << 30])

@@ -25,13 +25,32 @@ class Parser(argparse.ArgumentParser):
         raise ValueError(f"{message}{self._hint(message)} (see {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and keep what is parsed for the hint of an error."""
+        """Parse, keep the arguments for the hint of an error, and refuse unknown ones."""
         self._given: Sequence[str] = args or ()
-        return super().parse_known_args(args, namespace)
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return parsed, unknown
 
     def _hint(self, message: str) -> str:
         if "required: INPUT" in message and "--against" in self._given:
             return "; all files behind --against belong to it: give INPUT before it"
+        from difflib import get_close_matches
+
+        commands = [
+            name
+            for action in self._actions
+            if isinstance(action, argparse._SubParsersAction)
+            for name in action.choices
+        ]
+        for word in self._given:
+            name = word.partition("=")[0]
+            is_option = name.startswith("--")
+            names = list(self._option_string_actions) if is_option else commands
+            if name not in names and (close := get_close_matches(name, names, 1, 0.7)):
+                return f"; {name}: did you mean {close[0]}?"
+            if commands and not is_option:  # what follows is for the command
+                break
         return ""
 
     def format_help(self) -> str:

@@ -1,8 +1,6 @@
 """How much memory there is, and what each stage takes of it."""
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.disk.sorted_keys import LONGEST
@@ -62,46 +60,6 @@ def too_long(error: LongRowError, memory: int, most: int) -> InputError:
         f' {amount(most)}: give at least memory="{least_memory(error.size, PER_ROW)}"',
         error.row,
     )
-
-
-def free_memory() -> int:
-    """Return the bytes that this process may still take: of the machine, and of its cgroup."""
-    free = _machine()
-    for limit, usage, statistics in (
-        ("memory.max", "memory.current", "memory.stat"),  # cgroup v2
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
-    ):
-        group = Path("/sys/fs/cgroup")
-        try:
-            most = (group / limit).read_text().strip()
-            used = int((group / usage).read_text())
-        except (OSError, ValueError):
-            continue
-        if most != "max":
-            free = min(free, max(int(most) - used + _cache(group / statistics), 0))
-    return free
-
-
-def _machine() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) << 10
-        raise OSError
-    except OSError:  # not Linux: half of all that there is
-        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-        return 4 << 30
-
-
-def _cache(statistics: Path) -> int:
-    """Return the bytes of files that the kernel would give up."""
-    try:
-        values = dict(line.split() for line in statistics.read_text().splitlines())
-    except (OSError, ValueError):
-        return 0
-    names = ("total_inactive_file", "inactive_file")
-    return next((int(values[name]) for name in names if name in values), 0)
 
 
 @dataclass(frozen=True)

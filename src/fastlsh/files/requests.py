@@ -9,8 +9,9 @@ from typing import Any, TypedDict
 
 from fastlsh.arguments import check_choice
 from fastlsh.errors import InputError
-from fastlsh.files.budget import free_memory, parse_memory
+from fastlsh.files.budget import LEAST, parse_memory
 from fastlsh.files.cutting import Cutting
+from fastlsh.files.free_memory import free_memory
 from fastlsh.io import (
     Paths,
     ReadKeywords,
@@ -85,7 +86,7 @@ class EngineOptions:
             why; or that a family is larger than the memory.
         """
         if memory is None:
-            size = free_memory() // 2
+            size = max(free_memory() // 2, LEAST)
         else:
             size = parse_memory(memory) if isinstance(memory, str) else int(memory)
         chosen = Engine(check_choice(engine, "engine"))
