@@ -134,7 +134,7 @@ def identical(options: argparse.Namespace, count: int) -> dict[str, Any]:
 
 def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
     """Let n documents come, 1,000 at a time; bytes per band and document."""
-    from fastlsh.index import Documents
+    from fastlsh.index import IndexDocuments
     from fastlsh.index.in_memory import SPARE, USED_WHEN_COMPACT
 
     step = 1_000
@@ -144,7 +144,7 @@ def traced(bands: int, rows: int, n: int) -> dict[str, Any]:
     most, room = 0.0, 0
     tracemalloc.start()
     for start in range(0, n, step):
-        documents = Documents(random_signatures(step, start))
+        documents = IndexDocuments(random_signatures(step, start))
         tracemalloc.reset_peak()
         tables.reserve(step, 0)
         kernel.append(documents.signatures, None, None, 0, step)

@@ -165,7 +165,7 @@ def stages(job: Job, documents: int) -> dict[str, Any]:
     clusters = watch("clusters", lambda: clusters_of(proofs, 0))
     return {
         "stages": watch.found,
-        "in company": linked.company,
+        "in company": linked.n_linked,
         "families": linked.families,
         "largest family": linked.largest,
         "parts": linked.parts,

@@ -15,3 +15,16 @@ def unique(values: NDArray[Any]) -> NDArray[Any]:
     first = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=first[1:])
     return values[first]
+
+
+def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each begins if they stand one after the other, and where the last ends."""
+    offsets = np.zeros(len(size) + 1, np.int64)
+    np.cumsum(size, out=offsets[1:])
+    return offsets
+
+
+def ranges_of(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return start[0], start[0] + 1, ..., size[0] numbers, and the same of each other range."""
+    before = np.cumsum(size) - size
+    return np.repeat(start - before, size) + np.arange(int(size.sum()))

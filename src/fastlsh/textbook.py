@@ -106,7 +106,7 @@ def signatures_by_permutation(
     result: list[list[int]] = [[] for _ in (matrix[0] if matrix else ())]
     for order in orders:
         for column, signature in enumerate(result):
-            ones = (place for place, row in enumerate(order) if matrix[row][column])
+            ones = (position for position, row in enumerate(order) if matrix[row][column])
             signature.append(next(ones, len(matrix)))
     return result
 

@@ -12,7 +12,7 @@ from fastlsh.files.disk.sorted_keys import (
     KEY_BITS,
     LONGEST,
     PLACE_BITS,
-    Run,
+    SortedRun,
     keep_first_bits,
     ranges,
     rows_of_range,
@@ -30,7 +30,7 @@ def stored(keys, first):
     (row,) = kept = np.array([keys], np.uint64)
     keep_first_bits(kept)
     row[row != 0] |= np.arange(len(row), dtype=np.uint64)[row != 0]
-    return Run(first, np.sort(row)[None])
+    return SortedRun(first, np.sort(row)[None])
 
 
 def prefix(key):

@@ -61,7 +61,7 @@ def test_a_place_is_marked_if_no_common_shingle_covers_it(shingler, a, b):
     text, places = own(a, b, 0, shingler)
     assert (text, {p for i, j in places for p in range(i, j)}) == truly_own(a, b, shingler)
     found = differences(a, b, shingler)
-    assert found.whole
+    assert found.complete
     if isinstance(text, str):
         assert "".join(marks(found.there)) == "".join(text[i:j] for i, j in places)
     assert bool(found.here) == bool(truly_own(b, a, shingler)[1])
@@ -88,7 +88,7 @@ LONG = " ".join(f"word{i}" for i in range(9000))  # over three times what is com
 
 def test_a_change_far_from_the_beginning():
     found = differences(LONG, LONG[:-4] + " is changed", Shingler())
-    assert not found.whole
+    assert not found.complete
     assert marks(found.here) == [" is changed"]
     assert marks(found.there) == ["8999"]
     assert plain(found.here).strip().startswith("\u2026 ")
@@ -134,7 +134,7 @@ def test_no_difference_where_it_was_looked_for(tmp_path):
     report(deduplicate(texts, shingler=shingler), texts, tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.count("no difference in the 20,000 characters that were compared") == 2
-    assert differences("A b", "a B", Shingler(size=1, lowercase=True)).whole
+    assert differences("A b", "a B", Shingler(size=1, lowercase=True)).complete
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 100, 2**20 - 1, 2**20, 2**20 + 1, 2**21 + 7])

@@ -23,7 +23,7 @@ def test_pieces_are_those_of_python(by, documents):
         for number, text in enumerate(documents)
         for place in oracle_lines.pieces(text, by)
     ]
-    assert list(map(tuple, found.places.tolist())) == expected
+    assert list(map(tuple, found.bounds.tolist())) == expected
     assert found.spans(0, len(found)).strings() == [documents[d][a:b] for d, a, b in expected]
 
 
@@ -31,7 +31,7 @@ def test_pieces_are_those_of_python(by, documents):
 @given(texts, st.randoms())
 def test_remainders_are_those_of_python(by, documents, draw):
     found = pieces_of(documents, by)
-    removed = found.places[[draw.random() < 0.6 for _ in range(len(found))]]
+    removed = found.bounds[[draw.random() < 0.6 for _ in range(len(found))]]
     expected = {}
     for number in np.unique(removed[:, 0]).tolist():
         gone = [(begin, end) for d, begin, end in removed.tolist() if d == number]
@@ -43,7 +43,7 @@ def test_remainders_are_those_of_python(by, documents, draw):
 def test_lines_without_blanks_are_joined_again(documents):
     found = pieces_of(documents, "line")
     lines = [[line for line in text.split("\n") if line != "a"] for text in documents]
-    gone = found.places[[text == "a" for text in found.spans(0, len(found)).strings()]]
+    gone = found.bounds[[text == "a" for text in found.spans(0, len(found)).strings()]]
     rest = texts_without(found.texts, gone, "line")
     for number, kept in enumerate(lines):
         joined = "\n".join(kept) if any(kept) or "a" not in documents[number].split("\n") else ""
@@ -69,7 +69,7 @@ CASES = [
 @pytest.mark.parametrize(("by", "text", "numbers", "left"), CASES)
 def test_what_goes_with_a_piece(by, text, numbers, left):
     found = pieces_of([text], by)
-    assert texts_without(found.texts, found.places[numbers], by) == {0: left}
+    assert texts_without(found.texts, found.bounds[numbers], by) == {0: left}
     gone = [oracle_lines.pieces(text, by)[number] for number in numbers]
     assert oracle_lines.without(text, gone, by) == left
 
@@ -81,8 +81,8 @@ def test_many_calls_cut_as_one(monkeypatch, threads):
     for name, value in (("CHARACTERS", 40), ("MOST", 3), ("LINE", 10**9)):
         monkeypatch.setattr(pieces, name, value)
     found = pieces_of(documents, "paragraph", threads)
-    assert np.array_equal(found.places, whole.places)
-    gone = found.places[::2]
+    assert np.array_equal(found.bounds, whole.bounds)
+    gone = found.bounds[::2]
     rest = texts_without(found.texts, gone, "paragraph")
     assert rest == texts_without(whole.texts, gone, "paragraph")
     assert len(rest) > 100

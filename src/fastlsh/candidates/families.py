@@ -16,7 +16,7 @@ Use = Callable[[int, Links], None]
 
 
 class Families(NamedTuple):
-    """The documents that share a bucket with another one, each family in one place.
+    """The documents that share a bucket with another one, the documents of a family side by side.
 
     A family is what is connected by shared buckets: no decision in one touches another, and what
     is compared lies close together.
@@ -25,9 +25,9 @@ class Families(NamedTuple):
     documents: NDArray[np.int64]
     """int64 (m,): families one after the other, in each the given order."""
     starts: NDArray[np.int64]
-    """int64: the place where each family begins."""
+    """int64: the row where each family begins."""
     previous: NDArray[np.int32]
-    """int32 (bands, m): place of the latest earlier one in the same bucket, -1: none."""
+    """int32 (bands, m): row of the latest earlier document in the same bucket, -1: none."""
     empty: int
     """How many of all that were asked about are empty."""
     roles: NDArray[np.uint8] | None = None
@@ -74,17 +74,17 @@ def families_of(
             _kernels.unite(family, earlier, later)
 
     without = link(use)
-    places = _by_family(family)
-    starts = np.flatnonzero(np.diff(family[places], prepend=-1))
-    place = family  # of no further use
-    place[places] = np.arange(len(places), dtype=np.int32)
-    previous = empty((bands, len(places)), np.int32)
+    rows = _by_family(family)
+    starts = np.flatnonzero(np.diff(family[rows], prepend=-1))
+    row_of = family  # of no further use
+    row_of[rows] = np.arange(len(rows), dtype=np.int32)
+    previous = empty((bands, len(rows)), np.int32)
     previous.fill(-1)
     for band in range(bands):
         later, earlier = links[band]
         links[band] = none, none
-        previous[band, place[later]] = place[earlier]
-    documents = places if order is None else order[places]
+        previous[band, row_of[later]] = row_of[earlier]
+    documents = rows if order is None else order[rows]
     return Families(documents, starts, previous, without)
 
 
@@ -93,5 +93,5 @@ def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:
     _kernels.families(family)
     related = family != np.arange(len(family), dtype=np.int32)
     related[family[related]] = True
-    places = np.flatnonzero(related)
-    return places[np.argsort(family[places], kind="stable")]
+    rows = np.flatnonzero(related)
+    return rows[np.argsort(family[rows], kind="stable")]

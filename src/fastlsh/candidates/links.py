@@ -61,7 +61,7 @@ class Linker:
 
 
 def repeated(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group by key: return each place whose key occurred before, and the first place of that key.
+    """Group by key: return each row whose key occurred before, and the first row with that key.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def repeated(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
     Returns
     -------
-    place, first
-        int64 arrays, `place` ascending.
+    row, first
+        int64 arrays, `row` ascending.
     """
     (later, earlier), _ = Linker(len(keys)).link(keys)
     previous = np.full(len(keys), -1, np.int32)
@@ -101,7 +101,7 @@ def link_bands(
     use
         Called with the number of each band and its links, on several threads, in any order.
     order
-        int64 (n,): only these documents, in this order; what is linked are places in it.
+        int64 (n,): only these documents, in this order; the links are rows of this array.
     keys
         uint64 (some, all documents): keys of the first bands, if they were made already.
     groups

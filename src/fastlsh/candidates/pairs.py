@@ -41,7 +41,7 @@ def candidate_blocks(
     Yields
     ------
     left, right
-        int32 arrays of places in `families.documents`, left < right; used again for the next block.
+        int32 arrays of rows of `families.documents`, left < right; used again for the next block.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def _emitted(
     stop: int,
     room: int,
 ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-    """Yield the pairs whose right one has a place from `start` to before `stop`."""
+    """Yield the pairs whose right document has a row from `start` to before `stop`."""
     left = np.empty(room, np.int32)
     right = np.empty(room, np.int32)
     at = np.array([start, 0, -1], np.int64)
@@ -91,10 +91,10 @@ def _check_count(
             )  # fmt: skip
         if found <= max_pairs:
             return
-    _, size, place = totals[np.argmax(totals[:, 1])]
+    _, size, band = totals[np.argmax(totals[:, 1])]
     raise TooManyPairsError(
         f"more than max_pairs={max_pairs:,} candidate pairs: {size:,} documents share a bucket "
-        f"with document {families.documents[place]}. Use deduplicate(), which is linear in the "
+        f"with document {families.documents[band]}. Use deduplicate(), which is linear in the "
         "number of documents, or raise max_pairs"
     )
 

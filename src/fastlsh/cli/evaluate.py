@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     is_limited = len(collection) == arguments.first
     if is_limited:
         print(f"only {documents_read(arguments, len(collection))} (--limit)")
-    print(result, flush=True)  # before what else may go to the same place
+    print(result, flush=True)  # before other outputs that may go to the same file
     with replacing_together() as together:
         _write(arguments, result, collection, together, is_limited=is_limited)
 

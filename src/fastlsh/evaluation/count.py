@@ -71,18 +71,18 @@ def counted(
         How many are not empty.
     """
     threshold, num_perm = params.threshold, params.num_perm
-    place = np.searchsorted(truth.code, answer.code)
+    index = np.searchsorted(truth.code, answer.code)
     in_truth = np.zeros(len(answer.code), np.bool_)
-    inside = place < len(truth.code)
-    in_truth[inside] = truth.code[place[inside]] == answer.code[inside]
+    inside = index < len(truth.code)
+    in_truth[inside] = truth.code[index[inside]] == answer.code[inside]
     # Candidates that the truth does not have lie below it.
     exact = np.zeros(len(answer.code))
-    exact[in_truth] = truth.similarity[place[in_truth]]
+    exact[in_truth] = truth.similarity[index[in_truth]]
     right = exact >= threshold
     is_candidate = np.zeros(len(truth.code), np.bool_)
-    is_candidate[place[in_truth]] = True
+    is_candidate[index[in_truth]] = True
     is_returned = np.zeros(len(truth.code), np.bool_)
-    is_returned[place[in_truth & answer.returned]] = True
+    is_returned[index[in_truth & answer.returned]] = True
     true = truth.similarity >= threshold
 
     edges = edges_of_bins(lowest, threshold)

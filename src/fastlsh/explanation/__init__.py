@@ -2,8 +2,8 @@
 
 from fastlsh.explanation.compare import explain
 from fastlsh.explanation.data import MatchingSpan
-from fastlsh.explanation.places import covered
 from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.spans import covered
 from fastlsh.explanation.units import units_of
 from fastlsh.explanation.words import UNIT, shingles_text, steps
 

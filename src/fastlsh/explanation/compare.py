@@ -6,8 +6,8 @@ import numpy as np
 
 from fastlsh.candidates import band_keys
 from fastlsh.explanation.matching import Pairing
-from fastlsh.explanation.places import covered, matching_spans
 from fastlsh.explanation.result import Explanation
+from fastlsh.explanation.spans import covered, matching_spans
 from fastlsh.explanation.units import units_of
 from fastlsh.explanation.windows import unit_numbers, window_numbers
 from fastlsh.keywords import made, shares
@@ -42,7 +42,7 @@ def explain(
     Returns
     -------
     Explanation
-        Similarities, the bands that match, and the places where the texts agree. ``print()`` it,
+        Similarities, the bands that match, and the passages where the texts agree. ``print()`` it,
         or show its ``to_html()``.
 
     Raises

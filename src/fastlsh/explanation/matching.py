@@ -11,7 +11,7 @@ Numbers = NDArray[np.int64]
 Chosen = NDArray[np.bool_]
 
 
-class Run(NamedTuple):
+class MatchingRun(NamedTuple):
     """So many shingles of a from `a` on equal those of b from `b` on."""
 
     a: int
@@ -45,9 +45,9 @@ class Pairing:
         kinds = int(max(a.max(initial=-1), b.max(initial=-1))) + 1
         counts = np.bincount(b, minlength=kinds)
         ends = np.cumsum(counts)
-        places = np.argsort(b, kind="stable")
-        # Where each kind is in b, and how far these places have been tried.
-        self._places = places.tolist()
+        positions = np.argsort(b, kind="stable")
+        # Where each kind is in b, and how far these positions have been tried.
+        self._positions = positions.tolist()
         self._end = ends.tolist()
         self._next = (ends - counts).tolist()
         # Surest are those that occur once in either.
@@ -55,7 +55,7 @@ class Pairing:
         at = np.flatnonzero(once[a])
         # Not ndarrays, for these are slow where one element is read or set.
         self.of_a, self.of_b = (array("q", [-1]) * len(side) for side in (a, b))
-        found = places[ends[a[at]] - 1]
+        found = positions[ends[a[at]] - 1]
         _view(self.of_a)[at], _view(self.of_b)[found] = found, at
         for run in self.runs():
             self._extend(run.a + run.length, run.b + run.length, 1)
@@ -67,7 +67,7 @@ class Pairing:
             )  # fmt: skip
             self._pair(free_a[sure(left, right)[a[free_a]]].tolist())
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[MatchingRun]:
         """Return the runs, ascending and disjoint in the shingles of a."""
         partner = _view(self.of_a)
         a = np.flatnonzero(partner >= 0)
@@ -77,12 +77,12 @@ class Pairing:
         begins = np.flatnonzero((np.diff(a) != 1) | (np.diff(b) != 1)) + 1
         first = np.concatenate([[0], begins])
         length = np.diff(np.concatenate([first, [len(a)]]))
-        return list(map(Run, a[first].tolist(), b[first].tolist(), length.tolist()))
+        return list(map(MatchingRun, a[first].tolist(), b[first].tolist(), length.tolist()))
 
     def _pair(self, begins: list[int]) -> None:
         """Pair each of these with the first free one of its kind, and what stands around them.
 
-        A place of b is tried once, a step of a run pairs two: linear, whatever repeats.
+        A position of b is tried once, a step of a run pairs two: linear, whatever repeats.
         """
         for i in begins:
             if self.of_a[i] < 0 and (j := self._first_free(self._a[i])) is not None:
@@ -91,9 +91,9 @@ class Pairing:
 
     def _first_free(self, kind: int) -> int | None:
         while self._next[kind] < self._end[kind]:
-            place: int = self._places[self._next[kind]]
-            if self.of_b[place] < 0:
-                return place
+            position: int = self._positions[self._next[kind]]
+            if self.of_b[position] < 0:
+                return position
             self._next[kind] += 1
         return None
 

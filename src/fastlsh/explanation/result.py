@@ -37,10 +37,10 @@ class Explanation(ExplanationData):
     matching_bands : list of int
         Numbers of the bands in which the signatures are equal.
     spans : list of MatchingSpan
-        Passages that agree, at least one shingle long, in ascending order of their place in a.
-        Each place is paired with one place of the other text. Shingles that occur once in both
+        Passages that agree, at least one shingle long, in ascending order of their start in a.
+        Each position is paired with one of the other text. Shingles that occur once in both
         texts are paired first, then those that occur equally often. A passage extends in both
-        directions until the texts differ or the next place is paired already. Two passages may
+        directions until the texts differ or the next position is paired already. Two passages may
         overlap by less than a shingle.
     covered_a, covered_b : list of tuple of (int, int)
         Start and stop of the passages in either text that shared shingles cover, ascending and

@@ -28,7 +28,7 @@ class Folded(NamedTuple):
 
 
 def segments_of(explanation: ExplanationData) -> tuple[list[Segment], list[Segment]]:
-    """Cut both texts; where two spans overlap, the place belongs to the earlier one."""
+    """Cut both texts; where two spans overlap, the overlap belongs to the earlier one."""
     spans = list(enumerate(explanation.spans))
     in_a = [(span.a_start, span.a_stop, n) for n, span in spans]
     in_b = sorted((span.b_start, span.b_stop, n) for n, span in spans)

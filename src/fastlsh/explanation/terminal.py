@@ -50,8 +50,8 @@ def as_lines(explanation: ExplanationData, names: Names, colour: bool, width: in
         shown = "".join(part for part, _ in parts)
         whole = _broken(shown, width) if width else shown
         ends = list(accumulate(len(part) for part, _ in parts))
-        places = zip([0, *ends], ends, parts, strict=False)
-        lines.append("".join(_styled(whole[a:b], s, colour) for a, b, (_, s) in places))
+        spans = zip([0, *ends], ends, parts, strict=False)
+        lines.append("".join(_styled(whole[a:b], s, colour) for a, b, (_, s) in spans))
     return "\n".join(lines)
 
 

@@ -24,8 +24,8 @@ class Units:
     values : ndarray of uint32, shape (n,), or list of str
         The units, normalised.
     start, stop : ndarray of int64, shape (n,)
-        Unit i stands at text[start[i]:stop[i]]. Both ascend, but units may share a place: where a
-        letter becomes two in lower case.
+        Unit i stands at text[start[i]:stop[i]]. Both ascend, but units may share characters: where
+        a letter becomes two in lower case.
     """
 
     text: str | bytes
@@ -50,10 +50,10 @@ def units_of(document: str | bytes | None, shingler: Shingler) -> Units:
     base = Shingler(normalize=shingler.normalize)
     called = base.take_texts(as_texts([original]), _FIRST)
     text = _string(called)
-    spans, places = shingler.traced(called)
-    units = Units(text, text == original, _string(spans), *places.T)
+    spans, bounds = shingler.traced(called)
+    units = Units(text, text == original, _string(spans), *bounds.T)
     if shingler.unit == "word":
-        return _words(units, shingler.places_of_words(spans))
+        return _words(units, shingler.word_bounds(spans))
     return _bytes(units) if shingler.unit == "byte" else _characters(units)
 
 
@@ -73,21 +73,21 @@ def _code_points(text: str) -> NDArray[np.uint32]:
 
 
 def _every(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    places = np.arange(n + 1)
-    return places[:-1], places[1:]
+    bounds = np.arange(n + 1)
+    return bounds[:-1], bounds[1:]
 
 
 def _characters(units: Units) -> Units:
     return replace(units, values=_code_points(units.values))
 
 
-def _words(units: Units, places: NDArray[np.int64]) -> Units:
+def _words(units: Units, bounds: NDArray[np.int64]) -> Units:
     text: str = units.values
-    first, behind = places.T
+    first, behind = bounds.T
     # An empty word stands where the next code point does, if there is one.
     start = np.append(units.start, len(units.text))[first]
     stop = np.where(behind > first, np.append(units.stop, 0)[behind - 1], start)
-    words = [text[begin:end] for begin, end in places.tolist()]
+    words = [text[begin:end] for begin, end in bounds.tolist()]
     return replace(units, values=words, start=start, stop=stop)
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.io import Block, Documents
+from fastlsh.io import Block, BlockDocuments
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import piece_keys
 from fastlsh.texts import Pieces, pieces_of, plain_strings, texts_without
@@ -19,7 +19,7 @@ class Cutting(NamedTuple):
     min_length: int
     """Shorter pieces are not compared."""
 
-    def pieces(self, documents: Documents) -> Pieces:
+    def pieces(self, documents: BlockDocuments) -> Pieces:
         """Cut the documents of a block."""
         return pieces_of(plain_strings(documents.texts), self.by)
 
@@ -38,7 +38,7 @@ class Rest(NamedTuple):
 
 
 def rest_of(
-    documents: Documents, cutting: Cutting, kept: NDArray[np.bool_], drop_empty: bool
+    documents: BlockDocuments, cutting: Cutting, kept: NDArray[np.bool_], drop_empty: bool
 ) -> Rest:
     """Take what is not kept out of the documents of a block.
 
@@ -56,7 +56,7 @@ def rest_of(
     if kept.all():
         return Rest(np.ones(len(documents), np.bool_), {})
     pieces = cutting.pieces(documents)
-    texts = texts_without(pieces.texts, pieces.places[~kept], cutting.by)
+    texts = texts_without(pieces.texts, pieces.bounds[~kept], cutting.by)
     rows = np.ones(len(documents), np.bool_)
     if drop_empty:
         rows[[number for number, text in texts.items() if not text]] = False
@@ -65,7 +65,7 @@ def rest_of(
 
 def wanted_of(
     block: Block, cutting: Cutting | None, wanted: NDArray[np.bool_]
-) -> tuple[Documents, NDArray[np.int64] | None]:
+) -> tuple[BlockDocuments, NDArray[np.int64] | None]:
     """Return some documents of a block; or some pieces, and where each begins and ends."""
     if cutting is None:
         return block.documents(wanted), None
@@ -73,12 +73,12 @@ def wanted_of(
     pieces = cutting.pieces(documents)
     if len(pieces) == len(wanted):  # else the file has changed, as the caller will see
         pieces = pieces.chosen(wanted)
-    owners = pieces.places[:, 0]
-    return Documents(
+    owners = pieces.bounds[:, 0]
+    return BlockDocuments(
         pieces.spans(0, len(pieces)).strings(),
         _of_each(documents.ids, owners),
         documents.rows[owners],
-    ), np.ascontiguousarray(pieces.places[:, 1:])
+    ), np.ascontiguousarray(pieces.bounds[:, 1:])
 
 
 def _of_each(ids: Any, owners: NDArray[np.int64]) -> Any:

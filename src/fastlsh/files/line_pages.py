@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.files.disk.identities import StoredIds
-from fastlsh.files.disk.largest import texts_in_company
+from fastlsh.files.disk.largest import family_texts
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.run.job import Job
@@ -28,7 +28,7 @@ def line_run_on_disk(
     Parameters
     ----------
     proofs, ids
-        Of all removed pieces, and of the documents in company.
+        Of all removed pieces, and of the documents in families.
     pieces
         How many pieces each document has.
     counts
@@ -42,7 +42,7 @@ def line_run_on_disk(
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         both = np.concatenate([right[rows], left[rows]])
         numbers, where = np.unique(both, return_inverse=True)
-        texts, names = texts_in_company(job, numbers), ids.take(numbers)
+        texts, names = family_texts(job, numbers), ids.take(numbers)
         found = [
             Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.n_against))
             for i in where.tolist()

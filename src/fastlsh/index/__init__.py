@@ -1,7 +1,7 @@
 """Buckets that fill while documents come."""
 
 from fastlsh.index.api import Index, known_documents
-from fastlsh.index.memory import Documents, PackedTexts, packed
+from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
     finish_outputs,
@@ -13,8 +13,8 @@ from fastlsh.index.publishing import (
 from fastlsh.index.redis import is_address
 
 __all__ = [
-    "Documents",
     "Index",
+    "IndexDocuments",
     "PackedTexts",
     "exists",
     "finish_outputs",

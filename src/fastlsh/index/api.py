@@ -27,7 +27,7 @@ from fastlsh.index.guard import Guard, GuardedBatch
 from fastlsh.index.identity import plain_id
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.loading import map_index, read_index
-from fastlsh.index.memory import Documents, StoredIds, joined_documents
+from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
 from fastlsh.index.pickling import recipe_of
 from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
@@ -559,7 +559,7 @@ class Index:
         names = [name for some, _ in blocks for name in some]
         documents = joined_documents([some for _, some in blocks])
         if not self._settings.keeps:
-            documents = Documents(documents.signatures)
+            documents = IndexDocuments(documents.signatures)
         with self._guard.change():
             self._changeable().add(names, documents, on_known)
 
@@ -593,7 +593,7 @@ class Index:
         index._hold(backend)
         return index
 
-    def _answer(self, documents: Documents, limit: int) -> list[list[tuple[Any, float]]]:
+    def _answer(self, documents: IndexDocuments, limit: int) -> list[list[tuple[Any, float]]]:
         with self._guard.hold() as nested:
             backend = self._settled(nested)
             names, found, counts = backend.answer(documents, limit)
@@ -621,7 +621,7 @@ class Index:
         return self._settled(nested)
 
 
-def known_documents(index: Index, documents: Documents) -> tuple[list[Any], Documents]:
+def known_documents(index: Index, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
     """Return the ids and documents that decide which of the given documents are kept."""
     with index._guard.hold() as nested:
         return index._settled(nested).candidates(documents)

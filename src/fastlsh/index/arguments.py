@@ -7,19 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
+from fastlsh.arrays import offsets_of
 from fastlsh.candidates import check_signatures
 from fastlsh.index.identity import plain_ids
-from fastlsh.index.memory import Documents, packed
+from fastlsh.index.memory import IndexDocuments, packed
 from fastlsh.index.settings import SETS, TEXTS, Settings
 from fastlsh.parallel import RunOptions
-from fastlsh.sets import all_sets, offsets_of
+from fastlsh.sets import all_sets
 from fastlsh.signatures import MinHasher
 from fastlsh.texts import Texts, as_texts
 
 
 def read_documents(
     settings: Settings, texts: Any, signatures: Any, *, one: bool = False
-) -> Documents:
+) -> IndexDocuments:
     """Check and prepare what a caller gave: texts or signatures, or both.
 
     Parameters
@@ -50,7 +51,7 @@ def read_documents(
     ready = None if signatures is None else _checked(settings.hasher, signatures, signature, one)
     if texts is None:
         assert ready is not None
-        return Documents(ready)
+        return IndexDocuments(ready)
     return _from_texts(settings, as_texts([texts] if one else texts), ready, text)
 
 
@@ -78,17 +79,17 @@ def _described(value: Any) -> str:
 
 def _from_texts(
     settings: Settings, texts: Texts, ready: NDArray[np.uint32] | None, name: str
-) -> Documents:
+) -> IndexDocuments:
     hasher = settings.hasher
     if ready is not None and len(ready) != len(texts):
         raise ValueError(f"{len(ready)} signatures for {len(texts)} {name}")
     signatures = hasher.sign(texts) if ready is None else ready
     if settings.keeps == TEXTS:
-        return Documents(signatures, *packed(texts, hasher.shingler, hasher.threads))
+        return IndexDocuments(signatures, *packed(texts, hasher.shingler, hasher.threads))
     if settings.keeps == SETS:
         hashes, size = all_sets(texts, hasher.shingler, RunOptions.of(hasher.threads))
-        return Documents(signatures, hashes, offsets_of(size))
-    return Documents(signatures)
+        return IndexDocuments(signatures, hashes, offsets_of(size))
+    return IndexDocuments(signatures)
 
 
 def check_limit(limit: int | None) -> int:
@@ -106,7 +107,7 @@ def check_on_known(on_known: str) -> None:
         raise ValueError(f'on_known must be "raise" or "replace", got {on_known!r}')
 
 
-def names_of(ids: Any, documents: Documents) -> list[Any]:
+def names_of(ids: Any, documents: IndexDocuments) -> list[Any]:
     """Return an id for each document, in plain form."""
     if ids is None or isinstance(ids, (str, bytes)):
         raise TypeError(f"ids must be a collection of ids, got {type(ids).__name__}")

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
 
 
@@ -49,10 +49,10 @@ class Backend(Protocol):
     def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
         """Return the signature of a document, None if no document has this id."""
 
-    def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
+    def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Iterate over all documents, with their ids, in blocks."""
 
-    def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+    def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
         """Return the ids and documents that decide which of the given ones are kept.
 
         They are in the order of insertion. In memory, these are all documents. In a database, these
@@ -61,7 +61,7 @@ class Backend(Protocol):
         """
 
     def answer(
-        self, documents: Documents, limit: int
+        self, documents: IndexDocuments, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         """Find the documents that are similar to each given one.
 
@@ -75,11 +75,11 @@ class Backend(Protocol):
             int64 (m,): the number of answers for each document.
         """
 
-    def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
+    def add(self, names: list[Any], documents: IndexDocuments, on_known: str) -> None:
         """Add documents; if an id exists already, "raise" or "replace" the old document."""
 
     def add_unique(
-        self, names: list[Any], documents: Documents, max_candidates: int
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int
     ) -> NDArray[np.bool_]:
         """Add, in order, the documents that are similar to none; return which ones."""
 
@@ -121,18 +121,18 @@ def check_new(find: Find, names: list[Any], otherwise: str) -> None:
 
 
 def chosen(
-    find: Find, names: list[Any], documents: Documents, on_known: str
-) -> tuple[list[Any], Documents, dict[Any, int]]:
+    find: Find, names: list[Any], documents: IndexDocuments, on_known: str
+) -> tuple[list[Any], IndexDocuments, dict[Any, int]]:
     """Return which documents are to be added, and the ids and numbers of those they replace."""
     if on_known == "raise":
         check_new(find, names, 'on_known="replace" replaces it')
         return names, documents, {}
-    last = {name: place for place, name in enumerate(names)}
+    last = {name: position for position, name in enumerate(names)}
     replaced = find(last.keys())
     if len(last) < len(names):  # of those given twice the last stays
-        places = sorted(last.values())
-        names = [names[place] for place in places]
-        documents = documents.take(np.array(places, np.int64))
+        positions = sorted(last.values())
+        names = [names[position] for position in positions]
+        documents = documents.take(np.array(positions, np.int64))
     return names, documents, replaced
 
 

@@ -84,7 +84,7 @@ def swapped_contents(
 
 
 def _starts(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where texts that have words begin; a damaged file may name any places."""
+    """Return where texts that have words begin; a damaged file may name any offsets."""
     return np.unique(offsets[:-1][offsets[:-1] < offsets[1:]])
 
 

@@ -14,7 +14,7 @@ from fastlsh._kernels import Transaction
 from fastlsh.index.backend import UNIQUE_OTHERWISE, check_new, chosen
 from fastlsh.index.deciding import deciding_documents
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import Documents, joined_documents
+from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.store import Store, T, retry_until_consistent
 from fastlsh.parallel import batches
 
@@ -82,7 +82,7 @@ class DatabaseBackend:
         numbers = np.array(list(self.store.find([name]).values()), np.int64)
         return self.store.fetch(numbers).signatures[0].copy() if len(numbers) else None
 
-    def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
+    def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Iterate over all documents of a single state, with their ids, in blocks.
 
         It may raise `ChangedError` at any block, and after the last: `again` begins anew.
@@ -93,11 +93,11 @@ class DatabaseBackend:
                 yield self.store.take(numbers), self.store.fetch(numbers)
                 numbers = self.store.after(int(numbers[-1]), COMPARED)
 
-    def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+    def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
         """Return the ids and documents that decide on new ones: see `Backend`."""
         return retry_until_consistent(lambda: self._candidates(documents))
 
-    def _candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+    def _candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
         found = [np.empty(0, np.int64)]
         with self.store.reading():
             parts = [self.store.fetch(found[0])]
@@ -106,17 +106,17 @@ class DatabaseBackend:
                 assert part is not None
                 found.append(part[0])
                 parts.append(part[1])
-            numbers, places = np.unique(np.concatenate(found), return_index=True)
-            return self.store.take(numbers), joined_documents(parts).take(places)
+            numbers, positions = np.unique(np.concatenate(found), return_index=True)
+            return self.store.take(numbers), joined_documents(parts).take(positions)
 
     def answer(
-        self, documents: Documents, limit: int
+        self, documents: IndexDocuments, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         """Find the documents that are similar to each given one: see `Backend`."""
         return retry_until_consistent(lambda: self._answers(documents, limit))
 
     def _answers(
-        self, documents: Documents, limit: int
+        self, documents: IndexDocuments, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         found, counts = [np.empty((0, 2))], [np.empty(0, np.int64)]
         with self.store.reading():
@@ -130,7 +130,7 @@ class DatabaseBackend:
         return names, everything, np.concatenate(counts)
 
     def _answer(
-        self, documents: Documents, limit: int
+        self, documents: IndexDocuments, limit: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         numbers, _ = self.store.gather(documents.signatures, None)
         found, whose = [np.empty((0, 2))], [np.empty(0, np.int64)]
@@ -151,13 +151,13 @@ class DatabaseBackend:
             counts = np.minimum(counts, limit)
         return everything, counts
 
-    def _tables(self, documents: Documents) -> Memory:
+    def _tables(self, documents: IndexDocuments) -> Memory:
         """Return some documents in memory; they have numbers from 0 on there."""
         tables = Memory(self.settings)
         tables.insert(list(range(documents.n)), documents, {})
         return tables
 
-    def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
+    def add(self, names: list[Any], documents: IndexDocuments, on_known: str) -> None:
         """Add documents; if an id exists already, "raise" or "replace" the old document."""
         self.store.check(names)
         try:
@@ -172,7 +172,7 @@ class DatabaseBackend:
             raise
 
     def add_unique(
-        self, names: list[Any], documents: Documents, max_candidates: int
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int
     ) -> NDArray[np.bool_]:
         """Add, in order, the documents that are similar to none; return which ones."""
         self.store.check(names)
@@ -183,7 +183,7 @@ class DatabaseBackend:
             while first < documents.n:
                 last = min(first + size, documents.n)
                 some = documents.part(first, last)
-                asked = Documents(some.signatures)  # without texts: a copy counts like any other
+                asked = IndexDocuments(some.signatures)  # no texts: a copy counts, too
                 deciding = deciding_documents(self.store, asked, COMPARED, COMPARED)
                 if deciding is None:
                     size = (last - first) // 2
@@ -192,7 +192,7 @@ class DatabaseBackend:
                     list(range(-1, first - last - 1, -1)), some, max_candidates
                 )
                 new = np.flatnonzero(fresh[first:last])
-                self.store.insert([names[first + place] for place in new], some.take(new))
+                self.store.insert([names[first + position] for position in new], some.take(new))
                 first, size = last, min(2 * size, ASKED)
             self.limited += int((fresh == 2).sum())
         return fresh.astype(np.bool_)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import REMEMBERED
 from fastlsh.candidates import band_keys
-from fastlsh.index.memory import Documents, joined_documents
+from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
 from fastlsh.index.store import Store
 from fastlsh.parallel import batches
@@ -28,8 +28,8 @@ HALF = np.uint64(32)
 
 
 def deciding_documents(
-    store: Store, documents: Documents, fetched: int, room: int | None = None
-) -> tuple[NDArray[np.int64], Documents] | None:
+    store: Store, documents: IndexDocuments, fetched: int, room: int | None = None
+) -> tuple[NDArray[np.int64], IndexDocuments] | None:
     """Return the numbers of the documents that decide on new ones, ascending, and the documents.
 
     Parameters
@@ -66,7 +66,7 @@ def deciding_documents(
 class _Examined:
     """Documents of a database that were compared with each other."""
 
-    def __init__(self, store: Store, documents: Documents, fetched: int) -> None:
+    def __init__(self, store: Store, documents: IndexDocuments, fetched: int) -> None:
         self._store = store
         self._documents = documents
         self._fetched = fetched
@@ -80,9 +80,9 @@ class _Examined:
         self._is_first = np.empty(0, np.bool_)
         """Whether they are no copy of an earlier one."""
         self._texts: set[bytes] = set()
-        self._parts: list[tuple[NDArray[np.int64], Documents]] = []
+        self._parts: list[tuple[NDArray[np.int64], IndexDocuments]] = []
 
-    def _keys(self, documents: Documents) -> NDArray[np.uint64]:
+    def _keys(self, documents: IndexDocuments) -> NDArray[np.uint64]:
         settings = self._settings
         keys: NDArray[np.uint64] = band_keys(
             documents.signatures, settings.params, threads=settings.hasher.threads
@@ -96,11 +96,11 @@ class _Examined:
             some = numbers[start:stop]
             self._add(some, self._store.fetch(some))
 
-    def _add(self, numbers: NDArray[np.int64], documents: Documents) -> None:
+    def _add(self, numbers: NDArray[np.int64], documents: IndexDocuments) -> None:
         is_first = np.ones(len(numbers), np.bool_)
         if self._documents.contents is not None:
-            for place, text in enumerate(_texts_of(documents)):
-                is_first[place] = text not in self._texts
+            for position, text in enumerate(_texts_of(documents)):
+                is_first[position] = text not in self._texts
                 self._texts.add(text)
         order = np.argsort(np.concatenate([self._numbers, numbers]))
         self._numbers = np.concatenate([self._numbers, numbers])[order]
@@ -147,20 +147,20 @@ class _Examined:
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
             documents = self._store.fetch(numbers[start:stop])
-            for place, other in enumerate(_texts_of(documents)):
+            for position, other in enumerate(_texts_of(documents)):
                 if other == text:
-                    chosen = np.array([place])
+                    chosen = np.array([position])
                     self._add(numbers[start:stop][chosen], documents.take(chosen))
                     return
 
-    def result(self) -> tuple[NDArray[np.int64], Documents]:
+    def result(self) -> tuple[NDArray[np.int64], IndexDocuments]:
         """Return the numbers and documents, without copies."""
         numbers = np.concatenate([numbers for numbers, _ in self._parts])
         order = np.argsort(numbers)
         return numbers[order], joined_documents([some for _, some in self._parts]).take(order)
 
 
-def _texts_of(documents: Documents) -> Iterator[bytes]:
+def _texts_of(documents: IndexDocuments) -> Iterator[bytes]:
     """Yield the packed text of each document: equal texts are packed alike."""
     assert documents.contents is not None
     assert documents.offsets is not None

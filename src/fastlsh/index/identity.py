@@ -65,20 +65,20 @@ def check_ids_for_database(names: list[Any]) -> None:
     kinds = set(map(type, names))
     if kinds == {str} and not _has_surrogate("".join(names)):
         return
-    for place, name in enumerate(names):
-        if kind_of(name, place) == "str" and _has_surrogate(name):
+    for position, name in enumerate(names):
+        if kind_of(name, position) == "str" and _has_surrogate(name):
             raise TypeError(
-                f"ids must be Unicode to be saved: number {place} is {name!r}, with a surrogate"
+                f"ids must be Unicode to be saved: number {position} is {name!r}, with a surrogate"
             )
 
 
-def kind_of(name: Any, place: int) -> str:
-    """Return "str", "bytes" or "int" for a plain id; TypeError, with its place, for any other."""
+def kind_of(name: Any, position: int) -> str:
+    """Return "str", "bytes" or "int" for a plain id; TypeError with its position for others."""
     kind = type(name)
     if kind is str or kind is bytes or (kind is int and name in INT64):
         return kind.__name__
     raise TypeError(
-        f"ids must be str, bytes or int of 64 bits to be saved: number {place} is {name!r} "
+        f"ids must be str, bytes or int of 64 bits to be saved: number {position} is {name!r} "
         f"of type {kind.__name__}"
     )
 

@@ -13,8 +13,8 @@ from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.memory import (
     Bytes,
-    Documents,
     Ids,
+    IndexDocuments,
     QueryThreads,
     StoredIds,
     array_pieces,
@@ -149,22 +149,22 @@ class Memory:
         number = self.find(name)
         return None if number < 0 else self._rows(np.array([number])).reshape(-1)
 
-    def documents(self) -> Documents:
+    def documents(self) -> IndexDocuments:
         """Return a copy of all documents."""
         numbers = np.flatnonzero(self._live())
         signatures = self._rows(numbers)
         if not self.settings.keeps:
-            return Documents(signatures)
+            return IndexDocuments(signatures)
         contents = self._array("contents").view(np.uint64)
         offsets = self._array("offsets").view(np.int64)
         check_contents(contents, offsets, self.n)
-        return Documents(signatures, contents, offsets).with_contents_of(numbers)
+        return IndexDocuments(signatures, contents, offsets).with_contents_of(numbers)
 
-    def blocks(self) -> Iterator[tuple[list[Any], Documents]]:
+    def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Return a copy of all documents."""
         return iter([(list(self.names()), self.documents())])
 
-    def candidates(self, documents: Documents) -> tuple[list[Any], Documents]:
+    def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
         """Return all documents, and their ids."""
         return list(self.names()), self.documents()
 
@@ -196,14 +196,16 @@ class Memory:
 
     # ---- queries
 
-    def query(self, documents: Documents, limit: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def query(
+        self, documents: IndexDocuments, limit: int
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Find the answers to all documents: see `QueryThreads.query`."""
         found, counts, wasted = self._threads.query(self.kernel, documents, limit)
         self._wasted += wasted
         return found, counts
 
     def answer(
-        self, documents: Documents, limit: int
+        self, documents: IndexDocuments, limit: int
     ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
         """Find the documents that are similar to each given one: see `Backend`."""
         found, counts = self.query(documents, limit)
@@ -211,13 +213,15 @@ class Memory:
 
     # ---- changes
 
-    def add(self, names: list[Any], documents: Documents, on_known: str) -> None:
+    def add(self, names: list[Any], documents: IndexDocuments, on_known: str) -> None:
         """Add documents; if an id exists already, "raise" or "replace" the old document."""
         names, documents, replaced = chosen(self._known, names, documents, on_known)
         self.insert(names, documents, replaced)
         self.tidy()
 
-    def insert(self, names: list[Any], documents: Documents, replaced: Mapping[Any, int]) -> None:
+    def insert(
+        self, names: list[Any], documents: IndexDocuments, replaced: Mapping[Any, int]
+    ) -> None:
         """Add documents behind the last one; those of the numbers in `replaced` are gone then."""
         kernel = self.kernel
         self.reserve(documents.n, documents.words)
@@ -229,7 +233,7 @@ class Memory:
         self._show(first, names, replaced)
 
     def add_unique(
-        self, names: list[Any], documents: Documents, max_candidates: int
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int
     ) -> NDArray[np.bool_]:
         """Add, in order, the documents that are similar to none; return which ones."""
         check_new(self._known, names, UNIQUE_OTHERWISE)
@@ -238,7 +242,7 @@ class Memory:
         return fresh.astype(np.bool_)
 
     def insert_unique(
-        self, names: list[Any], documents: Documents, max_candidates: int
+        self, names: list[Any], documents: IndexDocuments, max_candidates: int
     ) -> NDArray[np.uint8]:
         """Add the documents that are like none, in order; return which are, uint8 (n,).
 

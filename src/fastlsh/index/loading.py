@@ -92,10 +92,10 @@ def read_index(
                     yield entry.name, native
                     continue
                 ours[entry.name] = array = np.empty(entry.shape, entry.dtype.lstrip("<"))
-                code, place = array.view(np.uint8), 0
+                code, position = array.view(np.uint8), 0
                 for piece in native:
-                    code[place : place + len(piece)] = piece
-                    place += len(piece)
+                    code[position : position + len(piece)] = piece
+                    position += len(piece)
 
         tables = filled_tables(
             header.settings, sizes.documents, sizes.words, sizes.slots, arrays(),
@@ -166,7 +166,7 @@ def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple
 
 
 def _checked(saved: Mapping[str, Any], entry: Entry) -> int:
-    """Return the checksum of an array if all else is as its place demands."""
+    """Return the checksum of an array if its description is right."""
     described = {**entry._asdict(), "shape": list(entry.shape)}
     checksum = saved["crc32"]
     if {**saved} != {**described, "crc32": checksum} or type(checksum) is not int:

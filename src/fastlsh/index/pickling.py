@@ -8,7 +8,7 @@ from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import parameters_of
 from fastlsh.index.loading import map_index
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
 from fastlsh.parameters import SearchParams
 
@@ -38,7 +38,7 @@ def _filled(
     search: SearchParams, threads: int, names: list[Any], documents: tuple[Any, ...]
 ) -> Memory:
     tables = Memory(Settings.over(search, threads))
-    tables.insert(names, Documents(*documents), {})
+    tables.insert(names, IndexDocuments(*documents), {})
     return tables
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
 
 
@@ -63,10 +63,10 @@ class Store(Protocol):
         given, the buckets of the other bands do not count. A few other documents may be added.
         """
 
-    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
+    def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents that `gather` or `after` named in the same state."""
 
-    def insert(self, names: list[Any], documents: Documents) -> None:
+    def insert(self, names: list[Any], documents: IndexDocuments) -> None:
         """Add documents of new ids; KeyError if one is there, or given twice."""
 
     def delete(self, numbers: NDArray[np.int64]) -> None:

@@ -7,8 +7,8 @@ need pyarrow (``pip install "fastlsh[io]"``).
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import (
     Block,
+    BlockDocuments,
     BlockExtent,
-    Documents,
     Limit,
     identity,
     read_blocks,
@@ -56,11 +56,11 @@ __all__ = [
     "COLUMNAR",
     "STANDARD",
     "Block",
+    "BlockDocuments",
     "BlockExtent",
     "ByteProgress",
     "Collection",
     "Decision",
-    "Documents",
     "InputError",
     "Limit",
     "Lookup",

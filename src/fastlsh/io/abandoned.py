@@ -16,7 +16,7 @@ class Refused(Exception):  # noqa: N818
     """A journal is left alone, for this reason."""
 
 
-class Part(NamedTuple):
+class JournalPart(NamedTuple):
     """A journal, and what it says about its folder."""
 
     folder: str
@@ -26,7 +26,7 @@ class Part(NamedTuple):
     device: int
 
 
-def read_journal(folder: str, run: str) -> Part | None:
+def read_journal(folder: str, run: str) -> JournalPart | None:
     """Return what a journal says; None if it is gone, or somebody else's."""
     number = _open(journal_path(folder, run), os.O_RDONLY)
     if number is None:
@@ -66,24 +66,24 @@ def _is_ours(found: os.stat_result) -> bool:
     return stat.S_ISREG(found.st_mode) and (os.name == "nt" or found.st_uid == os.geteuid())
 
 
-def parsed(folder: str, number: int) -> Part:
+def parsed(folder: str, number: int) -> JournalPart:
     """Return what an open journal says."""
     if os.fstat(number).st_size > _MOST_BYTES:
         raise Refused("it is too large")
     with open(os.dup(number), "rb") as file:
         lines = file.read().split(b"\n")[:-1]  # the last one may be cut
     entries = []
-    for place, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             entry = None
         if not isinstance(entry, dict):
-            raise Refused(f"line {place} is not a JSON object")
+            raise Refused(f"line {number} is not a JSON object")
         entries.append(entry)
     # With no line yet, there are no temporary files that it could be about.
     head = entries[0] if entries else {"lead": None, "made": False}
-    return Part(folder, head["lead"], bool(head["made"]), entries, os.fstat(number).st_dev)
+    return JournalPart(folder, head["lead"], bool(head["made"]), entries, os.fstat(number).st_dev)
 
 
 def checked_folder(folder: Any, own: str) -> str:
@@ -94,7 +94,7 @@ def checked_folder(folder: Any, own: str) -> str:
     return str(folder)
 
 
-def temporaries(part: Part, run: str) -> set[str]:
+def temporaries(part: JournalPart, run: str) -> set[str]:
     """Return the names of the run's temporary files in a folder."""
     names = set()
     with suppress(OSError), os.scandir(part.folder) as found:
@@ -107,7 +107,7 @@ def temporaries(part: Part, run: str) -> set[str]:
     return names
 
 
-def inside(part: Part, name: str) -> str:
+def inside(part: JournalPart, name: str) -> str:
     """Return the path of a file that lies directly in the folder of a journal."""
     if name in ("", os.curdir, os.pardir) or name != os.path.basename(name):
         raise Refused(f"it names the file {name!r}")

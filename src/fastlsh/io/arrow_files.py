@@ -37,7 +37,7 @@ def arrow_writer(path: str, schema: Any) -> Iterator[BatchWriter]:
         for number, field in enumerate(schema)
         if pa.types.is_dictionary(field.type)
     }
-    plain = schema  # with the places in dictionaries instead of the values
+    plain = schema  # with the codes in dictionaries instead of the values
     for number in dictionaries:
         plain = plain.set(number, schema.field(number).with_type(pa.int64()))
 

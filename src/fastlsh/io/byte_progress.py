@@ -39,13 +39,13 @@ class ByteProgress:
             self._starts[id(source)] = start, size
             start += size
 
-    def __call__(self, source: Source, place: BlockExtent) -> None:
+    def __call__(self, source: Source, extent: BlockExtent) -> None:
         """Tell that a block of a file is done."""
         if self._progress is None:
             return
         start, size = self._starts[id(source)]
         counted = source.compression is None and source.format not in COLUMNAR
-        done = start + (min(place.stop, size) if counted else 0)
+        done = start + (min(extent.stop, size) if counted else 0)
         if done < self._total:
             self._progress(self._stage, done, self._total)
 

@@ -13,12 +13,12 @@ from fastlsh.io.sources import Source
 
 
 @dataclass
-class Part:
+class InputFile:
     """What a collection has of one file."""
 
     source: Source
     head: Head = field(default_factory=Head)
-    places: list[BlockExtent] = field(default_factory=list)
+    extents: list[BlockExtent] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     """The documents of each block."""
     bad: list[int] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Part:
     @property
     def is_read(self) -> bool:
         """Whether the file was reached, as every one is without a limit."""
-        return bool(self.places)
+        return bool(self.extents)
 
     @property
     def size(self) -> int:
@@ -42,7 +42,7 @@ class Part:
 
     def blocks(self) -> Iterator[Block]:
         """Read the file again; raises `InputError` if it has changed."""
-        return reread_blocks(self.source, self.places, self.bad, self.identity)
+        return reread_blocks(self.source, self.extents, self.bad, self.identity)
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Collection:
     texts: Any = field(default_factory=list)
     ids: Ids = field(default_factory=Ids)
     priority: NDArray[Any] | None = None
-    parts: list[Part] = field(default_factory=list)
+    parts: list[InputFile] = field(default_factory=list)
     skipped: int = 0
     skipped_reasons: list[InputError] = field(default_factory=list)
 

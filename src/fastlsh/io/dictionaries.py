@@ -33,7 +33,7 @@ class Dictionary:
         self.values = pyarrow("").array([], self._type)
 
     def codes(self, chunks: list[Any]) -> Any:
-        """Add the values of some chunks; return the places of their rows' values, with nulls.
+        """Add the values of some chunks; return the codes of their rows' values, with nulls.
 
         Parameters
         ----------
@@ -49,21 +49,21 @@ class Dictionary:
         start = 0
         for chunk in chunks:
             codes = np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1))
-            used, first, places = np.unique(codes, return_index=True, return_inverse=True)
+            used, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
             order = np.argsort(first, kind="stable")
             if self.kind.ordered:
-                used, places = np.arange(-1, len(chunk.dictionary)), codes + 1
+                used, inverse = np.arange(-1, len(chunk.dictionary)), codes + 1
                 order = np.arange(len(used))
             wanted = used[order]
             values = chunk.dictionary.cast(self._type)
             tables.append(values.take(pa.array(wanted, mask=wanted < 0)))
             new = np.empty(len(used), np.int64)
             new[order] = np.arange(start, start + len(used))
-            rows.append(new[places])
+            rows.append(new[inverse])
             start += len(used)
-        return self._places(pa.concat_arrays(tables)).take(pa.array(np.concatenate(rows)))
+        return self._codes_of(pa.concat_arrays(tables)).take(pa.array(np.concatenate(rows)))
 
-    def _places(self, values: Any) -> Any:
+    def _codes_of(self, values: Any) -> Any:
         """Return where each value is in the dictionary, null for null; adds what is new."""
         pa, compute = pyarrow(""), pyarrow("", "pyarrow.compute")
         try:
@@ -72,11 +72,11 @@ class Dictionary:
             self.values = pa.concat_arrays([self.values, absent.unique()])
             return compute.index_in(values, value_set=self.values, skip_nulls=True).cast("int64")
         except NotImplementedError:  # lists, for example, which Arrow does not look up
-            return self._places_by_name(values)
+            return self._codes_by_name(values)
 
-    def _places_by_name(self, values: Any) -> Any:
+    def _codes_by_name(self, values: Any) -> Any:
         pa = pyarrow("")
-        names = {repr(value): place for place, value in enumerate(self.values.to_pylist())}
+        names = {repr(value): code for code, value in enumerate(self.values.to_pylist())}
         found: list[int | None] = []
         new: list[int] = []
         for number, value in enumerate(values.to_pylist()):
@@ -88,7 +88,7 @@ class Dictionary:
         return pa.array(found, pa.int64())
 
     def array(self, codes: Any) -> Any:
-        """Return a column of places, as `codes` gave them, with the values so far."""
+        """Return a column of codes, as `codes` gave them, with the values so far."""
         return pyarrow("").DictionaryArray.from_arrays(
             codes.cast(self.kind.index_type),
             self.values.cast(self.kind.value_type),
@@ -107,12 +107,12 @@ def without_repetition(texts: Any) -> tuple[Any, NDArray[np.int64] | None]:
     Returns
     -------
     values : list, pyarrow.ChunkedArray or pyarrow.Array
-    places : numpy.ndarray of int64 or None
+    codes : numpy.ndarray of int64 or None
         The number of values stands for null; None: the values are the texts.
     """
     kind = getattr(texts, "type", None)
     if not hasattr(kind, "index_type") or not len(texts):
         return texts, None
     dictionary = Dictionary(kind)
-    places = dictionary.codes([chunk for chunk in texts.chunks if len(chunk)])
-    return dictionary.values, np.asarray(places.fill_null(len(dictionary.values)))
+    codes = dictionary.codes([chunk for chunk in texts.chunks if len(chunk)])
+    return dictionary.values, np.asarray(codes.fill_null(len(dictionary.values)))

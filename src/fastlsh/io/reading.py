@@ -10,13 +10,13 @@ from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join
 from fastlsh.io.blocks import (
     Block,
-    Documents,
+    BlockDocuments,
     Limit,
     identity,
     read_blocks,
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
-from fastlsh.io.collection import Collection, Part
+from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import ReadOptions, Source
@@ -124,10 +124,10 @@ def read(inputs: Paths, **keywords: Any) -> Collection:
     return made(read_files, keywords, inputs, made(ReadOptions, keywords))
 
 
-Cut = tuple[Part, Block]
+Cut = tuple[InputFile, Block]
 
 
-def _parsed(cut: Cut) -> tuple[Part, Block, Documents]:
+def _parsed(cut: Cut) -> tuple[InputFile, Block, BlockDocuments]:
     part, block = cut
     return part, block, block.documents()
 
@@ -145,7 +145,7 @@ class _Reader:
         room: Room | None = None,
         limit: int | None = None,
     ) -> None:
-        self._parts = [Part(source) for source in sources]
+        self._parts = [InputFile(source) for source in sources]
         self._strict = strict
         self._most = most
         self._room = room
@@ -166,12 +166,12 @@ class _Reader:
             blocks = read_blocks(part.source, expected=part.identity, most=self._most)
             for block in self._limit.first(blocks):
                 if self._room is not None and part.source.format not in COLUMNAR:
-                    self._room.take(part.source, block.place.stop - block.place.start, 0)
+                    self._room.take(part.source, block.extent.stop - block.extent.start, 0)
                 part.head = block.head
                 yield part, block
             self._check_columns(part)
 
-    def _check_columns(self, part: Part) -> None:
+    def _check_columns(self, part: InputFile) -> None:
         # A CSV file without header and rows has no columns to compare.
         if not self._uniform or part.head.layout is None:
             return
@@ -179,9 +179,9 @@ class _Reader:
         if first.head.layout != part.head.layout:
             raise part.source.error(f"its columns differ from those of {first.source.path}")
 
-    def take(self, part: Part, block: Block, found: Documents) -> None:
+    def take(self, part: InputFile, block: Block, found: BlockDocuments) -> None:
         """Append the documents of a block."""
-        part.places.append(block.place)
+        part.extents.append(block.extent)
         part.counts.append(len(found))
         if self._room is not None:
             in_arrow = part.source.format in COLUMNAR
@@ -197,9 +197,9 @@ class _Reader:
         self._found.ids.add(part.source.path, found.ids, found.rows)
         if found.priority is not None:
             self._priorities.append(found.priority)
-        self._tell(part.source, block.place)
+        self._tell(part.source, block.extent)
 
-    def _refuse(self, part: Part, error: InputError) -> None:
+    def _refuse(self, part: InputFile, error: InputError) -> None:
         if self._strict:
             raise error
         part.bad.append(error.row or 1)

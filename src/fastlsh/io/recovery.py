@@ -12,7 +12,7 @@ from typing import Any
 
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.io.abandoned import (
-    Part,
+    JournalPart,
     Refused,
     checked_folder,
     inside,
@@ -130,7 +130,7 @@ def _is_decided(entries: list[dict[str, Any]], run: str, verdict: Verdict) -> bo
     return answer
 
 
-def _parts(lead: str, run: str, number: int) -> dict[str, Part]:
+def _parts(lead: str, run: str, number: int) -> dict[str, JournalPart]:
     """Return the journals of a run by folder, the lead first, which is open."""
     first = parsed(lead, number)
     if first.lead is not None:
@@ -147,20 +147,20 @@ def _parts(lead: str, run: str, number: int) -> dict[str, Part]:
     return parts
 
 
-def _complete(parts: dict[str, Part], run: str) -> None:
+def _complete(parts: dict[str, JournalPart], run: str) -> None:
     """Rename and remove what was decided, unless a target has changed; check everything first."""
     moves, absent, changed = [], [], False
     for part in parts.values():
         names = temporaries(part, run)
         for entry in part.entries:
-            for place, written, target, recorded, before in entry.get("files", ()):
+            for index, written, target, recorded, before in entry.get("files", ()):
                 temporary, path = (inside(part, name) for name in (written, target))
                 if not (match := TEMPORARY.fullmatch(written)) or match[1] != run:
                     raise Refused(f"{written!r} is no temporary file of this run")
                 if written in names:
                     if recorded != identity(temporary):
                         raise Refused(f"{written} is not the file that the journal has recorded")
-                    moves.append((int(place), temporary, path))
+                    moves.append((int(index), temporary, path))
                     changed |= before != identity(path)
                 elif os.path.lexists(temporary):
                     raise Refused(f"{written} is no file that this run can have made")
@@ -187,7 +187,7 @@ def _complete(parts: dict[str, Part], run: str) -> None:
         warn_caller(f"completed the outputs of a run that was killed: {shown}{more}", UserWarning)
 
 
-def _remove(parts: dict[str, Part], run: str) -> None:
+def _remove(parts: dict[str, JournalPart], run: str) -> None:
     removed = 0
     for part in parts.values():
         for name in temporaries(part, run):

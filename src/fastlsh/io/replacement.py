@@ -20,14 +20,14 @@ class Decision(NamedTuple):
 
     Parameters
     ----------
-    place : str
+    location : str
         Where the index is.
     change : callable
         Makes the change, given the folder and the number of the run's first journal, which it
         notes in the same transaction.
     """
 
-    place: str
+    location: str
     change: Callable[[str, str], None]
 
 
@@ -170,7 +170,7 @@ class Replacements:
         for path in self._absent:
             self._begin(os.path.dirname(path))
         files = [(file.temporary, file.target) for file in self._files]
-        index = None if self._decision is None else self._decision.place
+        index = None if self._decision is None else self._decision.location
         self._journal.prepare(files, self._absent, index)
         if self._decision is not None:
             self._must_stay = True

@@ -79,8 +79,8 @@ def _numbers(array: Any, dtype: Any, width: int, more: int = 0) -> NDArray[Any]:
     if not len(array):
         return np.zeros((more, width), dtype)
     buffer = array.buffers()[1]
-    place = array.offset * width * np.dtype(dtype).itemsize
-    return np.frombuffer(buffer, dtype, (len(array) + more) * width, place).reshape(-1, width)
+    start = array.offset * width * np.dtype(dtype).itemsize
+    return np.frombuffer(buffer, dtype, (len(array) + more) * width, start).reshape(-1, width)
 
 
 def _dense(indices: Any) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from fastlsh.io.blocks import (
     as_json,
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
-from fastlsh.io.collection import Collection, Part
+from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import Replacements, joined
@@ -146,9 +146,9 @@ def write_rows(
             ):
                 for line in job.lines():
                     writer.write(line)
-                for part, place, piece in islice(pieces, job.blocks):
+                for part, extent, piece in islice(pieces, job.blocks):
                     soon(writer.write, piece)
-                    tell(part.source, place)
+                    tell(part.source, extent)
     tell.end()
 
 
@@ -158,7 +158,7 @@ class _Job:
 
     output: Output
     collection: Collection
-    parts: list[Part]
+    parts: list[InputFile]
     start: int
     kept: Flags
     texts: NewTexts
@@ -181,7 +181,7 @@ class _Job:
         """How many blocks must be read again."""
         if self.from_memory or (self.output.format == "txt" and not self.kept.any()):
             return 0
-        return sum(len(part.places) for part in self.parts)
+        return sum(len(part.extents) for part in self.parts)
 
     def lines(self) -> Iterator[bytes]:
         """Yield what is not read again."""
@@ -204,7 +204,7 @@ def _jobs(
     return jobs
 
 
-_Cut = tuple[Output, Part, Block, Flags, NewTexts]
+_Cut = tuple[Output, InputFile, Block, Flags, NewTexts]
 
 
 def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
@@ -220,6 +220,6 @@ def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
                 start = stop
 
 
-def _piece(cut: _Cut) -> tuple[Part, BlockExtent, Any]:
+def _piece(cut: _Cut) -> tuple[InputFile, BlockExtent, Any]:
     output, part, block, kept, texts = cut
-    return part, block.place, output_piece(output, block, kept, texts)
+    return part, block.extent, output_piece(output, block, kept, texts)

@@ -28,10 +28,10 @@ def check_target(path: str | os.PathLike[str], *, folders: bool = False) -> None
         filesystems.check_writable(name, folder=False)
     else:
         with reading(name):
-            _check_place(name, folders=folders)
+            _check_location(name, folders=folders)
 
 
-def _check_place(name: str, *, folders: bool) -> None:
+def _check_location(name: str, *, folders: bool) -> None:
     number = descriptor(name)
     parent = os.path.dirname(os.path.realpath(name))
     if number is not None:

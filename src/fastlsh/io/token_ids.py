@@ -79,16 +79,16 @@ def _words(pa: Any, name: str, chunk: Any) -> tuple[Any, dict[int, str]]:
             return pa.array([""] * len(chunk), pa.string()), bad
     if pa.types.is_signed_integer(ids.type):
         values = ids.to_numpy(zero_copy_only=False)
-        for place in np.flatnonzero(values < 0)[::-1].tolist():
-            row = _rows(offsets, np.array([place]))[0]
-            bad[row] = f"{name!r} has the id {values[place]}, {EXPECTED}"
+        for position in np.flatnonzero(values < 0)[::-1].tolist():
+            row = _rows(offsets, np.array([position]))[0]
+            bad[row] = f"{name!r} has the id {values[position]}, {EXPECTED}"
     digits = ids.cast(pa.string())
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), digits)
     return compute.binary_join(lists, " "), bad
 
 
-def _rows(offsets: NDArray[np.int64], places: NDArray[np.int64]) -> list[int]:
-    found: list[int] = unique(np.searchsorted(offsets, places, "right") - 1).tolist()
+def _rows(offsets: NDArray[np.int64], positions: NDArray[np.int64]) -> list[int]:
+    found: list[int] = unique(np.searchsorted(offsets, positions, "right") - 1).tolist()
     return found
 
 

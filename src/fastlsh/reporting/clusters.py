@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.reporting.differences import COMPARED, beginning, differences
-from fastlsh.reporting.documents import Documents
+from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.results import Deduplication
 
 CLUSTERS, MEMBERS = 20, 5
@@ -36,11 +36,11 @@ class Clusters:
         self.kept, self.sizes = np.unique(self.proof, return_counts=True)
 
     def largest(self) -> NDArray[np.int64]:
-        """Return the places of the largest ones, the earlier first among equals."""
+        """Return the numbers of the largest clusters, the earlier first among equals."""
         return np.argsort(-self.sizes, kind="stable")[:CLUSTERS]
 
     def least_similar(self, kept: int) -> NDArray[np.int64]:
-        """Return the places in `removed` of a cluster's members, the least similar first."""
+        """Return the rows of `removed` with a cluster's members, the least similar first."""
         members = np.flatnonzero(self.proof == kept)
         by_similarity: NDArray[np.int64] = members[
             np.argsort(self.similarity[members], kind="stable")[:LOOKED_AT]
@@ -48,11 +48,11 @@ class Clusters:
         return by_similarity
 
 
-def largest(clusters: Clusters, documents: Documents, count: int) -> str:
+def largest(clusters: Clusters, documents: ReportedDocuments, count: int) -> str:
     """Show the largest clusters, of `count`."""
     shown = [
-        _cluster(clusters, documents, place, " open" if number < OPEN else "")
-        for number, place in enumerate(clusters.largest().tolist())
+        _cluster(clusters, documents, index, " open" if number < OPEN else "")
+        for number, index in enumerate(clusters.largest().tolist())
     ]
     if not shown:
         return ""
@@ -66,8 +66,8 @@ def largest(clusters: Clusters, documents: Documents, count: int) -> str:
     )
 
 
-def _cluster(clusters: Clusters, documents: Documents, place: int, unfolded: str) -> str:
-    kept, size = int(clusters.kept[place]), int(clusters.sizes[place])
+def _cluster(clusters: Clusters, documents: ReportedDocuments, index: int, unfolded: str) -> str:
+    kept, size = int(clusters.kept[index]), int(clusters.sizes[index])
     text = documents.text(kept)
     items: list[str] = []
     shown, equal, again = {text}, 0, 0
@@ -107,14 +107,18 @@ def _rest(more: int, equal: int, again: int, least: str) -> str:
 
 
 def _member(
-    kept: str | bytes, text: str | bytes, documents: Documents, number: int, similarity: float
+    kept: str | bytes,
+    text: str | bytes,
+    documents: ReportedDocuments,
+    number: int,
+    similarity: float,
 ) -> str:
     value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
     head = f"<li>{documents.name(number)} <span>{value}</span>"
     found = differences(kept, text, documents.shingler)
     if not found.here and not found.there:
         part = f"no difference in the {COMPARED:,} characters that were compared"
-        same = "the same set of shingles" if found.whole else part
+        same = "the same set of shingles" if found.complete else part
         return f'{head}<p class="same">{same}</p></li>'
     parts = [f"<p>{found.here}</p>"] if found.here else []
     parts += [f'<p class="there">{found.there}</p>'] if found.there else []

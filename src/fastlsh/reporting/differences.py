@@ -21,7 +21,7 @@ AROUND, LONGEST = 40, 120
 GAP = ' <span class="gap">\u2026</span> '
 
 Text = str | bytes
-Place = tuple[int, int]
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Differences:
 
     here: str
     there: str
-    whole: bool
+    complete: bool
     """Whether all of both was compared."""
 
 
@@ -57,19 +57,19 @@ def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
     """
     if shingler.unit == "token":  # shown as words of their digits, which have the same shingles
         shingler = replace(shingler, unit="word")
-    whole = max(len(kept), len(other)) <= COMPARED
-    start = 0 if whole else _before(kept, _alike(kept, other), shingler)
+    complete = max(len(kept), len(other)) <= COMPARED
+    start = 0 if complete else _before(kept, _alike(kept, other), shingler)
     here, there = (
         _excerpt(*own(text, against, start, shingler), start > 0, start + COMPARED < len(text))
         for text, against in ((other, kept), (kept, other))
     )
-    return Differences(here, there, whole)
+    return Differences(here, there, complete)
 
 
-def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Place]]:
+def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Span]]:
     """Return the text from `start` on, normalised if need be, and where it is only its own.
 
-    The places are those which no shingle covers that the other one has, too; ascending.
+    The spans are those that no shingle covers which the other text has, too; ascending.
     """
     stop = start + COMPARED
     first = max(start - KNOWN // 2, 0)
@@ -83,9 +83,9 @@ def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, 
         begin = int(units.start[shingler.size]) if certain else end
     if stop < len(text):
         end = int(units.start[len(units) - shingler.size]) if certain else 0
-    places = _outside(covered(units, shared, shingler.size), len(units.text))
-    places = [(max(i, begin), min(j, end)) for i, j in places if i < end and j > begin]
-    return units.text, places
+    spans = _outside(covered(units, shared, shingler.size), len(units.text))
+    spans = [(max(i, begin), min(j, end)) for i, j in spans if i < end and j > begin]
+    return units.text, spans
 
 
 def _alike(a: Text, b: Text) -> int:
@@ -100,7 +100,7 @@ def _alike(a: Text, b: Text) -> int:
 
 
 def _before(text: Text, at: int, shingler: Shingler) -> int:
-    """Return a place before `at`, more than a shingle away, so that one in between is whole."""
+    """Return a position before `at` with at least one whole shingle in between."""
     room = AROUND
     while room < min(at, COMPARED // 2):
         words = text[at - room : at].split()
@@ -117,22 +117,22 @@ def _border(text: Text, at: int) -> int:
     return at
 
 
-def _outside(covered: list[Place], length: int) -> list[Place]:
-    """Return the places that are not covered."""
-    borders = [0, *(border for place in covered for border in place), length]
+def _outside(covered: list[Span], length: int) -> list[Span]:
+    """Return the spans that are not covered."""
+    borders = [0, *(border for span in covered for border in span), length]
     pairs = zip(borders[::2], borders[1::2], strict=True)
     return [(start, stop) for start, stop in pairs if start < stop]
 
 
-def _excerpt(text: Text, different: list[Place], before: bool, behind: bool) -> str:
+def _excerpt(text: Text, different: list[Span], before: bool, behind: bool) -> str:
     """Return the differences with some text around them, as many as there is room for."""
     pieces = []
     shown, end = 0, -1 if before else 0
-    for start, stop, places in _windows(text, different):
+    for start, stop, spans in _windows(text, different):
         if shown >= SHOWN:
             break
         pieces.append(GAP if start > end else "")
-        pieces.append(marked(text[start:stop], [(a - start, b - start) for a, b in places]))
+        pieces.append(marked(text[start:stop], [(a - start, b - start) for a, b in spans]))
         shown += stop - start
         end = stop
     if pieces and (behind or end < len(text)):
@@ -140,9 +140,9 @@ def _excerpt(text: Text, different: list[Place], before: bool, behind: bool) -> 
     return "".join(pieces)
 
 
-def _windows(text: Text, different: list[Place]) -> Iterator[tuple[int, int, list[Place]]]:
+def _windows(text: Text, different: list[Span]) -> Iterator[tuple[int, int, list[Span]]]:
     """Yield (start, stop, differences inside), ascending and disjoint."""
-    windows: list[tuple[int, int, list[Place]]] = []
+    windows: list[tuple[int, int, list[Span]]] = []
     for first, last in different:
         end = min(last, _border(text, first + LONGEST))
         start = _border(text, max(first - AROUND, 0))

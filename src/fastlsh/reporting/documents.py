@@ -17,7 +17,7 @@ MOST_ID = 80
 BATCH = 4096
 
 
-class Documents:
+class ReportedDocuments:
     """The collection, and behind it what was kept already.
 
     Parameters
@@ -60,8 +60,8 @@ class Documents:
         """Return the id of a document as HTML, cut if it is long."""
         outside = number >= len(self.own)
         ids = self._ids[outside]
-        place = number - len(self.own) if outside else number
-        name = f"document {place:,}" if ids is None else str(ids[place])
+        position = number - len(self.own) if outside else number
+        name = f"document {position:,}" if ids is None else str(ids[position])
         origin = " <small>from the reference collection</small>" if outside else ""
         return f'<bdi class="id">{escaped(shortened(name, MOST_ID))}</bdi>{origin}'
 

@@ -62,7 +62,7 @@ def line_run(
     given = result.against_ids if against_ids is None else against_ids
     other_names = check_ids(given, len(others), "against_ids")
     outside = result.against_document >= 0
-    place = np.where(outside, result.against_document, result.kept_document)
+    document = np.where(outside, result.against_document, result.kept_document)
 
     def own_passage(number: int, start: int, end: int) -> Passage:
         return Passage((own[number] or "")[start:end], _name(number, names))
@@ -70,7 +70,7 @@ def line_run(
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         removed = [own_passage(*each) for each in _spans(result.document, result, rows)]
         kept = []
-        spans = _spans(place, result, rows, kept=True)
+        spans = _spans(document, result, rows, kept=True)
         for (number, start, end), other in zip(spans, outside[rows].tolist(), strict=True):
             if other:
                 text, name = (others[number] or "")[start:end], _name(number, other_names)
@@ -84,13 +84,13 @@ def line_run(
         result.threshold,
         result.params,
         result.options,
-        np.bincount(pieces_of(own, result.by).places[:, 0], minlength=len(own)),
+        np.bincount(pieces_of(own, result.by).bounds[:, 0], minlength=len(own)),
         np.bincount(result.document, minlength=len(own)),
         result.characters,
         int(outside.sum()),
         result.limited,
         removals(
-            _numbered(~outside, place, result.kept_start),
+            _numbered(~outside, document, result.kept_start),
             result.document,
             result.similarity,
             passages,
@@ -106,8 +106,8 @@ def _spans(
     documents: NDArray[np.int64], result: LineDeduplication, rows: NDArray[np.int64], *,
     kept: bool = False,
 ) -> Iterator[tuple[int, int, int]]:  # fmt: skip
-    places = (result.kept_start, result.kept_end) if kept else (result.start, result.end)
-    return zip(*(each[rows].tolist() for each in (documents, *places)), strict=True)
+    bounds = (result.kept_start, result.kept_end) if kept else (result.start, result.end)
+    return zip(*(each[rows].tolist() for each in (documents, *bounds)), strict=True)
 
 
 def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from fastlsh.html import described
 from fastlsh.reporting.charts import bars, curve
 from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.differences import beginning
-from fastlsh.reporting.documents import Documents
+from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.frame import MOST_LABEL, bounded
 from fastlsh.results import Deduplication
 
@@ -163,7 +163,7 @@ def by_powers(sizes: NDArray[np.int64], heading: tuple[str, str], first: int = 0
     return bars(heading, rows)
 
 
-def limited(count: int, numbers: NDArray[np.int64], documents: Documents) -> str:
+def limited(count: int, numbers: NDArray[np.int64], documents: ReportedDocuments) -> str:
     """List the documents that were not compared with every candidate, or give their count only."""
     if not count:
         return "<p>Every document was compared with all its candidates.</p>"
@@ -175,7 +175,7 @@ def limited(count: int, numbers: NDArray[np.int64], documents: Documents) -> str
     )
 
 
-def short_ones(documents: Documents) -> str:
+def short_ones(documents: ReportedDocuments) -> str:
     """List empty documents, and those shorter than a shingle."""
     empty, short = documents.short()
     unit = UNIT[documents.shingler.unit]
@@ -208,7 +208,7 @@ def times(seconds: Mapping[str, float]) -> str:
     return f"<p>{total:,.2f} seconds in total.</p>{bars(('stage', 'time'), rows)}"
 
 
-def _documents(numbers: NDArray[np.int64], documents: Documents, text: bool = True) -> str:
+def _documents(numbers: NDArray[np.int64], documents: ReportedDocuments, text: bool = True) -> str:
     items = []
     for number in numbers[:LISTED].tolist():
         shown = f" {beginning(documents.text(number), 100)}" if text else ""

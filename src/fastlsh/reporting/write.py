@@ -10,7 +10,7 @@ from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import Clusters, largest
 from fastlsh.reporting.counts import RunCounts
-from fastlsh.reporting.documents import Documents, check_collections
+from fastlsh.reporting.documents import ReportedDocuments, check_collections
 from fastlsh.reporting.frame import page
 from fastlsh.reporting.lines import line_run, lines_page
 from fastlsh.results import Deduplication, LineDeduplication
@@ -95,7 +95,7 @@ def report_page(
     shingler = result.options.get("shingler") or Shingler()
     ids = result.ids if ids is None else ids
     against_ids = result.against_ids if against_ids is None else against_ids
-    documents = Documents(texts, against, ids, against_ids, shingler)
+    documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
     _check(result, documents, ids, against_ids)
     clusters = Clusters(result)
     counts = RunCounts(
@@ -135,7 +135,7 @@ def largest_clusters_page(
     title, notes, seconds
         As for `report`.
     """
-    documents = Documents(texts, None, ids, None, result.options["shingler"])
+    documents = ReportedDocuments(texts, None, ids, None, result.options["shingler"])
     others = [
         (
             "Documents not compared with every candidate",
@@ -157,7 +157,7 @@ def check_report(path: str | os.PathLike[str]) -> None:
 
 def _check(
     result: Deduplication,
-    documents: Documents,
+    documents: ReportedDocuments,
     ids: Sequence[Any] | None,
     against_ids: Sequence[Any] | None,
 ) -> None:
@@ -171,7 +171,7 @@ def _check(
 def _parts(
     result: Deduplication,
     clusters: Clusters,
-    documents: Documents,
+    documents: ReportedDocuments,
     counts: RunCounts,
     others: Sequence[tuple[str, str]],
     seconds: Mapping[str, float],

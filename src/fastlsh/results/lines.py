@@ -127,8 +127,8 @@ class LineDeduplication(Table):
         return len(self.document)
 
     def __iter__(self) -> Iterator[tuple[Any, int, int, Any, float]]:
-        places = (self.start.tolist(), self.end.tolist())
-        return zip(self.id, *places, self.kept_id, self.similarity.tolist(), strict=True)
+        bounds = (self.start.tolist(), self.end.tolist())
+        return zip(self.id, *bounds, self.kept_id, self.similarity.tolist(), strict=True)
 
     def __repr__(self) -> str:
         return (

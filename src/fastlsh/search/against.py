@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import check_signatures
-from fastlsh.index import Documents, Index, PackedTexts, known_documents, packed
+from fastlsh.index import Index, IndexDocuments, PackedTexts, known_documents, packed
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Signed
 from fastlsh.texts import Shingler, Texts, as_texts
@@ -70,7 +70,7 @@ def from_index(
                 f"the index given as against has {name}={other!r}, the search {mine!r}"
             )
     if params.verify != "exact":
-        ids, documents = known_documents(index, Documents(signatures))
+        ids, documents = known_documents(index, IndexDocuments(signatures))
         return (
             SignedDocuments(nameless(documents.n), documents.signatures, ids),
             texts,
@@ -83,7 +83,7 @@ def from_index(
         )
     shingler = params.shingler
     words, offsets = packed(texts, shingler, threads)
-    ids, documents = known_documents(index, Documents(signatures, words, offsets))
+    ids, documents = known_documents(index, IndexDocuments(signatures, words, offsets))
     assert documents.contents is not None
     assert documents.offsets is not None
     tokens = shingler.unit == "token"

@@ -127,22 +127,22 @@ def deduplicate_lines_of_texts(
     everything = pieces_of([*others, *documents], by, options.threads)
     compared = everything.chosen(everything.lengths >= min_length) if min_length else everything
     kept, similarity, limited = decide_pieces(
-        compared, params, max_candidates, options, int((compared.places[:, 0] < n_against).sum())
+        compared, params, max_candidates, options, int((compared.bounds[:, 0] < n_against).sum())
     )
-    gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.places[:, 0] >= n_against))
-    removed = compared.places[gone]
+    gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.bounds[:, 0] >= n_against))
+    removed = compared.bounds[gone]
     changed = texts_without(everything.texts, removed, by)
     for number, text in changed.items():
         documents[number - n_against] = text
     return LineDeduplication(
         documents,
         removed - (n_against, 0, 0),
-        compared.places[kept[gone]],
+        compared.bounds[kept[gone]],
         similarity[gone],
         emptied=np.array([n - n_against for n, text in changed.items() if not text], np.int64),
         by=by,
         threshold=params.threshold,
-        spans=int((everything.places[:, 0] >= n_against).sum()),
+        spans=int((everything.bounds[:, 0] >= n_against).sum()),
         limited=len(limited),
         n_against=n_against,
         ids=ids,

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import invert, numbers_of
+from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.candidates import RowBlocks, repeated
 from fastlsh.parallel import batches
-from fastlsh.sets import offsets_of, places_of
 
 ABSENT = 2**32 - 1
 """Instead of a number: an element that no other set has."""
@@ -124,9 +124,9 @@ def _numbers(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np
 def _reordered(
     numbers: NDArray[np.uint32], old: NDArray[np.int64], new: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
-    """Move sets from their old places to new ones, block by block: places take much memory."""
+    """Move sets from their old offsets to new ones, block by block: indices take much memory."""
     result = np.empty_like(numbers)
     for first, last in batches(len(old), 4096):
         size = np.diff(new[first : last + 1])
-        result[new[first] : new[last]] = numbers[places_of(old[first:last], size)]
+        result[new[first] : new[last]] = numbers[ranges_of(old[first:last], size)]
     return result

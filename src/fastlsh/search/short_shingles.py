@@ -49,12 +49,12 @@ def warn_of_short_shingles(
     if not _in_vain(estimate_jaccard(signatures, pairs, threads=1), lsh):
         return
     pairs = pairs[:CLOSER]
-    documents, places = np.unique(pairs, return_inverse=True)
+    documents, inverse = np.unique(pairs, return_inverse=True)
     prepared = shingler.take_texts(texts, documents).strings()
 
     def similar(size: int) -> NDArray[np.float64]:
         hasher = MinHasher(256, shingler=Shingler(size=size), scheme="fss", threads=options.threads)
-        return estimate_jaccard(hasher.signatures(prepared), places.reshape(-1, 2), threads=1)
+        return estimate_jaccard(hasher.signatures(prepared), inverse.reshape(-1, 2), threads=1)
 
     copied = similar(LONGER[-1])
     chance = estimate_jaccard(signatures, pairs, threads=1) - copied

@@ -1,6 +1,6 @@
 """Shingle sets of documents, and their similarity."""
 
-from fastlsh.sets.all_at_once import all_sets, offsets_of, places_of, set_sizes
+from fastlsh.sets.all_at_once import all_sets, set_sizes
 from fastlsh.sets.packed import estimate_jaccard_packed, pack_signatures
 from fastlsh.sets.shingle_sets import ShingleSets
 from fastlsh.sets.similarity import containment, estimate_jaccard, exact_jaccard, jaccard
@@ -13,8 +13,6 @@ __all__ = [
     "estimate_jaccard_packed",
     "exact_jaccard",
     "jaccard",
-    "offsets_of",
     "pack_signatures",
-    "places_of",
     "set_sizes",
 ]

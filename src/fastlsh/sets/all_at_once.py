@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
@@ -30,7 +31,7 @@ def all_sets(
     parts: dict[int, NDArray[np.uint64]] = {}
 
     def keep(first: int, hashes: NDArray[np.uint64], start: Start, count: Start) -> None:
-        parts[first] = hashes[places_of(start, count)]
+        parts[first] = hashes[ranges_of(start, count)]
 
     size = _make(texts, shingler, options, keep)
     hashes, end = np.empty(int(size.sum()), np.uint64), 0
@@ -72,16 +73,3 @@ def _make(
     advance = options.progress.stage("sets", n)
     run(work, batches(n, batch_size(texts)), options.threads, advance)
     return size
-
-
-def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each begins if they stand one after the other, and where the last ends."""
-    offsets = np.zeros(len(size) + 1, np.int64)
-    np.cumsum(size, out=offsets[1:])
-    return offsets
-
-
-def places_of(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return start[0], start[0] + 1, ... size[0] of them, then those of the next."""
-    before = np.cumsum(size) - size
-    return np.repeat(start - before, size) + np.arange(int(size.sum()))

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh.arrays import unique
+from fastlsh.arrays import offsets_of, unique
 from fastlsh.parallel import Batch, Empty, batches, batches_by_work, run
-from fastlsh.sets.all_at_once import offsets_of
 from fastlsh.texts import Shingler, Texts, shingle_set_steps
 
 ROOM = 1 << 22
@@ -34,7 +33,7 @@ class ShingleSets:
         The collection and what its sets are made of.
     documents
         int64 (m,): which of its documents, families one after the other. All that follows counts
-        places in this array.
+        rows of this array.
     families
         int64: where each family begins.
     lengths
@@ -47,7 +46,7 @@ class ShingleSets:
     Attributes
     ----------
     words, start, count
-        For the kernels: uint64 sets; int64 (m,) place and size of each, -1: not there.
+        For the kernels: uint64 sets; int64 (m,) position and size of each, -1: not there.
     """
 
     def __init__(
@@ -77,20 +76,20 @@ class ShingleSets:
         self.start.fill(0)
         self.count.fill(-1)
 
-    def fits(self, places: NDArray[np.int64]) -> bool:
+    def fits(self, rows: NDArray[np.int64]) -> bool:
         """Whether the sets of these documents can be held together."""
-        return int(self._most[places].sum()) <= ROOM
+        return int(self._most[rows].sum()) <= ROOM
 
-    def ensure(self, places: NDArray[np.int64]) -> None:
+    def ensure(self, rows: NDArray[np.int64]) -> None:
         """Make the sets of these documents (distinct, ascending) that are not there."""
-        missing = places[self.count[places] < 0]
+        missing = rows[self.count[rows] < 0]
         if not len(missing):
             return
         if self._end > ROOM:
             self.count.fill(-1)
             self._end = 0
             self._numbered = -1
-            missing = places
+            missing = rows
         groups = unique(np.searchsorted(self._groups, missing, "right") - 1)
         small = groups[~self._large[groups]]
 
@@ -103,47 +102,47 @@ class ShingleSets:
 
         run(make_groups, batches(len(small), 1), self._threads)
         for group in groups[self._large[groups]].tolist():
-            first, last = np.searchsorted(places, self._groups[group : group + 2])
-            self._ensure_large(group, places[first:last])
+            first, last = np.searchsorted(rows, self._groups[group : group + 2])
+            self._ensure_large(group, rows[first:last])
 
-    def _ensure_large(self, group: int, places: NDArray[np.int64]) -> None:
+    def _ensure_large(self, group: int, rows: NDArray[np.int64]) -> None:
         """Make sets of a family that is made in parts; its numbers are kept for the next part."""
-        missing = places[self.count[places] < 0]
+        missing = rows[self.count[rows] < 0]
         if group != self._numbered or self._shingles(missing) + len(self._numbers) > ROOM:
             self._numbers.clear()
             self._numbered = group
             self.count[slice(*self._groups[group : group + 2])] = -1
-            missing = places
+            missing = rows
 
         def make(first: int, last: int) -> Iterator[None]:
             return self._make(missing[first:last], self._numbers)
 
         run(make, batches_by_work(self._most[missing], BATCH, 4096), self._threads)
 
-    def _shingles(self, places: NDArray[np.int64]) -> int:
-        return int(self._most[places].sum())
+    def _shingles(self, rows: NDArray[np.int64]) -> int:
+        return int(self._most[rows].sum())
 
-    def _make(self, places: NDArray[np.int64], numbers: _kernels.Numbers) -> Iterator[None]:
+    def _make(self, rows: NDArray[np.int64], numbers: _kernels.Numbers) -> Iterator[None]:
         """Make the sets of a batch of documents, step by step."""
         shingler = self._shingler
-        gathered = shingler.take(self._texts, self._documents[places])
-        start = offsets_of(self._most[places])
+        gathered = shingler.take(self._texts, self._documents[rows])
+        start = offsets_of(self._most[rows])
         lists = np.empty(start[-1], np.uint64)
-        count = np.empty(len(places), np.int64)
+        count = np.empty(len(rows), np.int64)
         yield from shingle_set_steps(
             gathered, gathered.lengths(), shingler.hashing, lists, start, count, thinned=True
         )
         for begin, end in pieces(start, count):
             numbers.replace(lists, begin, end - begin)
             yield
-        sets = np.empty(len(places) + 2 * int(count.sum()), np.uint64)
-        place = np.empty(len(places), np.int64)
-        size = np.empty(len(places), np.int64)
-        packed = _kernels.pack_numbers(lists, start, count, sets, place, size)
+        sets = np.empty(len(rows) + 2 * int(count.sum()), np.uint64)
+        position = np.empty(len(rows), np.int64)
+        size = np.empty(len(rows), np.int64)
+        packed = _kernels.pack_numbers(lists, start, count, sets, position, size)
         with _kernels.Hold(self._appending):
-            place += self._append(sets[:packed])
-            self.start[places] = place
-            self.count[places] = size
+            position += self._append(sets[:packed])
+            self.start[rows] = position
+            self.count[rows] = size
 
     def _append(self, sets: NDArray[np.uint64]) -> int:
         """Append to `words`; return where they begin there."""
@@ -221,7 +220,7 @@ def _groups(
 
 
 def distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places that are in one of both, ascending; they lie close together."""
+    """Return the rows that are in one of both arrays, ascending; they lie close together."""
     low = min(int(a.min()), int(b.min()))
     mark = np.zeros(max(int(a.max()), int(b.max())) - low + 1, np.bool_)
     mark[a - low] = True

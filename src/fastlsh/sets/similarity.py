@@ -82,7 +82,7 @@ def exact_jaccard(
     left
         Anything that `near_duplicates` takes.
     right
-        As many texts, each of which is compared with the one at the same place. Or pairs of
+        As many texts, each of which is compared with the one at the same position. Or pairs of
         documents of `left`: `Pairs`, a tuple of two integer arrays, or an array (m, 2).
     shingler
         How texts are split into sets; by default ``Shingler()``, 9 characters.
@@ -176,15 +176,15 @@ def _are_pairs(right: Any) -> bool:
 def _by_family(
     left: NDArray[np.int64], right: NDArray[np.int64], n: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the documents of the pairs, connected ones together, and the pairs by place there."""
+    """Return the documents of the pairs, family by family, and the pairs by position in them."""
     family = np.arange(n, dtype=np.int32)
     _kernels.unite(family, left.astype(np.int32), right.astype(np.int32))
     _kernels.families(family)
     documents = unique(np.concatenate([left, right]))
     documents = documents[np.argsort(family[documents], kind="stable")]
-    place = np.zeros(n, np.int64)
-    place[documents] = np.arange(len(documents))
-    return documents, place[left], place[right]
+    position = np.zeros(n, np.int64)
+    position[documents] = np.arange(len(documents))
+    return documents, position[left], position[right]
 
 
 def pair_arrays(pairs: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -29,7 +29,7 @@ class SortedSets:
     texts, shingler
         The collection and what its sets are made of.
     documents
-        int64 (m,): which of its documents. All that follows counts places in this array.
+        int64 (m,): which of its documents. All numbers below are rows of this array.
     lengths
         int64 (m,): code points (bytes, tokens) of each.
     threads
@@ -68,9 +68,9 @@ class SortedSets:
         out = np.empty(len(left))
         for chosen in tiled(self._tile[left], self._tile[right]):
             a, b = left[chosen], right[chosen]
-            places = distinct(a, b)
+            rows = distinct(a, b)
             for tile, half in self._halves(sorted({int(t) for t in self._tile[[a[0], b[0]]]})):
-                self._make(places[self._tile[places] == tile], half)
+                self._make(rows[self._tile[rows] == tile], half)
             out[chosen] = found = self._compared(a, b)
             if contained:
                 out[chosen] = share_of_left(found, self._count[a], self._count[b])
@@ -86,9 +86,9 @@ class SortedSets:
                 self._end[half] = half * self._half
             yield tile, self._held.index(tile)
 
-    def _make(self, places: NDArray[np.int64], half: int) -> None:
+    def _make(self, rows: NDArray[np.int64], half: int) -> None:
         """Make the sets of these documents that are not there."""
-        missing = places[self._count[places] < 0]
+        missing = rows[self._count[rows] < 0]
         if not len(missing):
             return
         bounds = np.full(len(missing) + 1, self._end[half])

@@ -175,21 +175,21 @@ class MinHasher:
                 f"of {values.ndim}"
             )
         values = np.require(values, requirements=["C", "A"])
-        places = np.asarray(offsets)
-        if places.dtype.kind not in "iu" or places.ndim != 1 or len(places) < 1:
+        bounds = np.asarray(offsets)
+        if bounds.dtype.kind not in "iu" or bounds.ndim != 1 or len(bounds) < 1:
             raise TypeError(
-                f"offsets must be integers (n + 1,), got {places.dtype} of shape {places.shape}"
+                f"offsets must be integers (n + 1,), got {bounds.dtype} of shape {bounds.shape}"
             )
-        places = np.require(places, np.int64, ["C", "A"])
-        result = self._result(out, len(places) - 1)
+        bounds = np.require(bounds, np.int64, ["C", "A"])
+        result = self._result(out, len(bounds) - 1)
 
         def work(start: int, stop: int) -> Iterator[None]:
-            gathered = Gathered(values, places[start : stop + 1])
+            gathered = Gathered(values, bounds[start : stop + 1])
             return signing_steps(
                 of_hashes(), gathered, gathered.lengths(), self._functions, result[start:stop]
             )
 
-        run(work, batches(len(places) - 1, 1024), self.threads)
+        run(work, batches(len(bounds) - 1, 1024), self.threads)
         return result
 
     # ---- for the floors above

@@ -58,14 +58,14 @@ def first_copies(
     shingler, threads = params.shingler, options.threads
     first = options.numbers(len(signatures))
     one_band = LSHParams(1, min(signatures.shape[1], 32))
-    company = np.zeros(len(first) if order is None else len(order), np.bool_)
+    is_suspect = np.zeros(len(first) if order is None else len(order), np.bool_)
 
     def mark(_: int, links: Links) -> None:
         for side in links:
-            company[side] = True
+            is_suspect[side] = True
 
     link_bands(signatures, one_band, mark, order, threads=threads)
-    suspects = np.flatnonzero(company)
+    suspects = np.flatnonzero(is_suspect)
     if not len(suspects):
         return first
     documents = suspects if order is None else order[suspects]
@@ -75,8 +75,8 @@ def first_copies(
         return hashing_steps(shingler.take_texts(texts, documents[start:stop]), hashes[start:stop])
 
     run(hash_texts, batches(len(documents), batch_size(texts)), threads)
-    places, originals = repeated(hashes)
-    copies, originals = documents[places], documents[originals]
+    rows, originals = repeated(hashes)
+    copies, originals = documents[rows], documents[originals]
     equal = equal_texts(texts, copies, originals, shingler, threads)
     first[copies[equal]] = originals[equal]
     return first

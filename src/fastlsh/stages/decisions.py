@@ -61,10 +61,10 @@ def keep_or_drop(
     documents = families.documents  # families are independent: one after the other will do
     bands = len(families.previous)
     root = options.empty((len(documents), bands), np.int32)
-    by_place = np.empty(len(documents), np.int32)
+    by_row = np.empty(len(documents), np.int32)
     for band, previous in enumerate(families.previous):
-        _kernels.roots(previous, by_place)
-        root[:, band] = by_place
+        _kernels.roots(previous, by_row)
+        root[:, band] = by_row
     sets = part.sets(params, options)
     max_candidates = min(max_candidates, max(len(documents), 1))  # there are no more
     keeper = _kernels.Keeper(
@@ -97,7 +97,7 @@ def _decide_block(
     params: SearchParams,
     options: RunOptions,
 ) -> int:
-    """Decide on up to `BLOCK` documents from place `first` on; return the first not decided on."""
+    """Decide on up to `BLOCK` documents from row `first` on; return the row after the last."""
     last = min(first + BLOCK, len(decisions.documents))
     exact = params.verify == "exact"
     while True:
@@ -136,7 +136,7 @@ def _decide_block(
 
 
 def _distinct(candidates: NDArray[np.int32], first: int, end: int) -> NDArray[np.int64]:
-    """Return the places of a block and of its candidates, which all come before it, ascending."""
+    """Return the rows of a block and of its candidates, which all come before it, ascending."""
     low = int(candidates.min(initial=first))  # families lie together: not far back
     mark = np.zeros(end - low, np.bool_)
     mark[candidates - low] = True

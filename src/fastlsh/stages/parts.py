@@ -25,7 +25,7 @@ class Part:
     families: Families
 
     def sets(self, params: SearchParams, options: RunOptions) -> ShingleSets:
-        """Return the shingle sets of the documents in families, by place; none is made yet."""
+        """Return the shingle sets of the documents in families, by row; no set is made yet."""
         documents = self.families.documents
         lengths = self.signed.lengths[documents]
         return ShingleSets(

@@ -126,11 +126,11 @@ def decide_pieces(
     order = np.arange(len(originals))
     fixed = originals < n_against
     found, alike, limited = decide(chosen, signed, order, fixed, max_candidates, params, options)
-    place = np.searchsorted(originals, kept)
-    similarity = alike[place]
-    itself = found[place] == place
+    row = np.searchsorted(originals, kept)
+    similarity = alike[row]
+    itself = found[row] == row
     similarity[~original & itself] = np.nan if params.verify == "none" else 1.0
-    return DecidedPieces(originals[found[place]], similarity, originals[limited])
+    return DecidedPieces(originals[found[row]], similarity, originals[limited])
 
 
 def first_equal(texts: Texts, shingler: Shingler, options: RunOptions) -> NDArray[np.int64]:
@@ -140,13 +140,13 @@ def first_equal(texts: Texts, shingler: Shingler, options: RunOptions) -> NDArra
     """
     n = len(texts)
     first = options.numbers(n)
-    seen, places = np.empty(0, np.uint64), np.empty(0, np.int64)
+    seen, numbers_seen = np.empty(0, np.uint64), np.empty(0, np.int64)
     advance = options.progress.stage("identical", n)
     for start, stop in batches(n, CHUNK):
         hashes, lengths = _hashes(texts, shingler, options, start, stop)
         filled = np.flatnonzero(lengths)
         values = np.concatenate([seen, hashes[filled]])
-        numbers = np.concatenate([places, filled + start])
+        numbers = np.concatenate([numbers_seen, filled + start])
         later, earlier = repeated(values)
         copies, originals = numbers[later], numbers[earlier]
         equal = equal_texts(texts, copies, originals, shingler, options.threads)
@@ -154,7 +154,7 @@ def first_equal(texts: Texts, shingler: Shingler, options: RunOptions) -> NDArra
         if stop < n:
             new = np.ones(len(values), np.bool_)
             new[later] = False
-            seen, places = values[new], numbers[new]
+            seen, numbers_seen = values[new], numbers[new]
         advance(stop - start)
     return first
 

@@ -109,7 +109,7 @@ class UnionFind:
         self.unite(*other.families())
 
     def families(self) -> FamilyTable:
-        """Return each document that has company, and the smallest number of its family.
+        """Return each document that is in a family, and the smallest number of its family.
 
         Returns
         -------
@@ -120,9 +120,9 @@ class UnionFind:
             self._unite_pending()
             return FamilyTable(self._table.number.copy(), self._table.family.copy())
         _kernels.families(self._dense)
-        company = self._dense != np.arange(len(self._dense), dtype=np.int32)
-        company[self._dense[company]] = True
-        number = np.flatnonzero(company)
+        in_family = self._dense != np.arange(len(self._dense), dtype=np.int32)
+        in_family[self._dense[in_family]] = True
+        number = np.flatnonzero(in_family)
         return FamilyTable(number, self._dense[number].astype(np.int64))
 
     def roots(self) -> NDArray[np.int32]:
@@ -141,7 +141,7 @@ class UnionFind:
         return self._dense.copy()
 
     def _unite_pending(self) -> None:
-        """Make places of the numbers, and let the kernel unite those."""
+        """Turn the numbers into rows of the table, and let the kernel unite the rows."""
         if not self._waiting:
             return
         number, family = self._table
@@ -161,7 +161,7 @@ class UnionFind:
             np.searchsorted(members, right).astype(np.int32),
         )
         _kernels.families(root)
-        self._table = FamilyTable(members, members[root])  # places ascend as their numbers do
+        self._table = FamilyTable(members, members[root])  # rows ascend as their numbers do
         self._pending.clear()
         self._waiting = 0
 

@@ -23,37 +23,37 @@ class Pieces:
     ----------
     texts
         The texts.
-    places
+    bounds
         int64 (m, 3), ascending: of each piece its text, and the code points where it begins and
         ends.
     """
 
-    def __init__(self, texts: Spans, places: NDArray[np.int64]) -> None:
+    def __init__(self, texts: Spans, bounds: NDArray[np.int64]) -> None:
         self.texts = texts
-        self.places = places
+        self.bounds = bounds
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.bounds)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """The code points of each piece, int64 (m,)."""
-        return self.places[:, 2] - self.places[:, 1]
+        return self.bounds[:, 2] - self.bounds[:, 1]
 
     def chosen(self, pieces: NDArray[Any]) -> "Pieces":
         """Return some of them, by numbers that ascend or by flags."""
-        return Pieces(self.texts, self.places[pieces])
+        return Pieces(self.texts, self.bounds[pieces])
 
     def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
         """Gather the pieces start ... stop - 1."""
-        return self._windows(self.places[start:stop], as_bytes)
+        return self._windows(self.bounds[start:stop], as_bytes)
 
     def take(self, pieces: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given pieces."""
-        return self._windows(self.places[pieces], as_bytes)
+        return self._windows(self.bounds[pieces], as_bytes)
 
-    def _windows(self, places: NDArray[np.int64], as_bytes: bool) -> Spans:
-        windows = windows_of(self.texts, places)
+    def _windows(self, bounds: NDArray[np.int64], as_bytes: bool) -> Spans:
+        windows = windows_of(self.texts, bounds)
         # Of bytes a piece has others than its text has code points.
         return spans_of_list(windows.strings(), 0, True) if as_bytes else windows
 
@@ -116,6 +116,6 @@ def texts_without(texts: Spans, removed: NDArray[np.int64], by: str) -> dict[int
     edges = np.append(starts, len(removed))
     rest: list[str] = []
     for first, last in batches_by_work(lengths[numbers], CHARACTERS, MOST):
-        places = removed[edges[first] : edges[last]]
-        rest += remainders(texts, places, by == "paragraph")
+        bounds = removed[edges[first] : edges[last]]
+        rest += remainders(texts, bounds, by == "paragraph")
     return dict(zip(numbers.tolist(), rest, strict=True))

@@ -60,9 +60,9 @@ def shingle_set_steps(
         # What is read twice is to be little.
         for a, b in batches(max(length - overlap, 1), max(STEP, 64 * overlap)):
             some = gathered.window(first, a, min(b + overlap, length))
-            place = np.array([end, end + b - a])
+            bounds = np.array([end, end + b - a])
             _kernels.shingle_sets(
-                some.units, some.offsets, unit, size, out, place, counts, thinned=thinned,
+                some.units, some.offsets, unit, size, out, bounds, counts, thinned=thinned,
                 prepared=prepared,
             )  # fmt: skip
             parts.append(out[end : end + int(counts[0])])

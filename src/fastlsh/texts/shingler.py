@@ -25,15 +25,15 @@ from fastlsh.texts.steps import (
     FLAGS,
     check_steps,
     normaliser_of,
-    places_of_words,
     unit_of_words,
+    word_bounds,
 )
 from fastlsh.texts.word_lists import (
     LISTS,
+    bounds_that_stay,
     check_one_word_list,
     check_word_list,
     normalised_words,
-    places_that_stay,
     plan_of_word_list,
 )
 
@@ -228,18 +228,18 @@ class Shingler:
             return string.split()
         if self.tokenizer is not None:
             return [t.decode() if isinstance(t, bytes) else t for t in self.tokenizer(string)]
-        return [string[begin:end] for begin, end in self.places_of_words(text).tolist()]
+        return [string[begin:end] for begin, end in self.word_bounds(text).tolist()]
 
-    def places_of_words(self, text: Spans) -> NDArray[np.int64]:
+    def word_bounds(self, text: Spans) -> NDArray[np.int64]:
         """Return where each word of the only text begins and ends, int64 (n, 2).
 
-        Words that are left out have no place.
+        Words that are left out have no bounds.
         """
-        places = places_of_words(self, text)
+        bounds = word_bounds(self, text)
         if not self._has_word_list:
-            return places
+            return bounds
         keeps = self.vocabulary is not None
-        return places_that_stay(places, text.strings()[0], self._listed_words, keeps)
+        return bounds_that_stay(bounds, text.strings()[0], self._listed_words, keeps)
 
     def traced(self, text: Spans) -> tuple[Spans, NDArray[np.int64]]:
         """Return the only text after the steps, and of each code point where it comes from.
@@ -256,7 +256,7 @@ class Shingler:
     @cached_property
     def _listed_words(self) -> frozenset[str]:
         """The words of the list, normalised."""
-        return normalised_words(self, self._normalised, lambda text: places_of_words(self, text))
+        return normalised_words(self, self._normalised, lambda text: word_bounds(self, text))
 
     @cached_property
     def _plan(self) -> ShinglePlan:

@@ -97,9 +97,9 @@ def _normaliser(
     return Normaliser(form, lowercase, numbers, punctuation, chosen, accents, blanks)
 
 
-def places_of_words(shingler: Any, text: Spans) -> NDArray[np.int64]:
+def word_bounds(shingler: Any, text: Spans) -> NDArray[np.int64]:
     """Return where each word of the only text begins and ends, int64 (n, 2)."""
     length = np.empty(1, np.int64)
     text.lengths(length)
-    places = np.empty((int(length[0]) + 1, 2), np.int64)
-    return places[: word_places(text, unit_of_words(shingler), places)]
+    bounds = np.empty((int(length[0]) + 1, 2), np.int64)
+    return bounds[: word_places(text, unit_of_words(shingler), bounds)]

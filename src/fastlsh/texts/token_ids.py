@@ -44,14 +44,14 @@ class TokenIds:
             ids = np.empty(0, np.int64)
         if ids.ndim != 1 or ids.dtype.kind not in "iu":
             raise TypeError(f"values are {ids.dtype} of {ids.ndim} dimensions, {EXPECTED}")
-        places = np.asarray(offsets)
-        if places.ndim != 1 or len(places) < 1 or places.dtype.kind not in "iu":
+        bounds = np.asarray(offsets)
+        if bounds.ndim != 1 or len(bounds) < 1 or bounds.dtype.kind not in "iu":
             raise TypeError(
-                f"offsets must be integers (n + 1,), got {places.dtype} of shape {places.shape}"
+                f"offsets must be integers (n + 1,), got {bounds.dtype} of shape {bounds.shape}"
             )
         self._signed = ids.dtype.kind == "i"
         self._ids = np.require(ids, ids.dtype.newbyteorder("="), ["C", "A"])
-        self._offsets = np.require(places, np.int64, ["C", "A"])
+        self._offsets = np.require(bounds, np.int64, ["C", "A"])
         inside = self._offsets[0] >= 0 and self._offsets[-1] <= len(ids)
         if not inside or (np.diff(self._offsets) < 0).any():
             raise ValueError(f"offsets must ascend from 0 to at most {len(ids)}, the number of ids")

@@ -47,15 +47,15 @@ def normalised_words(shingler: Any, normalise: Any, cut: Any) -> frozenset[str]:
     shingler
         It has a list.
     normalise, cut
-        From `Spans` to normalised `Spans`; from one of these texts to the places of its words.
+        From `Spans` to normalised `Spans`; from one of these texts to the bounds of its words.
     """
     name = "stop_words" if shingler.stop_words is not None else "vocabulary"
     given = getattr(shingler, name)
     spans: Spans = normalise(spans_of_list(list(given)))
     words: set[str] = set()
     for i, (word, text) in enumerate(zip(given, spans.strings(), strict=True)):
-        places = cut(spans.part(i, i + 1)).tolist()
-        pieces = [text[begin:end] for begin, end in places]
+        bounds = cut(spans.part(i, i + 1)).tolist()
+        pieces = [text[begin:end] for begin, end in bounds]
         if len([piece for piece in pieces if piece]) != 1:
             raise ValueError(
                 f"{name} has {word!r}, which is not one word but {len(pieces)} after normalisation"
@@ -77,9 +77,9 @@ def plan_of_word_list(shingler: Any, words: Iterable[str], unit: int) -> Shingle
     return ShinglePlan(unit, shingler.size, None, hashes, keeps)
 
 
-def places_that_stay(
-    places: NDArray[np.int64], text: str, words: frozenset[str], keeps: bool
+def bounds_that_stay(
+    bounds: NDArray[np.int64], text: str, words: frozenset[str], keeps: bool
 ) -> NDArray[np.int64]:
-    """Return the places of the words that are not left out."""
-    stay = [(text[begin:end] in words) == keeps for begin, end in places.tolist()]
-    return places[np.array(stay, np.bool_)]
+    """Return the bounds of the words that are not left out."""
+    stay = [(text[begin:end] in words) == keeps for begin, end in bounds.tolist()]
+    return bounds[np.array(stay, np.bool_)]

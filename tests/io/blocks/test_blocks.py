@@ -111,14 +111,14 @@ def test_the_size_of_blocks_changes_nothing(here, name):
     some = np.random.default_rng(1).random(60) < 0.4
     for size in SIZES:
         blocks = list(read_blocks(source, size))
-        places = [block.place for block in blocks]
+        places = [block.extent for block in blocks]
         assert [place.index for place in places] == list(range(len(blocks)))
         assert all_documents(blocks) == documents
         counts = [len(block.documents()) for block in blocks]
         flags = np.split(some, np.cumsum(counts)[:-1])
         pieces, chosen = [], []
         for block, kept in zip(reread_blocks(source, places, (), known), flags, strict=True):
-            assert block.place == places[len(pieces)]
+            assert block.extent == places[len(pieces)]
             pieces.append(block.rows(kept))
             chosen.append(block.documents(kept))
         first = [block.rows(kept) for block, kept in zip(blocks, flags, strict=True)]
@@ -137,14 +137,15 @@ def test_the_size_of_blocks_changes_nothing(here, name):
 def test_going_on_behind_a_block_and_single_blocks(here, name):
     source = made(name)
     for size in (100, 1000):
-        places = [block.place for block in read_blocks(source, size)]
+        places = [block.extent for block in read_blocks(source, size)]
         for index in (0, len(places) // 2, len(places) - 1):
             behind = read_blocks(source, size, after=places[index])
-            assert [block.place for block in behind] == places[index + 1 :]
+            assert [block.extent for block in behind] == places[index + 1 :]
         few = places[1::3]
-        assert [block.place for block in reread_blocks(source, few, whole=False)] == few
+        assert [block.extent for block in reread_blocks(source, few, all_columns=False)] == few
         texts = [
-            listed(block.documents().texts) for block in reread_blocks(source, few, whole=False)
+            listed(block.documents().texts)
+            for block in reread_blocks(source, few, all_columns=False)
         ]
         wanted = [b.documents() for b in read_blocks(source, size) if b.place in few]
         assert texts == [listed(each.texts) for each in wanted]
@@ -160,7 +161,7 @@ def test_going_on_with_another_size(here, name, before, after):
     for count in sorted({1, len(done) // 3, len(done) // 2, len(done) - 1} - {0}):
         blocks = done[:count] + list(read_blocks(source, after, after=done[count - 1].place))
         assert all_documents(blocks) == documents
-        places = [block.place for block in blocks]
+        places = [block.extent for block in blocks]
         assert [place.index for place in places] == list(range(len(places)))
         assert all_documents(reread_blocks(source, places)) == documents
 
@@ -204,7 +205,7 @@ def change(name, how):
 def test_a_changed_file_is_refused(here, name, how):
     source = made(name)
     known = identity(source)
-    places = [block.place for block in read_blocks(source, 500)]
+    places = [block.extent for block in read_blocks(source, 500)]
     put("old", b"")  # so that no inode is used again
     os.link(name, "same")
     change(name, how)
@@ -215,7 +216,7 @@ def test_a_changed_file_is_refused(here, name, how):
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.arrow", "stream.arrow", "a.jsonl.gz"])
 def test_other_bytes_are_noticed_whatever_the_clock_says(here, name):
     source = made(name)
-    places = [block.place for block in read_blocks(source, 500)]
+    places = [block.extent for block in read_blocks(source, 500)]
     change(name, "other bytes")
     with pytest.raises(InputError, match=r"changed|CRC|incorrect|Error|invalid"):
         list(reread_blocks(source, places))
@@ -252,14 +253,14 @@ def test_a_file_without_rows_is_one_block(here):
     put("a.jsonl", b"")
     (block,) = read_blocks(expand("a.jsonl")[0], 1000)
     assert listed(block.documents().texts) == []
-    assert [each.place for each in reread_blocks(expand("a.jsonl")[0], [block.place])] == [
-        block.place
+    assert [each.place for each in reread_blocks(expand("a.jsonl")[0], [block.extent])] == [
+        block.extent
     ]
 
 
 def test_places_ascend(here):
     source = made("a.jsonl")
-    places = [block.place for block in read_blocks(source, 500)]
+    places = [block.extent for block in read_blocks(source, 500)]
     with pytest.raises(ValueError, match="ascending"):
         list(reread_blocks(source, places[::-1]))
 

@@ -64,14 +64,14 @@ class BloomTable:
 
     def insert(self, hashvalues: ArrayLike) -> None:
         """Insert a band; RuntimeError if it has another number of minima."""
-        for bit in self._places(hashvalues):
+        for bit in self._positions(hashvalues):
             self._bits[self._start + (bit >> 3)] |= 1 << (bit & 7)
 
     def query(self, hashvalues: ArrayLike) -> bool:
         """Return whether a band was inserted; RuntimeError if it has another number of minima."""
         return all(
             self._bits[self._start + (bit >> 3)] >> (bit & 7) & 1
-            for bit in self._places(hashvalues)
+            for bit in self._positions(hashvalues)
         )
 
     def sync(self) -> None:
@@ -85,7 +85,7 @@ class BloomTable:
                 stacklevel=2,
             )
 
-    def _places(self, hashvalues: ArrayLike) -> list[int]:
+    def _positions(self, hashvalues: ArrayLike) -> list[int]:
         # The width of the minima does not matter, as in datasketch.
         values = np.asarray(hashvalues).astype("<u8")
         if len(values) != self.r:

@@ -33,7 +33,7 @@ class DuplicatePairs(Set[Pair]):
     groups, edges
         As above; the lesser number first.
     order
-        The place of each id.
+        The position of each id.
     within
         Whether the members of one group are duplicates of each other.
     """
@@ -125,7 +125,7 @@ def duplicate_pairs(
         edges.extend(_similar(rows, num_bands, min_jaccard))
         for g in np.flatnonzero(is_empty(rows)):
             groups[g] = []
-    order = {doc_id: place for place, doc_id in enumerate(fingerprints)}
+    order = {doc_id: position for position, doc_id in enumerate(fingerprints)}
     return DuplicatePairs(groups, edges, order, min_jaccard is None or min_jaccard < 1.0)
 
 

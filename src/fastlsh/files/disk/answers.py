@@ -28,7 +28,7 @@ def answer_of_all_parts(job: Job, linked: Linked, kind: Any = Proof) -> NDArray[
     """Return the rows of all parts, `Proof` or another kind, sorted by (left, right), mapped."""
     if not job.work.has(ANSWER):
         rows = answer_rows(job, linked)
-        with job.work.whole(ANSWER) as temporary:
+        with job.work.replacing(ANSWER) as temporary:
             if not rows:  # which cannot be mapped
                 save_array(temporary, np.empty(0, kind))
             else:
@@ -71,12 +71,12 @@ def clusters_of(proofs: NDArray[Any], n_against: int) -> Clusters:
     new = np.diff(kept, prepend=-1) != 0
     cluster = np.cumsum(new)
     # Each kept document stands before those removed for it, which are in order.
-    place = np.arange(len(kept)) + cluster
-    heads = place[new] - 1
+    position = np.arange(len(kept)) + cluster
+    heads = position[new] - 1
     number = np.empty(len(kept) + len(heads), np.int64)
     number[heads] = kept[new]
     del kept
-    number[place] = proofs["left"][inside][order]
+    number[position] = proofs["left"][inside][order]
     of = np.empty(len(number), np.int64)
-    of[heads], of[place] = np.arange(len(heads)), cluster - 1
+    of[heads], of[position] = np.arange(len(heads)), cluster - 1
     return Clusters(number, of)

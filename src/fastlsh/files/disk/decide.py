@@ -35,7 +35,7 @@ WINDOW = 1 << 18
 """Rows of the answer that are brought in order at a time."""
 
 
-class Part(NamedTuple):
+class GatheredPart(NamedTuple):
     """A part as it was gathered."""
 
     rows: NDArray[Any]
@@ -58,13 +58,13 @@ def decide_parts(
         `max_candidates`.
     """
 
-    def decide(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def decide(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if job.cutting is not None and is_exact_match(job.params):
             return _equal_ones(job, part, summary.n_against), np.empty(0, np.int64)
         order: dict[str, Any] = {"keep": keep}
         if keep is None:
             bits = np.ascontiguousarray(part.rows["priority"])
-            order = {"priority": bits if summary.whole else bits.view(np.float64)}
+            order = {"priority": bits if summary.integral else bits.view(np.float64)}
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
             part.texts, numbers, job.params, against=numbers < summary.n_against, **order,
@@ -79,7 +79,7 @@ def decide_parts(
     _each_part(job, linked, gathered, decide, "decisions")
 
 
-def _equal_ones(job: Job, part: Part, n_against: int) -> NDArray[Any]:
+def _equal_ones(job: Job, part: GatheredPart, n_against: int) -> NDArray[Any]:
     """Return the pieces that equal an earlier one, without those of `against`."""
     empty = np.empty if part.scratch is None else mapped_in(part.scratch)
     options = replace(RunOptions.of(job.options.threads), empty=empty)
@@ -101,7 +101,7 @@ def find_pairs(
     """
     found = sum(len(job.work.load(name)) for name in _answers(job, linked))
 
-    def find(part: Part) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def find(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         nonlocal found
         numbers = np.ascontiguousarray(part.rows["number"])
         pairs = find_pairs_of_part(
@@ -162,10 +162,10 @@ def _each_part(
     job: Job,
     linked: Linked,
     gathered: Gathered,
-    work: Callable[[Part], tuple[NDArray[Any], NDArray[np.int64]]],
+    work: Callable[[GatheredPart], tuple[NDArray[Any], NDArray[np.int64]]],
     stage: str,
 ) -> None:
-    advance = job.options.progress.stage(stage, linked.company)
+    advance = job.options.progress.stage(stage, linked.n_linked)
     for number in range(linked.parts):
         name = part_name(number)
         rows, data = part_texts(job, number)
@@ -180,7 +180,7 @@ def _each_part(
                     f" longer{_needed(job, len(rows))}. Longer shingles (size=), a higher"
                     " threshold= or a larger num_perm= would divide it"
                 )
-            answer, limited = work(Part(rows, texts, job.work.path if large else None))
+            answer, limited = work(GatheredPart(rows, texts, job.work.path if large else None))
             job.work.save(f"limited-{name}.npy", limited)
             job.work.save(f"answer-{name}.npy", answer)
         advance(len(rows))

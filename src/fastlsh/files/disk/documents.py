@@ -187,15 +187,15 @@ def _finished(job: Job) -> str:
 
 
 def _check_room(job: Job, summary: Summary, linked: Linked) -> None:
-    """Raise InputError if the texts of the documents in company will not fit onto the disk."""
+    """Raise InputError if the texts of the documents in families will not fit onto the disk."""
     if not summary.documents:
         return
-    needed = summary.text * linked.company // summary.documents - bytes_gathered(job)
+    needed = summary.text * linked.n_linked // summary.documents - bytes_gathered(job)
     free = shutil.disk_usage(job.work.path).free
     if needed > free:
         raise InputError(
             job.work.path,
-            f"{linked.company:,} of {summary.documents:,} documents share a bucket, and their texts"
-            f" take about {amount(needed)}, but only {amount(free)} are free: free some space and"
-            " run the same command again",
+            f"{linked.n_linked:,} of {summary.documents:,} documents share a bucket, and their"
+            f" texts take about {amount(needed)}, but only {amount(free)} are free: free some space"
+            " and run the same command again",
         )

@@ -46,7 +46,7 @@ class _Pieces(NamedTuple):
 
 
 def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
-    """Read the documents in company again, and write them to the parts that hold their families."""
+    """Read the documents in families again, and write them to the parts of their families."""
     if not job.work.has(DONE):
         job.work.make_folder(FOLDER)
         files = _Files(job)
@@ -56,13 +56,13 @@ def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
         blocks = _blocks(job, parts, done)
         found = ordered_map(
             blocks, lambda item: _pieces(job, summary, parts, *item), job.options.threads,
-            alone=lambda item: job.is_large(item[2].source, item[2].place),
+            alone=lambda item: job.is_large(item[2].source, item[2].extent),
         )  # fmt: skip
         for item, record, pieces in found:
             files.add(item, pieces)
-            tell(job.sources[record.source], record.place)
+            tell(job.sources[record.source], record.extent)
         names = ["ids.numbers", "ids.sizes", "ids.json"]
-        files.finish([*names, "ids.places"] if job.cutting is not None else names)
+        files.finish([*names, "ids.bounds"] if job.cutting is not None else names)
         tell.end()
         job.work.write(DONE, Gathered(files.strict)._asdict())
     job.work.drop(STATE)
@@ -81,11 +81,11 @@ def bytes_gathered(job: Job) -> int:
 
 
 def reread_signed_blocks(
-    job: Job, records: list[tuple[int, BlockRecord]], *, whole: bool = False
+    job: Job, records: list[tuple[int, BlockRecord]], *, all_columns: bool = False
 ) -> Iterator[Any]:
     """Yield (number of the first document, record, block) of what has been signed, in order.
 
-    `whole`: the rows will be asked for, and not only the documents, so that all columns are read.
+    `all_columns`: the rows are wanted, and not only the documents.
     """
     start = 0
     while start < len(records):
@@ -96,9 +96,9 @@ def reread_signed_blocks(
         of_file = records[start:stop]
         blocks = reread_blocks(
             job.sources[source],
-            [record.place for _, record in of_file],
+            [record.extent for _, record in of_file],
             {row for _, record in of_file for row in record.bad},
-            whole=whole,
+            all_columns=all_columns,
         )
         for (first, record), block in zip(of_file, blocks, strict=True):
             yield first, record, block
@@ -140,7 +140,7 @@ def _pieces(
     part = parts[first : first + record.documents]
     wanted = part >= 0
     part = part[wanted]
-    documents, places = wanted_of(block, job.cutting, wanted)
+    documents, bounds = wanted_of(block, job.cutting, wanted)
     if len(documents.rows) != len(part):
         raise job.sources[record.source].error("changed during the run")
     numbers = first + np.flatnonzero(wanted)
@@ -153,12 +153,12 @@ def _pieces(
     rows["size"] = [len(text) for text in texts]
     if documents.priority is not None:
         # Integers of this block may have fractions beside them elsewhere.
-        of_all = np.int64 if summary.whole else np.float64
+        of_all = np.int64 if summary.integral else np.float64
         rows["priority"] = documents.priority[order].astype(of_all, copy=False).view(np.int64)
     added = {"ids.numbers": numbers.tobytes(), "ids.sizes": sizes.tobytes()}
     added["ids.json"] = b"".join(ids)
-    if places is not None:
-        added["ids.places"] = places.tobytes()
+    if bounds is not None:
+        added["ids.bounds"] = bounds.tobytes()
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
     for start, stop in pairwise(edges):
         name = part_name(int(part[order[start]]))
@@ -265,7 +265,7 @@ def _write_all(file: RawIOBase, data: bytes) -> None:
 
 
 def stored_ids(job: Job, summary: Summary) -> StoredIds:
-    """Return the ids of the documents in company."""
+    """Return the ids of the documents in families."""
     numbers, sizes = (
         job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "sizes")
     )

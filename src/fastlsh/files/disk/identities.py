@@ -125,7 +125,7 @@ def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
 
 
 class StoredIds:
-    """The ids of the documents in company.
+    """The ids of the documents in families.
 
     Parameters
     ----------
@@ -152,11 +152,11 @@ class StoredIds:
         self.integers = integers
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
-        """Return the ids of some documents, which must be in company."""
+        """Return the ids of some documents, which must be in families."""
         wanted, where = np.unique(numbers, return_inverse=True)
-        places = np.searchsorted(self._numbers, wanted)
-        stops = self._ends[places].tolist()
-        starts = np.where(places > 0, self._ends[places - 1], 0).tolist()
+        rows = np.searchsorted(self._numbers, wanted)
+        stops = self._ends[rows].tolist()
+        starts = np.where(rows > 0, self._ends[rows - 1], 0).tolist()
         data = self._data
         pieces = [data[a:b].tobytes() for a, b in zip(starts, stops, strict=True)]
         values = json.loads(b"[" + b",".join(pieces) + b"]")

@@ -59,7 +59,7 @@ def largest_page(
     shown = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
     return largest_clusters_page(
         result,
-        texts_in_company(job, numbers),
+        family_texts(job, numbers),
         counts,
         ids=ids.take(numbers),
         title=f"Deduplication of {documents:,} documents",
@@ -86,7 +86,7 @@ def _largest(
     return numbers[order], kept[order], similarity[order]
 
 
-def texts_in_company(job: Job, numbers: NDArray[np.int64]) -> list[str]:
+def family_texts(job: Job, numbers: NDArray[np.int64]) -> list[str]:
     """Return some of the texts that were gathered."""
     parts = job.work.load(PARTS)[numbers]
     texts = [""] * len(numbers)

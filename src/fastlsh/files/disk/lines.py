@@ -57,7 +57,7 @@ def run_on_disk(
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids, counts = stored_ids(job, summary), piece_counts(job)
-            begin, end = _places(job, proofs["left"])
+            begin, end = _bounds(job, proofs["left"])
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked)
             with writing_outputs(job, targets, kept, summary.n_against, drop_empty) as together:
@@ -80,12 +80,12 @@ def run_on_disk(
         )  # fmt: skip
 
 
-def _places(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where some of the pieces in company begin, and where they end."""
-    numbers, places = (
-        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "places")
+def _bounds(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where some of the pieces in families begin, and where they end."""
+    numbers, bounds = (
+        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "bounds")
     )
-    found = places.reshape(-1, 2)[np.searchsorted(numbers, pieces)]
+    found = bounds.reshape(-1, 2)[np.searchsorted(numbers, pieces)]
     return found[:, 0], found[:, 1]
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import drop_keys, keys_of
-from fastlsh.files.disk.sorted_keys import Run, ranges, rows_of_range
+from fastlsh.files.disk.sorted_keys import SortedRun, ranges, rows_of_range
 from fastlsh.files.run.job import Job
 from fastlsh.parallel import batches, ordered_map
 from fastlsh.stages import NumberLinks, UnionFind, link_sorted
@@ -28,7 +28,7 @@ BATCH = 1 << 18
 class Linked(NamedTuple):
     """What families there are."""
 
-    company: int
+    n_linked: int
     """Documents that share a bucket with another one."""
     families: int
     largest: int
@@ -76,7 +76,9 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
     return union.roots()
 
 
-def _links(runs: list[Run], band: int, index: int, count: int, bits: int) -> Iterator[NumberLinks]:
+def _links(
+    runs: list[SortedRun], band: int, index: int, count: int, bits: int
+) -> Iterator[NumberLinks]:
     keys, numbers = rows_of_range(runs, band, index, count, bits)
     state = None
     for start, stop in batches(len(keys), BATCH):
@@ -96,7 +98,7 @@ def _divided(roots: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], Li
         np.add.at(sizes, roots[start:stop], 1)
     heads = np.flatnonzero(sizes > 1)
     members = sizes[heads].astype(np.int64)
-    company, families, largest = int(members.sum()), len(heads), int(members.max(initial=0))
+    n_linked, families, largest = int(members.sum()), len(heads), int(members.max(initial=0))
     part = (np.cumsum(members) - members) // most
     del members
     part = np.cumsum(np.diff(part, prepend=part[:1]) > 0, dtype=np.int32)
@@ -105,4 +107,4 @@ def _divided(roots: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], Li
     of_head[heads] = part
     for start, stop in batches(n, BATCH):
         roots[start:stop] = of_head[roots[start:stop]]
-    return roots, Linked(company, families, largest, int(part.max(initial=-1)) + 1)
+    return roots, Linked(n_linked, families, largest, int(part.max(initial=-1)) + 1)

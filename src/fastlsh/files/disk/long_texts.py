@@ -10,7 +10,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.budget import PER_COMPARED, least_memory
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.run.job import Job
-from fastlsh.io import Documents, Source
+from fastlsh.io import BlockDocuments, Source
 from fastlsh.parallel import amount
 
 
@@ -50,9 +50,9 @@ def _of_document(job: Job, number: int) -> InputError:
     records = records_of(job)
     at = bisect_right([first for first, _ in records], number) - 1
     ((first, record, block),) = reread_signed_blocks(job, records[at : at + 1])
-    documents: Documents = block.documents()
-    place = number - first
+    documents: BlockDocuments = block.documents()
+    row = number - first
     if job.cutting is not None:
-        place = int(job.cutting.pieces(documents).places[place, 0])
+        row = int(job.cutting.pieces(documents).bounds[row, 0])
     source: Source = job.sources[record.source]
-    return source.error("", int(documents.rows[place]))
+    return source.error("", int(documents.rows[row]))

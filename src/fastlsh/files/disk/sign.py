@@ -57,7 +57,7 @@ class Summary(NamedTuple):
     repeated: int
     """Documents with the id of an earlier one."""
     runs: int
-    whole: bool
+    integral: bool
     """Whether all priorities are integers."""
     integers: bool
     """Whether all ids are integers of 64 bits."""
@@ -87,12 +87,12 @@ def sign_inputs(job: Job) -> Summary:
             blocks = _warned(job, blocks)
         found = ordered_map(
             blocks, lambda item: _sign(job, *item), job.options.threads,
-            alone=lambda item: job.is_large(item[0], item[1].place),
+            alone=lambda item: job.is_large(item[0], item[1].extent),
         )  # fmt: skip
         try:
             for signed in found:
                 writer.add(signed)
-                tell(job.sources[signed.record.source], signed.record.place)
+                tell(job.sources[signed.record.source], signed.record.extent)
         except InputError as error:
             writer.close(remember_broken(job, error))
             raise
@@ -120,9 +120,9 @@ def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
             return
         if number >= job.surely_read:
             _check_batches(job, [job.sources[number]])
-        place = after.place if after is not None and number == after.source else None
+        extent = after.extent if after is not None and number == after.source else None
         found = None
-        blocks = _cut(job, number, place)
+        blocks = _cut(job, number, extent)
         for block in blocks if number < job.first_input else limit.first(blocks):
             found = block.head.layout
             yield number, block
@@ -193,12 +193,12 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
     else:
         pieces = job.cutting.pieces(documents)
         keys = job.cutting.keys(pieces, job.params)
-        counts = np.bincount(pieces.places[:, 0], minlength=len(documents)).astype(np.int32)
+        counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((counts == 0).sum())
     keep_first_bits(keys)
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
-    record = BlockRecord(source, block.place, keys.shape[1], bad, size)
+    record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
     priority = documents.priority
     return SignedBlock(
         record,
@@ -214,11 +214,11 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
 
 def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
     """Return the band keys of texts, uint64 (bands, n); each value of a dictionary is read once."""
-    distinct, places = without_repetition(texts)
+    distinct, inverse = without_repetition(texts)
     keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
-    if places is None:
+    if inverse is None:
         return keys
-    return np.pad(keys, ((0, 0), (0, 1)))[:, places]  # the last one is that of null
+    return np.pad(keys, ((0, 0), (0, 1)))[:, inverse]  # the last one is that of null
 
 
 def _text_bytes(texts: Any) -> int:
@@ -255,7 +255,7 @@ def _summary(job: Job) -> Summary:
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
         runs=len(runs),
-        whole=all(run["whole"] for run in runs),
+        integral=all(run["integral"] for run in runs),
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
         files=stop - job.first_input,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.errors import InputError
-from fastlsh.files.disk.sorted_keys import Run
+from fastlsh.files.disk.sorted_keys import SortedRun
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import new_array, save_array
 from fastlsh.io import BlockExtent
@@ -22,7 +22,7 @@ class BlockRecord(NamedTuple):
     """The record of a block that has been signed."""
 
     source: int
-    place: BlockExtent
+    extent: BlockExtent
     documents: int
     """Or pieces of these, where they are cut."""
     bad: tuple[int, ...]
@@ -48,7 +48,7 @@ class SignedBlock(NamedTuple):
     identities: NDArray[np.uint64]
     empty: int
     errors: list[InputError]
-    whole: bool
+    integral: bool
     integers: bool
     pieces: NDArray[np.int32] | None = None
     """How many pieces each document has, if they are cut."""
@@ -88,15 +88,15 @@ class RunWriter:
         if not self._parts:
             return
         job, parts = self._job, self._parts
-        with job.work.whole(run_name(self._number)) as folder:
+        with job.work.replacing(run_name(self._number)) as folder:
             folder.mkdir()
             shape = job.params.lsh.bands, self._documents
             keys = new_array(folder / "keys.npy", np.uint64, shape)
-            places = np.arange(self._documents, dtype=np.uint64)
+            rows = np.arange(self._documents, dtype=np.uint64)
 
             def sort(band: int) -> None:
                 row = np.concatenate([part.keys[band] for part in parts])
-                row |= places  # those of empty documents stay below all keys
+                row |= rows  # those of empty documents stay below all keys
                 row.sort()
                 keys[band] = row
 
@@ -114,7 +114,7 @@ class RunWriter:
                 "blocks": [part.record for part in parts],
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
-                "whole": all(part.whole for part in parts),
+                "integral": all(part.integral for part in parts),
                 "integers": all(part.integers for part in parts),
             }
             (folder / "blocks.json").write_text(json.dumps(content), encoding="utf-8")
@@ -124,11 +124,11 @@ class RunWriter:
 
 
 def _size(record: BlockRecord) -> int:
-    return record.place.stop - record.place.start
+    return record.extent.stop - record.extent.start
 
 
 def count_runs(job: Job) -> int:
-    """Return the number of runs that are whole."""
+    """Return the number of runs that are complete."""
     return len(list(job.work.path.glob("run-??????")))
 
 
@@ -138,17 +138,17 @@ def finished_runs(job: Job) -> list[SignedRun]:
     for number in range(count_runs(job)):
         run = job.work.read(f"{run_name(number)}/blocks.json")
         blocks = [
-            BlockRecord(source, BlockExtent(*place), documents, tuple(bad), text)
-            for source, place, documents, bad, text in run["blocks"]
+            BlockRecord(source, BlockExtent(*extent), documents, tuple(bad), text)
+            for source, extent, documents, bad, text in run["blocks"]
         ]
         found.append(SignedRun(run["first"], run["documents"], blocks))
     return found
 
 
-def keys_of(job: Job) -> list[Run]:
+def keys_of(job: Job) -> list[SortedRun]:
     """Return the keys of all runs, mapped."""
     return [
-        Run(run.first, job.work.load(f"{run_name(number)}/keys.npy"))
+        SortedRun(run.first, job.work.load(f"{run_name(number)}/keys.npy"))
         for number, run in enumerate(finished_runs(job))
     ]
 

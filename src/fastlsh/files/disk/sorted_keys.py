@@ -1,6 +1,6 @@
 """Runs of band keys: sorted, on disk, and read again in ranges of keys.
 
-Of each key the first 40 bits are kept, with 24 bits for the document's place in its run. Families
+Of each key the first 40 bits are kept, with 24 bits for the document's row in its run. Families
 are made of these: a family may thus hold documents that share no bucket, which costs a little time
 and changes no answer, for each family is searched again with whole keys. At 10^9 documents, about
 one link in a hundred is of this kind.
@@ -38,13 +38,13 @@ def keep_first_bits(keys: Keys) -> None:
         keys[lost] = LONGEST
 
 
-class Run(NamedTuple):
+class SortedRun(NamedTuple):
     """The keys of consecutive documents."""
 
     first: int
     """Number of its first document."""
     keys: Keys
-    """uint64 (bands, n), each band sorted: 40 bits of the key, 24 bits of the place."""
+    """uint64 (bands, n), each band sorted: 40 bits of the key, 24 bits of the row."""
 
 
 class Row(NamedTuple):
@@ -72,7 +72,7 @@ def ranges(documents: int, rows: int) -> int:
     return least
 
 
-def rows_of_range(runs: list[Run], band: int, index: int, count: int, bits: int) -> Row:
+def rows_of_range(runs: list[SortedRun], band: int, index: int, count: int, bits: int) -> Row:
     """Return the documents of all runs whose key of a band is in a range.
 
     Parameters
@@ -96,7 +96,7 @@ def rows_of_range(runs: list[Run], band: int, index: int, count: int, bits: int)
     return Row(rows, numbers)
 
 
-def _part(run: Run, band: int, low: int, high: int, bits: int) -> Keys:
+def _part(run: SortedRun, band: int, low: int, high: int, bits: int) -> Keys:
     """Return a range of a run: 64 - `bits` bits of the key above `low`, `bits` of the number."""
     keys = run.keys[band]
     start = int(np.searchsorted(keys, np.uint64(max(low, 1) << PLACE_BITS)))  # 0: empty documents
@@ -131,10 +131,10 @@ def repetitions(hashes: list[Keys], rows: int) -> int:
 
 def _value_ranges(hashes: list[Keys], count: int) -> Iterator[Keys]:
     edges = [(1 << 64) * i // count for i in range(1, count)]
-    places = [np.searchsorted(array, np.array(edges, np.uint64)) for array in hashes]
+    bounds = [np.searchsorted(array, np.array(edges, np.uint64)) for array in hashes]
     for i in range(count):
         parts = [
-            array[(place[i - 1] if i else 0) : (place[i] if i < count - 1 else len(array))]
-            for array, place in zip(hashes, places, strict=True)
+            array[(bound[i - 1] if i else 0) : (bound[i] if i < count - 1 else len(array))]
+            for array, bound in zip(hashes, bounds, strict=True)
         ]
         yield np.concatenate(parts) if parts else np.empty(0, np.uint64)

@@ -91,7 +91,7 @@ def write_outputs(
         if not records:  # the limit was reached before
             continue
         waiting.append((output, records))
-        size += sum(record.place.stop - record.place.start for _, record in records)
+        size += sum(record.extent.stop - record.extent.start for _, record in records)
         if len(waiting) >= _OUTPUTS or size >= _BYTES:
             _write_together(job, targets, waiting, kept, drop_empty, tell, together)
             waiting, size = [], 0
@@ -146,16 +146,16 @@ def _write(
     source = job.sources[records[0][1].source]
     writer = None
     with ExitStack() as stack:
-        blocks = reread_signed_blocks(job, records, whole=True)
+        blocks = reread_signed_blocks(job, records, all_columns=True)
         pieces = ordered_map(
-            blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].place)
+            blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].extent)
         )
         for head, piece, record in pieces:
             if writer is None:
                 writer = stack.enter_context(output_writer(temporary, output, source, head))
                 soon = stack.enter_context(background_writer(threads if len(records) > 1 else 1))
             soon(writer.write, piece)
-            tell(job.sources[record.source], record.place)
+            tell(job.sources[record.source], record.extent)
 
 
 def _numbers(job: Job) -> range:

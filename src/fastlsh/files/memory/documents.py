@@ -149,7 +149,7 @@ def with_against(
     kept: NDArray[np.int64],
     outside: NDArray[np.int64],
 ) -> tuple[Sequence[Any], NDArray[np.int64]]:
-    """Return the ids of both, and places in them of the kept documents.
+    """Return the ids of both, and the rows of the kept documents in them.
 
     The ids of `others`, the documents of `against`, come behind those of the inputs; `outside` has
     the number of one of these where it is the kept one, else -1.

@@ -18,7 +18,7 @@ class Job:
     request: Request
     work: WorkDirectory
     sources: list[Source]
-    """Those of `against` first: a document's number is its place in all of them."""
+    """Those of `against` first: a document's number counts the documents of all of them."""
     first_input: int
     """The number of the first input among the sources; the files before it are of `against`."""
     budget: Budget
@@ -60,11 +60,11 @@ class Job:
         """How many files are read whatever they contain: with a limit, those of `against`."""
         return len(self.sources) if self.limit is None else self.first_input
 
-    def is_large(self, source: int, place: BlockExtent) -> bool:
+    def is_large(self, source: int, extent: BlockExtent) -> bool:
         """Whether one long row makes a block so large that it must be processed alone."""
         if self.sources[source].format in COLUMNAR:
             return False
-        return place.stop - place.start > 4 * self.budget.block
+        return extent.stop - extent.start > 4 * self.budget.block
 
     def byte_progress(self, stage: str) -> ByteProgress:
         """Return what tells how many bytes of the files a stage has done."""

@@ -148,12 +148,12 @@ class WorkDirectory:
 
     def write(self, name: str, value: Any) -> None:
         """Write a JSON value."""
-        with self.whole(name) as temporary:
+        with self.replacing(name) as temporary:
             temporary.write_text(json.dumps(value, ensure_ascii=True), encoding="utf-8")
 
     def save(self, name: str, array: NDArray[Any]) -> None:
         """Write an array."""
-        with self.whole(name) as temporary:
+        with self.replacing(name) as temporary:
             save_array(temporary, array)
 
     def load(self, name: str) -> NDArray[Any]:
@@ -226,7 +226,7 @@ class WorkDirectory:
             raise InputError(self / name, f"the file is damaged: {START_OVER}") from error
 
     @contextmanager
-    def whole(self, name: str) -> Iterator[Path]:
+    def replacing(self, name: str) -> Iterator[Path]:
         """Give the path of a file or directory that gets its name when all of it is on the disk."""
         temporary = self / (name + TEMPORARY)
         try:

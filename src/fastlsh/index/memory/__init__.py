@@ -7,7 +7,7 @@ from fastlsh.index.memory.arrays import (
     mapped_tables,
     new_tables,
 )
-from fastlsh.index.memory.documents import Documents, check_contents, joined_documents
+from fastlsh.index.memory.documents import IndexDocuments, check_contents, joined_documents
 from fastlsh.index.memory.ids import Ids
 from fastlsh.index.memory.packed_texts import PackedTexts, packed
 from fastlsh.index.memory.queries import QueryThreads
@@ -16,8 +16,8 @@ from fastlsh.index.memory.stored_ids import KINDS, StoredIds
 __all__ = [
     "KINDS",
     "Bytes",
-    "Documents",
     "Ids",
+    "IndexDocuments",
     "PackedTexts",
     "QueryThreads",
     "StoredIds",

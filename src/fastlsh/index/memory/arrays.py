@@ -98,12 +98,12 @@ def _parts_of(
 
 def _fill(kernel: BandTables, parts: list[tuple[int, int]], pieces: Iterable[Bytes]) -> None:
     """Write pieces into some parts, one after the other; they must be as long together."""
-    places = iter(parts)
+    remaining = iter(parts)
     part, size, start = 0, 0, 0
     for piece in pieces:
         while len(piece):
             while start == size:
-                (part, size), start = next(places), 0
+                (part, size), start = next(remaining), 0
             count = min(len(piece), size - start)
             kernel.write(part, start, piece[:count])
             start += count

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.sets import offsets_of, places_of
+from fastlsh.arrays import offsets_of, ranges_of
 
 
-class Documents(NamedTuple):
+class IndexDocuments(NamedTuple):
     """Some documents, ready for the tables."""
 
     signatures: NDArray[np.uint32]
@@ -32,39 +32,39 @@ class Documents(NamedTuple):
         """How many words the documents first ... last - 1 have."""
         return 0 if self.offsets is None else int(self.offsets[last] - self.offsets[first])
 
-    def part(self, first: int, last: int) -> "Documents":
+    def part(self, first: int, last: int) -> "IndexDocuments":
         """Return the documents first ... last - 1, without a copy."""
         if self.contents is None or self.offsets is None:
-            return Documents(self.signatures[first:last])
+            return IndexDocuments(self.signatures[first:last])
         offsets = self.offsets[first : last + 1]
         contents = self.contents[offsets[0] : offsets[-1]]
-        return Documents(self.signatures[first:last], contents, offsets - offsets[0])
+        return IndexDocuments(self.signatures[first:last], contents, offsets - offsets[0])
 
-    def take(self, chosen: NDArray[np.int64]) -> "Documents":
+    def take(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
         """Return some of the documents, in the order of `chosen`."""
-        return Documents(self.signatures[chosen], self.contents, self.offsets).with_contents_of(
-            chosen
-        )
+        return IndexDocuments(
+            self.signatures[chosen], self.contents, self.offsets
+        ).with_contents_of(chosen)
 
-    def with_contents_of(self, chosen: NDArray[np.int64]) -> "Documents":
+    def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
         """Return these signatures with some of the contents."""
         if self.contents is None or self.offsets is None:
             return self
         size = np.diff(self.offsets)[chosen]
-        contents = self.contents[places_of(self.offsets[:-1][chosen], size)]
-        return Documents(self.signatures, contents, offsets_of(size))
+        contents = self.contents[ranges_of(self.offsets[:-1][chosen], size)]
+        return IndexDocuments(self.signatures, contents, offsets_of(size))
 
 
-def joined_documents(some: list[Documents]) -> Documents:
+def joined_documents(some: list[IndexDocuments]) -> IndexDocuments:
     """Return some documents, one after the other; at least one of `some` is given."""
     if len(some) == 1:
         return some[0]
     signatures = np.concatenate([documents.signatures for documents in some])
     if any(documents.offsets is None for documents in some):
-        return Documents(signatures)
+        return IndexDocuments(signatures)
     contents = [documents.contents for documents in some if documents.contents is not None]
     size = [np.diff(documents.offsets) for documents in some if documents.offsets is not None]
-    return Documents(signatures, np.concatenate(contents), offsets_of(np.concatenate(size)))
+    return IndexDocuments(signatures, np.concatenate(contents), offsets_of(np.concatenate(size)))
 
 
 def check_contents(

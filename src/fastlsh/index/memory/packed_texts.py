@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans, pack_texts, packed_sizes, spans_of_packed
+from fastlsh.arrays import offsets_of
 from fastlsh.parallel import batches, run
-from fastlsh.sets import offsets_of
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts
 

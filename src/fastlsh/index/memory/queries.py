@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import BandTables, TextReader
-from fastlsh.index.memory.documents import Documents
+from fastlsh.index.memory.documents import IndexDocuments
 from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.parallel import batches, run, wait_for
 
@@ -38,7 +38,7 @@ class QueryThreads:
             self._readers.append(reader)
 
     def query(
-        self, kernel: BandTables, documents: Documents, limit: int
+        self, kernel: BandTables, documents: IndexDocuments, limit: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
         """Find the answers to all documents.
 

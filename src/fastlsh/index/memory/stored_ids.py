@@ -50,11 +50,11 @@ class StoredIds:
         """Store ids without gaps; TypeError names the first that cannot be."""
         names = ids.names()
         kind = kind_of(names[0], 0) if names else "int"
-        for place, name in enumerate(names):
-            if kind_of(name, place) != kind:
+        for position, name in enumerate(names):
+            if kind_of(name, position) != kind:
                 raise TypeError(
                     f"ids must be all str, all bytes or all int to be saved: the first is "
-                    f"{names[0]!r}, number {place} is {name!r}"
+                    f"{names[0]!r}, number {position} is {name!r}"
                 )
         offsets = None
         if kind == "int":

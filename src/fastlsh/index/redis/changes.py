@@ -7,7 +7,7 @@ import numpy as np
 
 from fastlsh.candidates import band_keys
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.records import documents_of, parts_of, record_of, tag_bytes
 from fastlsh.index.redis.scripts import ADD, DROP, LARGE
 from fastlsh.index.redis.server import Server
@@ -54,16 +54,16 @@ class Changes:
         tables = Memory(self._settings.unverified)
         if added:
             documents = documents_of([*added.values()], self._settings)
-            tables.insert([*added], Documents(documents.signatures), {})
+            tables.insert([*added], IndexDocuments(documents.signatures), {})
         self.added, self.numbers, self.tables = added, numbers, tables
 
-    def add(self, first: int, names: list[Any], documents: Documents) -> None:
+    def add(self, first: int, names: list[Any], documents: IndexDocuments) -> None:
         """Add documents, numbered from `first` on."""
         numbers = list(range(first, first + len(names)))
-        for place, (number, name) in enumerate(zip(numbers, names, strict=True)):
-            self.added[number] = record_of(name, documents, place, self._settings.keeps)
+        for row, (number, name) in enumerate(zip(numbers, names, strict=True)):
+            self.added[number] = record_of(name, documents, row, self._settings.keeps)
             self.numbers[name] = number
-        self.tables.insert(numbers, Documents(documents.signatures), {})
+        self.tables.insert(numbers, IndexDocuments(documents.signatures), {})
 
     def delete(self, number: int, name: Any, record: bytes) -> None:
         """Remove a document of the server, or one that was added."""

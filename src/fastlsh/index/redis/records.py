@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from fastlsh.arrays import offsets_of
 from fastlsh.index.byte_order import swapped_contents
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
-from fastlsh.sets import offsets_of
 
 
 def encoded(name: Any) -> bytes:
@@ -25,15 +25,15 @@ def decoded(code: bytes) -> Any:
     return value.decode() if kind == b"s" else value
 
 
-def record_of(name: Any, documents: Documents, place: int, keeps: str) -> bytes:
+def record_of(name: Any, documents: IndexDocuments, row: int, keeps: str) -> bytes:
     """Return what is stored of a document: length of the id, id, signature, content."""
     code = encoded(name)
     content = b""
     if documents.contents is not None and documents.offsets is not None:
-        bounds = documents.offsets[place : place + 2]
+        bounds = documents.offsets[row : row + 2]
         words = documents.contents[bounds[0] : bounds[1]]
         content = swapped_contents(words, bounds - bounds[0], keeps, stored=False).tobytes()
-    signature = documents.signatures[place].astype("<u4", copy=False).tobytes()
+    signature = documents.signatures[row].astype("<u4", copy=False).tobytes()
     return b"".join((len(code).to_bytes(4, "little"), code, signature, content))
 
 
@@ -49,15 +49,15 @@ def parts_of(record: bytes, settings: Settings) -> tuple[bytes, bytes, bytes]:
     return record[4:start], record[start : start + width], record[start + width :]
 
 
-def documents_of(records: list[bytes], settings: Settings) -> Documents:
+def documents_of(records: list[bytes], settings: Settings) -> IndexDocuments:
     """Return the documents of some records."""
     parts = [parts_of(record, settings) for record in records]
     numbers = np.frombuffer(b"".join(part[1] for part in parts), "<u4")
     signatures = numbers.astype(np.uint32, copy=False).reshape(-1, settings.hasher.num_perm)
     if not settings.keeps:
-        return Documents(signatures)
+        return IndexDocuments(signatures)
     words = np.frombuffer(b"".join(part[2] for part in parts), np.uint64)
     offsets = offsets_of(np.array([len(part[2]) >> 3 for part in parts], np.int64))
-    return Documents(
+    return IndexDocuments(
         signatures, swapped_contents(words, offsets, settings.keeps, stored=True), offsets
     )

@@ -15,7 +15,7 @@ from fastlsh._kernels import Transaction
 from fastlsh.arrays import unique
 from fastlsh.candidates import band_keys
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.redis.changes import TOGETHER, Changes
 from fastlsh.index.redis.records import decoded, documents_of, encoded, parts_of, tag_bytes
 from fastlsh.index.redis.scripts import CHECK, LARGE, NUMBERS, SETTLE, UNLOCK
@@ -235,7 +235,7 @@ class RedisStore:
         self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, and if there are more."""
-        found, _ = self._collected.tables.query(Documents(signatures), sys.maxsize)
+        found, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
         mine = self._collected.tables.take(unique(found[:, 1].astype(np.int64)))
         tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
         wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
@@ -272,13 +272,13 @@ class RedisStore:
             raise self._server.damaged(f"it lacks {what}")
         raise ChangedError
 
-    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
+    def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents that are there."""
         return documents_of(self._records(numbers), self.settings)
 
     # ---- changes
 
-    def insert(self, names: list[Any], documents: Documents) -> None:
+    def insert(self, names: list[Any], documents: IndexDocuments) -> None:
         """Add documents of new ids; KeyError if one is there, or given twice."""
         if len(set(names)) < len(names) or self.find(names):
             raise KeyError("an id is there already")

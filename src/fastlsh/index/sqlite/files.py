@@ -52,8 +52,8 @@ def appearing(path: str, settings: Settings) -> Iterator[str]:
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as place:
-        made = os.path.join(place, name)
+    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
+        made = os.path.join(temporary, name)
         with named_errors(path, 0):
             connection = sqlite3.connect(made, isolation_level=None)
             try:

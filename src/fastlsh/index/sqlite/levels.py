@@ -10,7 +10,7 @@ from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.damage import numbers_of
 from fastlsh.index.sqlite.lookups import find_in_runs
 from fastlsh.index.sqlite.runs import (
-    Run,
+    TagRun,
     delete_pages_of,
     entries_of,
     merged_band,
@@ -34,7 +34,7 @@ class Levels:
         self.removals = 0
         self.page = 0
         """The next page of a new run."""
-        self.runs: list[Run] = []
+        self.runs: list[TagRun] = []
         self.removed: set[int] = set()
         """Numbers of removed documents that are in a run."""
         self._gone: NDArray[np.uint64] | None = None
@@ -91,7 +91,7 @@ class Levels:
 
     def merge_all(self, sql: sqlite3.Connection) -> None:
         """Merge as many runs as may be one, and drop removed documents."""
-        group: list[Run] = []
+        group: list[TagRun] = []
         for run in [*self.runs]:
             if group and run.last - group[0].first > LARGEST:
                 self._merge(sql, group)
@@ -108,7 +108,7 @@ class Levels:
         self.version += 1
         self.runs = sorted([*self.runs, run], key=lambda run: run.first)
 
-    def _merge(self, sql: sqlite3.Connection, some: list[Run]) -> None:
+    def _merge(self, sql: sqlite3.Connection, some: list[TagRun]) -> None:
         first, last = some[0].first, some[-1].last
         gone = {number for number in self.removed if first <= number < last}
         removed = np.array(sorted(gone), np.uint64)

@@ -5,10 +5,9 @@ import sqlite3
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arrays import unique
-from fastlsh.index.sqlite.runs import HALF, MASK, Run, read_pages
+from fastlsh.arrays import ranges_of, unique
+from fastlsh.index.sqlite.runs import HALF, MASK, TagRun, read_pages
 from fastlsh.parallel import batches_by_work
-from fastlsh.sets import places_of
 
 PAGES = 1 << 12
 """Pages that are in memory at a time: 32 MB, and as much again to search them."""
@@ -18,7 +17,7 @@ FEW = 1 << 10
 
 def find_in_runs(
     connection: sqlite3.Connection,
-    runs: list[Run],
+    runs: list[TagRun],
     wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
     most: int | None,
@@ -42,7 +41,7 @@ def find_in_runs(
         start, stop = _pages_of(run, wanted)
         for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
             some = slice(first, last)
-            pages = unique(places_of(start[some], (stop - start)[some]))
+            pages = unique(ranges_of(start[some], (stop - start)[some]))
             if len(pages):
                 tags, entries = _entries(connection, run, pages)
                 chosen, cut = _chosen(tags, entries, wanted[some], removed, most)
@@ -51,7 +50,9 @@ def find_in_runs(
     return unique(np.concatenate(found)).astype(np.int64), more
 
 
-def _pages_of(run: Run, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pages_of(
+    run: TagRun, wanted: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first page that may have entries of each tag, and the one after the last."""
     # The entries of a tag may begin in the page before the first that begins with it.
     start = np.maximum(np.searchsorted(run.tags, wanted, "left") - 1, 0)
@@ -60,7 +61,7 @@ def _pages_of(run: Run, wanted: NDArray[np.uint64]) -> tuple[NDArray[np.int64], 
 
 def _find_few(
     connection: sqlite3.Connection,
-    runs: list[Run],
+    runs: list[TagRun],
     wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
     most: int | None,
@@ -94,7 +95,7 @@ def _find_few(
 
 
 def _entries(
-    connection: sqlite3.Connection, run: Run, pages: NDArray[np.int64]
+    connection: sqlite3.Connection, run: TagRun, pages: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return ``band << 32 | tag`` of each entry of some pages, ascending, and the entries."""
     held = read_pages(connection, run.page + pages)
@@ -114,7 +115,7 @@ def _chosen(
     """Return the numbers of the entries with tags that are wanted, and whether there are more."""
     start = np.searchsorted(tags, wanted, "left")
     count = np.searchsorted(tags, wanted, "right") - start
-    chosen = entries[places_of(start, count)] & MASK
+    chosen = entries[ranges_of(start, count)] & MASK
     if len(removed):
         there = ~np.isin(chosen, removed)
         tag = np.repeat(np.arange(len(wanted)), count)[there]

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import offsets_of
 from fastlsh.index.sqlite.damage import refuse, state_of, words_of
-from fastlsh.sets import offsets_of
 
 PAGE = 1000
 """Entries in a page: they fill one of SQLite's."""
@@ -23,7 +23,7 @@ MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
 
-class Run(NamedTuple):
+class TagRun(NamedTuple):
     """Where the entries of the documents first ... last - 1 are."""
 
     first: int
@@ -40,7 +40,7 @@ class Run(NamedTuple):
     @classmethod
     def of(
         cls, first: int, last: int, page: int, pages: NDArray[np.int64], least: NDArray[np.uint64]
-    ) -> "Run":
+    ) -> "TagRun":
         """Return a run with what follows from the rest."""
         bands = np.arange(len(pages) - 1, dtype=np.uint64)
         return cls(
@@ -96,7 +96,7 @@ def write_run(
     last: int,
     page: int,
     bands: Iterable[NDArray[np.uint64]],
-) -> Run:
+) -> TagRun:
     """Write a run, band by band; its pages have numbers from `page` on."""
     sizes, least = [], []
     at = page
@@ -111,7 +111,7 @@ def write_run(
         sizes.append(len(parts))
         at += len(parts)
     pages = offsets_of(np.array(sizes, np.int64))
-    run = Run.of(first, last, page, pages, np.concatenate(least))
+    run = TagRun.of(first, last, page, pages, np.concatenate(least))
     connection.execute(
         "INSERT INTO runs VALUES (?, ?, ?, ?, ?)",
         (first, last, page, pages.astype("<i8").tobytes(), run.least.astype("<u8").tobytes()),
@@ -119,16 +119,16 @@ def write_run(
     return run
 
 
-def read_run(row: tuple[int, int, int, bytes, bytes], bands: int) -> Run:
+def read_run(row: tuple[int, int, int, bytes, bytes], bands: int) -> TagRun:
     """Return a run from its row."""
     first, last, page = state_of(row[:3])
     pages, least = words_of(row[3]).view(np.int64), words_of(row[4])
     if len(pages) != bands + 1 or pages[0] or (np.diff(pages) < 0).any() or pages[-1] != len(least):
         refuse("the pages of a run are not those of its bands")
-    return Run.of(first, last, page, pages, least)
+    return TagRun.of(first, last, page, pages, least)
 
 
-def delete_pages_of(connection: sqlite3.Connection, run: Run) -> None:
+def delete_pages_of(connection: sqlite3.Connection, run: TagRun) -> None:
     """Delete the pages of a run."""
     connection.execute(
         "DELETE FROM pages WHERE page >= ? AND page < ?", (run.page, run.page + int(run.pages[-1]))
@@ -136,7 +136,7 @@ def delete_pages_of(connection: sqlite3.Connection, run: Run) -> None:
 
 
 def merged_band(
-    connection: sqlite3.Connection, runs: list[Run], band: int, removed: NDArray[np.uint64]
+    connection: sqlite3.Connection, runs: list[TagRun], band: int, removed: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
     """Return the entries of a band in some runs, without those of removed documents."""
     parts = [np.empty(0, np.uint64)]

@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
-from fastlsh.arrays import unique
+from fastlsh.arrays import offsets_of, unique
 from fastlsh.candidates import band_keys
 from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.in_memory import Memory
-from fastlsh.index.memory import Documents
+from fastlsh.index.memory import IndexDocuments
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import Connection, named_error, named_errors
 from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse, signatures_of, state_of
 from fastlsh.index.sqlite.levels import Levels
 from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.store import wanted_tags
-from fastlsh.sets import offsets_of
 
 RECENT = 1 << 13
 """Documents that are in no run: whoever opens the index links them in memory."""
@@ -131,7 +130,7 @@ class SqliteStore:
         return signatures_of(signatures, self.settings.hasher.num_perm)
 
     def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
-        self._recent.insert(numbers, Documents(signatures), {})
+        self._recent.insert(numbers, IndexDocuments(signatures), {})
 
     # ---- queries
 
@@ -194,35 +193,35 @@ class SqliteStore:
         self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, and if there are more."""
-        found, _ = self._recent.query(Documents(signatures), sys.maxsize)
+        found, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
         recent = self._recent.take(unique(found[:, 1].astype(np.int64)))
         wanted = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band)
         older, more = self._levels.gather(self._sql, wanted, most)
         return np.concatenate([older, np.array(recent, np.int64)]), more
 
-    def fetch(self, numbers: NDArray[np.int64]) -> Documents:
+    def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents that are there."""
         rows = list(self._rows_of("signature, content", numbers))
         signatures = self._rows(signature for signature, _ in rows)
         if len(signatures) != len(numbers):
             refuse("it lacks documents")
         if not self.settings.keeps:
-            return Documents(signatures)
+            return IndexDocuments(signatures)
         contents = [bytes_of(content).view(np.uint64) for _, content in rows]
         offsets = offsets_of(np.array([len(content) for content in contents], np.int64))
         whole = np.concatenate([np.empty(0, np.uint64), *contents])
         whole = swapped_contents(whole, offsets, self.settings.keeps, stored=True)
-        return Documents(signatures, whole, offsets)
+        return IndexDocuments(signatures, whole, offsets)
 
     # ---- changes
 
-    def insert(self, names: list[Any], documents: Documents) -> None:
+    def insert(self, names: list[Any], documents: IndexDocuments) -> None:
         """Add documents of new ids."""
         for first in range(0, len(names), BLOCK):
             last = min(first + BLOCK, len(names))
             self._insert(names[first:last], documents.part(first, last))
 
-    def _insert(self, names: list[Any], documents: Documents) -> None:
+    def _insert(self, names: list[Any], documents: IndexDocuments) -> None:
         n, first = documents.n, self._next
         if first + n > MOST:
             raise ValueError(

@@ -13,7 +13,7 @@ REPORTED = 1000
 """Problems that are looked at; the worst of them is named."""
 
 
-def company(
+def family_rows(
     df: Any,
     against: Any | None,
     columns: Columns,
@@ -74,7 +74,7 @@ def work(
     Parameters
     ----------
     rows
-        As `company` returns them.
+        As `family_rows` returns them.
     worker
         Makes the function for `mapInArrow`, given the sizes that `whole_families` takes.
     schema

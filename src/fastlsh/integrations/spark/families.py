@@ -8,11 +8,11 @@ LINKS = 512 << 20
 """Bytes of links, 16 for each, up to which the driver finds the families by itself."""
 
 BROADCAST = 1 << 22
-"""Documents in company that every executor may hold: 16 bytes each, about 0.2 GB in Spark."""
+"""Documents in families that every executor may hold: 16 bytes each, about 0.2 GB in Spark."""
 
 
 def on_driver(links: Any) -> Any:
-    """Return (number, family) of all documents in company, found by one union-find.
+    """Return (number, family) of all documents in families, found by one union-find.
 
     Parameters
     ----------

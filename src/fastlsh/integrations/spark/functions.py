@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from fastlsh.arguments import check_integer
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
-from fastlsh.integrations.spark.engine import company, work
+from fastlsh.integrations.spark.engine import family_rows, work
 from fastlsh.keywords import made, shares
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams, check_params
 from fastlsh.stages import check_keep
@@ -181,7 +181,7 @@ def _decided(
     check_frame(df, columns)
     if against is not None:
         check_frame(against, columns, "against")
-    rows = company(df, against, columns, params, partitions, families)
+    rows = family_rows(df, against, columns, params, partitions, families)
     return work(
         rows,
         lambda sizes: workers.decider(
@@ -231,7 +231,7 @@ def near_duplicates(
     max_pairs = check_integer(max_pairs, "max_pairs")
     columns = Columns(text, id)
     check_frame(df, columns)
-    found = company(df, None, columns, params, partitions, families)
+    found = family_rows(df, None, columns, params, partitions, families)
     return work(
         found,
         lambda sizes: workers.pairer(params, max_pairs, *sizes),

@@ -44,10 +44,10 @@ def signer(params: SearchParams) -> Worker:
                     raise  # from a function of the user's
                 problem = np.where(wrong & (problem == 0), BAD_TEXT, problem)
                 keys = np.zeros((0, len(number)), np.int64)
-            band, place = np.nonzero(keys)
+            band, row = np.nonzero(keys)
             yield _batch(
-                key=np.concatenate([keys[band, place], number, number[problem < 0]]),
-                number=np.concatenate([number[place], number, problem[problem < 0]]),
+                key=np.concatenate([keys[band, row], number, number[problem < 0]]),
+                number=np.concatenate([number[row], number, problem[problem < 0]]),
             )
 
     return sign
@@ -178,11 +178,11 @@ def pairer(params: SearchParams, max_pairs: int, part: int, spill: int) -> Worke
     return pair
 
 
-def _taken(column: Any, places: NDArray[np.int64]) -> Any:
+def _taken(column: Any, rows: NDArray[np.int64]) -> Any:
     """Return some values of an Arrow column as one array."""
     import pyarrow
 
-    taken = column.take(pyarrow.array(places))
+    taken = column.take(pyarrow.array(rows))
     return taken.combine_chunks() if isinstance(taken, pyarrow.ChunkedArray) else taken
 
 

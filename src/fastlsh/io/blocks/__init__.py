@@ -5,7 +5,7 @@
         documents = block.documents()          # in any thread; `parallel.ordered_map` does that
     ...
     with rows_writer(path, kind, compression, head) as writer:   # head: of the first file
-        for block in reread_blocks(source, places, bad, before):
+        for block in reread_blocks(source, extents, bad, before):
             writer.write(block.rows(kept))     # rows() in any thread, write in order
 
 A file gives at least one block, if only to carry its `Head`: the header of a CSV file, the schema
@@ -18,7 +18,7 @@ before it: a truncated archive, a quote that is never closed, a missing column, 
 was read.
 """
 
-from fastlsh.io.blocks.contract import Block, BlockExtent, Documents, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import Block, BlockDocuments, BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import read_blocks, reread_blocks
@@ -29,8 +29,8 @@ from fastlsh.io.streams import changed, identity
 
 __all__ = [
     "Block",
+    "BlockDocuments",
     "BlockExtent",
-    "Documents",
     "Flags",
     "Head",
     "Identity",

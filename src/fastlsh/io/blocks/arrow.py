@@ -22,15 +22,15 @@ from fastlsh.io.streams import changed, open_arrow
 class ArrowPart(TableBlock):
     """Rows of a batch that is read already."""
 
-    def __init__(self, file: "ArrowSource", place: BlockExtent, bad: Any, table: Any) -> None:
-        super().__init__(file.columns, file.head, place, bad)
+    def __init__(self, file: "ArrowSource", extent: BlockExtent, bad: Any, table: Any) -> None:
+        super().__init__(file.columns, file.head, extent, bad)
         self._file = file
         self._read = table
 
-    def _table(self, whole: bool) -> Any:
-        if not whole or self._has_all(self._read):
+    def _table(self, all_columns: bool) -> Any:
+        if not all_columns or self._has_all(self._read):
             return self._read
-        (part,) = reread_arrow(self._file.source, [self.place], np.empty(0, np.int64), True)
+        (part,) = reread_arrow(self._file.source, [self.extent], np.empty(0, np.int64), True)
         return part._table(True)
 
 
@@ -59,11 +59,11 @@ class ArrowSource:
             with (ipc.open_file if is_file else ipc.open_stream)(file, options=options) as reader:
                 yield reader
 
-    def tables(self, whole: bool) -> Iterator[tuple[Any, int]]:
+    def tables(self, all_columns: bool) -> Iterator[tuple[Any, int]]:
         """Yield the batches as tables, and a checksum of each."""
         schema = self.head.layout
         fields = [schema.get_field_index(name) for name in self.columns.names]
-        with self._open(None if whole else fields) as reader:
+        with self._open(None if all_columns else fields) as reader:
             if hasattr(reader, "get_batch"):
                 batches = map(reader.get_batch, range(reader.num_record_batches))
             else:
@@ -87,8 +87,8 @@ def read_arrow_blocks(source: Source, size: int, after: BlockExtent | None) -> I
             for low, high in pairwise(_edges(table, 2 * size)):
                 low = max(low, done - start)  # if blocks had another size before
                 if high > low:
-                    place = BlockExtent(index, start + low, start + high, start + low + 1, check)
-                    yield ArrowPart(file, place, None, table.slice(low, high - low))
+                    extent = BlockExtent(index, start + low, start + high, start + low + 1, check)
+                    yield ArrowPart(file, extent, None, table.slice(low, high - low))
                     index += 1
             start += len(table)
         if not index:
@@ -111,26 +111,26 @@ def _edges(table: Any, size: int) -> list[int]:
 
 
 def reread_arrow(
-    source: Source, places: Iterable[BlockExtent], bad: NDArray[np.int64], whole: bool
+    source: Source, extents: Iterable[BlockExtent], bad: NDArray[np.int64], all_columns: bool
 ) -> Iterator[ArrowPart]:
     """Read batches once more; see `reread_blocks`."""
     with reading(source.path):
         file = ArrowSource(source)
-        tables = file.tables(whole)
+        tables = file.tables(all_columns)
         table: Any = None
         check, start, stop = 0, 0, 0
-        for place in places:
-            if place.stop == 0:
+        for extent in extents:
+            if extent.stop == 0:
                 table = file.head.layout.empty_table()
-                yield ArrowPart(file, place, bad[:0], table)
+                yield ArrowPart(file, extent, bad[:0], table)
                 continue
-            while stop <= place.start:
+            while stop <= extent.start:
                 table, check = next(tables, (None, 0))
                 if table is None:
                     raise changed(source)
                 start, stop = stop, stop + len(table)
-            if check != place.check or place.stop > stop:
+            if check != extent.check or extent.stop > stop:
                 raise changed(source)
-            mine = bad[slice(*np.searchsorted(bad, (place.start + 1, place.stop + 1)))]
-            part = table.slice(place.start - start, place.stop - place.start)
-            yield ArrowPart(file, place, mine, part)
+            mine = bad[slice(*np.searchsorted(bad, (extent.start + 1, extent.stop + 1)))]
+            part = table.slice(extent.start - start, extent.stop - extent.start)
+            yield ArrowPart(file, extent, mine, part)

@@ -20,8 +20,8 @@ _DIGITS_LIMIT = getattr(sys, "get_int_max_str_digits", lambda: 0)
 def checksum(data: Bytes, seed: int = 0) -> int:
     """Return a number below 2 ** 63 that tells a block from what it becomes by accident.
 
-    Words of 8 bytes are added up by their place in a row of 1021, and the sums weighted: at 20 GB
-    a second, where a cyclic redundancy check does one.
+    Words of 8 bytes are added up by their position in a row of 1021, and the sums weighted: at 20
+    GB a second, where a cyclic redundancy check does one.
     """
     words = data[: len(data) // 8 * 8].view("<u8")
     rows = len(words) // _WIDTH

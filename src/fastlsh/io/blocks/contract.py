@@ -57,7 +57,7 @@ class Head:
 
 
 @dataclass
-class Documents:
+class BlockDocuments:
     """The good documents of a block, in order, and what was wrong with the other rows."""
 
     texts: Any
@@ -79,10 +79,10 @@ class Documents:
 class Block(Protocol):
     """Some whole rows of a file. Any thread may work on it, one at a time."""
 
-    place: BlockExtent
+    extent: BlockExtent
     head: Head
 
-    def documents(self, wanted: Flags | None = None) -> Documents:
+    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Parse the rows.
 
         Parameters

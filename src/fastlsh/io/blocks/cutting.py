@@ -30,7 +30,7 @@ class Format(Protocol):
     def end(self, lines: Lines, row: int) -> None:
         """Raise if a file must not end so; `lines` are its last ones, `row` the one after them."""
 
-    def block(self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None) -> Any:
+    def block(self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None) -> Any:
         """Make a block; `bad` is None as long as nobody has parsed it."""
 
 
@@ -50,32 +50,32 @@ def read_row_blocks(
                 _check_length(kind.source, stream, data, lines, row, most)
             first = 0 if kind.begun else kind.begin(data, lines, row)
             rows = lines.from_row(first)
-            whole = ended and stream.error is None
-            if whole and not len(rows):
+            complete = ended and stream.error is None
+            if complete and not len(rows):
                 kind.end(lines, row + lines.count)
             if len(rows) or (ended and not index):
                 begin, line = int(lines.bounds[first]), lines.line(first)
                 part = data[begin : lines.end]
                 check = checksum(part, kind.head.seed)
-                place = BlockExtent(index, start + begin, start + lines.end, row + line, check)
-                yield kind.block(place, part, rows, None)
+                extent = BlockExtent(index, start + begin, start + lines.end, row + line, check)
+                yield kind.block(extent, part, rows, None)
                 index += 1
             start, row = start + lines.end, row + lines.count
-            if whole:
+            if complete:
                 kind.end(lines, row)
         if stream.error is not None:
             raise stream.error
 
 
-def reread_rows(kind: Format, places: Iterable[BlockExtent], bad: Indices) -> Iterator[Any]:
+def reread_rows(kind: Format, extents: Iterable[BlockExtent], bad: Indices) -> Iterator[Any]:
     """Read blocks once more; see `reread_blocks`. `bad` is sorted."""
     with open_utf8(kind.source) as stream:
         _learn(kind, stream)
         _complete(kind)
-        for place in places:
-            data, lines = _found(kind, stream, place)
-            first, last = np.searchsorted(bad, (place.row, place.row + lines.count))
-            yield kind.block(place, data, lines, bad[first:last])
+        for extent in extents:
+            data, lines = _found(kind, stream, extent)
+            first, last = np.searchsorted(bad, (extent.row, extent.row + lines.count))
+            yield kind.block(extent, data, lines, bad[first:last])
 
 
 def _learn(kind: Format, stream: Stream) -> None:
@@ -97,15 +97,15 @@ def _complete(kind: Format, most: int | None = None) -> None:
             row += lines.count
 
 
-def _found(kind: Format, stream: Stream, place: BlockExtent) -> tuple[Bytes, Lines]:
-    """Return the bytes and the rows of a place, if they are what they were."""
-    if place.start < stream.position:
-        raise ValueError("places must be in ascending order")
-    data = np.empty(place.stop - place.start, np.uint8)
-    whole = stream.skip_to(place.start) and stream.fill(data.data) == len(data)
+def _found(kind: Format, stream: Stream, extent: BlockExtent) -> tuple[Bytes, Lines]:
+    """Return the bytes and the rows of an extent, if they have not changed."""
+    if extent.start < stream.position:
+        raise ValueError("extents must be in ascending order")
+    data = np.empty(extent.stop - extent.start, np.uint8)
+    found = stream.skip_to(extent.start) and stream.fill(data.data) == len(data)
     if stream.error is not None:
         raise stream.error
-    if not whole or checksum(data, kind.head.seed) != place.check:
+    if not found or checksum(data, kind.head.seed) != extent.check:
         raise changed(kind.source)
     return data, kind.split(data, True)
 
@@ -117,16 +117,16 @@ def _check_length(
     size = np.diff(lines.bounds, append=len(data))
     if int(size.max()) <= most:
         return
-    place = int(np.argmax(size > most))
-    long = int(size[place])
-    if place == len(lines):  # no line feed yet
+    line = int(np.argmax(size > most))
+    long = int(size[line])
+    if line == len(lines):  # no line feed yet
         buffer = np.empty(1 << 20, np.uint8)
         while count := stream.fill(buffer.data):
             ends = np.flatnonzero(buffer[:count] == LF)
             long += int(ends[0]) if len(ends) else count
             if len(ends):
                 break
-    raise LongRowError(source.path, long, row + lines.line(place))
+    raise LongRowError(source.path, long, row + lines.line(line))
 
 
 def _pieces(

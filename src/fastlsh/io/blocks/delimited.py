@@ -61,19 +61,19 @@ class Delimited:
             raise self.source.error("no header")
 
     def block(
-        self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
+        self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
     ) -> "DelimitedBlock":
         """Make a block."""
-        return DelimitedBlock(self, place, data, lines, bad)
+        return DelimitedBlock(self, extent, data, lines, bad)
 
 
 class DelimitedBlock(RowBlock):
     """Some rows."""
 
     def __init__(
-        self, kind: Delimited, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
+        self, kind: Delimited, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
     ) -> None:
-        super().__init__(kind.source, kind.head, place, data, lines, bad)
+        super().__init__(kind.source, kind.head, extent, data, lines, bad)
         self._kind = kind
 
     def _not_blank(self) -> Indices:

@@ -40,10 +40,10 @@ class JsonLines:
         """Do nothing."""
 
     def block(
-        self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
+        self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
     ) -> "JsonBlock":
         """Make a block."""
-        return JsonBlock(self.source, self.head, place, data, lines, bad)
+        return JsonBlock(self.source, self.head, extent, data, lines, bad)
 
 
 class JsonBlock(RowBlock):

@@ -39,36 +39,36 @@ def largest_batch(source: Source) -> tuple[int, int]:
 
 def _messages(file: Any) -> Iterator[tuple[int, int]]:
     """Yield the kind of each message and the bytes that its buffers take without compression."""
-    place = len(_MAGIC) if file.read(len(_MAGIC)) == _MAGIC else 0
+    position = len(_MAGIC) if file.read(len(_MAGIC)) == _MAGIC else 0
     while True:
-        file.seek(place)
+        file.seek(position)
         head = file.read(8)
         modern = head[:4] == b"\xff\xff\xff\xff"  # a mark before the length, since Arrow 0.15
         length = int.from_bytes(head[4:8] if modern else head[:4], "little")
         if len(head) < 8 or not 0 < length < _LONGEST:
             return
-        place += 8 if modern else 4
-        file.seek(place)
+        position += 8 if modern else 4
+        file.seek(position)
         message = file.read(length)
         if len(message) < length:
             return
-        place += length
+        position += length
         kind, body, compressed, buffers = _parsed(message)
         total = 0
         for start, size in buffers:
             if compressed and size:
-                file.seek(place + start)
+                file.seek(position + start)
                 (plain,) = struct.unpack("<q", file.read(8))
                 size = size if plain < 0 else plain
             total += size
         yield kind, total
         if body < 0:
             return
-        place += body
+        position += body
 
 
 def _parsed(message: bytes) -> tuple[int, int, bool, list[tuple[int, int]]]:
-    """Return kind, bytes of the body, whether it is compressed, and the place of each buffer."""
+    """Return kind, bytes of the body, whether it is compressed, and the position of each buffer."""
     at = _reference(message, 0)
     kind = message[_field(message, at, 1)]
     body = _number(message, "<q", _field(message, at, 3)) if _field(message, at, 3) else 0
@@ -95,10 +95,10 @@ def _field(message: bytes, table: int, number: int) -> int:
     return table + offset if offset else 0
 
 
-def _reference(message: bytes, place: int) -> int:
-    return place + _number(message, "<I", place)
+def _reference(message: bytes, position: int) -> int:
+    return position + _number(message, "<I", position)
 
 
-def _number(message: bytes, form: str, place: int) -> int:
-    (number,) = struct.unpack_from(form, message, place)
+def _number(message: bytes, form: str, position: int) -> int:
+    (number,) = struct.unpack_from(form, message, position)
     return int(number)

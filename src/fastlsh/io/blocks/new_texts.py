@@ -28,13 +28,13 @@ def json_with_text(raw: str, key: str, text: str, *, plain: bool) -> str:
         Whether to escape what is not ASCII, as the rest of the line may do.
     """
     start = _past_space(raw, 0)
-    place = _member(raw, start, key)
-    for name in key.split(".") if place is None else ():
-        place = _member(raw, start, name)
-        assert place is not None, "the row was read"
-        start = place[0]
-    assert place is not None
-    begin, end = place
+    span = _member(raw, start, key)
+    for name in key.split(".") if span is None else ():
+        span = _member(raw, start, name)
+        assert span is not None, "the row was read"
+        start = span[0]
+    assert span is not None
+    begin, end = span
     # A lone surrogate can only be escaped.
     plain = plain or raw.isascii() or not _is_encodable(text)
     return raw[:begin] + json.dumps(text, ensure_ascii=plain) + raw[end:]
@@ -95,18 +95,18 @@ def table_with_texts(table: Any, path: Sequence[str], texts: dict[int, str]) -> 
     texts : dict
         The new ones, by row.
     """
-    place = table.schema.get_field_index(path[0])
-    column = table.column(place).combine_chunks()
+    index = table.schema.get_field_index(path[0])
+    column = table.column(index).combine_chunks()
     chunks = [column] if not hasattr(column, "chunks") else column.chunks
     if len(chunks) != 1:  # an empty table, or more than fits into one array of this type
-        chunks = table.column(place).chunks
+        chunks = table.column(index).chunks
     done, found = 0, []
     for chunk in chunks:
         mine = {row - done: text for row, text in texts.items() if 0 <= row - done < len(chunk)}
         found.append(_with_texts(chunk, path[1:], mine) if mine else chunk)
         done += len(chunk)
-    whole = pyarrow("").chunked_array(found, table.schema.field(place).type)
-    return table.set_column(place, table.schema.field(place), whole)
+    column = pyarrow("").chunked_array(found, table.schema.field(index).type)
+    return table.set_column(index, table.schema.field(index), column)
 
 
 def _with_texts(array: Any, path: Sequence[str], texts: dict[int, str]) -> Any:

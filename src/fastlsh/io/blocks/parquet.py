@@ -28,25 +28,25 @@ class ParquetPart(TableBlock):
     """Whole row groups, read by who works on them; or a part of one that is read already."""
 
     def __init__(
-        self, file: "ParquetSource", place: BlockExtent, bad: Any, table: Any = None
+        self, file: "ParquetSource", extent: BlockExtent, bad: Any, table: Any = None
     ) -> None:
-        super().__init__(file.columns, file.head, place, bad)
+        super().__init__(file.columns, file.head, extent, bad)
         self._file = file
         self._read = table
 
     def _ends(self, stop: int) -> list[int]:
         # A block that is read again is whole row groups, or a part of one.
-        whole = int(self._file.ends[self._file.group_at(stop)])
-        return sorted({each for each in (whole, stop) if each > self.place.start})
+        end_of_group = int(self._file.ends[self._file.group_at(stop)])
+        return sorted({each for each in (end_of_group, stop) if each > self.extent.start})
 
-    def _table(self, whole: bool) -> Any:
-        if self._read is not None and (not whole or self._has_all(self._read)):
+    def _table(self, all_columns: bool) -> Any:
+        if self._read is not None and (not all_columns or self._has_all(self._read)):
             return self._read
-        if not self._file.is_whole(self.place):
-            (part,) = reread_parquet(self._file.source, [self.place], np.empty(0, np.int64), True)
+        if not self._file.is_whole(self.extent):
+            (part,) = reread_parquet(self._file.source, [self.extent], np.empty(0, np.int64), True)
             return part._table(True)
-        columns = None if whole else self._columns.names
-        groups = range(*map(self._file.group_at, (self.place.start, self.place.stop)))
+        columns = None if all_columns else self._columns.names
+        groups = range(*map(self._file.group_at, (self.extent.start, self.extent.stop)))
         with self._file.open(self._file.metadata) as file:
             return file.read_row_groups(list(groups), columns=columns, use_threads=False)
 
@@ -90,7 +90,7 @@ class ParquetSource:
                 yield file
 
     def _footer(self) -> int:
-        # It has the place, the size and the extremes of every column: cheap, and enough.
+        # It has the offset, the size and the extremes of every column: cheap, and enough.
         with open_bytes(self.source) as file:
             file.seek(-8, 2)
             length = int.from_bytes(file.read(4), "little")
@@ -138,9 +138,9 @@ class ParquetSource:
         """Return the last row group that begins at a row or before."""
         return int(np.searchsorted(self.ends, row, "right")) - 1
 
-    def is_whole(self, place: BlockExtent) -> bool:
-        """Whether a place is some row groups."""
-        return bool(np.isin((place.start, place.stop), self.ends).all())
+    def is_whole(self, extent: BlockExtent) -> bool:
+        """Whether an extent consists of complete row groups."""
+        return bool(np.isin((extent.start, extent.stop), self.ends).all())
 
     def spans(self, size: int, done: int) -> Iterator[tuple[int, int, int]]:
         """Yield (first row, row behind the last one, rows of a part) of each row group not done.
@@ -164,9 +164,9 @@ class ParquetSource:
         if stop > start:
             yield start, stop, 0
 
-    def parts(self, group: int, rows: int, whole: bool) -> Iterator[Any]:
+    def parts(self, group: int, rows: int, all_columns: bool) -> Iterator[Any]:
         """Yield a row group in batches of at most so many rows."""
-        columns = None if whole else self.columns.names
+        columns = None if all_columns else self.columns.names
         # Page by page: a row group may be larger than memory.
         buffer = min(max(_BUFFERS // self.metadata.num_columns, 1 << 12), 1 << 20)
         with self.open(self.metadata, pre_buffer=False, buffer_size=buffer) as file:
@@ -184,8 +184,8 @@ class _Unread(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def seek(self, place: int, whence: int = 0) -> int:
-        return place + (1 << 62 if whence == 2 else 0)
+    def seek(self, position: int, whence: int = 0) -> int:
+        return position + (1 << 62 if whence == 2 else 0)
 
     def tell(self) -> int:
         return 1 << 62
@@ -207,23 +207,23 @@ def read_parquet_blocks(
             yield ParquetPart(file, BlockExtent(0, 0, 0, 1, file.check), None, empty)
         for start, stop, rows in file.spans(size, done):
             if not rows:
-                place = BlockExtent(index, start, stop, start + 1, file.check)
-                yield ParquetPart(file, place, None)
+                extent = BlockExtent(index, start, stop, start + 1, file.check)
+                yield ParquetPart(file, extent, None)
                 index += 1
                 continue
             for batch in file.parts(file.group_at(start), rows, False):
                 stop, start = start + len(batch), max(start, done)
                 if start < stop:  # of which a part is done, if blocks had another size before
-                    place = BlockExtent(index, start, stop, start + 1, file.check)
+                    extent = BlockExtent(index, start, stop, start + 1, file.check)
                     table = pyarrow("").Table.from_batches([batch])
                     table = table.slice(len(batch) - (stop - start))
-                    yield ParquetPart(file, place, None, table)
+                    yield ParquetPart(file, extent, None, table)
                     index += 1
                 start = stop
 
 
 def reread_parquet(
-    source: Source, places: Iterable[BlockExtent], bad: NDArray[np.int64], whole: bool
+    source: Source, extents: Iterable[BlockExtent], bad: NDArray[np.int64], all_columns: bool
 ) -> Iterator[ParquetPart]:
     """Read row groups, or parts of them, once more; see `reread_blocks`."""
     with reading(source.path):
@@ -232,26 +232,26 @@ def reread_parquet(
         rest: Iterator[Any] = iter(())
         group, at = -1, 0
         batches: list[Any] = []
-        for place in places:
-            if place.check != file.check:
+        for extent in extents:
+            if extent.check != file.check:
                 raise changed(source)
-            mine = bad[slice(*np.searchsorted(bad, (place.start + 1, place.stop + 1)))]
-            if not file.ends[-1] or file.is_whole(place):
+            mine = bad[slice(*np.searchsorted(bad, (extent.start + 1, extent.stop + 1)))]
+            if not file.ends[-1] or file.is_whole(extent):
                 table = None if file.ends[-1] else file.head.layout.empty_table()
-                yield ParquetPart(file, place, mine, table)
+                yield ParquetPart(file, extent, mine, table)
                 continue
-            if group != file.group_at(place.start):
-                group = file.group_at(place.start)
-                rest, batches = file.parts(group, place.stop - place.start, whole), []
+            if group != file.group_at(extent.start):
+                group = file.group_at(extent.start)
+                rest, batches = file.parts(group, extent.stop - extent.start, all_columns), []
                 at = int(file.ends[group])
-            while at < place.stop:
+            while at < extent.stop:
                 batch = next(rest, None)
                 if batch is None:
                     raise changed(source)
                 at += len(batch)
                 batches.append(batch)
-            while at - sum(map(len, batches[1:])) <= place.start:
+            while at - sum(map(len, batches[1:])) <= extent.start:
                 batches.pop(0)
             table = pa.Table.from_batches(batches)
-            table = table.slice(place.start - (at - len(table)), place.stop - place.start)
-            yield ParquetPart(file, place, mine, table)
+            table = table.slice(extent.start - (at - len(table)), extent.stop - extent.start)
+            yield ParquetPart(file, extent, mine, table)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import LongRowError
 from fastlsh.io.blocks.checks import checksum
-from fastlsh.io.blocks.contract import BlockExtent, Documents, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.errors import reading
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, changed, exact_codec, open_bytes
@@ -24,11 +24,11 @@ class TextBlock:
         self.source = source
         self.head = Head()
         check = checksum(np.frombuffer(data, np.uint8))
-        self.place = BlockExtent(0, 0, len(data), 1, check)
+        self.extent = BlockExtent(0, 0, len(data), 1, check)
         self.data = data
         """Its bytes."""
 
-    def documents(self, wanted: Flags | None = None) -> Documents:
+    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Decode it; see `Block`."""
         data = self.data
         codec = exact_codec(self.source.options.encoding, data[:4])
@@ -37,10 +37,10 @@ class TextBlock:
         except UnicodeDecodeError as error:
             byte = data[error.start]
             reason = f"not {codec}: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
-            return Documents([], None, np.empty(0, np.int64), bad=[self.source.error(reason)])
+            return BlockDocuments([], None, np.empty(0, np.int64), bad=[self.source.error(reason)])
         if wanted is not None and not wanted[0]:
-            return Documents([], None, np.empty(0, np.int64))
-        return Documents([text.removeprefix(BOM)], [self.source.path], np.array([1]))
+            return BlockDocuments([], None, np.empty(0, np.int64))
+        return BlockDocuments([text.removeprefix(BOM)], [self.source.path], np.array([1]))
 
     def first(self, documents: int) -> Iterator["TextBlock"]:
         """Yield the file, which is one document; see `Block`."""
@@ -96,11 +96,11 @@ def _read(stream: BinaryIO, most: int) -> bytes:
 
 
 def reread_text(
-    source: Source, places: Iterable[BlockExtent], bad: NDArray[np.int64]
+    source: Source, extents: Iterable[BlockExtent], bad: NDArray[np.int64]
 ) -> Iterator[TextBlock]:
     """Read it once more; see `reread_blocks`."""
-    for place in places:
+    for extent in extents:
         for block in read_text_blocks(source, None):
-            if block.place != place:
+            if block.extent != extent:
                 raise changed(source)
             yield block

@@ -75,11 +75,11 @@ def read_blocks(
 
 def reread_blocks(
     source: Source,
-    places: Iterable[BlockExtent],
+    extents: Iterable[BlockExtent],
     bad: Collection[int] = (),
     expected: Identity | None = None,
     *,
-    whole: bool = True,
+    all_columns: bool = True,
 ) -> Iterator[Block]:
     """Read blocks once more.
 
@@ -87,13 +87,13 @@ def reread_blocks(
     ----------
     source : Source
         The file.
-    places : iterable of BlockExtent
+    extents : iterable of BlockExtent
         Which blocks, in ascending order.
     bad : collection of int
         The numbers of the bad rows of the file, in any order.
     expected : Identity, optional
         Identity of the file before it was read first.
-    whole : bool
+    all_columns : bool
         Whether `rows` will be asked for; if not, Parquet and Arrow read fewer columns.
 
     Yields
@@ -111,13 +111,13 @@ def reread_blocks(
     with _unchanged(source, expected or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
-            yield from reread_rows(kind, places, rows)
+            yield from reread_rows(kind, extents, rows)
         elif source.format == "parquet":
-            yield from reread_parquet(source, places, rows, whole)
+            yield from reread_parquet(source, extents, rows, all_columns)
         elif source.format == "arrow":
-            yield from reread_arrow(source, places, rows, whole)
+            yield from reread_arrow(source, extents, rows, all_columns)
         else:
-            yield from reread_text(source, places, rows)
+            yield from reread_text(source, extents, rows)
 
 
 @contextmanager

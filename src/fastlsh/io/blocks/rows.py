@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, checksum
-from fastlsh.io.blocks.contract import BlockExtent, Documents, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.sources import Source
 
@@ -30,27 +30,27 @@ class RowBlock:
         self,
         source: Source,
         head: Head,
-        place: BlockExtent,
+        extent: BlockExtent,
         data: Bytes,
         lines: Lines,
         bad: Indices | None,
     ) -> None:
         self.source = source
         self.head = head
-        self.place = place
+        self.extent = extent
         self._data = data
         self._lines = lines
         self.filled = self._not_blank()
         """Those of the rows that are not blank."""
         self._bad = bad
 
-    def documents(self, wanted: Flags | None = None) -> Documents:
+    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Parse the rows; see `Block`."""
         if self._bad is None or wanted is None:
             return _chosen(self._all(), wanted)
         rows = self._good(wanted)[wanted]
         parsed = self._parse(rows)
-        return Documents(
+        return BlockDocuments(
             parsed.texts, parsed.ids, self._row_numbers(rows), numbers(parsed.priority), parsed.bad
         )
 
@@ -80,7 +80,7 @@ class RowBlock:
         part._bad = None
         part.filled = part._not_blank()
         check = checksum(part._data, self.head.seed)
-        part.place = self.place._replace(stop=self.place.start + part._lines.end, check=check)
+        part.extent = self.extent._replace(stop=self.extent.start + part._lines.end, check=check)
         yield part
 
     def _with_texts(self, flags: Flags, texts: NewTexts) -> bytes:
@@ -97,11 +97,11 @@ class RowBlock:
         """Return a row with another text."""
         raise NotImplementedError
 
-    def _all(self) -> Documents:
+    def _all(self) -> BlockDocuments:
         parsed = self._parse(self.filled)
         self._bad = np.array([error.row for error in parsed.bad], np.int64)
         good = self._row_numbers(self._good(None))
-        return Documents(parsed.texts, parsed.ids, good, numbers(parsed.priority), parsed.bad)
+        return BlockDocuments(parsed.texts, parsed.ids, good, numbers(parsed.priority), parsed.bad)
 
     def _good(self, flags: Flags | None) -> Indices:
         """Return the rows that are documents; as many as there are flags."""
@@ -114,7 +114,7 @@ class RowBlock:
 
     def _row_numbers(self, rows: Indices) -> NDArray[np.int64]:
         numbers = self._lines.numbers
-        return self.place.row + (rows if numbers is None else numbers[rows])
+        return self.extent.row + (rows if numbers is None else numbers[rows])
 
     def _parse(self, rows: Indices) -> Parsed:
         """Parse these rows; bad ones are left out of the lists."""
@@ -144,11 +144,11 @@ class RowBlock:
             raise self.source.error(reason, row) from None
 
 
-def _chosen(found: Documents, wanted: Flags | None) -> Documents:
+def _chosen(found: BlockDocuments, wanted: Flags | None) -> BlockDocuments:
     if wanted is None:
         return found
     where = np.flatnonzero(wanted).tolist()
-    return Documents(
+    return BlockDocuments(
         [found.texts[i] for i in where],
         None if found.ids is None else [found.ids[i] for i in where],
         found.rows[wanted],

@@ -38,10 +38,10 @@ class SplitText:
         """Do nothing."""
 
     def block(
-        self, place: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
+        self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
     ) -> "SplitBlock":
         """Make a block."""
-        return SplitBlock(self.source, self.head, place, data, lines, bad)
+        return SplitBlock(self.source, self.head, extent, data, lines, bad)
 
 
 def _paragraphs(data: Bytes, lines: Lines, last: bool) -> Lines:

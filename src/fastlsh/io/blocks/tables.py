@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
 from fastlsh.io.blocks.columns import TableColumns
-from fastlsh.io.blocks.contract import BlockExtent, Documents, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.blocks.new_texts import table_with_texts
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.token_ids import words_of_column
@@ -20,9 +20,9 @@ class TableBlock:
     """Some rows of a table; base of those of Parquet and Arrow."""
 
     def __init__(
-        self, columns: TableColumns, head: Head, place: BlockExtent, bad: NDArray[np.int64] | None
+        self, columns: TableColumns, head: Head, extent: BlockExtent, bad: NDArray[np.int64] | None
     ) -> None:
-        self.place = place
+        self.extent = extent
         self.head = head
         self._columns = columns
         self._bad = bad
@@ -31,7 +31,7 @@ class TableBlock:
         self._read: Any = None
         """The rows, with some columns or all, if they have been read."""
 
-    def documents(self, wanted: Flags | None = None) -> Documents:
+    def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Return the texts and ids; see `Block`."""
         with reading(self._columns.source.path):
             return self._documents(self._table(False), wanted)
@@ -47,9 +47,9 @@ class TableBlock:
             if len(kept) != int(flags.sum()):
                 raise ValueError(f"{len(kept)} flags for {int(flags.sum())} documents")
             if texts:
-                place = np.flatnonzero(flags)
+                rows = np.flatnonzero(flags)
                 path = self._columns.path(self._columns.text)
-                table = table_with_texts(table, path, {int(place[n]): texts[n] for n in texts})
+                table = table_with_texts(table, path, {int(rows[n]): texts[n] for n in texts})
             flags[flags] = kept
             return table if flags.all() else select(table, flags)
 
@@ -59,15 +59,15 @@ class TableBlock:
         if self._bad is None:
             self._documents(table, None)
         rows = int(np.flatnonzero(self._good(None))[documents - 1]) + 1
-        start = self.place.start
+        start = self.extent.start
         for stop in self._ends(start + rows):
             part = copy(self)
             part._bad = None
-            part.place = self.place._replace(
-                index=self.place.index + (start > self.place.start),
+            part.extent = self.extent._replace(
+                index=self.extent.index + (start > self.extent.start),
                 start=start, stop=stop, row=start + 1,
             )  # fmt: skip
-            part._read = table.slice(start - self.place.start, stop - start)
+            part._read = table.slice(start - self.extent.start, stop - start)
             yield part
             start = stop
 
@@ -75,7 +75,7 @@ class TableBlock:
         """Return where blocks must end that are read again, up to a row."""
         return [stop]
 
-    def _table(self, whole: bool) -> Any:
+    def _table(self, all_columns: bool) -> Any:
         """Read the rows: of the columns that documents need, or of all."""
         raise NotImplementedError
 
@@ -85,19 +85,19 @@ class TableBlock:
 
     def _good(self, wanted: Flags | None) -> Flags:
         """Return flags over the rows: those of documents, or of some of these."""
-        flags = np.ones(self.place.stop - self.place.start, np.bool_)
+        flags = np.ones(self.extent.stop - self.extent.start, np.bool_)
         if self._bad is not None:
-            flags[self._bad - self.place.row] = False
+            flags[self._bad - self.extent.row] = False
         if wanted is not None:
             flags[flags] = wanted
         return flags
 
-    def _documents(self, table: Any, wanted: Flags | None) -> Documents:
+    def _documents(self, table: Any, wanted: Flags | None) -> BlockDocuments:
         if self._bad is not None:
             flags = self._good(wanted)
             if not flags.all():
                 table = select(table, flags)
-            rows = self.place.row + np.flatnonzero(flags)
+            rows = self.extent.row + np.flatnonzero(flags)
             texts = self._columns.of(table, self._columns.text)
             target = self._columns.text_type(texts.type)
             if self._columns.source.options.tokens:
@@ -105,7 +105,7 @@ class TableBlock:
             elif target is not None:
                 texts = texts.cast(target)
             bad_rows = self._reasons if wanted is None else []
-            return Documents(texts, self._ids(table)[0], rows, self._numbers(table), bad_rows)
+            return BlockDocuments(texts, self._ids(table)[0], rows, self._numbers(table), bad_rows)
         source, columns = self._columns.source, self._columns
         texts, undecodable = self._texts(table)
         ids, bad = self._ids(table)
@@ -114,13 +114,13 @@ class TableBlock:
             nulls = _nulls(columns.of(table, columns.id))
             bad |= dict.fromkeys(nulls, f"{columns.id!r} is null, not an id")
         bad |= self._no_numbers(table)
-        reasons = [source.error(bad[i], self.place.row + i) for i in sorted(bad)]
+        reasons = [source.error(bad[i], self.extent.row + i) for i in sorted(bad)]
         self._bad = np.array([reason.row for reason in reasons], np.int64)
         self._reasons = reasons
         if bad or wanted is not None:
             return self._documents(table, wanted)
-        rows = self.place.row + np.arange(len(table))
-        return Documents(texts, ids, rows, self._numbers(table))
+        rows = self.extent.row + np.arange(len(table))
+        return BlockDocuments(texts, ids, rows, self._numbers(table))
 
     def _texts(self, table: Any) -> tuple[Any, dict[int, str]]:
         """Return the texts, and the rows that are not UTF-8, which Arrow checks only on demand."""

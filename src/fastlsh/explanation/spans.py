@@ -1,4 +1,4 @@
-"""From shingles to places in the texts."""
+"""From shingles to spans of the texts."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from fastlsh.explanation.units import Units
 
 
 def covered(units: Units, shared: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
-    """Return the places of a text that at least one of the shared shingles covers.
+    """Return the spans of a text that at least one of the shared shingles covers.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def covered(units: Units, shared: NDArray[np.bool_], size: int) -> list[tuple[in
     if not len(at):
         return []
     start, stop = units.start[at], units.stop[np.minimum(at + size, len(units)) - 1]
-    # Shingles that overlap or touch are one place; so are those whose units share one.
+    # Shingles that overlap or touch make one span; so do shingles whose units share a character.
     begins = np.flatnonzero((at[1:] > at[:-1] + size) & (start[1:] > stop[:-1])) + 1
     first = np.concatenate([[0], begins])
     last = np.concatenate([begins, [len(at)]]) - 1
@@ -32,7 +32,7 @@ def covered(units: Units, shared: NDArray[np.bool_], size: int) -> list[tuple[in
 
 
 def matching_spans(a: Units, b: Units, pairing: Pairing, size: int) -> list[MatchingSpan]:
-    """Return the places of the runs of paired shingles."""
+    """Return the spans of the runs of paired shingles."""
     return [
         MatchingSpan(
             int(a.start[run.a]),
