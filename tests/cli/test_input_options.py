@@ -69,8 +69,8 @@ def test_wherever_a_text_is_cut(here, kind, size):
     whole = b"".join(bytes(b.rows([True] * len(b.documents()))) for b in blocks)
     if kind == "paragraphs":
         assert whole == (text * 3).encode()
-    places = [block.place for block in blocks]
-    found = reread_blocks(source, places, expected=identity(source))
+    extents = [block.extent for block in blocks]
+    found = reread_blocks(source, extents, expected=identity(source))
     assert [t for block in found for t in block.documents().texts] == texts
 
 

@@ -91,10 +91,10 @@ def _check_count(
             )  # fmt: skip
         if found <= max_pairs:
             return
-    _, size, band = totals[np.argmax(totals[:, 1])]
+    _, size, row = totals[np.argmax(totals[:, 1])]
     raise TooManyPairsError(
         f"more than max_pairs={max_pairs:,} candidate pairs: {size:,} documents share a bucket "
-        f"with document {families.documents[band]}. Use deduplicate(), which is linear in the "
+        f"with document {families.documents[row]}. Use deduplicate(), which is linear in the "
         "number of documents, or raise max_pairs"
     )
 

@@ -73,13 +73,13 @@ def parsed(folder: str, number: int) -> JournalPart:
     with open(os.dup(number), "rb") as file:
         lines = file.read().split(b"\n")[:-1]  # the last one may be cut
     entries = []
-    for number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             entry = None
         if not isinstance(entry, dict):
-            raise Refused(f"line {number} is not a JSON object")
+            raise Refused(f"line {line_number} is not a JSON object")
         entries.append(entry)
     # With no line yet, there are no temporary files that it could be about.
     head = entries[0] if entries else {"lead": None, "made": False}

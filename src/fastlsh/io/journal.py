@@ -86,10 +86,10 @@ class Journal:
         The order is that of the renames. Where an index decides, `index` names it.
         """
         entries: dict[str, dict[str, Any]] = {}
-        for number, (temporary, target) in enumerate(files):
+        for order, (temporary, target) in enumerate(files):
             folder, name = os.path.split(target)
             written = os.path.basename(temporary)
-            move = [number, written, name, identity(temporary), identity(target)]
+            move = [order, written, name, identity(temporary), identity(target)]
             entries.setdefault(folder, {}).setdefault("files", []).append(move)
         for path in absent:
             folder, name = os.path.split(path)

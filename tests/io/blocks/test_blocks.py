@@ -111,14 +111,14 @@ def test_the_size_of_blocks_changes_nothing(here, name):
     some = np.random.default_rng(1).random(60) < 0.4
     for size in SIZES:
         blocks = list(read_blocks(source, size))
-        places = [block.extent for block in blocks]
-        assert [place.index for place in places] == list(range(len(blocks)))
+        extents = [block.extent for block in blocks]
+        assert [extent.index for extent in extents] == list(range(len(blocks)))
         assert all_documents(blocks) == documents
         counts = [len(block.documents()) for block in blocks]
         flags = np.split(some, np.cumsum(counts)[:-1])
         pieces, chosen = [], []
-        for block, kept in zip(reread_blocks(source, places, (), known), flags, strict=True):
-            assert block.extent == places[len(pieces)]
+        for block, kept in zip(reread_blocks(source, extents, (), known), flags, strict=True):
+            assert block.extent == extents[len(pieces)]
             pieces.append(block.rows(kept))
             chosen.append(block.documents(kept))
         first = [block.rows(kept) for block, kept in zip(blocks, flags, strict=True)]
@@ -128,7 +128,7 @@ def test_the_size_of_blocks_changes_nothing(here, name):
         ]
         full = [
             block.rows(np.ones(n, bool))
-            for n, block in zip(counts, reread_blocks(source, places), strict=True)
+            for n, block in zip(counts, reread_blocks(source, extents), strict=True)
         ]
         assert joined(full) == rows
 
@@ -137,17 +137,17 @@ def test_the_size_of_blocks_changes_nothing(here, name):
 def test_going_on_behind_a_block_and_single_blocks(here, name):
     source = made(name)
     for size in (100, 1000):
-        places = [block.extent for block in read_blocks(source, size)]
-        for index in (0, len(places) // 2, len(places) - 1):
-            behind = read_blocks(source, size, after=places[index])
-            assert [block.extent for block in behind] == places[index + 1 :]
-        few = places[1::3]
+        extents = [block.extent for block in read_blocks(source, size)]
+        for index in (0, len(extents) // 2, len(extents) - 1):
+            behind = read_blocks(source, size, after=extents[index])
+            assert [block.extent for block in behind] == extents[index + 1 :]
+        few = extents[1::3]
         assert [block.extent for block in reread_blocks(source, few, all_columns=False)] == few
         texts = [
             listed(block.documents().texts)
             for block in reread_blocks(source, few, all_columns=False)
         ]
-        wanted = [b.documents() for b in read_blocks(source, size) if b.place in few]
+        wanted = [b.documents() for b in read_blocks(source, size) if b.extent in few]
         assert texts == [listed(each.texts) for each in wanted]
 
 
@@ -159,11 +159,11 @@ def test_going_on_with_another_size(here, name, before, after):
     documents = all_documents(read_blocks(source, 1 << 30))
     done = list(read_blocks(source, before))
     for count in sorted({1, len(done) // 3, len(done) // 2, len(done) - 1} - {0}):
-        blocks = done[:count] + list(read_blocks(source, after, after=done[count - 1].place))
+        blocks = done[:count] + list(read_blocks(source, after, after=done[count - 1].extent))
         assert all_documents(blocks) == documents
-        places = [block.extent for block in blocks]
-        assert [place.index for place in places] == list(range(len(places)))
-        assert all_documents(reread_blocks(source, places)) == documents
+        extents = [block.extent for block in blocks]
+        assert [extent.index for extent in extents] == list(range(len(extents)))
+        assert all_documents(reread_blocks(source, extents)) == documents
 
 
 @pytest.mark.parametrize("encoding", ENCODED)
@@ -205,21 +205,21 @@ def change(name, how):
 def test_a_changed_file_is_refused(here, name, how):
     source = made(name)
     known = identity(source)
-    places = [block.extent for block in read_blocks(source, 500)]
+    extents = [block.extent for block in read_blocks(source, 500)]
     put("old", b"")  # so that no inode is used again
     os.link(name, "same")
     change(name, how)
     with pytest.raises(InputError, match="changed during the run"):
-        list(reread_blocks(source, places, (), known))
+        list(reread_blocks(source, extents, (), known))
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.arrow", "stream.arrow", "a.jsonl.gz"])
 def test_other_bytes_are_noticed_whatever_the_clock_says(here, name):
     source = made(name)
-    places = [block.extent for block in read_blocks(source, 500)]
+    extents = [block.extent for block in read_blocks(source, 500)]
     change(name, "other bytes")
     with pytest.raises(InputError, match=r"changed|CRC|incorrect|Error|invalid"):
-        list(reread_blocks(source, places))
+        list(reread_blocks(source, extents))
 
 
 def test_a_change_between_two_blocks_is_noticed(here):
@@ -253,16 +253,16 @@ def test_a_file_without_rows_is_one_block(here):
     put("a.jsonl", b"")
     (block,) = read_blocks(expand("a.jsonl")[0], 1000)
     assert listed(block.documents().texts) == []
-    assert [each.place for each in reread_blocks(expand("a.jsonl")[0], [block.extent])] == [
+    assert [each.extent for each in reread_blocks(expand("a.jsonl")[0], [block.extent])] == [
         block.extent
     ]
 
 
 def test_places_ascend(here):
     source = made("a.jsonl")
-    places = [block.extent for block in read_blocks(source, 500)]
+    extents = [block.extent for block in read_blocks(source, 500)]
     with pytest.raises(ValueError, match="ascending"):
-        list(reread_blocks(source, places[::-1]))
+        list(reread_blocks(source, extents[::-1]))
 
 
 def test_many_bad_rows(here):
@@ -305,7 +305,7 @@ def test_threads_change_nothing(here, threads, monkeypatch):
     for name in names:
         made(name)
     found = read(names, threads=threads)
-    assert (len(found), len(found.parts[0].places) > 5) == (60 * len(names), True)
+    assert (len(found), len(found.parts[0].extents) > 5) == (60 * len(names), True)
     assert list(found.ids) == [row["id"] for row in ROWS] * len(names)
     assert found.repeated_ids == 60 * (len(names) - 1)
 

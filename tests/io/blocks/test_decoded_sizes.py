@@ -45,10 +45,10 @@ def test_dictionaries_do_not_make_large_blocks(tmp_path, form):
     blocks = list(read_blocks(source, SIZE))
     assert max(map(decoded, blocks)) <= 4 * SIZE
     assert sum(len(block.documents()) for block in blocks) == 400
-    places = [block.place for block in blocks]
-    for place in places:
-        (*_, block) = read_blocks(source, SIZE, after=place) if place != places[-1] else blocks
-        assert block.place == places[-1]
+    extents = [block.extent for block in blocks]
+    for extent in extents:
+        (*_, block) = read_blocks(source, SIZE, after=extent) if extent != extents[-1] else blocks
+        assert block.extent == extents[-1]
 
 
 def test_row_groups_with_long_and_short_dictionaries(tmp_path):

@@ -57,24 +57,24 @@ def expected(data, quotes, delimiter):
 def test_as_row_by_row(path, size, quotes, delimiter, data):
     source = of(path, data, header=False, quotes=quotes, delimiter=delimiter)
     rows, bad, end = expected(data, quotes, delimiter)
-    good, refused, places, ended = [], [], [], None
+    good, refused, extents, ended = [], [], [], None
     try:
         for block in read_blocks(source, size):
             documents = block.documents()
             ids = documents.ids or [None] * len(documents)
             good += zip(documents.rows.tolist(), documents.texts, ids, strict=True)
             refused += [error.row for error in documents.bad]
-            places.append((block.place, len(documents)))
+            extents.append((block.extent, len(documents)))
     except InputError as error:
         ended = f"row {error.row}"
     assert (good, refused, ended) == ([row[:3] for row in rows], bad, end)
     raws = []
     for (_, count), block in zip(
-        places, reread_blocks(source, [p for p, _ in places], bad), strict=True
+        extents, reread_blocks(source, [p for p, _ in extents], bad), strict=True
     ):
         raws.append(bytes(block.rows(np.ones(count, bool))))
         assert block.documents(np.ones(count, bool)).texts == [
-            row[1] for row in rows[sum(n for _, n in places[: len(raws) - 1]) :][:count]
+            row[1] for row in rows[sum(n for _, n in extents[: len(raws) - 1]) :][:count]
         ]
     assert b"".join(raws) == "".join(row[3] for row in rows).encode()
 
@@ -85,7 +85,7 @@ def test_a_header_is_of_the_first_row_that_is_not_blank(path):
         assert blocks[0].head.layout == ("id", "text")
         assert blocks[0].head.header == b'"id",text\n'
         assert [each for block in blocks for each in block.documents().ids] == ["1"]
-        assert blocks[0].place.row == 4
+        assert blocks[0].extent.row == 4
 
 
 @pytest.mark.parametrize(

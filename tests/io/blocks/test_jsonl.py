@@ -189,14 +189,14 @@ def test_priority_that_is_absent(path):
 def test_rows_come_back_as_they_were(path, size, data, seed):
     source = of(path, data)
     raws = {row: raw for row, raw, _ in json_rows(data)}
-    places, rows, bad = [], [], []
+    extents, rows, bad = [], [], []
     for block in read_blocks(source, size):
         documents = block.documents()
-        places.append(block.place)
+        extents.append(block.extent)
         rows.append(documents.rows)
         bad += [error.row for error in documents.bad]
     rng = np.random.default_rng(seed)
-    for block, numbers in zip(reread_blocks(source, places, bad), rows, strict=True):
+    for block, numbers in zip(reread_blocks(source, extents, bad), rows, strict=True):
         kept = rng.random(len(numbers)) < rng.random()
         raw = "".join(raws[row] for row in numbers[kept].tolist())
         assert bytes(block.rows(kept)) == raw.encode()

@@ -45,8 +45,8 @@ def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
     description = {"run": saved.get("run"), **description}
     if {**saved, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:
         return
-    for number, run in reversed(list(enumerate(finished_runs(job)))):
+    for run_number, run in reversed(list(enumerate(finished_runs(job)))):
         if run.blocks[-1].source >= number:
-            work.drop(run_name(number))
+            work.drop(run_name(run_number))
     work.write(MANIFEST, description)
     work.drop(BROKEN)
