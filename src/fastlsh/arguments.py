@@ -11,7 +11,7 @@ class Bounds(NamedTuple):
     """The least and the greatest value of an integer; None: no greatest."""
 
     least: int
-    most: int | None = None
+    greatest: int | None = None
 
 
 INTEGERS = {
@@ -62,9 +62,9 @@ def check_integer(value: Any, name: str) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     number = int(value)
-    least, most = INTEGERS[name]
-    if most is not None and not least <= number <= most:
-        raise ValueError(f"{name} must be between {least:,} and {most:,}, got {number}")
+    least, greatest = INTEGERS[name]
+    if greatest is not None and not least <= number <= greatest:
+        raise ValueError(f"{name} must be between {least:,} and {greatest:,}, got {number}")
     if number < least:
         raise ValueError(f"{name} must be at least {least}, got {number}")
     return number

@@ -117,9 +117,9 @@ def test_the_length_of_a_row(tmp_path, suffix, size, end):
     path.write_text("\n".join(rows) + end)
     length = len(rows[-1].encode()) + len(end)
     source = Source(str(path), suffix, None, Options())
-    assert len(list(read_blocks(source, size, most=length))) >= 1
+    assert len(list(read_blocks(source, size, max_row=length))) >= 1
     with pytest.raises(LongRowError) as caught:
-        list(read_blocks(source, size, most=300))
+        list(read_blocks(source, size, max_row=300))
     assert caught.value.row == len(rows)
     assert 0 <= length - caught.value.size <= 1
 

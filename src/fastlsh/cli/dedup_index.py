@@ -32,13 +32,14 @@ def run(arguments: argparse.Namespace) -> None:
     )  # fmt: skip
     if arguments.removed is not None:
         check_target(arguments.removed)
-    most = arguments.max_candidates
+    max_candidates = arguments.max_candidates
     with opened(arguments) as index:
         collection = read_inputs(arguments, arguments.inputs, uniform=True)
         warn_of_rows(collection)
         result = deduplicate_with_index(
             index, collection, arguments.output, arguments.removed, convert=arguments.convert_to,
-            keep=arguments.keep or "first", max_candidates=1000 if most is None else most,
+            keep=arguments.keep or "first",
+            max_candidates=1000 if max_candidates is None else max_candidates,
             threads=arguments.threads,
             progress=sys.stderr.isatty() and not arguments.quiet,
         )  # fmt: skip

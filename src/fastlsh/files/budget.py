@@ -44,20 +44,20 @@ def least_memory(size: int, each: int) -> str:
     return f"{-(-(BASE + size * each) >> 20) + 1}M"
 
 
-def too_long(error: LongRowError, memory: int, most: int) -> InputError:
+def too_long(error: LongRowError, memory: int, max_row: int) -> InputError:
     """Return an error that says how much memory a too long row needs.
 
     Parameters
     ----------
     error
         Of the row.
-    memory, most
+    memory, max_row
         The bytes that may be taken, and those that a row may have.
     """
     return InputError(
         error.path,
         f"the row has {amount(error.size)}, and with {amount(memory)} of memory a row may have"
-        f' {amount(most)}: give at least memory="{least_memory(error.size, PER_ROW)}"',
+        f' {amount(max_row)}: give at least memory="{least_memory(error.size, PER_ROW)}"',
         error.row,
     )
 

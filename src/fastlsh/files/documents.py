@@ -101,17 +101,17 @@ def deduplicate_files(
             'keep="longest" counts characters, which token ids do not have: give a column of'
             " numbers as the priority"
         )
-    most = check_integer(max_candidates, "max_candidates")
+    max_candidates = check_integer(max_candidates, "max_candidates")
     request = Request.of(inputs, against, params, keywords, priority=priority, tokens=tokens)
     tables = (convert_to, removed, clusters, report)
     return changing_over(
-        lambda request: _deduplicated(request, output, tables, keep, most),
+        lambda request: _deduplicated(request, output, tables, keep, max_candidates),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
 
 
 def _deduplicated(
-    request: Request, output: Path, tables: tuple[Any, ...], keep: str, most: int
+    request: Request, output: Path, tables: tuple[Any, ...], keep: str, max_candidates: int
 ) -> FileDeduplication:
     targets, choice = plan_removal(request, output, tables)
     clock = Stopwatch()
@@ -119,7 +119,7 @@ def _deduplicated(
     notes = in_memory.notes(request, targets)
     if choice.job is None:
         result, *read = in_memory.run_deduplication(
-            request, choice.read_budget, targets, keep, most, notes, clock
+            request, choice.read_budget, targets, keep, max_candidates, notes, clock
         )
         return FileDeduplication(
             documents=result.documents, n_kept=result.n_kept, empty=result.empty,
@@ -127,8 +127,8 @@ def _deduplicated(
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     work_done = on_disk.run_deduplication(
-        choice.job, targets, keep=None if request.read.priority else keep, max_candidates=most,
-        notes=notes, clock=clock,
+        choice.job, targets, keep=None if request.read.priority else keep,
+        max_candidates=max_candidates, notes=notes, clock=clock,
     )  # fmt: skip
     summary = work_done.summary
     documents = summary.documents - summary.n_against

@@ -90,7 +90,7 @@ def _beginning(source: Source, cutting: Cutting | None, memory: int) -> tuple[in
     with suppress(InputError):  # it will be raised where the file is read
         if source.format == "arrow" and largest_batch(source)[0] > (memory - BASE) // PER_BATCH:
             return 0, 0
-        block = next(iter(read_blocks(source, LOOK, most=longest_row(memory))), None)
+        block = next(iter(read_blocks(source, LOOK, max_row=longest_row(memory))), None)
         if block is not None:
             found = block.documents()
             return len(found), 0 if cutting is None else len(cutting.pieces(found))

@@ -37,8 +37,8 @@ def _control_groups() -> Iterator[int]:
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),
         ):
             with suppress(OSError, ValueError):  # ValueError: "max" is no limit
-                most, used = (int((folder / name).read_text()) for name in (limit, usage))
-                yield most - used + _cache(folder / "memory.stat")
+                allowed, used = (int((folder / name).read_text()) for name in (limit, usage))
+                yield allowed - used + _cache(folder / "memory.stat")
 
 
 def _folders() -> Iterator[Path]:
@@ -69,8 +69,8 @@ def _limits() -> Iterator[int]:
         import resource
     except ImportError:  # Windows
         return
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if most != resource.RLIM_INFINITY:
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY:
         with suppress(OSError):
             pages = int((_PROCESS / "statm").read_text().split()[0])
-            yield most - pages * resource.getpagesize()
+            yield limit - pages * resource.getpagesize()

@@ -85,12 +85,12 @@ def deduplicate_line_files(
     """
     check_choice(by, "by")
     cutting = Cutting(by, check_integer(min_length, "min_length"))
-    most = check_integer(max_candidates, "max_candidates")
+    max_candidates = check_integer(max_candidates, "max_candidates")
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     request = Request.of(inputs, against, params, keywords, cutting=cutting)
     tables = (convert_to, removed, None, report)
     return changing_over(
-        lambda request: _deduplicated(request, cutting, output, tables, drop_empty, most),
+        lambda request: _deduplicated(request, cutting, output, tables, drop_empty, max_candidates),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
 
@@ -101,7 +101,7 @@ def _deduplicated(
     output: Path,
     tables: tuple[Any, ...],
     drop_empty: bool,
-    most: int,
+    max_candidates: int,
 ) -> FileLineDeduplication:
     targets, choice = plan_removal(request, output, tables)
     clock = Stopwatch()
@@ -109,7 +109,7 @@ def _deduplicated(
     notes = notes_of(request, targets)
     if choice.job is None:
         found, *read, kept = run_in_memory(
-            request, choice.read_budget, targets, cutting, drop_empty, most, notes, clock
+            request, choice.read_budget, targets, cutting, drop_empty, max_candidates, notes, clock
         )
         return FileLineDeduplication(
             documents=found.documents, written=kept, changed=len(found.changed),
@@ -118,7 +118,12 @@ def _deduplicated(
             **counts_of(*read), **shared, outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     done = run_on_disk(
-        choice.job, targets, drop_empty=drop_empty, max_candidates=most, notes=notes, clock=clock
+        choice.job,
+        targets,
+        drop_empty=drop_empty,
+        max_candidates=max_candidates,
+        notes=notes,
+        clock=clock,
     )
     return FileLineDeduplication(
         documents=done.documents, written=done.documents - (done.emptied if drop_empty else 0),

@@ -68,16 +68,16 @@ def near_duplicate_files(
         There are more pairs than `max_pairs`.
     """
     params, tokens = search_params(threshold, keywords)
-    most = check_integer(max_pairs, "max_pairs")
+    max_pairs = check_integer(max_pairs, "max_pairs")
     request = Request.of(inputs, (), params, keywords, tokens=tokens)
     target = None if output is None else paths(output)[0]
     return changing_over(
-        lambda request: _pairs(request, target, most, estimates),
+        lambda request: _pairs(request, target, max_pairs, estimates),
         request, target, twice=request.engine.engine is Engine.DISK,
     )  # fmt: skip
 
 
-def _pairs(request: Request, target: str | None, most: int, estimates: bool) -> FilePairs:
+def _pairs(request: Request, target: str | None, max_pairs: int, estimates: bool) -> FilePairs:
     sources = request.input_files(mixed=True)
     run_paths = request.run_paths(sources, [])
     run_paths.writes("output", STANDARD if target is None else target)
@@ -93,14 +93,14 @@ def _pairs(request: Request, target: str | None, most: int, estimates: bool) -> 
     shared = shared_fields(request, choice.reason, clock)
     if choice.job is None:
         pairs, collection = in_memory.run_pairs(
-            request, choice.read_budget, target, most, estimates, clock
+            request, choice.read_budget, target, max_pairs, estimates, clock
         )
         return FilePairs(
             documents=pairs.documents, n_pairs=len(pairs), empty=pairs.empty, engine="memory",
             **counts_of(collection), **shared,
         )  # fmt: skip
     summary, found = on_disk.run_pairs(
-        choice.job, max_pairs=most, estimates=estimates, output=target, clock=clock
+        choice.job, max_pairs=max_pairs, estimates=estimates, output=target, clock=clock
     )
     return FilePairs(
         documents=summary.documents, n_pairs=found, empty=summary.empty, engine="disk",

@@ -42,8 +42,8 @@ class ReadBudget:
         InputError
             As in `read_files`; or a row is too long for the memory.
         """
-        most = longest_row(self.memory)
+        max_row = longest_row(self.memory)
         try:
-            return read_files(inputs, options, most=most, room=self.room, **more)
+            return read_files(inputs, options, max_row=max_row, room=self.room, **more)
         except LongRowError as error:
-            raise too_long(error, self.memory, most) from error
+            raise too_long(error, self.memory, max_row) from error

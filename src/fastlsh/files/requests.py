@@ -200,7 +200,7 @@ class Request:
         count, options = 0, self.read
         with suppress(InputError):  # cut off; or it is raised where the rows are read
             (source,) = expand(path, options.format, options, mixed=True)
-            for block in read_blocks(source, most=LONGEST_IN_PIPE):
+            for block in read_blocks(source, max_row=LONGEST_IN_PIPE):
                 found = block.documents()
                 count += len(found) + (0 if options.on_error == "skip" else len(found.bad))
                 if count > self.read.limit:

@@ -56,6 +56,6 @@ def marked(text: str | bytes, spans: Iterable[tuple[int, int]]) -> str:
     return f"<bdi>{''.join(pieces)}{escaped(text[end:])}</bdi>"
 
 
-def shortened(text: str, most: int) -> str:
+def shortened(text: str, length: int) -> str:
     """Return a text of at most so many characters, with an ellipsis where it was cut."""
-    return text if len(text) <= most else f"{text[: most - 1]}\u2026"
+    return text if len(text) <= length else f"{text[: length - 1]}\u2026"

@@ -385,9 +385,9 @@ class Index:
         TypeError, ValueError
             Neither is given, or the one given is unsuitable.
         """
-        most = check_limit(limit)
+        limit = check_limit(limit)
         documents = read_documents(self._settings, text, signature, one=True)
-        return self._answer(documents, most)[0]
+        return self._answer(documents, limit)[0]
 
     def query_many(
         self,
@@ -407,9 +407,9 @@ class Index:
         limit
             The most documents to return for each.
         """
-        most = check_limit(limit)
+        limit = check_limit(limit)
         documents = read_documents(self._settings, texts, signatures)
-        return self._answer(documents, most)
+        return self._answer(documents, limit)
 
     # ---- changes
 

@@ -49,16 +49,16 @@ def deciding_documents(
     if not more:
         return found, store.fetch(found)
     examined = _Examined(store, documents, fetched)
-    asked, most = np.arange(documents.n), FIRST
+    asked, max_entries = np.arange(documents.n), FIRST
     while True:
         examined.add(found)
         if not more:
             break
-        asked = asked[examined.undecided(asked, most)]
+        asked = asked[examined.undecided(asked, max_entries)]
         if not len(asked):
             break
-        most *= GROWTH
-        found, more = store.gather(documents.signatures[asked], most)
+        max_entries *= GROWTH
+        found, more = store.gather(documents.signatures[asked], max_entries)
     examined.add_copies()
     return examined.result()
 
@@ -109,10 +109,10 @@ class _Examined:
         chosen = np.flatnonzero(is_first)
         self._parts.append((numbers[chosen], documents.take(chosen)))
 
-    def undecided(self, asked: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
+    def undecided(self, asked: NDArray[np.int64], max_entries: int) -> NDArray[np.bool_]:
         """Return for which new documents too little was read of a bucket.
 
-        The first `most` entries with each of their tags are examined: keys may share a tag.
+        The first `max_entries` entries with each of their tags are examined: keys may share a tag.
         """
         too_few = np.zeros(len(asked), np.bool_)
         for wanted, held in zip(self._wanted[:, asked], self._held, strict=True):
@@ -121,12 +121,12 @@ class _Examined:
             tags = tags[order]
             tag = wanted >> HALF
             start = np.searchsorted(tags, tags, "left")
-            counts = self._is_first[order] & (np.arange(len(tags)) - start < most)
+            counts = self._is_first[order] & (np.arange(len(tags)) - start < max_entries)
             keys = np.sort(held[order][counts])
             count = np.searchsorted(keys, wanted, "right") - np.searchsorted(keys, wanted, "left")
             size = np.searchsorted(tags, tag, "right") - np.searchsorted(tags, tag, "left")
-            self._has_all[asked[size < most]] = True
-            too_few |= (size >= most) & (count < WANTED) & (wanted != 0)
+            self._has_all[asked[size < max_entries]] = True
+            too_few |= (size >= max_entries) & (count < WANTED) & (wanted != 0)
         return too_few
 
     def add_copies(self) -> None:

@@ -189,10 +189,10 @@ def _arrays(settings: Settings, sizes: Sizes) -> Iterator[tuple[str, str, tuple[
     yield "id_table", "<u8", (sizes.id_table,)
 
 
-def _within(value: Any, least: int, most: int) -> int:
+def _within(value: Any, lowest: int, highest: int) -> int:
     number = int(_strict(value, int))
-    if not least <= number <= most:
-        raise ValueError(f"{number} is not between {least} and {most}")
+    if not lowest <= number <= highest:
+        raise ValueError(f"{number} is not between {lowest} and {highest}")
     return number
 
 

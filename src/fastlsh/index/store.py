@@ -54,13 +54,14 @@ class Store(Protocol):
         """Return the numbers of the next documents after this one, ascending."""
 
     def gather(
-        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+        self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, ascending.
 
-        A bucket may be found by half of its key, its tag. If `most` is given, at least the first
-        `most` documents with each tag are returned, and whether any may be left out. If `band` is
-        given, the buckets of the other bands do not count. A few other documents may be added.
+        A bucket may be found by half of its key, its tag. If `max_entries` is given, at least the
+        first `max_entries` documents with each tag are returned, and whether any may be left out.
+        If `band` is given, the buckets of the other bands do not count. A few other documents may
+        be added.
         """
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:

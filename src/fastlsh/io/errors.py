@@ -45,10 +45,10 @@ def pyarrow(path: str, module: str = "pyarrow") -> Any:
         raise InputError(path, f"pyarrow cannot be imported: {error}") from error
 
 
-def listed(names: Collection[Any], most: int = 20) -> str:
+def listed(names: Collection[Any], count: int = 20) -> str:
     """Return the first names for a message, and the number of others: there may be thousands."""
-    first = ", ".join(map(str, islice(names, most)))
-    more = len(names) - most
+    first = ", ".join(map(str, islice(names, count)))
+    more = len(names) - count
     return f"{first} and {more:,} more" if more > 0 else first or "none"
 
 

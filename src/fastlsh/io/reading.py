@@ -60,7 +60,7 @@ def read_files(
     mixed: bool = False,
     threads: int | None = None,
     progress: ProgressOption | None = None,
-    most: int | None = None,
+    max_row: int | None = None,
     room: Room | None = None,
 ) -> Collection:
     """Read files into one collection of documents.
@@ -83,7 +83,7 @@ def read_files(
     progress : callable, optional
         Called in the calling thread with ("reading", bytes done, bytes in all), of the files as
         they are; one that is compressed counts when it is done.
-    most : int, optional
+    max_row : int, optional
         Bytes that a row of a row format or of plain text may have; LongRowError if it has more.
     room : Room, optional
         What the documents may take; RoomError if they need more.
@@ -95,7 +95,7 @@ def read_files(
     """
     sources = expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
     strict = options.on_error == "fail"
-    reader = _Reader(sources, strict, uniform, progress, most, room, options.limit)
+    reader = _Reader(sources, strict, uniform, progress, max_row, room, options.limit)
     for part, block, found in ordered_map(reader.blocks(), _parsed, thread_count(threads)):
         reader.take(part, block, found)
     return reader.collection()
@@ -141,13 +141,13 @@ class _Reader:
         strict: bool,
         uniform: bool,
         progress: ProgressOption | None,
-        most: int | None = None,
+        max_row: int | None = None,
         room: Room | None = None,
         limit: int | None = None,
     ) -> None:
         self._parts = [InputFile(source) for source in sources]
         self._strict = strict
-        self._most = most
+        self._max_row = max_row
         self._room = room
         self._limit = Limit(limit)
         self._uniform = uniform
@@ -163,7 +163,7 @@ class _Reader:
             if self._limit.reached:
                 return
             part.identity = identity(part.source)
-            blocks = read_blocks(part.source, expected=part.identity, most=self._most)
+            blocks = read_blocks(part.source, expected=part.identity, max_row=self._max_row)
             for block in self._limit.first(blocks):
                 if self._room is not None and part.source.format not in COLUMNAR:
                     self._room.take(part.source, block.extent.stop - block.extent.start, 0)

@@ -68,10 +68,10 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
         yield stack.enter_context(io.BufferedReader(raw, 1 << 17))
 
 
-def expanded(source: Source, most: int) -> tuple[int, int]:
+def expanded(source: Source, limit: int) -> tuple[int, int]:
     """Return the stored bytes of the beginning of a compressed file, and the bytes they give.
 
-    At most about `most` bytes are decompressed; what was read ahead counts as stored.
+    At most about `limit` bytes are decompressed; what was read ahead counts as stored.
     """
     with reading(source.path), filesystems.open_raw(source.path) as raw:
         head = raw.read(1 << 20)
@@ -84,11 +84,11 @@ def expanded(source: Source, most: int) -> tuple[int, int]:
                 begun_stream: Any = pyarrow(source.path).CompressedInputStream(begun, "zstd")
             else:
                 begun_stream = codec(source.path, source.compression or "").open(begun)
-            while given < most and (piece := begun_stream.read(min(_PIECE, most - given))):
+            while given < limit and (piece := begun_stream.read(min(_PIECE, limit - given))):
                 given += len(piece)
     except InputError:  # the sample ends within a stream
         pass
-    stored = begun.tell() if given >= most or whole else len(head)
+    stored = begun.tell() if given >= limit or whole else len(head)
     return stored, given
 
 

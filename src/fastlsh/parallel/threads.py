@@ -39,19 +39,19 @@ def batches(n: int, size: int) -> Iterator[Batch]:
     return ((start, min(start + size, n)) for start in range(0, n, size))
 
 
-def batches_by_work(work: NDArray[np.int64], most: int, longest: int) -> Iterator[Batch]:
-    """Cut items into batches of at most `longest`, whose work together is at most `most`.
+def batches_by_work(work: NDArray[np.int64], max_work: int, longest: int) -> Iterator[Batch]:
+    """Cut items into batches of at most `longest`, whose work together is at most `max_work`.
 
     Parameters
     ----------
     work
-        int64 (n,): of each item, at least 0; one of more than `most` is a batch of its own.
+        int64 (n,): of each item, at least 0; one of more than `max_work` is a batch of its own.
     """
     done = np.cumsum(work)
     start = 0
     while start < len(work):
         before = done[start - 1] if start else 0
-        stop = int(np.searchsorted(done, before + most, "right"))
+        stop = int(np.searchsorted(done, before + max_work, "right"))
         stop = min(max(stop, start + 1), start + longest)
         yield start, min(stop, len(work))
         start = stop

@@ -17,9 +17,9 @@ def bars(heading: tuple[str, str], rows: Sequence[tuple[str, float, str]]) -> st
     rows
         (label, value, value as text): a label is HTML, values are at least 0.
     """
-    most = max((value for _, value, _ in rows), default=0.0) or 1.0
+    largest = max((value for _, value, _ in rows), default=0.0) or 1.0
     lines = [
-        f'<tr><th>{label}</th><td class="bar">{_bar(value / most)}</td><td>{text}</td></tr>'
+        f'<tr><th>{label}</th><td class="bar">{_bar(value / largest)}</td><td>{text}</td></tr>'
         for label, value, text in rows
     ]
     return (

@@ -34,10 +34,10 @@ class Differences:
     """Whether all of both was compared."""
 
 
-def beginning(text: Text, most: int = SHOWN) -> str:
+def beginning(text: Text, length: int = SHOWN) -> str:
     """Return the beginning of a text as HTML."""
-    tail = GAP if len(text) > most else ""
-    return f"<bdi>{escaped(text[: _border(text, most)])}</bdi>{tail}"
+    tail = GAP if len(text) > length else ""
+    return f"<bdi>{escaped(text[: _border(text, length)])}</bdi>{tail}"
 
 
 def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
@@ -90,9 +90,9 @@ def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, 
 
 def _alike(a: Text, b: Text) -> int:
     """Return how long the common beginning is."""
-    at, step, most = 0, 1 << 20, min(len(a), len(b))
+    at, step, limit = 0, 1 << 20, min(len(a), len(b))
     while step:
-        if at + step <= most and a[at : at + step] == b[at : at + step]:
+        if at + step <= limit and a[at : at + step] == b[at : at + step]:
             at += step
         else:
             step //= 2

@@ -39,6 +39,6 @@ def page(
     return whole_page(title, PAGE, body)
 
 
-def bounded(text: str, most: int) -> str:
-    """Return text of a user as HTML, cut if it is longer than `most` characters."""
-    return f"<bdi>{escaped(shortened(text, most))}</bdi>"
+def bounded(text: str, length: int) -> str:
+    """Return text of a user as HTML, cut if it is longer than `length` characters."""
+    return f"<bdi>{escaped(shortened(text, length))}</bdi>"

@@ -44,7 +44,7 @@ class Removals(NamedTuple):
 
     sizes: NDArray[np.int64]
     """int64 (m,): how many were removed for each kept one that others were removed for."""
-    most: list[Repeated]
+    largest: list[Repeated]
     """The largest of these, the earlier first among equals."""
 
 
@@ -74,27 +74,27 @@ def removals(
     members = [rows[starts[i] : starts[i] + sizes[i]] for i in largest]
     looked_at = [each[:LOOKED_AT] for each in members]
     heads, others = read(np.concatenate([np.empty(0, np.int64), *looked_at]))
-    most, at = [], 0
+    found, at = [], 0
     for all_rows, seen in zip(members, looked_at, strict=True):
         stop = at + len(seen)
         pairs = list(zip(others[at:stop], similarity[seen].tolist(), strict=True))
         lost = len(np.unique(documents[all_rows]))
-        most.append(Repeated(heads[at], len(all_rows), lost, pairs))
+        found.append(Repeated(heads[at], len(all_rows), lost, pairs))
         at = stop
-    return Removals(sizes, most)
+    return Removals(sizes, found)
 
 
 def shown(removals: Removals, by: str, shingler: Shingler) -> str:
     """Show the passages that were removed most often."""
-    if not removals.most:
+    if not removals.largest:
         return f"<p>No {by} was removed.</p>"
-    more = len(removals.sizes) - len(removals.most)
+    more = len(removals.sizes) - len(removals.largest)
     rest = f"<p>{more:,} {by}s that were removed less often are not shown.</p>" if more else ""
     return (
         f"<p>Each {by} is kept in the document named below it. Variants that differ from it are "
         f"listed, the least similar first; <mark>marked</mark> text is in only one of the two: in "
         f"the variant or, in the indented passage below it, in the kept {by}.</p>"
-        f"<ul>{chr(10).join(_repeated(each, shingler) for each in removals.most)}</ul>{rest}"
+        f"<ul>{chr(10).join(_repeated(each, shingler) for each in removals.largest)}</ul>{rest}"
     )
 
 

@@ -63,9 +63,9 @@ class ShingleSets:
         self._shingler = shingler
         self._documents = documents
         self._threads = threads
-        self._most = most_shingles(shingler, lengths)
-        self._tile = ((np.cumsum(self._most) - 1) // (ROOM // 2)).astype(np.int32)
-        self._groups, self._large = _groups(families, self._most)
+        self._max_size = most_shingles(shingler, lengths)
+        self._tile = ((np.cumsum(self._max_size) - 1) // (ROOM // 2)).astype(np.int32)
+        self._groups, self._large = _groups(families, self._max_size)
         self._numbered = -1  # the large group whose numbers these are
         self._numbers = _kernels.Numbers()
         self._spare: list[_kernels.Numbers] = []  # for small groups, one for each thread
@@ -78,7 +78,7 @@ class ShingleSets:
 
     def fits(self, rows: NDArray[np.int64]) -> bool:
         """Whether the sets of these documents can be held together."""
-        return int(self._most[rows].sum()) <= ROOM
+        return int(self._max_size[rows].sum()) <= ROOM
 
     def ensure(self, rows: NDArray[np.int64]) -> None:
         """Make the sets of these documents (distinct, ascending) that are not there."""
@@ -117,16 +117,16 @@ class ShingleSets:
         def make(first: int, last: int) -> Iterator[None]:
             return self._make(missing[first:last], self._numbers)
 
-        run(make, batches_by_work(self._most[missing], BATCH, 4096), self._threads)
+        run(make, batches_by_work(self._max_size[missing], BATCH, 4096), self._threads)
 
     def _shingles(self, rows: NDArray[np.int64]) -> int:
-        return int(self._most[rows].sum())
+        return int(self._max_size[rows].sum())
 
     def _make(self, rows: NDArray[np.int64], numbers: _kernels.Numbers) -> Iterator[None]:
         """Make the sets of a batch of documents, step by step."""
         shingler = self._shingler
         gathered = shingler.take(self._texts, self._documents[rows])
-        start = offsets_of(self._most[rows])
+        start = offsets_of(self._max_size[rows])
         lists = np.empty(start[-1], np.uint64)
         count = np.empty(len(rows), np.int64)
         yield from shingle_set_steps(
@@ -203,7 +203,7 @@ def most_shingles(shingler: Shingler, lengths: NDArray[np.int64]) -> NDArray[np.
 
 
 def _groups(
-    families: NDArray[np.int64], most: NDArray[np.int64]
+    families: NDArray[np.int64], max_size: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return where each group begins, the last one's end too, and which are large.
 
@@ -211,12 +211,12 @@ def _groups(
     """
     if not len(families):
         return np.zeros(1, np.int64), np.zeros(0, np.bool_)
-    size = np.add.reduceat(most, families)
+    size = np.add.reduceat(max_size, families)
     large = size > BATCH
     batch = (np.cumsum(size) - size) // BATCH
     begins = np.ones(len(families), np.bool_)
     begins[1:] = (batch[1:] != batch[:-1]) | large[1:] | large[:-1]
-    return np.append(families[begins], len(most)), large[begins]
+    return np.append(families[begins], len(max_size)), large[begins]
 
 
 def distinct(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:

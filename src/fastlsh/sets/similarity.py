@@ -60,8 +60,8 @@ def estimate_jaccard(
     def work(start: int, stop: int) -> None:
         _kernels.agreement(signatures, left[start:stop], right[start:stop], out[start:stop])
 
-    most = min(ESTIMATES_BATCH, max(VALUES_BATCH // signatures.shape[1], 1))
-    run(work, batches(len(left), most), thread_count(threads))
+    batch = min(ESTIMATES_BATCH, max(VALUES_BATCH // signatures.shape[1], 1))
+    run(work, batches(len(left), batch), thread_count(threads))
     return out
 
 

@@ -48,10 +48,10 @@ class SortedSets:
         self._shingler = shingler
         self._documents = documents
         self._threads = threads
-        self._most = most_shingles(shingler, lengths)
-        before = np.cumsum(self._most) - self._most
+        self._max_size = most_shingles(shingler, lengths)
+        before = np.cumsum(self._max_size) - self._max_size
         self._tile = (before // max(ROOM // 2, 1)).astype(np.int32)
-        self._half = int(np.bincount(self._tile, self._most).max(initial=0))
+        self._half = int(np.bincount(self._tile, self._max_size).max(initial=0))
         self._held = [-1, -1]  # the tile in each half
         self._end = [0, self._half]
         self._hashes = np.empty(2 * self._half, np.uint64)
@@ -92,7 +92,7 @@ class SortedSets:
         if not len(missing):
             return
         bounds = np.full(len(missing) + 1, self._end[half])
-        bounds[1:] += np.cumsum(self._most[missing])
+        bounds[1:] += np.cumsum(self._max_size[missing])
         counts = np.empty(len(missing), np.int64)
 
         def work(first: int, last: int) -> Iterator[None]:
@@ -102,7 +102,7 @@ class SortedSets:
                 bounds[first : last + 1], counts[first:last],
             )  # fmt: skip
 
-        run(work, batches_by_work(self._most[missing], BATCH, 4096), self._threads)
+        run(work, batches_by_work(self._max_size[missing], BATCH, 4096), self._threads)
         self._start[missing] = bounds[:-1]
         self._count[missing] = counts
         self._end[half] = int(bounds[-1])

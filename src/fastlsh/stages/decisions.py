@@ -71,8 +71,8 @@ def keep_or_drop(
         root, signatures, documents, fixed[documents].view(np.uint8), params.least,
         params.removal_mode, max_candidates, families.roles, options.empty,
     )  # fmt: skip
-    most = min(_kernels.REMEMBERED * bands, max_candidates)
-    room = np.empty(max(1 << 20, most), np.int32)
+    max_found = min(_kernels.REMEMBERED * bands, max_candidates)
+    room = np.empty(max(1 << 20, max_found), np.int32)
     decisions = Decisions(
         documents,
         options.full(len(documents), -1, np.int64),

@@ -95,8 +95,8 @@ class UnionFind:
         left, right = left[apart], right[apart]
         if self._dense is not None:
             n = len(self._dense)
-            if len(left) and (most := max(int(left.max()), int(right.max()))) >= n:
-                raise ValueError(f"document {most} lies outside of documents={n}")
+            if len(left) and (largest := max(int(left.max()), int(right.max()))) >= n:
+                raise ValueError(f"document {largest} lies outside of documents={n}")
             _kernels.unite(self._dense, left.astype(np.int32), right.astype(np.int32))
         elif len(left):
             self._pending.append((left, right))

@@ -150,11 +150,11 @@ class MinHash(GrowingSketch):
             return list(cls.generator(b, **minhash_kwargs))
         result: list[MinHash] = []
         batch: list[Any] = []
-        size, most = 0, min(BATCH_ELEMENTS, STEP // len(empty) + 1)
+        size, limit = 0, min(BATCH_ELEMENTS, STEP // len(empty) + 1)
         for one in b:
             batch.append(one if isinstance(one, (list, tuple, np.ndarray)) else list(one))
             size += len(batch[-1])
-            if size >= most or len(batch) == BATCH_SETS:
+            if size >= limit or len(batch) == BATCH_SETS:
                 result += empty._each(batch)
                 batch, size = [], 0
         return result + empty._each(batch)

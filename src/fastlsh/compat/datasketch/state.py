@@ -46,11 +46,11 @@ def _converted(values: ArrayLike, scheme: str, name: str) -> NDArray[Any]:
     kind = SCHEMES[scheme]
     if isinstance(values, np.ndarray):
         if values.dtype.kind in "iu" and values.size:
-            least, most = int(values.min()), int(values.max())
-            if least < 0 or most > kind.largest:
+            least, greatest = int(values.min()), int(values.max())
+            if least < 0 or greatest > kind.largest:
                 raise ValueError(
                     f"{name} must lie between 0 and {kind.largest} with scheme {scheme!r}, "
-                    f"got {least} to {most}"
+                    f"got {least} to {greatest}"
                 )
         return values.astype(kind.dtype)
     try:

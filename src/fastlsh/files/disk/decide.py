@@ -46,7 +46,12 @@ class GatheredPart(NamedTuple):
 
 
 def decide_parts(
-    job: Job, summary: Summary, linked: Linked, gathered: Gathered, keep: str | None, most: int
+    job: Job,
+    summary: Summary,
+    linked: Linked,
+    gathered: Gathered,
+    keep: str | None,
+    max_candidates: int,
 ) -> None:
     """Decide on the documents of each part that has not been worked on yet.
 
@@ -54,8 +59,8 @@ def decide_parts(
     ----------
     keep
         "first", "last" or "longest"; None: the priorities that were gathered.
-    most
-        `max_candidates`.
+    max_candidates
+        As for `deduplicate`.
     """
 
     def decide(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -68,7 +73,7 @@ def decide_parts(
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
             part.texts, numbers, job.params, against=numbers < summary.n_against, **order,
-            max_candidates=most, threads=job.options.threads, scratch=part.scratch,
+            max_candidates=max_candidates, threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
         return (

@@ -193,7 +193,7 @@ class _Files:
 
     def __init__(self, job: Job) -> None:
         self._work = job.work
-        self._most = job.budget.pending
+        self._max_pending = job.budget.pending
         state = job.work.read(STATE) if job.work.has(STATE) else {}
         self.done: int = state.get("done", 0)
         self.strict: bool = state.get("strict", True)
@@ -217,7 +217,7 @@ class _Files:
             self._waiting += len(data)
         self.done = item + 1
         self.strict &= pieces.strict
-        if self._waiting > self._most:
+        if self._waiting > self._max_pending:
             self._write()
             if time.monotonic() - self._saved > EVERY:
                 self._save()

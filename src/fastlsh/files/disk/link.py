@@ -86,8 +86,8 @@ def _links(
         yield links
 
 
-def _divided(roots: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], Linked]:
-    """Divide the families into parts of about `most` documents, each family whole.
+def _divided(roots: NDArray[np.int32], max_documents: int) -> tuple[NDArray[np.int32], Linked]:
+    """Divide the families into parts of about `max_documents` documents, each family whole.
 
     Families keep the order of their first documents, so that a part lies close together. The parts
     take the place of `roots`, and of each family's size: 8 bytes per document, and 40 per family.
@@ -99,7 +99,7 @@ def _divided(roots: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], Li
     heads = np.flatnonzero(sizes > 1)
     members = sizes[heads].astype(np.int64)
     n_linked, families, largest = int(members.sum()), len(heads), int(members.max(initial=0))
-    part = (np.cumsum(members) - members) // most
+    part = (np.cumsum(members) - members) // max_documents
     del members
     part = np.cumsum(np.diff(part, prepend=part[:1]) > 0, dtype=np.int32)
     of_head = sizes

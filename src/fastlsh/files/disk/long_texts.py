@@ -26,15 +26,15 @@ def check_comparable(job: Job, rows: NDArray[Any], data: NDArray[np.uint8]) -> N
     """
     if job.params.verify != "exact":
         return
-    size, most = rows["size"], job.budget.compared
-    if int(size.max(initial=0)) <= most // 2:
+    size, max_compared = rows["size"], job.budget.compared
+    if int(size.max(initial=0)) <= max_compared // 2:
         return
     ends = np.cumsum(size)
     order = np.argsort(-size, kind="stable").tolist()
     first, *others = (data[ends[i] - size[i] : ends[i]] for i in order)
     other = next((text for text in others if not np.array_equal(text, first)), first[:0])
     needed = len(first) + len(other)
-    if len(other) and needed > most:
+    if len(other) and needed > max_compared:
         error = _of_document(job, int(rows["number"][order[0]]))
         raise InputError(
             error.path,

@@ -176,7 +176,7 @@ def _cut(job: Job, number: int, after: BlockExtent | None) -> Iterator[Block]:
     """Cut a file; say how much memory a row needs that is too long."""
     try:
         yield from read_blocks(
-            job.sources[number], job.budget.block, after=after, most=job.budget.row
+            job.sources[number], job.budget.block, after=after, max_row=job.budget.row
         )
     except LongRowError as error:
         raise too_long(error, job.budget.memory, job.budget.row) from error

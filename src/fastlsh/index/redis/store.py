@@ -232,7 +232,7 @@ class RedisStore:
         return np.array(found[:count], np.int64)
 
     def gather(
-        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+        self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, and if there are more."""
         found, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
@@ -240,7 +240,7 @@ class RedisStore:
         tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
         wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
         # What is deleted in this batch still takes room in the buckets.
-        room = None if most is None else 8 * (most + len(self._collected.deleted))
+        room = None if max_entries is None else 8 * (max_entries + len(self._collected.deleted))
         held, more = [], False
         for first in range(0, len(wanted), TOGETHER):
             some = self._buckets(wanted[first : first + TOGETHER])

@@ -56,10 +56,10 @@ class Levels:
         return self._gone
 
     def gather(
-        self, sql: sqlite3.Connection, wanted: NDArray[np.uint64], most: int | None
+        self, sql: sqlite3.Connection, wanted: NDArray[np.uint64], max_entries: int | None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents with one of these tags, ascending, and whether there are more."""
-        return find_in_runs(sql, self.runs, wanted, self.gone, most)
+        return find_in_runs(sql, self.runs, wanted, self.gone, max_entries)
 
     def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
         """Note that documents are gone, which may be in a run."""

@@ -20,7 +20,7 @@ def find_in_runs(
     runs: list[TagRun],
     wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
-    most: int | None,
+    max_entries: int | None,
 ) -> tuple[NDArray[np.int64], bool]:
     """Return the numbers of all documents with one of the tags, and whether there are more.
 
@@ -36,7 +36,7 @@ def find_in_runs(
     found = [np.empty(0, np.uint64)]
     more = False
     if len(wanted) * len(runs) <= FEW:
-        return _find_few(connection, runs, wanted, removed, most)
+        return _find_few(connection, runs, wanted, removed, max_entries)
     for run in runs:
         start, stop = _pages_of(run, wanted)
         for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
@@ -44,7 +44,7 @@ def find_in_runs(
             pages = unique(ranges_of(start[some], (stop - start)[some]))
             if len(pages):
                 tags, entries = _entries(connection, run, pages)
-                chosen, cut = _chosen(tags, entries, wanted[some], removed, most)
+                chosen, cut = _chosen(tags, entries, wanted[some], removed, max_entries)
                 found.append(chosen)
                 more |= cut
     return unique(np.concatenate(found)).astype(np.int64), more
@@ -64,7 +64,7 @@ def _find_few(
     runs: list[TagRun],
     wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
-    most: int | None,
+    max_entries: int | None,
 ) -> tuple[NDArray[np.int64], bool]:
     """Find the documents with a few tags: all pages at once, and each is searched by itself."""
     band, low = wanted >> HALF, wanted << HALF
@@ -89,8 +89,8 @@ def _find_few(
             numbers = entries & MASK
             if len(removed):
                 numbers = numbers[~np.isin(numbers, removed)]
-            more |= most is not None and len(numbers) > most
-            found.append(numbers[:most])
+            more |= max_entries is not None and len(numbers) > max_entries
+            found.append(numbers[:max_entries])
     return unique(np.concatenate(found)).astype(np.int64), more
 
 
@@ -110,7 +110,7 @@ def _chosen(
     entries: NDArray[np.uint64],
     wanted: NDArray[np.uint64],
     removed: NDArray[np.uint64],
-    most: int | None,
+    max_entries: int | None,
 ) -> tuple[NDArray[np.uint64], bool]:
     """Return the numbers of the entries with tags that are wanted, and whether there are more."""
     start = np.searchsorted(tags, wanted, "left")
@@ -120,7 +120,7 @@ def _chosen(
         there = ~np.isin(chosen, removed)
         tag = np.repeat(np.arange(len(wanted)), count)[there]
         chosen, count = chosen[there], np.bincount(tag, minlength=len(wanted))
-    if most is None or count.max(initial=0) <= most:
+    if max_entries is None or count.max(initial=0) <= max_entries:
         return chosen, False
     before = np.arange(len(chosen)) - np.repeat(np.cumsum(count) - count, count)
-    return chosen[before < most], True
+    return chosen[before < max_entries], True

@@ -190,13 +190,13 @@ class SqliteStore:
         return np.array(numbers_of(found for (found,) in rows), np.int64)
 
     def gather(
-        self, signatures: NDArray[np.uint32], most: int | None, band: int | None = None
+        self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents that share a bucket with one of these, and if there are more."""
         found, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
         recent = self._recent.take(unique(found[:, 1].astype(np.int64)))
         wanted = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band)
-        older, more = self._levels.gather(self._sql, wanted, most)
+        older, more = self._levels.gather(self._sql, wanted, max_entries)
         return np.concatenate([older, np.array(recent, np.int64)]), more
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:

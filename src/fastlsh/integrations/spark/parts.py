@@ -61,9 +61,9 @@ def whole_families(batches: Iterable[Any], part: int = PART, spill: int = SPILL)
 class _Rows:
     """Batches in memory, or in a file once they are many."""
 
-    def __init__(self, most: int, files: ExitStack) -> None:
+    def __init__(self, max_bytes: int, files: ExitStack) -> None:
         self.rows = self.bytes = 0
-        self._most = most
+        self._max_bytes = max_bytes
         self._files = files
         self._batches: list[Any] = []
         self._path = ""
@@ -78,7 +78,7 @@ class _Rows:
         self.rows += batch.num_rows
         self.bytes += batch.nbytes
         self._batches.append(batch)
-        if self._writer is None and self.bytes > self._most:
+        if self._writer is None and self.bytes > self._max_bytes:
             folder = tempfile.TemporaryDirectory(dir=_local(), ignore_cleanup_errors=True)
             self._path = os.path.join(self._files.enter_context(folder), "rows.arrow")
             self._writer = pyarrow.ipc.new_file(self._path, batch.schema)

@@ -35,19 +35,19 @@ class Format(Protocol):
 
 
 def read_row_blocks(
-    kind: Format, size: int, after: BlockExtent | None, most: int | None
+    kind: Format, size: int, after: BlockExtent | None, max_row: int | None
 ) -> Iterator[Any]:
     """Cut a file into blocks of about `size` bytes; see `read_blocks`."""
     with open_utf8(kind.source) as stream:
         _learn(kind, stream)
         start, row, index = stream.position, 1, 0
         if after is not None:
-            _complete(kind, most)
+            _complete(kind, max_row)
             _, lines = _found(kind, stream, after)
             start, row, index = after.stop, after.row + lines.count, after.index + 1
-        for data, lines, ended in _pieces(stream, kind, size, most):
-            if most is not None:
-                _check_length(kind.source, stream, data, lines, row, most)
+        for data, lines, ended in _pieces(stream, kind, size, max_row):
+            if max_row is not None:
+                _check_length(kind.source, stream, data, lines, row, max_row)
             first = 0 if kind.begun else kind.begin(data, lines, row)
             rows = lines.from_row(first)
             complete = ended and stream.error is None
@@ -82,15 +82,15 @@ def _learn(kind: Format, stream: Stream) -> None:
     kind.head.codec, kind.head.mark = stream.codec, stream.mark
 
 
-def _complete(kind: Format, most: int | None = None) -> None:
+def _complete(kind: Format, max_row: int | None = None) -> None:
     """Read the beginning of the file, for its head."""
     if kind.begun:
         return
     with open_utf8(kind.source) as stream:
         row = 1
-        for data, lines, _ in _pieces(stream, kind, 1 << 16, most):
-            if most is not None:
-                _check_length(kind.source, stream, data, lines, row, most)
+        for data, lines, _ in _pieces(stream, kind, 1 << 16, max_row):
+            if max_row is not None:
+                _check_length(kind.source, stream, data, lines, row, max_row)
             kind.begin(data, lines, row)
             if kind.begun:
                 return
@@ -111,13 +111,13 @@ def _found(kind: Format, stream: Stream, extent: BlockExtent) -> tuple[Bytes, Li
 
 
 def _check_length(
-    source: Source, stream: Stream, data: Bytes, lines: Lines, row: int, most: int
+    source: Source, stream: Stream, data: Bytes, lines: Lines, row: int, max_row: int
 ) -> None:
-    """Raise LongRowError if a row has more than `most` bytes; the last one may go on."""
+    """Raise LongRowError if a row has more than `max_row` bytes; the last one may go on."""
     size = np.diff(lines.bounds, append=len(data))
-    if int(size.max()) <= most:
+    if int(size.max()) <= max_row:
         return
-    line = int(np.argmax(size > most))
+    line = int(np.argmax(size > max_row))
     long = int(size[line])
     if line == len(lines):  # no line feed yet
         buffer = np.empty(1 << 20, np.uint8)
@@ -130,12 +130,12 @@ def _check_length(
 
 
 def _pieces(
-    stream: Stream, kind: Format, size: int, most: int | None = None
+    stream: Stream, kind: Format, size: int, max_row: int | None = None
 ) -> Iterator[tuple[Bytes, Lines, bool]]:
     """Yield bytes that begin with whole rows, those rows, and whether no more bytes come.
 
     The last ones come always, were it without a row; so do those before an error, and more than
-    `most` bytes without the end of a row.
+    `max_row` bytes without the end of a row.
     """
     left = np.empty(0, np.uint8)
     while True:
@@ -145,7 +145,7 @@ def _pieces(
         ended = count < len(buffer) - len(left)
         data = buffer[: len(left) + count]
         lines = kind.split(data, ended and stream.error is None)
-        if ended or len(lines) or (most is not None and len(data) > most):
+        if ended or len(lines) or (max_row is not None and len(data) > max_row):
             yield data, lines, ended
         if ended:
             return

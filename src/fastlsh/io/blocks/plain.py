@@ -70,15 +70,15 @@ def as_json(path: str, text: str | None) -> bytes:
 
 
 def read_text_blocks(
-    source: Source, after: BlockExtent | None, most: int | None = None
+    source: Source, after: BlockExtent | None, max_row: int | None = None
 ) -> Iterator[TextBlock]:
     """Read a file; see `read_blocks`."""
     if source.options.priority is not None:
         raise source.error(f"plain text has no column {source.options.priority!r}")
     if after is None:
         with open_bytes(source) as stream, reading(source.path):
-            data = stream.read() if most is None else _read(stream, most + 1)
-            if most is not None and len(data) > most:
+            data = stream.read() if max_row is None else _read(stream, max_row + 1)
+            if max_row is not None and len(data) > max_row:
                 size = len(data)
                 while piece := stream.read(_PIECE):
                     size += len(piece)
@@ -86,9 +86,9 @@ def read_text_blocks(
         yield TextBlock(source, data)
 
 
-def _read(stream: BinaryIO, most: int) -> bytes:
+def _read(stream: BinaryIO, max_row: int) -> bytes:
     """Read so many bytes at most; `read` would take memory for all of them at once."""
-    pieces, left = [], most
+    pieces, left = [], max_row
     while left and (piece := stream.read(min(left, _PIECE))):
         pieces.append(piece)
         left -= len(piece)

@@ -31,7 +31,7 @@ def read_blocks(
     *,
     after: BlockExtent | None = None,
     expected: Identity | None = None,
-    most: int | None = None,
+    max_row: int | None = None,
 ) -> Iterator[Block]:
     """Cut a file into blocks of whole rows, one after the other and without parsing them.
 
@@ -46,7 +46,7 @@ def read_blocks(
         Go on behind this block.
     expected : Identity, optional
         Identity of the file; by default what `identity` says now.
-    most : int, optional
+    max_row : int, optional
         Bytes that a row of JSON lines, CSV, TSV or plain text may have.
 
     Yields
@@ -64,13 +64,13 @@ def read_blocks(
     with _unchanged(source, expected or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)
-            yield from read_row_blocks(kind, size, after, most)
+            yield from read_row_blocks(kind, size, after, max_row)
         elif source.format == "parquet":
             yield from read_parquet_blocks(source, size, after)
         elif source.format == "arrow":
             yield from read_arrow_blocks(source, size, after)
         else:
-            yield from read_text_blocks(source, after, most)
+            yield from read_text_blocks(source, after, max_row)
 
 
 def reread_blocks(
