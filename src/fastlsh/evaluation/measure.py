@@ -107,6 +107,7 @@ def evaluate_each(
     collection = as_texts(texts)
     ids = check_ids(ids, len(collection))
     chosen, documents = sampled(collection, sample, params.seed)
+    chosen = params.shingler.prepared(chosen)
     shared, clocks = Stopwatch(), [Stopwatch() for _ in searches]
     with shared("signatures"):
         signed = sign(chosen, params, options)

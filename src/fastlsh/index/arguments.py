@@ -52,7 +52,8 @@ def read_documents(
     if texts is None:
         assert ready is not None
         return IndexDocuments(ready)
-    return _from_texts(settings, as_texts([texts] if one else texts), ready, text)
+    prepared = settings.hasher.shingler.prepared(as_texts([texts] if one else texts))
+    return _from_texts(settings, prepared, ready, text)
 
 
 def _checked(hasher: MinHasher, signatures: Any, name: str, one: bool) -> NDArray[np.uint32]:

@@ -40,7 +40,7 @@ def from_signatures(against: Any, signatures: Any, params: SearchParams) -> Sign
                 'them only verify="signature" can compare'
             )
         return SignedDocuments(nameless(len(ready)), ready, None)
-    texts = as_texts(against)
+    texts = params.shingler.prepared(as_texts(against))
     if len(texts) != len(ready):
         raise ValueError(f"{len(ready)} against_signatures for {len(texts)} documents of against")
     return SignedDocuments(texts, ready, None)

@@ -123,8 +123,9 @@ def deduplicate_texts(
 ) -> Deduplication:
     """Remove the near-duplicates as `deduplicate` does."""
     max_candidates = check_integer(max_candidates, "max_candidates")
-    collection = as_texts(texts)
-    others = as_texts([] if against is None or isinstance(against, Index) else against)
+    prepared = params.shingler.prepared
+    collection = prepared(as_texts(texts))
+    others = prepared(as_texts([] if against is None or isinstance(against, Index) else against))
     ids = check_ids(ids, len(collection))
     check_keep(keep, with_priority=priority is not None)
     priorities = None if priority is None else check_priority(priority, len(collection))

@@ -97,7 +97,7 @@ def pairs_of_texts(
 ) -> Pairs:
     """Find the pairs as `near_duplicates` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
-    collection = as_texts(texts)
+    collection = params.shingler.prepared(as_texts(texts))
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)
     warn_of_short_shingles(collection, signed.signatures, params, options)

@@ -153,6 +153,7 @@ def _compared(
         a, b = np.arange(n), np.arange(n, 2 * n)
         collection = joined(collection, others)
     shingler = check_shingler(shingler)
+    collection = shingler.prepared(collection)
     order, a, b = _by_family(a, b, len(collection))
     lengths = np.empty(len(order), np.int64)
     for start, stop in batches(len(order), 4096):

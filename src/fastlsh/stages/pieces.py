@@ -121,7 +121,7 @@ def decide_pieces(
         return DecidedPieces(kept, similarity, np.empty(0, np.int64))
     original = kept == options.numbers(len(kept))
     originals = np.flatnonzero(original)
-    chosen = pieces.chosen(originals)
+    chosen = params.shingler.prepared(pieces.chosen(originals))
     signed = sign(chosen, params, options)
     order = np.arange(len(originals))
     fixed = originals < n_against

@@ -1,6 +1,6 @@
 """A list, an array, an Arrow column: each gives the spans of a batch of its texts."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Protocol
 
 import numpy as np
@@ -49,8 +49,8 @@ class JoinedTexts:
     """Two collections, one after the other."""
 
     def __init__(self, head: Texts, tail: Texts) -> None:
-        self._head = head
-        self._tail = tail
+        self.parts = (head, tail)
+        self._head, self._tail = head, tail
 
     def __len__(self) -> int:
         return len(self._head) + len(self._tail)
@@ -67,6 +67,41 @@ class JoinedTexts:
             self._tail.take(documents[tail] - len(self._head), as_bytes),
             tail.view(np.uint8),
         )
+
+
+class NormalizedTexts:
+    """Texts after a function of Python, which is called once for each, when it is read first."""
+
+    def __init__(self, texts: Texts, normalize: Callable[[str], str]) -> None:
+        self._texts = texts
+        self._normalize = normalize
+        self._results: list[str | None] = [None] * len(texts)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
+        """Gather the documents start ... stop - 1."""
+        return self.take(np.arange(start, stop), as_bytes)
+
+    def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
+        """Gather the given documents."""
+        chosen, results = documents.tolist(), self._results
+        missing = [i for i in chosen if results[i] is None]
+        if missing:
+            spans = self._texts.take(np.array(missing, np.int64))
+            if spans.tokens:  # token ids, which the shingler refuses
+                return spans
+            for i, text in zip(missing, spans.strings(), strict=True):
+                results[i] = self._normalize(text)
+        return spans_of_list([results[i] for i in chosen], 0, as_bytes)
+
+
+def is_normalized(texts: Texts) -> bool:
+    """Return whether the function `normalize` has been, or will be, called for all texts."""
+    if isinstance(texts, JoinedTexts):
+        return all(map(is_normalized, texts.parts))
+    return isinstance(texts, NormalizedTexts)
 
 
 def joined(head: Texts, tail: Texts) -> Texts:
@@ -101,7 +136,7 @@ def as_texts(texts: Any) -> Texts:
             f"texts must have an order, got a {type(texts).__name__}: pass a list, "
             "for instance list(texts.values())"
         )
-    if isinstance(texts, (TokenIds, Pieces)):
+    if isinstance(texts, (TokenIds, Pieces, NormalizedTexts)):
         return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         try:

@@ -18,7 +18,7 @@ from fastlsh._kernels import (
 )
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.keyed import Key, check_key
-from fastlsh.texts.forms import Texts, as_texts
+from fastlsh.texts.forms import NormalizedTexts, Texts, as_texts, is_normalized
 from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens
 from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.steps import (
@@ -81,11 +81,13 @@ class Shingler:
         Words that are left out before shingles form, or the only words that are not left out;
         `unit` must be "word". They are normalised like the texts. A sorted tuple afterwards.
     normalize
-        A function from str to str, applied before the other steps. It must be deterministic,
-        because texts are normalised again for verification.
+        A function from str to str, applied before the other steps. In memory, it is called once
+        for each text of a call, and its results are kept until the call returns. On disk, it is
+        called again for texts that share a bucket, so it must be deterministic.
     tokenizer
         A function from the normalised str to a sequence of str or bytes (UTF-8), which are the
-        units instead of words; `unit` must be "word".
+        units instead of words; `unit` must be "word". It is called again for each text that is
+        compared, because the tokens of all texts take more memory than the texts.
     key
         A `Key`, on whose secret the hashes of the shingles and the signatures then depend.
 
@@ -198,28 +200,34 @@ class Shingler:
     def _as_bytes(self) -> bool:
         return self.unit == "byte" and not self.normalises
 
+    def prepared(self, texts: Texts) -> Texts:
+        """Return texts that may be read often: `normalize` is called once for each, and kept."""
+        if self.normalize is None or is_normalized(texts):
+            return texts
+        return NormalizedTexts(texts, self._called)
+
     def gather(self, texts: Texts, start: int, stop: int) -> Gathered:
         """Gather the documents start ... stop - 1, normalised and tokenised."""
-        return self._finish(texts.spans(start, stop, self._as_bytes), start, None)
+        return self._finish(self.plain_texts(texts, start, stop), start, None)
 
     def gather_with_texts(self, texts: Texts, start: int, stop: int) -> tuple[Gathered, Spans]:
         """Gather as `gather` does, and the same texts normalised but not tokenised."""
-        plain = self._normalised(texts.spans(start, stop, self._as_bytes))
-        if self.tokenizer is None:
-            return Gathered(plain, None), plain
-        return self._tokens(plain, start, None), plain
+        plain = self.plain_texts(texts, start, stop)
+        return self._finish(plain, start, None), plain
 
     def plain_texts(self, texts: Texts, start: int, stop: int) -> Spans:
         """Gather the documents start ... stop - 1, normalised but not tokenised."""
-        return self._normalised(texts.spans(start, stop, self._as_bytes))
+        spans = texts.spans(start, stop, self._as_bytes)
+        return self._normalised(spans, called=is_normalized(texts))
 
     def take(self, texts: Texts, documents: NDArray[np.int64]) -> Gathered:
         """Gather the given documents, normalised and tokenised."""
-        return self._finish(texts.take(documents, self._as_bytes), 0, documents)
+        return self._finish(self.take_texts(texts, documents), 0, documents)
 
     def take_texts(self, texts: Texts, documents: NDArray[np.int64]) -> Spans:
         """Gather the given documents, normalised but not tokenised."""
-        return self._normalised(texts.take(documents, self._as_bytes))
+        spans = texts.take(documents, self._as_bytes)
+        return self._normalised(spans, called=is_normalized(texts))
 
     def words_of(self, text: Spans) -> list[str]:
         """Return the words or tokens of the only text, which is normalised."""
@@ -262,25 +270,22 @@ class Shingler:
     def _plan(self) -> ShinglePlan:
         return plan_of_word_list(self, self._listed_words, self.kernel_unit)
 
-    def _finish(self, spans: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
-        plain = self._normalised(spans)
+    def _finish(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
+        """Tokenise normalised texts, if there is a tokenizer."""
         if self.tokenizer is None:
             return Gathered(plain, None)
-        return self._tokens(plain, first, documents)
-
-    def _tokens(self, plain: Spans, first: int, documents: NDArray[np.int64] | None) -> Gathered:
-        assert self.tokenizer is not None
         tokens = [self.tokenizer(text) for text in plain.strings()]
         return gather_tokens(tokens, first, documents, self.hashing.prepared)
 
-    def _normalised(self, spans: Spans) -> Spans:
+    def _normalised(self, spans: Spans, *, called: bool = False) -> Spans:
+        """Normalise texts; `called`: `normalize` has been called for them already."""
         if spans.tokens != (self.unit == "token") and len(spans):
             if spans.tokens:
                 raise TypeError(
                     f'the documents are token ids: unit must be "token", not {self.unit!r}'
                 )
             raise TypeError('unit="token" needs documents of token ids, got texts')
-        if self.normalize is not None:
+        if self.normalize is not None and not called:
             spans = spans_of_list([self._called(text) for text in spans.strings()])
         kernel = normaliser_of(self)
         if kernel is not None:

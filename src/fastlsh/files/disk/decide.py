@@ -72,7 +72,7 @@ def decide_parts(
             order = {"priority": bits if summary.integral else bits.view(np.float64)}
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
-            part.texts, numbers, job.params, against=numbers < summary.n_against, **order,
+            _prepared(job, part), numbers, job.params, against=numbers < summary.n_against, **order,
             max_candidates=max_candidates, threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
@@ -82,6 +82,14 @@ def decide_parts(
         )
 
     _each_part(job, linked, gathered, decide, "decisions")
+
+
+def _prepared(job: Job, part: GatheredPart) -> Any:
+    """Return the texts of a part, to be normalised once if all of them fit into the memory."""
+    shingler = job.params.shingler
+    if shingler.normalize is None or int(part.rows["size"].sum()) > job.budget.pending:
+        return part.texts
+    return shingler.prepared(as_texts(part.texts))
 
 
 def _equal_ones(job: Job, part: GatheredPart, n_against: int) -> NDArray[Any]:
@@ -110,7 +118,7 @@ def find_pairs(
         nonlocal found
         numbers = np.ascontiguousarray(part.rows["number"])
         pairs = find_pairs_of_part(
-            part.texts, numbers, job.params, max_pairs=max_pairs, estimates=estimates,
+            _prepared(job, part), numbers, job.params, max_pairs=max_pairs, estimates=estimates,
             threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         found += len(pairs.left)

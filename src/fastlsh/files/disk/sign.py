@@ -266,7 +266,7 @@ def _warned(job: Job, blocks: Iterator[tuple[int, Block]]) -> Iterator[tuple[int
     """Pass blocks on; of the first documents, look whether their shingles are too short."""
     for number, block in islice(blocks, 1):
         documents = block.documents()
-        texts = as_texts(documents.texts[:SAMPLE])
+        texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))
         signatures = hasher_for(job.params, job.options).sign(texts)
         warn_of_short_shingles(texts, signatures, job.params, job.options)
         yield number, block
