@@ -33,7 +33,7 @@ def repeating(length: int) -> tuple[str, str]:
 
 def check(a: str, b: str, found: fastlsh.Explanation) -> None:
     """Assert that similarity and places are right."""
-    assert found.jaccard == fastlsh.jaccard(a, b)
+    assert found.similarity == fastlsh.jaccard(a, b)
     size = found.shingler.size
     shared = {a[i : i + size] for i in range(len(a) - size + 1)}
     shared &= {b[i : i + size] for i in range(len(b) - size + 1)}
@@ -71,7 +71,7 @@ def beside_others(length: int, count: int) -> dict[str, Any]:
     times = common.interleave(sides, count, process_time)
     ours = times["explain"]
     return {
-        "Jaccard similarity": common.significant(found.jaccard),
+        "Jaccard similarity": common.significant(found.similarity),
         "matching spans": len(found.spans),
         "explain, ms": common.summary(1e3 * t for t in ours),
         "explain / signatures of both": common.ratio(ours, times["signatures"]),

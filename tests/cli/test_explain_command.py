@@ -84,7 +84,7 @@ def test_files(run, three):
     figures = json.loads(Path("e.json").read_text(encoding="utf-8"))
     expected = {"id_a": "0", "id_b": "1", **found.to_dict()}
     assert figures == json.loads(json.dumps(expected))
-    assert figures["jaccard"] == found.jaccard
+    assert figures["similarity"] == found.similarity
     assert figures["spans"][0] == {"a_start": 0, "a_stop": 53, "b_start": 0, "b_stop": 53}
 
 

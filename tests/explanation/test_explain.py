@@ -55,8 +55,8 @@ def test_figures_are_those_of_the_sets(texts, how):
     found = explain(*texts, shingler=shingler, **SMALL)
     a, b = (set(windows_of(text, shingler)) for text in texts)
     assert (found.shingles_a, found.shingles_b, found.shared) == (len(a), len(b), len(a & b))
-    assert found.jaccard == (len(a & b) / len(a | b) if a & b else 0)
-    assert found.jaccard == jaccard(*texts, shingler)
+    assert found.similarity == (len(a & b) / len(a | b) if a & b else 0)
+    assert found.similarity == jaccard(*texts, shingler)
     assert found.containment_a == (len(a & b) / len(a) if a else 0)
     assert found.containment_b == (len(a & b) / len(b) if b else 0)
     signatures = MinHasher(20, shingler=shingler).signatures(texts)
@@ -65,8 +65,8 @@ def test_figures_are_those_of_the_sets(texts, how):
     expected = np.flatnonzero((rows[0] == rows[1]).all(axis=1)).tolist() if a and b else []
     assert found.matching_bands == expected
     assert found.found == bool(expected)
-    assert found.probability == LSHParams(10, 2).probability(found.jaccard)
-    assert found.is_duplicate == (found.jaccard >= 0.5)
+    assert found.probability == LSHParams(10, 2).probability(found.similarity)
+    assert found.is_duplicate == (found.similarity >= 0.5)
 
 
 @pytest.mark.parametrize("scheme", ["affine32", "fss"])
@@ -100,7 +100,7 @@ def test_wrong_arguments_and_texts():
 def test_an_empty_document_is_like_nothing(empty, unit):
     for texts in ((empty, "one two three"), (empty, empty)):
         found = explain(*texts, shingler=Shingler(unit, 2))
-        assert (found.jaccard, found.containment_a, found.estimate) == (0, 0, 0)
+        assert (found.similarity, found.containment_a, found.estimate) == (0, 0, 0)
         assert (found.found, found.is_duplicate) == (False, False)
         assert [found.matching_bands, found.spans, found.covered_a, found.covered_b] == [[]] * 4
         assert found.reason == "Not found: a document without a shingle is similar to nothing."
@@ -303,10 +303,10 @@ def test_every_step_is_traced_back():
     how = Shingler("word", 2, lowercase=True, numbers="0", punctuation="space", strip_accents=True)
     a, b = "Élan -- 12.50 kg, (sold)", "elan 7 kg sold"
     found = explain(a, b, shingler=how)
-    assert found.jaccard == 1.0
+    assert found.similarity == 1.0
     assert found.spans == [(0, len(a) - 1, 0, len(b))]
     code = Shingler("word", 1, words="ascii_alphanumeric", empty_words=True)
-    assert explain("a::b", "b::a", shingler=code).jaccard == 1.0
+    assert explain("a::b", "b::a", shingler=code).similarity == 1.0
 
 
 def test_what_cannot_be_traced_back_is_shown_normalised():
@@ -326,7 +326,7 @@ def test_bytes():
     assert (found.a, found.b) == (b"\xff\xfeabc", b"\xc3\xa9abc\xed\xa0\x80")
     assert found.spans == [(2, 5, 2, 5)]
     assert r"[-\xff\xfe-]abc" in str(found)
-    assert explain("café au lait".encode(), "café au lait").jaccard == 1
+    assert explain("café au lait".encode(), "café au lait").similarity == 1
 
 
 # ---- cost

@@ -63,7 +63,7 @@ def explain(
     Examples
     --------
     >>> found = explain("the quick brown fox jumps", "the quick brown fox jumped", threshold=0.7)
-    >>> found.found, round(found.jaccard, 3), len(found.matching_bands)
+    >>> found.found, round(found.similarity, 3), len(found.matching_bands)
     (True, 0.842, 7)
     >>> found.spans
     [MatchingSpan(a_start=0, a_stop=24, b_start=0, b_stop=24)]

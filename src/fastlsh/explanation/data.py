@@ -39,7 +39,7 @@ class ExplanationData:
     covered_b: list[tuple[int, int]]
 
     @property
-    def jaccard(self) -> float:
+    def similarity(self) -> float:
         """The exact Jaccard similarity of the sets of shingles."""
         return _share(self.shared, self.shingles_a + self.shingles_b - self.shared)
 
@@ -56,7 +56,7 @@ class ExplanationData:
     @property
     def probability(self) -> float:
         """The probability that a pair of this similarity is found."""
-        return self.params.probability(self.jaccard)
+        return self.params.probability(self.similarity)
 
     @property
     def found(self) -> bool:
@@ -66,7 +66,7 @@ class ExplanationData:
     @property
     def is_duplicate(self) -> bool:
         """Whether the similarity reaches the threshold."""
-        return self.jaccard >= self.threshold
+        return self.similarity >= self.threshold
 
 
 def _share(part: int, whole: int) -> float:

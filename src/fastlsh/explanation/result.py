@@ -97,7 +97,7 @@ class Explanation(ExplanationData):
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the texts as plain values, for JSON."""
         return {
-            "jaccard": self.jaccard,
+            "similarity": self.similarity,
             "estimate": self.estimate,
             "containment_a": self.containment_a,
             "containment_b": self.containment_b,

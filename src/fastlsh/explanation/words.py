@@ -12,7 +12,7 @@ def reason(explanation: ExplanationData) -> str:
     """Return the plain sentence that says why the two are found or not."""
     if not (explanation.shingles_a and explanation.shingles_b):
         return "Not found: a document without a shingle is similar to nothing."
-    similarity, threshold = share(explanation.jaccard), f"{explanation.threshold:g}"
+    similarity, threshold = share(explanation.similarity), f"{explanation.threshold:g}"
     match = f"{_matching(explanation)} at similarity {similarity} a pair is found with probability"
     chance = f"{match} {_probability(explanation)}"
     if explanation.found and explanation.is_duplicate:
@@ -31,7 +31,7 @@ def figures(explanation: ExplanationData, names: Names) -> list[tuple[str, str]]
     equal = round(e.estimate * e.num_perm)
     union = e.shingles_a + e.shingles_b - e.shared
     return [
-        ("Jaccard similarity", f"{share(e.jaccard)} ({e.shared:,} of {union:,} shingles)"),
+        ("Jaccard similarity", f"{share(e.similarity)} ({e.shared:,} of {union:,} shingles)"),
         ("estimate", f"{share(e.estimate)} ({equal:,} of {e.num_perm:,} minima)"),
         (f"of {a} in {b}", f"{share(e.containment_a)} ({e.shared:,} of {e.shingles_a:,} shingles)"),
         (f"of {b} in {a}", f"{share(e.containment_b)} ({e.shared:,} of {e.shingles_b:,} shingles)"),
@@ -112,5 +112,5 @@ def _probability(explanation: ExplanationData) -> str:
     chance = explanation.probability
     if 0 < chance < 0.001:
         return f"{chance:.0e}"
-    text = probability_text(explanation.params, explanation.jaccard)
+    text = probability_text(explanation.params, explanation.similarity)
     return "more than 0.9999999" if text.startswith("1 - ") else text
