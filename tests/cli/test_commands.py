@@ -42,7 +42,7 @@ def test_pairs(run, three):
     assert err[:-1] == [
         "fastlsh: 3 documents, 0 empty",
         "fastlsh: 17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817",
-        "fastlsh: 1 pairs",
+        "fastlsh: 1 pair",
     ]
     assert err[-1].startswith("fastlsh: engine: memory, because about ")
 
@@ -109,7 +109,7 @@ def test_skipped_rows_are_told(run):
     assert err[0].startswith("fastlsh: warning: skipped: a.jsonl: row 1: not JSON")
     assert err[10:12] == [
         "fastlsh: warning: skipped: 2 more rows",
-        "fastlsh: 1 documents, 1 empty, 12 rows skipped",
+        "fastlsh: 1 document, 1 empty, 12 rows skipped",
     ]
 
 

@@ -41,7 +41,7 @@ def test_what_repeats_goes_and_rows_stay(run, notices, tmp_path):
     ]
     assert "3 documents, 7 lines" in err
     assert "3 lines removed from 2 documents (duplicate ratio 0.4286)\n" in err
-    assert "23 characters removed; 3 rows written; 1 texts became empty" in err
+    assert "23 characters removed; 3 rows written; 1 text became empty" in err
 
 
 def test_a_pipe_of_paragraphs_alike(notices):
@@ -109,7 +109,7 @@ def test_one_text_file_becomes_one(run, write):
     name = write("book.txt", text)
     status, _, err = run("dedup", name, "--by", "line", "-o", "clean.txt.gz")
     assert status == 0
-    assert "30000 lines" in err[-4]
+    assert "30,000 lines" in err[-4]
     assert not any("one document" in line for line in err)
     kept = gzip.decompress(Path("clean.txt.gz").read_bytes())
     assert kept == text.encode()[: len(kept)]

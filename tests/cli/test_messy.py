@@ -125,7 +125,8 @@ def test_good_files(name, run, tmp_path):
         path = tmp_path / f"few_{name}"
         path.write_bytes(b"".join(lines))
     status, out, err = run("pairs", path)
-    assert (status, err[0]) == (0, f"fastlsh: {documents} documents, {empty} empty")
+    noun = "document" if documents == 1 else "documents"
+    assert (status, err[0]) == (0, f"fastlsh: {documents:,} {noun}, {empty:,} empty")
     assert out[0] == "id_a\tid_b\tjaccard"
     if name.startswith("all_identical"):
         assert len(out) == 1 + 200 * 199 // 2
@@ -205,7 +206,7 @@ def test_huge(run, tmp_path):
     subprocess.run(command, check=True, timeout=1200, stdout=subprocess.DEVNULL)
     status, out, _ = run("pairs", tmp_path / "huge_doc.jsonl", "--threshold", 0.05)
     assert (status, out[1].split("\t")[:2]) == (0, ["huge", "huge_edit"])
-    assert run("pairs", tmp_path / "huge_doc_50MB.txt")[2][0] == "fastlsh: 1 documents, 0 empty"
+    assert run("pairs", tmp_path / "huge_doc_50MB.txt")[2][0] == "fastlsh: 1 document, 0 empty"
     same = tmp_path / "dup_100k.jsonl"
     status, _, err = run("pairs", same)
     assert (status, len(err)) == (2, 1)

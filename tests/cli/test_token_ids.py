@@ -107,7 +107,7 @@ def test_bad_rows_of_json(run, value, reason):
     status, out, err = run("pairs", "a.jsonl", "--unit", "token", "-q")
     assert (status, out, err) == (2, "", [f"fastlsh: a.jsonl: row 2: {reason}"])
     status, _, err = run("pairs", "a.jsonl", "--unit", "token", "--on-error", "skip")
-    assert (status, err[1]) == (0, "fastlsh: 2 documents, 1 empty, 1 rows skipped")
+    assert (status, err[1]) == (0, "fastlsh: 2 documents, 1 empty, 1 row skipped")
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,6 @@ def run(arguments: argparse.Namespace) -> None:
     summarise(
         arguments,
         result,
-        f"{result.n_kept} kept, {result.n_removed} removed"
+        f"{result.n_kept:,} kept, {result.n_removed:,} removed"
         f" (duplicate ratio {result.duplicate_ratio:.4f})",
     )

@@ -5,7 +5,14 @@ from typing import Any
 
 from fastlsh import FileLineDeduplication, deduplicate_line_files
 from fastlsh.cli.engines import engine_keywords, watched
-from fastlsh.cli.messages import documents_read, rows_skipped, say, warn_of_limits, warn_of_rows
+from fastlsh.cli.messages import (
+    counted,
+    documents_read,
+    rows_skipped,
+    say,
+    warn_of_limits,
+    warn_of_rows,
+)
 from fastlsh.cli.options import integer, reading_keywords, search_keywords
 
 REFUSED = (
@@ -105,7 +112,7 @@ def _option(name: str) -> str:
 
 def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> None:
     documents = documents_read(arguments, result.documents)
-    say(f"{documents}, {result.spans} {result.by}s{rows_skipped(result)}")
+    say(f"{documents}, {counted(result.spans, result.by)}{rows_skipped(result)}")
     if result.threshold < 1:
         params, threshold = result.params, result.threshold
         say(
@@ -113,11 +120,13 @@ def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> 
             f" probability {params.probability(threshold):.4f}"
         )
     say(
-        f"{result.n_removed} {result.by}s removed from {result.changed} documents"
+        f"{counted(result.n_removed, result.by)} removed"
+        f" from {counted(result.changed, 'document')}"
         f" (duplicate ratio {result.duplicate_ratio:.4f})"
     )
     say(
-        f"{result.characters} characters removed; {result.written} rows written;"
-        f" {result.emptied} texts became empty"
+        f"{counted(result.characters, 'character')} removed;"
+        f" {counted(result.written, 'row')} written;"
+        f" {counted(result.emptied, 'text')} became empty"
     )
     say(f"engine: {result.reason}")

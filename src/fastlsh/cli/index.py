@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from fastlsh import Index
-from fastlsh.cli.messages import say, warn_of_rows
+from fastlsh.cli.messages import counted, say, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -135,7 +135,10 @@ def _query(arguments: argparse.Namespace) -> None:
     write_table(arguments.output, columns)
     if not arguments.quiet:
         matched = sum(map(bool, counts))
-        say(f"{len(found)} documents, {matched} with a match, {sum(counts)} matches")
+        say(
+            f"{counted(len(found), 'document')}, {matched:,} with a match,"
+            f" {counted(sum(counts), 'match')}"
+        )
 
 
 def _remove(arguments: argparse.Namespace) -> None:

@@ -72,15 +72,23 @@ def warn_of_limits(limited: int) -> None:
         )
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count and its noun: "1 pair", "12,345 pairs"."""
+    return f"{count:,} {noun if count == 1 else _PLURALS.get(noun, noun + 's')}"
+
+
+_PLURALS = {"match": "matches"}
+
+
 def documents_read(arguments: argparse.Namespace, documents: int) -> str:
     """Return how many documents were read, and whether a limit has left out others."""
     first = "the first " if documents == arguments.first else ""
-    return f"{first}{documents} documents"
+    return first + counted(documents, "document")
 
 
 def rows_skipped(result: FileDeduplication | FileLineDeduplication | FilePairs) -> str:
     """Return how many rows were left out, as the end of a sentence."""
-    return f", {result.skipped} rows skipped" if result.skipped else ""
+    return f", {counted(result.skipped, 'row')} skipped" if result.skipped else ""
 
 
 def summarise(
@@ -99,9 +107,8 @@ def summarise(
     """
     if arguments.quiet:
         return
-    say(
-        f"{documents_read(arguments, result.documents)}, {result.empty} empty{rows_skipped(result)}"
-    )
+    documents = documents_read(arguments, result.documents)
+    say(f"{documents}, {result.empty:,} empty{rows_skipped(result)}")
     params, threshold = result.params, result.threshold
     found = params.probability(threshold)
     say(
