@@ -147,6 +147,23 @@ def test_a_first_rename_that_fails_leaves_nothing(here, monkeypatch):
     assert os.listdir() == []
 
 
+def test_a_kill_after_a_first_rename_that_failed_removes_nothing(here, monkeypatch):
+    """The decision was taken back, so that the next run does not go on with it."""
+    put("old", "of an earlier run")
+
+    def fails(source, target):
+        raise OSError(5, "it fails")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fails)
+        patch.setattr(journal.Journal, "discard", journal.Journal.leave)  # as after a kill
+        with pytest.raises(OSError, match="it fails"), replacing_together() as together:
+            write(together, "a", "b")
+            together.absent("old")
+    recover([os.getcwd()])
+    assert os.listdir() == ["old"]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 def test_an_interrupt_between_renames_waits(here, monkeypatch):
     rename = os.replace
