@@ -154,12 +154,16 @@ def test_a_kill_after_a_first_rename_that_failed_removes_nothing(here, monkeypat
     def fails(source, target):
         raise OSError(5, "it fails")
 
+    def run():
+        with replacing_together() as together:
+            write(together, "a", "b")
+            together.absent("old")
+
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", fails)
         patch.setattr(journal.Journal, "discard", journal.Journal.leave)  # as after a kill
-        with pytest.raises(OSError, match="it fails"), replacing_together() as together:
-            write(together, "a", "b")
-            together.absent("old")
+        with pytest.raises(OSError, match="it fails"):
+            run()
     recover([os.getcwd()])
     assert os.listdir() == ["old"]
 
