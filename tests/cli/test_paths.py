@@ -280,7 +280,7 @@ def test_the_key_file_of_the_environment(files, run, monkeypatch, function):
 )
 def test_with_an_index_in_python(files, outputs, said):
     before = Path("a.jsonl").read_bytes()
-    with Index.open("i.ix") as index:
+    with Index.open("i.ix", 0.8) as index:
         collection = read("a.jsonl", uniform=True)
         with pytest.raises(InputError, match=said):
             deduplicate_with_index(index, collection, *outputs)

@@ -62,7 +62,7 @@ def test_no_reference_collection(collections, engine):
 
 
 def test_with_an_index(collections):
-    with Index.open("seen.ix") as index:
+    with Index.open("seen.ix", 0.8) as index:
         index.insert(9, HERE[1])
     with Index.open("seen.ix") as index:
         deduplicate_with_index(index, read("in.jsonl", uniform=True), "k.jsonl", "removed.jsonl")

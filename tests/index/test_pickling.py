@@ -97,7 +97,7 @@ def test_a_mapped_file_is_mapped_again(tmp_path, monkeypatch, spawned):
 
 def test_a_file_is_opened_by_its_whole_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with Index.open("index") as index:
+    with Index.open("index", 0.8) as index:
         index.insert("a", TEXTS[0])
         monkeypatch.chdir("/")
         with copied(index) as copy:
@@ -105,7 +105,7 @@ def test_a_file_is_opened_by_its_whole_path(tmp_path, monkeypatch):
 
 
 def test_reading_only_stays_so(tmp_path):
-    Index.open(tmp_path / "index").close()
+    Index.open(tmp_path / "index", 0.8).close()
     with Index.open(tmp_path / "index", read_only=True) as index, copied(index) as copy:
         assert copy.read_only
         with pytest.raises(ValueError, match="read_only=True"):
@@ -113,13 +113,13 @@ def test_reading_only_stays_so(tmp_path):
 
 
 def test_an_index_that_is_gone_is_not_made_anew(tmp_path):
-    with Index.open(tmp_path / "index") as index:
+    with Index.open(tmp_path / "index", 0.8) as index:
         code = pickle.dumps(index)
     (tmp_path / "index").unlink()
     with pytest.raises(FileNotFoundError, match="there is no index"):
         pickle.loads(code)
     assert list(tmp_path.iterdir()) == []
-    Index.open(tmp_path / "index", seed=7).close()
+    Index.open(tmp_path / "index", 0.8, seed=7).close()
     with pytest.raises(ValueError, match="seed=7, not 1"):
         pickle.loads(code)
 
@@ -127,7 +127,7 @@ def test_an_index_that_is_gone_is_not_made_anew(tmp_path):
 def test_a_server_that_has_it_no_more(redis_address):
     import redis
 
-    with Index.open(f"{redis_address}#gone") as index:
+    with Index.open(f"{redis_address}#gone", 0.8) as index:
         code = pickle.dumps(index)
     with redis.Redis.from_url(redis_address) as client:
         client.delete("fastlsh:{gone}:parameters", "fastlsh:{gone}:state")
@@ -138,7 +138,7 @@ def test_a_server_that_has_it_no_more(redis_address):
 
 def test_a_worker_of_a_batch_waits_in_vain(tmp_path):
     """The one who writes has the lock, and a copy is another one: it sees what was saved."""
-    with Index.open(tmp_path / "index", wait=0.05) as index:
+    with Index.open(tmp_path / "index", 0.8, wait=0.05) as index:
         index.insert("a", TEXTS[0])
         with index.batch():
             index.insert("b", TEXTS[1])
@@ -149,7 +149,9 @@ def test_a_worker_of_a_batch_waits_in_vain(tmp_path):
 
 
 def test_a_shingler_with_a_function(tmp_path):
-    with Index.open(tmp_path / "index", shingler=Shingler("word", 1, normalize=str.upper)) as index:
+    with Index.open(
+        tmp_path / "index", 0.8, shingler=Shingler("word", 1, normalize=str.upper)
+    ) as index:
         index.insert("a", TEXTS[0])
         with copied(index) as copy:
             assert copy.query(TEXTS[0].upper()) == [("a", 1.0)]

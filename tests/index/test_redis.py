@@ -49,7 +49,7 @@ def test_copies(server, tmp_path):
 
 def test_writers_take_turns(server):
     location, _ = server
-    with Index.open(location) as index, Index.open(location, wait=0.05) as other:
+    with Index.open(location, 0.8) as index, Index.open(location, wait=0.05) as other:
         with index.batch():
             index.insert("a", TEXTS[0])
             with pytest.raises(TimeoutError, match="another process is writing"):
@@ -70,7 +70,7 @@ def test_a_lock_that_was_lost(server):
             index.insert("b", TEXTS[1])
             client.set("fastlsh:{index}:lock", "of another")
 
-    with Index.open(location) as index, redis.Redis.from_url(location) as client:
+    with Index.open(location, 0.8) as index, redis.Redis.from_url(location) as client:
         index.insert("a", TEXTS[0])
         with pytest.raises(TimeoutError, match="another process has changed the index"):
             late(index, client)
@@ -85,7 +85,7 @@ def test_a_reader_sees_only_whole_batches(server):
 
     def write():
         try:
-            with Index.open(location) as index:
+            with Index.open(location, 0.8) as index:
                 for step in range(30):
                     with index.batch():
                         index.insert_many([f"{step}-{d}" for d in range(10)], [text] * 10)
@@ -95,7 +95,7 @@ def test_a_reader_sees_only_whole_batches(server):
         finally:
             stop.set()
 
-    with Index.open(location) as index:
+    with Index.open(location, 0.8) as index:
         writer = threading.Thread(target=write, daemon=True)
         writer.start()
         end = time.monotonic() + 60
@@ -110,7 +110,7 @@ def test_a_reader_sees_only_whole_batches(server):
 
 def test_a_server_that_goes_away(server):
     location, process = server
-    index = Index.open(location, wait=0.2)
+    index = Index.open(location, 0.8, wait=0.2)
     index.insert("a", TEXTS[0])
     process.terminate()
     process.wait()
@@ -128,8 +128,8 @@ def test_a_password(tmp_path):
     with redis_server.started(tmp_path, "--requirepass", "secret") as ((host, port), _):
         for password in ("", ":wrong@"):
             with pytest.raises(PermissionError, match="asks for a password") as error:
-                Index.open(f"redis://{password}{host}:{port}")
+                Index.open(f"redis://{password}{host}:{port}", 0.8)
             assert "wrong@" not in str(error.value)
-        with Index.open(f"redis://:secret@{host}:{port}") as index:
+        with Index.open(f"redis://:secret@{host}:{port}", 0.8) as index:
             index.insert("a", TEXTS[0])
             assert list(index) == ["a"]

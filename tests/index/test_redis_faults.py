@@ -138,7 +138,7 @@ def test_a_large_change_waits_longer_for_its_answer(location, proxy, monkeypatch
         finally:
             proxy.delay = 0.0
 
-    with Index.open(f"redis://127.0.0.1:{proxy.port}/0", wait=0.2, **OPTIONS) as index:
+    with Index.open(f"redis://127.0.0.1:{proxy.port}/0", 0.8, wait=0.2, **OPTIONS) as index:
         monkeypatch.setattr(Pipeline, "execute", slowly)
         index.insert_many(range(20), TEXTS[:20])
         assert not broken

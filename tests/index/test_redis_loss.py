@@ -36,7 +36,7 @@ def short_lock(monkeypatch):
 
 def test_a_batch_that_is_longer_than_the_lock(location, short_lock):
     """It keeps others out all the time, and succeeds."""
-    with Index.open(location) as index, Index.open(location, wait=0.05) as other:
+    with Index.open(location, 0.8) as index, Index.open(location, wait=0.05) as other:
         with index.batch():
             index.insert("a", TEXTS[0])
             end = time.monotonic() + 1.0
@@ -49,7 +49,7 @@ def test_a_batch_that_is_longer_than_the_lock(location, short_lock):
 
 def test_a_renewal_during_the_transaction(location, client, monkeypatch):
     """The lock is renewed at a moment that a WATCH of it would not survive."""
-    with Index.open(location) as index:
+    with Index.open(location, 0.8) as index:
         send = Changes.send
 
         def renewed(collected, pipe, server):
@@ -71,7 +71,7 @@ def test_a_writer_that_came_in_between(location, client):
             client.delete("fastlsh:{index}:lock")
             other.insert("c", TEXTS[2])
 
-    with Index.open(location) as index, Index.open(location) as other:
+    with Index.open(location, 0.8) as index, Index.open(location) as other:
         index.insert("a", TEXTS[0])
         with pytest.raises(TimeoutError, match="another process has changed the index"):
             late(index, other)
@@ -79,7 +79,7 @@ def test_a_writer_that_came_in_between(location, client):
 
 
 def test_the_thread_ends_with_the_index(location, short_lock):
-    index = Index.open(location)
+    index = Index.open(location, 0.8)
     index.insert("a", TEXTS[0])
     thread = index._backend.store._server._renewing
     assert thread.is_alive()
@@ -145,7 +145,7 @@ def test_a_server_that_deletes_keys(tmp_path):
         redis_server.started(tmp_path, *options) as ((host, port), _),
         pytest.raises(OSError, match=r"maxmemory-policy allkeys-lru.*must be noeviction"),
     ):
-        Index.open(f"redis://{host}:{port}")
+        Index.open(f"redis://{host}:{port}", 0.8)
 
 
 ALL = {*range(20), "x"}
@@ -271,7 +271,7 @@ def test_large_buckets(location, client):
 
 def test_a_signature_in_sqlite_beside_a_writer(tmp_path):
     """The id and its signature are read in one transaction."""
-    with Index.open(tmp_path / "file") as index, Index.open(tmp_path / "file") as other:
+    with Index.open(tmp_path / "file", 0.8) as index, Index.open(tmp_path / "file") as other:
         index.insert("x", TEXTS[0])
         find = type(index._backend.store).find
 

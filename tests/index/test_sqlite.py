@@ -66,7 +66,7 @@ def database(path, *statements):
 
 
 def test_a_change_is_on_the_disk_when_its_call_returns(path, durable):
-    Index.open(path).close()
+    Index.open(path, 0.8).close()
     opened = connection.Connection(str(path), read_only=False, wait=1)
     (mode,) = opened.get().execute("PRAGMA synchronous").fetchone()
     opened.close()
@@ -76,7 +76,7 @@ def test_a_change_is_on_the_disk_when_its_call_returns(path, durable):
 def test_files_that_are_something_else(path):
     Index(0.8).save(path)
     with pytest.raises(ValueError, match=r"one file: Index.load\(.*\).copy_to"):
-        Index.open(path)
+        Index.open(path, 0.8)
     for content in (b"", b"some text", b"SQLite format 3\0"):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="index: it is not an index of fastlsh"):
@@ -86,7 +86,7 @@ def test_files_that_are_something_else(path):
     with pytest.raises(ValueError, match="it is another SQLite database"):
         Index.open(path)
     path.unlink()
-    Index.open(path).close()
+    Index.open(path, 0.8).close()
     database(path, "PRAGMA user_version = 2")
     with pytest.raises(ValueError, match="format version 2 is unknown, version 1 is read"):
         Index.open(path)
@@ -167,19 +167,31 @@ def test_documents_without_a_number(path):
         Index.open(path).remove("a")
 
 
+def test_a_location_without_an_index(path):
+    """It becomes one only if a threshold is given, so that no slip of the pen is an empty index."""
+    with pytest.raises(FileNotFoundError, match="no index: give a threshold to create one"):
+        Index.open(path, num_perm=64)
+    assert list(path.parent.iterdir()) == []
+    Index.open(path, 0.7).close()
+    with Index.open(path) as index:
+        assert index.threshold == 0.7
+        with pytest.raises(ValueError, match=r"SQLite: Index.open opens"):
+            Index.load(path)
+
+
 def test_folders_that_do_not_do(path):
     with pytest.raises(FileNotFoundError, match="no such folder"):
-        Index.open(path / "deeper" / "index")
+        Index.open(path / "deeper" / "index", 0.8)
     with pytest.raises(FileNotFoundError, match="there is no index"):
         Index.open(path, read_only=True)
     with pytest.raises(IsADirectoryError):
-        Index.open(path.parent)
+        Index.open(path.parent, 0.8)
     assert list(path.parent.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_file(path):
-    Index.open(path).close()
+    Index.open(path, 0.8).close()
     path.chmod(0o444)
     with pytest.raises(PermissionError):
         Index.open(path)
@@ -187,7 +199,7 @@ def test_a_read_only_file(path):
 
 @pytest.mark.parametrize("name", [1.5, None, (1,), True, 2**63, "\ud800"])
 def test_ids_that_cannot_be_stored(path, name):
-    with Index.open(path) as index:
+    with Index.open(path, 0.8) as index:
         index.insert("a", "a text")
         with pytest.raises(TypeError, match="number 1 is"):
             index.insert_many(["b", name], ["another text", "a third"])
@@ -195,7 +207,7 @@ def test_ids_that_cannot_be_stored(path, name):
 
 
 def test_a_locked_index(path):
-    with Index.open(path) as index, Index.open(path, wait=0.05) as other:
+    with Index.open(path, 0.8) as index, Index.open(path, wait=0.05) as other:
         with index.batch():
             index.insert("a", "a text")
             with pytest.raises(TimeoutError, match="another process is writing") as error:
@@ -207,7 +219,7 @@ def test_a_locked_index(path):
 
 
 def test_a_batch_that_fails(path):
-    with Index.open(path) as index:
+    with Index.open(path, 0.8) as index:
         index.insert("a", TEXTS[0])
 
         def half():
@@ -235,7 +247,7 @@ def test_an_error_that_undoes_a_batch(path):
                     call()
                 assert str(path) in str(error.value)
 
-    with Index.open(path) as index:
+    with Index.open(path, 0.8) as index:
         index.insert("a", TEXTS[0])
         with pytest.raises(OSError, match="an error has undone the batch"):
             half(index)
@@ -266,7 +278,7 @@ def test_what_a_failed_batch_could_not_compare_is_not_counted(path):
 
 @pytest.mark.parametrize("removed", [False, True])
 def test_readers_follow_a_writer(path, removed):
-    with Index.open(path) as writer, Index.open(path, read_only=True) as reader:
+    with Index.open(path, 0.8) as writer, Index.open(path, read_only=True) as reader:
         memory = Index(0.8)
         for first in range(0, 60, 10):
             names = range(first, first + 10)
@@ -311,7 +323,7 @@ def small_disk(tmp_path):
 
 def test_a_full_disk(small_disk):
     path = small_disk / "index"
-    with Index.open(path, num_perm=64) as index:
+    with Index.open(path, 0.8, num_perm=64) as index:
         index.insert_many(range(60), TEXTS)
         found = index.query_many(TEXTS)
         for _ in range(2):
@@ -341,7 +353,7 @@ def test_a_full_disk(small_disk):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_child_opens_it_anew(path):
-    with Index.open(path) as index:
+    with Index.open(path, 0.8) as index:
         index.insert("a", TEXTS[0])
         child = os.fork()
         if not child:

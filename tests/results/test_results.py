@@ -296,7 +296,8 @@ def test_notebooks_show_the_first_rows(pairs, deduplication):
     for result in (pairs, deduplication, deduplication.proofs()):
         page = result._repr_html_()
         assert page.startswith("<p>&lt;")
-        assert page.count("<tr>") == 1 + len(result)
+        rows = result.proofs() if result is deduplication else result  # the removals
+        assert page.count("<tr>") == 1 + len(rows)
         assert "..." not in page
     assert "<td>0.9655</td>" in pairs._repr_html_()
     many = deduplicate(["the same text"] * 12, ids=["<b>&"] * 12)._repr_html_()

@@ -88,6 +88,8 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
         given = given_keywords(arguments)
     else:
         given = {"key": key_of(arguments)}
+    if new:
+        given.setdefault("threshold", 0.8)
     try:
         index = Index.open(path, read_only=False, **given)
     except PermissionError:

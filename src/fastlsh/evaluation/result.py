@@ -72,6 +72,12 @@ class Evaluation(EvaluationData):
             "seconds": self.seconds,
         }
 
+    def __repr__(self) -> str:
+        return (
+            f"<Evaluation of {self.documents:,} documents at {self.threshold:g}: recall"
+            f" {self.recall.value:.4f}, precision {self.precision.value:.4f}>"
+        )
+
     def __str__(self) -> str:
         return as_table(self)
 

@@ -87,6 +87,13 @@ class Explanation(ExplanationData):
         """
         return as_page(self, names)
 
+    def __repr__(self) -> str:
+        verdict = "duplicates" if self.is_duplicate else "no duplicates"
+        return (
+            f"<Explanation: {verdict}, similarity {self.similarity:.4f} at {self.threshold:g},"
+            f" {len(self.matching_bands)} of {self.params.bands} bands match>"
+        )
+
     def __str__(self) -> str:
         return self.to_terminal(colour=False)
 

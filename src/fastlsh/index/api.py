@@ -158,7 +158,7 @@ class Index:
         threads: int | None = None,
         **keywords: "Unpack[SearchKeywords]",
     ) -> "Index":
-        """Open an index that is always saved, or create it if it does not exist.
+        """Open an index that is always saved; create it if there is none and a threshold is given.
 
         When a call such as `insert` or `remove` returns, its change is on disk. If the process or
         the machine fails before, the change is there in full or not at all. `batch` combines many
@@ -176,9 +176,10 @@ class Index:
         wait
             How many seconds to wait while another process writes.
         threshold
-            As in `Index`, like the further keyword arguments, for a new index. An existing index
-            must have been created with the values that are given, except for `recall`. A shingler
-            with functions, and a key, are required.
+            As in `Index`, like the further keyword arguments, for a new index. Without a threshold,
+            the index must exist, so that a mistyped location does not become an empty index. An
+            existing index must have been created with the values that are given, except for
+            `recall`. A shingler with functions, and a key, are required.
         threads
             As in `Index`.
 

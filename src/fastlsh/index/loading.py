@@ -155,6 +155,8 @@ def _read_into(path: str | os.PathLike[str], file: FileIO, out: NDArray[np.uint8
 
 def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int]:
     """Return length and checksum of the header."""
+    if start.startswith(b"SQLite format 3\0"[: START.size]):
+        _refuse(path, "it is a database of SQLite: Index.open opens an index in one")
     if len(start) < START.size or not start.startswith(MAGIC):
         _refuse(path, "it is not an index of fastlsh")
     _, version, checksum, length = START.unpack(start)

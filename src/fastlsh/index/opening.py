@@ -21,16 +21,20 @@ def open_store(
     read_only: bool,
     wait: float,
 ) -> Store:
-    """Open an index, or create it with the given parameters if there is none: `Index.open`."""
+    """Open an index, or create it if there is none and a threshold is given: `Index.open`."""
     expected = {"threshold": threshold, **given}
     if given.get("bands") is not None:
         expected.pop("recall", None)
     try:
         return open_known(location, expected, threads, read_only=read_only, wait=wait)
-    except FileNotFoundError:
+    except FileNotFoundError as error:
         if read_only:
             raise
-    settings = _new(threshold, given, threads)
+        if threshold is None:
+            reason = "there is no index: give a threshold to create one"
+            raise FileNotFoundError(2, reason, error.filename) from None
+    wanted = {name: value for name, value in given.items() if value is not None}
+    settings = Settings.of(threshold, threads=threads, **wanted)
     if redis.is_address(location):
         redis.create(location, settings, wait)
     else:
@@ -56,11 +60,6 @@ def open_known(
     if not is_index(location):
         raise FileNotFoundError(2, "there is no index", location)
     return sqlite.open_existing(location, expected, threads, read_only=read_only, wait=wait)
-
-
-def _new(threshold: float | None, given: Mapping[str, Any], threads: int | None) -> Settings:
-    wanted = {name: value for name, value in given.items() if value is not None}
-    return Settings.of(0.8 if threshold is None else threshold, threads=threads, **wanted)
 
 
 def copy_to(backend: Backend, location: str) -> None:

@@ -68,7 +68,9 @@ def kind_of_file(path: str, forced: PartialKind = (None, None)) -> Kind:
             ".json is not JSON lines (one object per line)" if is_json(path) else "unknown format"
         )
         raise InputError(
-            path, f"{reason}: give a file ending in {readable}, or name its format with format="
+            path,
+            f"{reason}: give a file ending in {readable}, or name its format, such as"
+            ' format="txt" for plain text and source code',
         )
     if compression and found in COLUMNAR:
         raise InputError(path, f"{found} cannot be read through .{compression}")

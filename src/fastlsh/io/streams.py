@@ -112,6 +112,10 @@ def open_arrow(source: Source) -> Iterator[Any]:
             yield stack.enter_context(pa.OSFile(filesystems.real(source.path)))
 
 
+OTHER_ENCODING = '; if the file has another encoding, give it, such as encoding="cp1252"'
+"""The end of a message about bytes that are no text."""
+
+
 def exact_codec(encoding: str, head: bytes) -> str:
     """Return the codec that leaves a byte order mark in the text, where it can be seen.
 

@@ -1,6 +1,7 @@
 """Which documents are kept, and why the others are not."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import pairwise
 from typing import Any
 
@@ -135,6 +136,10 @@ class Deduplication(Table):
             f"<Deduplication: {self.n_kept:,} of {self.documents:,} documents kept, "
             f"{self.duplicate_ratio:.1%} duplicates>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the first removals."""
+        return f"<p>{escape(repr(self))}</p>{self.proofs().first_rows()}"
 
     def proofs(self) -> Proofs:
         """Return the table of all removed documents, each with the kept one that it duplicates."""

@@ -1,7 +1,7 @@
 """Pairs of documents with their similarity."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ class Pairs(Table):
     """Pairs of documents, sorted by (left, right), each pair once.
 
     It is also a table for every library that reads Arrow (``pyarrow.table(pairs)``,
-    ``polars.DataFrame(pairs)``, DuckDB), and an iterable of (left_id, right_id, similarity).
+    ``polars.DataFrame(pairs)``, DuckDB), and a sequence of (left_id, right_id, similarity).
 
     Attributes
     ----------
@@ -71,6 +71,21 @@ class Pairs(Table):
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
         return zip(self.left_id, self.right_id, self.similarity.tolist(), strict=True)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> tuple[Any, Any, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Pairs": ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        """Return a pair as iterating gives it; the pairs of a slice as `Pairs`."""
+        if not isinstance(index, slice):
+            row = range(len(self))[index]
+            return next(iter(self[row : row + 1]))
+        return Pairs(
+            self.left[index], self.right[index], self.similarity[index],
+            estimate=None if self.estimate is None else self.estimate[index], ids=self.ids,
+            params=self.params, documents=self.documents, empty=self.empty,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Pairs: {len(self):,} pairs among {self.documents:,} documents>"

@@ -1,7 +1,7 @@
 """Why documents were removed."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ def named(numbers: NDArray[np.int64], ids: Sequence[Any] | None) -> list[Any]:
 class Proofs(Table):
     """One row for each removed document: the kept one that it duplicates, and their similarity.
 
-    Also a table for everything that reads Arrow, and an iterable of (id, kept_id, similarity).
+    Also a table for everything that reads Arrow, and a sequence of (id, kept_id, similarity).
 
     Attributes
     ----------
@@ -74,6 +74,21 @@ class Proofs(Table):
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
         return zip(self.id, self.kept_id, self.similarity.tolist(), strict=True)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> tuple[Any, Any, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Proofs": ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        """Return a removal as iterating gives it; the removals of a slice as `Proofs`."""
+        if not isinstance(index, slice):
+            row = range(len(self))[index]
+            return next(iter(self[row : row + 1]))
+        return Proofs(
+            self.document[index], self.kept_document[index], self.against[index],
+            self.similarity[index], ids=self._ids, against_ids=self._against_ids,
+            measure=self._measure,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<Proofs: {len(self):,} removed documents>"

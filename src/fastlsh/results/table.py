@@ -1,6 +1,7 @@
 """Results as tables: for Arrow, for pandas, and in a notebook."""
 
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from fastlsh.results.arrow import Column, export
@@ -25,31 +26,40 @@ class Table:
 
     def to_arrow(self) -> Any:
         """Return a pyarrow.Table; needs pyarrow. Ids that are not integers become strings."""
-        import pyarrow as pa
-
-        return pa.table(self)
+        return _library("pyarrow", "fastlsh[io]").table(self)
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame; needs pandas."""
-        import pandas as pd
-
-        return pd.DataFrame(self._columns())
+        return _library("pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
         """Return a polars.DataFrame; needs polars. Ids that are not integers become strings."""
-        import polars as pl
-
-        return pl.DataFrame(self)
+        return _library("polars").DataFrame(self)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the first rows."""
+        return f"<p>{escape(repr(self))}</p>{self.first_rows()}"
+
+    def first_rows(self) -> str:
+        """Return the first rows as a table of HTML."""
         columns = self._columns(slice(SHOWN))
         cells = zip(*map(_shown, columns.values()), strict=True)
         body = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells]
         if len(self) > SHOWN:
             body.append(f"<tr><td colspan={len(columns)}>...</td></tr>")
         head = "".join(f"<th>{name}</th>" for name in columns)
-        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{''.join(body)}</table>"
+        return f"<table><tr>{head}</tr>{''.join(body)}</table>"
+
+
+def _library(name: str, package: str = "") -> Any:
+    """Import an optional library; say how to install it if it is not there."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        reason = f'{name} is not installed: pip install "{package or name}"'
+        raise ModuleNotFoundError(reason, name=name) from None
 
 
 def _shown(column: Column) -> list[str]:

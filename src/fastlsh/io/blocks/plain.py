@@ -12,7 +12,7 @@ from fastlsh.io.blocks.checks import checksum
 from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.errors import reading
 from fastlsh.io.sources import Source
-from fastlsh.io.streams import BOM, changed, exact_codec, open_bytes
+from fastlsh.io.streams import BOM, OTHER_ENCODING, changed, exact_codec, open_bytes
 
 _PIECE = 1 << 20
 
@@ -37,7 +37,8 @@ class TextBlock:
         except UnicodeDecodeError as error:
             byte = data[error.start]
             reason = f"not {codec}: byte 0x{byte:02x} at offset {error.start}: {error.reason}"
-            return BlockDocuments([], None, np.empty(0, np.int64), bad=[self.source.error(reason)])
+            bad = self.source.error(reason + OTHER_ENCODING)
+            return BlockDocuments([], None, np.empty(0, np.int64), bad=[bad])
         if wanted is not None and not wanted[0]:
             return BlockDocuments([], None, np.empty(0, np.int64))
         return BlockDocuments([text.removeprefix(BOM)], [self.source.path], np.array([1]))

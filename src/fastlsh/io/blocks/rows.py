@@ -12,6 +12,7 @@ from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.sources import Source
+from fastlsh.io.streams import OTHER_ENCODING
 
 
 class Parsed(NamedTuple):
@@ -141,7 +142,7 @@ class RowBlock:
         except UnicodeEncodeError as error:
             byte = ord(raw[error.start]) & 0xFF
             reason = f"not {self.head.codec}: byte 0x{byte:02x} at character {error.start + 1}"
-            raise self.source.error(reason, row) from None
+            raise self.source.error(reason + OTHER_ENCODING, row) from None
 
 
 def _chosen(found: BlockDocuments, wanted: Flags | None) -> BlockDocuments:
