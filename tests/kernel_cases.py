@@ -1,7 +1,7 @@
 """A sound call of every `def` of the compiled kernels, for tests that spoil its arguments.
 
-`CASES` maps the name of a function, method or class to a function that takes the kernels of one
-instruction set and returns what is called and its arguments by name. Names of arguments that
+`CASES` maps the name of a function, method or class to a function that takes the kernels and
+returns what is called and its arguments by name. Names of arguments that
 begin with an underscore are arrays that an object holds: whoever spoils them writes into them.
 """
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from fastlsh import _kernels
 from fastlsh._kernels import spans_of_list
+from fastlsh._kernels.index import _tables
 
 TEXTS = ["the quick brown fox jumps", "", "jumps over the lazy dog", "naïve ☃ \U0001f600 text"]
 INT32, INT64 = np.int32, np.int64
@@ -431,7 +432,7 @@ CASES = {
     "Permutations": permutations, "Permutations.add_token": add_token,
     "Permutations.add_hashes": add_hashes,
     **{
-        kind: lambda isa, kind=kind: (getattr(isa, kind), {
+        kind: lambda isa, kind=kind: (getattr(_tables, kind), {
             "num_perm": 8, "bands": 2, "rows": 3, "with_sets": True,
         }) for kind in ("TableMemory", "TableChanges", "TableCompaction", "BandTables")
     },

@@ -2,4 +2,4 @@
 
 include "sets/inverted.pxi"
 include "sets/join.pxi"
-include "api/call_join.pxi"
+include "sets/call_join.pxi"

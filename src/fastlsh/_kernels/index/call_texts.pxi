@@ -1,11 +1,11 @@
 # Called from Python: what reads the texts of an index.
-# With call_arrays.pxi, checks.pxi, memory.pxi and stored.pxi.
+# With memory.pxi and stored.pxi.
 
 from libc.stdint cimport int64_t, uint64_t
 
 from fastlsh._kernels.index.tables cimport Reader
 from fastlsh._kernels.sets.sets cimport Workbench
-from fastlsh._kernels.text._plans cimport ShinglePlan
+from fastlsh._kernels.text._plans cimport ShinglePlan, plan_of
 from fastlsh._kernels.text.source cimport Plan, room_for_window
 
 cdef enum:

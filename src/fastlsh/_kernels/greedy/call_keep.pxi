@@ -1,5 +1,5 @@
 # Called from Python: the keep-or-drop step.
-# With checks.pxi, keep.pxi and compare.pxi.
+# With keep.pxi.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -8,11 +8,57 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from fastlsh._kernels.common.checks cimport (
-    Memory, check_apart, check_offsets, check_range, check_threshold, memory_of,
+    Memory, check_apart, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.greedy.keeper cimport KEEP_STEPS, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Rank
+from fastlsh._kernels.sets.checks cimport check_mode, sets_of
+from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT
 from fastlsh._kernels.sets.sets cimport Sets
+
+
+globals().update(REMEMBERED=REMEMBERED)         # for callers
+
+
+cdef int check_rule(int mode) except -1:
+    return 0 if mode == BY_CONTAINMENT else check_mode(mode)
+
+
+cdef int hold_input(
+    Memory* held, const int32_t[:, ::1] root, const uint32_t[:, ::1] signatures,
+    const int64_t[::1] document, const uint8_t[::1] fixed, const uint8_t[:, ::1] role,
+) except -1:
+    # Writes where the five arrays are that a Keeper reads; without `role`, `fixed` once more.
+    held[0] = memory_of_rows(root, "root")
+    held[1] = memory_of_rows(signatures, "signatures")
+    held[2] = memory_of(document, "document")
+    held[3] = held[4] = memory_of(fixed, "fixed")
+    if role is not None:
+        if role.shape[0] != root.shape[0] or role.shape[1] != root.shape[1]:
+            raise ValueError("role needs one number for each one in root")
+        held[4] = memory_of_rows(role, "role")
+    return 0
+
+
+cdef int clear_state(
+    int32_t[:, ::1] chain, uint8_t[:, ::1] filled, Py_ssize_t bands,
+    const int64_t[::1] document, Py_ssize_t signed_rows, const Memory* held,
+) except -1:
+    # Clears what a Keeper writes, made by others, once it is checked, and so are the documents.
+    cdef Memory parts[7]
+    cdef Py_ssize_t i, n = document.shape[0]
+    if not chain.shape[0] == filled.shape[0] == n or not chain.shape[1] == filled.shape[1] == bands:
+        raise ValueError(f"empty made an array of another shape than ({n}, {bands})")
+    parts[0] = memory_of_rows(chain, "chain")
+    parts[1] = memory_of_rows(filled, "filled")
+    memcpy(&parts[2], held, 5 * sizeof(Memory))
+    for i in range(n):
+        if not 0 <= document[i] < signed_rows:
+            raise ValueError("document points outside the signatures")
+    check_apart(parts, 7, 2, "what empty made and what the Keeper holds")
+    chain[:] = -1
+    filled[:] = 0
+    return 0
 
 
 cdef class Keeper:

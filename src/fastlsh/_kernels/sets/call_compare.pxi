@@ -1,5 +1,5 @@
 # Called from Python: shingle sets and similarities. The loops run without the GIL.
-# With checks.pxi, sets.pxi, compare.pxi, numbered.pxi and hashes.pxi.
+# With numbered.pxi and pairs.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -7,10 +7,23 @@ from libc.stdlib cimport free, malloc
 from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, check_threshold, memory_of, memory_of_rows,
 )
+from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.sets.checks cimport check_pairs, sets_of
+from fastlsh._kernels.sets.modes cimport (
+    BY_CONTAINMENT, BY_SETS, BY_SIGNATURE, BY_TEXTS, NOT_VERIFIED,
+)
 from fastlsh._kernels.sets.sets cimport Sets, Workbench
-from fastlsh._kernels.text._plans cimport ShinglePlan
+from fastlsh._kernels.text._plans cimport (
+    ShinglePlan, check_documents, longest_of, new_window, plan_of,
+)
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport CHARACTERS, Plan
+
+
+globals().update(       # for callers
+    BY_CONTAINMENT=BY_CONTAINMENT, BY_SETS=BY_SETS, BY_SIGNATURE=BY_SIGNATURE, BY_TEXTS=BY_TEXTS,
+    NOT_VERIFIED=NOT_VERIFIED,
+)
 
 
 def shingle_sets(
@@ -80,45 +93,15 @@ def shingle_sets(
         base = &out[0]
     with nogil:
         if spans is not None:
-            sets_of_texts(
+            loops.sets_of_texts(
                 spans.at, n, plan, &window[0], base, &start[0], &count[0], thinned, bench
             )
         else:
-            sets_of_tokens(
+            loops.sets_of_tokens(
                 &tokens[0] if longest else NULL, &offsets[0], n, plan, &window[0], base,
                 &start[0], &count[0], thinned, bench,
             )
     free(bench)
-
-
-def text_hashes(Spans spans not None, uint64_t[::1] out not None):
-    """Write a 64-bit hash of each whole text into `out`, uint64 (n,): equal texts, equal hashes.
-
-    Of the bytes in memory, so good for one run on one machine only. Never 0.
-    """
-    if out.shape[0] != spans.n:
-        raise ValueError(f"out has {out.shape[0]} elements, expected {spans.n}")
-    memory_of(out, "out")
-    if spans.n:
-        with nogil:
-            hash_texts(spans.at, spans.n, spans.tokens, &out[0])
-
-
-cdef int check_pairs(
-    const int64_t[::1] left, const int64_t[::1] right, double[::1] out, Py_ssize_t n
-) except -1:
-    cdef Memory parts[3]
-    cdef Py_ssize_t i
-    if right.shape[0] != left.shape[0] or out.shape[0] != left.shape[0]:
-        raise ValueError("left, right and out need the same length")
-    parts[0] = memory_of(out, "out")
-    parts[1] = memory_of(left, "left")
-    parts[2] = memory_of(right, "right")
-    check_apart(parts, 3, 1, "out, left and right")
-    for i in range(left.shape[0]):
-        if not (0 <= left[i] < n and 0 <= right[i] < n):
-            raise IndexError(f"pair {i} ({left[i]}, {right[i]}) points outside {n} documents")
-    return 0
 
 
 def agreement(
@@ -141,7 +124,7 @@ def agreement(
         raise ValueError("signatures have no columns")
     if left.shape[0]:
         with nogil:
-            agree_pairs(&signatures[0, 0], k, &left[0], &right[0], left.shape[0], &out[0])
+            loops.agree_pairs(&signatures[0, 0], k, &left[0], &right[0], left.shape[0], &out[0])
 
 
 def set_jaccard(

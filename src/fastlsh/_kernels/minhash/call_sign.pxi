@@ -1,15 +1,62 @@
 # Called from Python: signatures and band keys. The loops run without the GIL.
-# With checks.pxi, sign.pxi and bandkeys.pxi.
+# With bandkeys.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from fastlsh._kernels.common.checks cimport (
     Memory, check_aligned, check_apart, check_band_rows, check_offsets, memory_of, memory_of_rows,
 )
-from fastlsh._kernels.minhash.signer cimport Signer
-from fastlsh._kernels.text._plans cimport ShinglePlan
+from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.minhash.signer cimport (
+    AFFINE32, AFFINE64, FSS, LEGACY, PRIME61, ROUNDS, Signer,
+)
+from fastlsh._kernels.text._plans cimport (
+    ShinglePlan, check_documents, longest_of, new_window, plan_of,
+)
 from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.source cimport CHARACTERS, WORDS, Plan, element
+
+
+globals().update(       # for callers
+    AFFINE32=AFFINE32, AFFINE64=AFFINE64, FSS=FSS, LEGACY=LEGACY, PRIME61=PRIME61, ROUNDS=ROUNDS,
+)
+
+
+cdef int make_signer(
+    Signer* how, int scheme, const uint32_t[::1] a, const uint32_t[::1] b,
+    uint32_t[:, ::1] out, Py_ssize_t n, Py_ssize_t rows, uint64_t[:, :] keys
+) except -1:
+    cdef Py_ssize_t k = out.shape[1]
+    cdef Py_ssize_t functions = k + ROUNDS if scheme == FSS else k
+    if scheme != AFFINE32 and scheme != FSS:
+        raise ValueError(f"scheme must be {AFFINE32} (affine32) or {FSS} (fss), got {scheme}")
+    if out.shape[0] != n or not 1 <= k < 1 << 31:
+        raise ValueError(f"out has shape ({out.shape[0]}, {k}), expected ({n}, at least 1)")
+    if a.shape[0] != functions or b.shape[0] != functions:
+        raise ValueError(
+            f"{k} values need {functions} functions, got a of {a.shape[0]} and b of {b.shape[0]}"
+        )
+    memory_of(a, "a")
+    memory_of(b, "b")
+    memory_of_rows(out, "out")
+    memset(how, 0, sizeof(Signer))
+    how.scheme = scheme
+    how.a = &a[0]
+    how.b = &b[0]
+    how.k = k
+    if keys is not None and keys.shape[0]:
+        check_band_rows(0, keys.shape[0], rows, k)
+        if keys.shape[1] != n:
+            raise ValueError(f"keys has {keys.shape[1]} columns, expected {n}")
+        if n:
+            check_aligned(&keys[0, 0], 8, "keys")
+            if keys.strides[1] != 8 and n > 1 or keys.strides[0] % 8:
+                raise ValueError("the keys of a band must lie one after the other")
+            how.rows = rows
+            how.bands = keys.shape[0]
+            how.stride = keys.strides[0] // 8
+    return 0
 
 
 def signatures(
@@ -45,7 +92,7 @@ def signatures(
     if spans.n == 0:
         return
     with nogil:
-        sign_texts(spans.at, spans.n, plan, &how, &window[0], &out[0, 0], to_keys)
+        loops.sign_texts(spans.at, spans.n, plan, &how, &window[0], &out[0, 0], to_keys)
 
 
 def token_signatures(
@@ -73,7 +120,7 @@ def token_signatures(
     if n == 0:
         return
     with nogil:
-        sign_tokens(base, &offsets[0], n, plan, &how, &window[0], &out[0, 0], to_keys)
+        loops.sign_tokens(base, &offsets[0], n, plan, &how, &window[0], &out[0, 0], to_keys)
 
 
 cdef int check_written(
@@ -119,7 +166,10 @@ def hash_signatures(
         values = &hashes[0]
         check_aligned(values, sizeof(element), "hashes")
     with nogil:
-        sign_hashes(values, &offsets[0], n, &how, &out[0, 0])
+        if element is uint32_t:
+            loops.sign_hashes_32(values, &offsets[0], n, &how, &out[0, 0])
+        else:
+            loops.sign_hashes_64(values, &offsets[0], n, &how, &out[0, 0])
 
 
 def band_keys(

@@ -1,12 +1,13 @@
 # Called from Python: minima of MurmurHash3. The loop runs without the GIL.
-# With checks.pxi, murmur32.pxi and murmur64.pxi.
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
-from fastlsh._kernels.compat.murmur cimport GROUP, LANES, PIECE, Murmur
+from fastlsh._kernels.compat.murmur cimport GROUP, LANES, PIECE, Murmur, arrays32, arrays64
+from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.text._plans cimport longest_of
 from fastlsh._kernels.text._texts cimport Span, Spans
 from fastlsh._kernels.text.source cimport element
 
@@ -72,9 +73,9 @@ cdef void minima_of_texts(
             row[j] = start
         if length >= size or length and not sentinel:
             if element is uint32_t:
-                minima_of_text32(m, <const uint8_t*> at[i].text, length, min(size, length), row)
+                loops.murmur_32(m, <const uint8_t*> at[i].text, length, min(size, length), row)
             else:
-                minima_of_text64(m, <const uint8_t*> at[i].text, length, min(size, length), row)
+                loops.murmur_64(m, <const uint8_t*> at[i].text, length, min(size, length), row)
         elif not sentinel:
             memset(row, 0xFF, m.k * sizeof(element))
         row += m.k

@@ -1,9 +1,9 @@
-"""Dense numbers for the hashes of documents that are compared with each other.
-
-Equal hashes get the same number, each new hash the next one. Documents that are alike share most
-of their numbers, and these lie close together: as bits, a set takes a few words, and common
-elements are counted 64 at a time (sets/numbered.pxi).
-"""
+# Dense numbers for the hashes of documents that are compared with each other.
+#
+# Equal hashes get the same number, each new hash the next one. Documents that are alike share most
+# of their numbers, and these lie close together: as bits, a set takes a few words, and common
+# elements are counted 64 at a time (numbered.pxi).
+# With bitmap.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
@@ -14,8 +14,6 @@ import threading
 from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.prefetch cimport prefetch
-
-include "sets/bitmap.pxi"
 
 cdef enum:
     FIRST_ROOM = 1 << 12

@@ -1,5 +1,5 @@
 # Called from Python: the sketches of datasketch. The loops run without the GIL.
-# With permute.pxi and sha1.pxi.
+# With sha1.pxi.
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
@@ -11,6 +11,7 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_aligned, check_apart, check_offsets, memory_of,
 )
 from fastlsh._kernels.compat.functions cimport Functions
+from fastlsh._kernels.loops._chosen cimport loops
 from fastlsh._kernels.minhash.signer cimport AFFINE32, AFFINE64, LEGACY, PRIME61
 from fastlsh._kernels.text._texts cimport Span
 
@@ -86,7 +87,7 @@ cdef class Permutations:
             if self.scheme == LEGACY:
                 digest = narrow
             functions = self.functions()
-            permute(
+            loops.permute(
                 &functions, <void*> &narrow if width == 4 else <void*> &digest, 1, view.buf
             )
         finally:
@@ -143,6 +144,19 @@ cdef class Permutations:
             return
         with nogil:
             if offsets is None:
-                permute(&functions, from_, total, to)
+                loops.permute(&functions, from_, total, to)
             else:
                 permute_sets(&functions, from_, &offsets[0], n, to)
+
+
+cdef void permute_sets(
+    const Functions* f, const void* hashes, const int64_t* offsets, Py_ssize_t n, void* rows
+) noexcept nogil:
+    # Set d has the hashes from offsets[d] to offsets[d + 1], and row d.
+    cdef Py_ssize_t width = sizeof(uint32_t) if f.scheme == AFFINE32 else sizeof(uint64_t)
+    cdef Py_ssize_t d
+    for d in range(n):
+        loops.permute(
+            f, <const char*> hashes + width * offsets[d], offsets[d + 1] - offsets[d],
+            <char*> rows + width * f.k * d,
+        )

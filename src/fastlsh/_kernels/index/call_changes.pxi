@@ -1,6 +1,6 @@
 # Called from Python: the changes of an index. The loops run without the GIL.
-# With call_arrays.pxi, call_texts.pxi, checks.pxi, contents.pxi, lookups.pxi, memory.pxi,
-# stored.pxi and unique.pxi.
+# With call_arrays.pxi, call_texts.pxi, contents.pxi, lookups.pxi, memory.pxi, stored.pxi and
+# unique.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -12,6 +12,7 @@ from fastlsh._kernels.common.checks cimport (
 )
 from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.index.tables cimport Desk, Question, Stream
+from fastlsh._kernels.sets.checks cimport check_mode
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_TEXTS, NOT_VERIFIED
 
 

@@ -3,7 +3,6 @@
 # With the GIL held, as measured: fetching the tokens from memory takes the time, and hashing them
 # goes on meanwhile. To hold references and release the GIL before the hashing takes 1.5 to 2 times
 # as long in all, and a quarter more with the GIL held.
-# With keyed.pxi and polynomials.pxi.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_Check, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
@@ -13,9 +12,10 @@ import numpy as np
 
 from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.prefetch cimport prefetch
-from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text._texts cimport number_of
 from fastlsh._kernels.text.keyed cimport SHORT, Keyed, keyed_points
+from fastlsh._kernels.text.keyed_runs cimport keyed_polynomial
+from fastlsh._kernels.text.polynomials cimport of_points, polynomial
 from fastlsh._kernels.text.unicode cimport (
     PyUnicode_Check, PyUnicode_DATA, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH,
     PyUnicode_IS_COMPACT, PyUnicode_KIND, fastlsh_ready,

@@ -1,4 +1,8 @@
-"""Which instruction sets this processor and operating system offer, of those that are built."""
+"""Which instruction sets this machine offers, and the loops of the one that was chosen."""
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+
+from fastlsh._kernels.loops.table cimport Loops
 
 cdef extern from *:
     """
@@ -50,3 +54,12 @@ cdef extern from *:
 def instruction_sets():
     """Return the names of the usable instruction sets, slowest first; empty below x86-64-v2."""
     return ("baseline", "avx2", "avx512")[: min(fastlsh_level(), FASTLSH_BUILT)]
+
+
+def use_loops(table not None):
+    """Call these loops from now on: `LOOPS` of the module of an instruction set.
+
+    At import, and in tests; not while a kernel runs.
+    """
+    global loops
+    loops = (<const Loops*> PyCapsule_GetPointer(table, "fastlsh.loops"))[0]

@@ -1,4 +1,6 @@
-"""For the drop-in for datasketch: the tables of its MinHashLSH, and its random numbers."""
+"""For the drop-in modules: minima of the hash functions of other libraries, and the tables and
+random numbers of datasketch.
+"""
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -7,9 +9,13 @@ from libc.string cimport memchr, memcpy
 
 from fastlsh._kernels.compat.key_table cimport CHUNK, CHUNK_BITS, Kind
 
+include "compat/call_hashes.pxi"
+include "compat/call_murmur.pxi"
+include "compat/call_permute.pxi"
 include "compat/key_buckets.pxi"
 include "compat/key_memory.pxi"
 include "compat/key_rows.pxi"
+include "compat/sha1.pxi"
 include "compat/twister.pxi"
 
 cdef enum:
