@@ -11,7 +11,7 @@ import numpy as np
 
 from fastlsh import _kernels
 from fastlsh._kernels import spans_of_list
-from fastlsh._kernels.index import _tables
+from fastlsh._kernels.index import _index
 
 TEXTS = ["the quick brown fox jumps", "", "jumps over the lazy dog", "naïve ☃ \U0001f600 text"]
 INT32, INT64 = np.int32, np.int64
@@ -432,7 +432,7 @@ CASES = {
     "Permutations": permutations, "Permutations.add_token": add_token,
     "Permutations.add_hashes": add_hashes,
     **{
-        kind: lambda isa, kind=kind: (getattr(_tables, kind), {
+        kind: lambda isa, kind=kind: (getattr(_index, kind), {
             "num_perm": 8, "bands": 2, "rows": 3, "with_sets": True,
         }) for kind in ("TableMemory", "TableChanges", "TableCompaction", "BandTables")
     },

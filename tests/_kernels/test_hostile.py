@@ -48,8 +48,7 @@ def compiled():
     for folder, name in [
         ("loops", "_chosen"), ("common", "_locks"), ("text", "_texts"), ("text", "_plans"),
         ("text", "_normal"), ("minhash", "_signatures"), ("candidates", "_candidates"),
-        ("sets", "_sets"), ("sets", "_exact_join"), ("greedy", "_keeper"), ("index", "_tables"),
-        ("index", "_ids"), ("compat", "_compat"),
+        ("sets", "_sets"), ("greedy", "_keeper"), ("index", "_index"), ("compat", "_compat"),
     ]:  # fmt: skip
         module = importlib.import_module(f"fastlsh._kernels.{folder}.{name}")
         for key, value in vars(module).items():

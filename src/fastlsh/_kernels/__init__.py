@@ -27,8 +27,13 @@ from fastlsh._kernels.compat._compat import (
     sha1_hashes,
 )
 from fastlsh._kernels.greedy._keeper import REMEMBERED, Keeper
-from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
-from fastlsh._kernels.index._tables import BandTables, TextReader
+from fastlsh._kernels.index._index import (
+    BandTables,
+    TextReader,
+    answer_lists,
+    find_id,
+    link_ids,
+)
 from fastlsh._kernels.loops._chosen import instruction_sets, use_loops
 from fastlsh._kernels.minhash._signatures import (
     AFFINE32,
@@ -42,7 +47,6 @@ from fastlsh._kernels.minhash._signatures import (
     signatures,
     token_signatures,
 )
-from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
 from fastlsh._kernels.sets._sets import (
     BY_CONTAINMENT,
     BY_SETS,
@@ -50,8 +54,11 @@ from fastlsh._kernels.sets._sets import (
     BY_TEXTS,
     NOT_VERIFIED,
     Numbers,
+    SetJoin,
     agreement,
+    invert,
     number_jaccard,
+    numbers_of,
     pack_numbers,
     set_jaccard,
     shingle_sets,

@@ -1,4 +1,4 @@
-"""Ids of an index: lists of answers, and the look-up table that a file holds."""
+# Ids of an index: lists of answers, and the look-up table that a file holds.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp
@@ -107,7 +107,7 @@ cdef uint64_t hash_of(const uint8_t* data, Py_ssize_t n) noexcept nogil:
 
 
 cdef enum:
-    DAMAGED = -2
+    DAMAGED_IDS = -2
 
 cdef struct Names:
     # The bytes of n ids; without offsets each has 8.
@@ -191,7 +191,7 @@ cdef Py_ssize_t look_up(
         if table[at] >> 32 == h:
             i = <Py_ssize_t> <uint32_t> table[at] - 1
             if not (0 <= i < names.n and name_at(names, i, &name, &width)):
-                return DAMAGED
+                return DAMAGED_IDS
             if width == n and (width == 0 or memcmp(name, wanted, width) == 0):
                 return i
         at = at + 1 if at + 1 < size else 0
@@ -245,6 +245,6 @@ def find_id(
             &names, &table[0], table.shape[0], &wanted[0] if wanted.shape[0] else NULL,
             wanted.shape[0],
         )
-    if found == DAMAGED:
+    if found == DAMAGED_IDS:
         raise ValueError("the table of ids is damaged")
     return found

@@ -1,7 +1,8 @@
-"""The tables of an index."""
+"""An index: its tables, and its ids."""
 
 include "index/answers.pxi"
 include "index/contents.pxi"
+include "index/ids.pxi"
 include "index/lookups.pxi"
 include "index/memory.pxi"
 include "index/stored.pxi"
