@@ -5,7 +5,7 @@ import hashlib
 import importlib
 import importlib.util
 import re
-from ctypes import c_double, c_int, c_ssize_t, c_void_p
+from ctypes import c_double, c_int, c_ssize_t, c_uint64, c_void_p
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +51,10 @@ class Loops:
 @pytest.fixture(scope="module", params=BUILDS)
 def loops(request):
     return Loops(request.param)
+
+
+def pointer(structure):
+    return ctypes.cast(ctypes.pointer(structure), c_void_p)
 
 
 def some(rng, n, dtype=np.uint32):
@@ -131,7 +135,7 @@ def test_sign_hashes(loops, k, width):
     rows = np.zeros((5, k), np.uint32)
     loops(
         f"sign_hashes_{width}", None, hashes, offsets, c_ssize_t(5),
-        ctypes.cast(ctypes.pointer(how), c_void_p), rows,
+        pointer(how), rows,
     )  # fmt: skip
     for d in range(5):
         inputs = [oracle.fold(int(h)) for h in hashes[offsets[d] : offsets[d + 1]]]
@@ -157,9 +161,75 @@ def test_permute_with_a_prime(loops, k, n):
     for scheme, bits, most in ((_kernels.LEGACY, 32, 2**32 - 1), (_kernels.PRIME61, 64, prime)):
         how = Functions(scheme, k, 0, 0, a.ctypes.data, b.ctypes.data)
         row = np.full(k, most, np.uint64)
-        loops(
-            "permute", None, ctypes.cast(ctypes.pointer(how), c_void_p), hashes, c_ssize_t(n), row
-        )
+        loops("permute", None, pointer(how), hashes, c_ssize_t(n), row)
         for j in range(k):
             values = [(int(a[j]) * int(h) + int(b[j])) % 2**64 % prime % 2**bits for h in hashes]
             assert row[j] == min(values, default=most)
+
+
+class Plan(ctypes.Structure):
+    """As in source.pxd."""
+
+    _fields_ = [
+        ("unit", c_int), ("size", c_ssize_t), ("mixer", c_uint64 * 3), ("keyed", c_void_p),
+        ("words", c_void_p), ("power", c_uint64), ("entering", c_uint64 * 256),
+        ("leaving", c_uint64 * 256),
+    ]  # fmt: skip
+
+    def __init__(self, unit, size):
+        base = oracle.CHARACTER_BASE if unit == _kernels.CHARACTERS else oracle.WORD_BASE
+        mixed = [oracle.mix_code_point(c) for c in range(256)]
+        self.unit, self.size, self.power = unit, size, pow(base, size - 1, 2**64)
+        self.mixer[:] = [0, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53]
+        self.entering[:] = mixed
+        self.leaving[:] = [each * self.power % 2**64 for each in mixed]
+
+
+class Span(ctypes.Structure):
+    """As in _texts.pxd."""
+
+    _fields_ = [("text", c_void_p), ("length", c_ssize_t), ("kind", c_int), ("before", c_int)]
+
+
+def spans_of(texts, kind):
+    """Return the spans, and the arrays that they point to."""
+    encoding = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}[kind]
+    texts = [np.frombuffer(each.encode(encoding) or b"\0", np.uint8) for each in texts], texts
+    spans = [Span(a.ctypes.data, len(t), kind, 0) for a, t in zip(*texts, strict=True)]
+    return (Span * len(spans))(*spans), texts
+
+
+TEXTS = ["", "a", "of nine c", "a text  of words,\tsome é \xa0", "ab" * 40 + " xyz " * 300]
+UNITS = {"char": _kernels.CHARACTERS, "word": _kernels.WORDS}
+WORKBENCH = 8 * (1 << 13) + 2 * ((1 << 16) + 4) + 8 * (1 << 15)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 4])
+@pytest.mark.parametrize("size", [1, 2, 9])
+@pytest.mark.parametrize("unit", UNITS)
+def test_sets_of_texts(loops, kind, size, unit):
+    spans, owners = spans_of(TEXTS, kind)
+    plan = Plan(UNITS[unit], size)
+    out, window = np.zeros(10_000, np.uint64), np.zeros(4000, np.uint64)
+    start, count = np.arange(0, 10_001, 2000), np.zeros(5, np.int64)
+    bench = np.zeros(WORKBENCH // 8, np.uint64)
+    loops(
+        "sets_of_texts", None, pointer(spans), c_ssize_t(5), pointer(plan), window, out, start,
+        count, c_int(0), bench,
+    )  # fmt: skip
+    for d, text in enumerate(TEXTS):
+        units = oracle.units_of(text, unit)
+        expected = {oracle.window_hash(each) for each in oracle.windows(units, size)}
+        assert out[start[d] : start[d] + count[d]].tolist() == sorted(expected)
+    assert owners
+
+
+@pytest.mark.parametrize("kind", [1, 2, 4])
+def test_write_words(loops, kind):
+    spans, owners = spans_of(TEXTS, kind)
+    plan = Plan(_kernels.WORDS, 1)
+    for span, text in zip(spans, TEXTS, strict=True):
+        out = np.zeros((len(text) + 1, 2), np.int64)
+        n = loops("write_words", c_ssize_t, pointer(plan), pointer(span), out)
+        assert [text[begin:end] for begin, end in out[:n]] == text.split()
+    assert owners
