@@ -193,10 +193,9 @@ class Span(ctypes.Structure):
 
 def spans_of(texts, kind):
     """Return the spans, and the arrays that they point to."""
-    encoding = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}[kind]
-    texts = [np.frombuffer(each.encode(encoding) or b"\0", np.uint8) for each in texts], texts
-    spans = [Span(a.ctypes.data, len(t), kind, 0) for a, t in zip(*texts, strict=True)]
-    return (Span * len(spans))(*spans), texts
+    arrays = [np.array(list(map(ord, text)), f"u{kind}") for text in texts]
+    spans = [Span(each.ctypes.data, len(each), kind, 0) for each in arrays]
+    return (Span * len(spans))(*spans), arrays
 
 
 TEXTS = ["", "a", "of nine c", "a text  of words,\tsome é \xa0", "ab" * 40 + " xyz " * 300]
