@@ -22,9 +22,10 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = "src/fastlsh/_kernels/"
-SIMD = Path(KERNELS, "api/_simd.pyx")
+LOOPS = Path(KERNELS, "loops/_loops.pyx")
 
-# One source, one module per instruction set: name -> flags of (gcc and clang, MSVC).
+# The loops are one source and one module per instruction set: name -> flags of (gcc and clang,
+# MSVC). All other modules are compiled with the flags of the first set.
 # Features are listed one by one, for naming a processor would tune for 256-bit vectors.
 INSTRUCTION_SETS = {
     "x86_64": {
@@ -40,9 +41,9 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "common._cpu", "common._locks", "text._texts", "text._plans", "text._normal",
-    "candidates._candidates", "sets._exact_join", "sets._numbers", "index._ids",
-    "compat._datasketch",
+    "loops._chosen", "common._locks", "text._texts", "text._plans", "text._normal",
+    "minhash._signatures", "candidates._candidates", "sets._sets", "greedy._keeper",
+    "index._index", "compat._compat",
 ]  # fmt: skip
 
 # What Cython needs for memoryviews, compiled once and not in each module. Python knows it by its
@@ -81,7 +82,7 @@ def target() -> str:
 
 
 def instruction_sets() -> list[str]:
-    """Return what is built: each takes as long as everything else together."""
+    """Return what the loops are built for."""
     names = list(INSTRUCTION_SETS[target()])
     if newest != "all" and newest not in names:
         raise SystemExit(f"FASTLSH_BUILD={newest} is none of all, {', '.join(names)}")
@@ -140,9 +141,10 @@ newest = os.environ.get("FASTLSH_BUILD") or newest_here()
 built = instruction_sets()
 # Each is compiled from the same C, which is made once.
 vector_modules = [
-    extension(f"fastlsh._kernels.api._{name}", f"{SIMD.parent}/_{name}.c", name) for name in built
+    extension(f"fastlsh._kernels.loops._{name}", f"{LOOPS.parent}/_{name}.c", name)
+    for name in built
 ]
-simd = Extension("fastlsh._kernels.api._simd", [SIMD.as_posix()])
+loops = Extension("fastlsh._kernels.loops._loops", [LOOPS.as_posix()])
 plain_modules = [
     extension(f"fastlsh._kernels.{name}", f"{KERNELS}{name.replace('.', '/')}.pyx", "baseline")
     for name in PLAIN_MODULES
@@ -162,11 +164,11 @@ def write_if_new(path: Path, text: str) -> None:
 
 def vectors(folder: Path) -> list[Extension]:
     """Return the modules of the instruction sets: the same C, under other names."""
-    c_file = folder / SIMD.with_suffix(".c")
+    c_file = folder / LOOPS.with_suffix(".c")
     for each in vector_modules:
         name = each.name.rpartition(".")[2]
         source = c_file.with_name(f"{name}.c")
-        lines = [f"#define {kind}__simd {kind}_{name}" for kind in ("PyInit", "PyModExport")]
+        lines = [f"#define {kind}__loops {kind}_{name}" for kind in ("PyInit", "PyModExport")]
         write_if_new(source, "\n".join([*lines, f'#include "{c_file.name}"', ""]))
         each.sources = [source.as_posix()]
         each.depends.append(c_file.as_posix())
@@ -180,7 +182,7 @@ def translated() -> list[Extension]:
     made before, and Cython would make all of it again, and the compiler after it.
     """
     folder = Path(build_base, "cython")
-    extensions = [simd, *plain_modules, shared]
+    extensions = [loops, *plain_modules, shared]
     c_files = [folder / Path(each.sources[0]).with_suffix(".c") for each in extensions]
     sources = sorted(
         path for kind in ("pyx", "pxd", "pxi") for path in Path("src").rglob(f"*.{kind}")

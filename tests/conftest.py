@@ -109,14 +109,20 @@ def _builds():
     return [
         name
         for name in _kernels.instruction_sets()
-        if importlib.util.find_spec(f"fastlsh._kernels.api._{name}")
+        if importlib.util.find_spec(f"fastlsh._kernels.loops._{name}")
     ]
 
 
 @pytest.fixture(scope="module", params=_builds())
 def isa(request):
-    """The kernel module of each instruction set that this machine has."""
-    return importlib.import_module(f"fastlsh._kernels.api._{request.param}")
+    """The kernels with the loops of each instruction set that this machine has."""
+    loops = {
+        name: importlib.import_module(f"fastlsh._kernels.loops._{name}").LOOPS
+        for name in (request.param, _kernels.isa)
+    }
+    _kernels.use_loops(loops[request.param])
+    yield _kernels
+    _kernels.use_loops(loops[_kernels.isa])
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
 """A sound call of every `def` of the compiled kernels, for tests that spoil its arguments.
 
-`CASES` maps the name of a function, method or class to a function that takes the kernels of one
-instruction set and returns what is called and its arguments by name. Names of arguments that
-begin with an underscore are arrays that an object holds: whoever spoils them writes into them.
+`CASES` maps the name of a function, method or class to a function that returns what is called
+and its arguments by name. Names of arguments that begin with an underscore are arrays that an
+object holds: whoever spoils them writes into them.
 """
 
 import threading
@@ -11,6 +11,7 @@ import numpy as np
 
 from fastlsh import _kernels
 from fastlsh._kernels import spans_of_list
+from fastlsh._kernels.index import _index
 
 TEXTS = ["the quick brown fox jumps", "", "jumps over the lazy dog", "naïve ☃ \U0001f600 text"]
 INT32, INT64 = np.int32, np.int64
@@ -40,7 +41,7 @@ def functions(k=8):
     return draw.integers(0, 2**32, k, UINT32) | UINT32(1), draw.integers(0, 2**32, k, UINT32)
 
 
-def sign(isa):
+def sign():
     a, b = functions()
     out, keys = np.zeros((4, 8), UINT32), np.zeros((2, 4), UINT64)
     return {"scheme": 0, "a": a, "b": b, "out": out, "rows": 3, "keys": keys}
@@ -58,25 +59,28 @@ def normaliser():
     return _kernels.Normaliser(**steps())
 
 
-def signatures(isa):
-    return isa.signatures, {"spans": spans(), "unit": 0, "size": 5, **sign(isa)}
+def signatures():
+    return _kernels.signatures, {"spans": spans(), "unit": 0, "size": 5, **sign()}
 
 
-def token_signatures(isa):
+def token_signatures():
     offsets = np.array([0, 3, 3, 9, 10])
-    return isa.token_signatures, {
-        "tokens": np.arange(1, 11, dtype=UINT64), "offsets": offsets, "size": 2, **sign(isa)
+    return _kernels.token_signatures, {
+        "tokens": np.arange(1, 11, dtype=UINT64), "offsets": offsets, "size": 2, **sign()
     }  # fmt: skip
 
 
-def hash_signatures(isa):
+def hash_signatures():
     arguments = {"hashes": np.arange(9, dtype=UINT64), "offsets": np.array([0, 3, 3, 9, 9])}
-    some = sign(isa)
-    return isa.hash_signatures, {**arguments, **{n: some[n] for n in ("scheme", "a", "b", "out")}}
+    some = sign()
+    return _kernels.hash_signatures, {
+        **arguments,
+        **{n: some[n] for n in ("scheme", "a", "b", "out")},
+    }
 
 
-def shingle_sets(isa):
-    return isa.shingle_sets, {
+def shingle_sets():
+    return _kernels.shingle_sets, {
         "units": spans(), "offsets": None, "unit": 0, "size": 5,
         "out": np.zeros(400, UINT64), "start": np.arange(0, 401, 100),
         "count": np.zeros(4, INT64), "unique": True, "thinned": False,
@@ -91,21 +95,21 @@ def keyed(unit, size):
 
 
 def with_plan(case, unit, size):
-    def made(isa):
-        call, arguments = case(isa)
+    def made():
+        call, arguments = case()
         return call, {**arguments, "prepared": keyed(unit, size)}
 
     return made
 
 
-def shingle_sets_of_tokens(isa):
-    call, arguments = shingle_sets(isa)
+def shingle_sets_of_tokens():
+    call, arguments = shingle_sets()
     tokens = {"units": np.arange(1, 11, dtype=UINT64), "offsets": np.array([0, 3, 3, 9, 10])}
     return call, {**arguments, **tokens, "unit": 1}
 
 
-def made_sets(isa):
-    call, arguments = shingle_sets(isa)
+def made_sets():
+    call, arguments = shingle_sets()
     call(**arguments)
     return {
         "hashes": arguments["out"],
@@ -114,14 +118,19 @@ def made_sets(isa):
     }
 
 
-def set_jaccard(isa):
+def set_jaccard():
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 3])}
-    return isa.set_jaccard, {**made_sets(isa), **pairs, "threshold": 0.1, "out": np.zeros(3)}
+    return _kernels.set_jaccard, {**made_sets(), **pairs, "threshold": 0.1, "out": np.zeros(3)}
 
 
-def number_jaccard(isa):
+def number_jaccard():
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 4])}
-    return isa.number_jaccard, {**sets_of_five(), **pairs, "threshold": 0.1, "out": np.zeros(3)}
+    return _kernels.number_jaccard, {
+        **sets_of_five(),
+        **pairs,
+        "threshold": 0.1,
+        "out": np.zeros(3),
+    }
 
 
 def lists():
@@ -130,45 +139,45 @@ def lists():
     return {"lists": values, "start": np.arange(0, 200, 40), "count": np.full(5, 20)}
 
 
-def pack_numbers(_isa):
+def pack_numbers():
     outputs = {"place": np.zeros(5, INT64), "size": np.zeros(5, INT64)}
     return _kernels.pack_numbers, {**lists(), "out": np.zeros(205, UINT64), **outputs}
 
 
-def agreement(isa):
+def agreement():
     pairs = {"left": np.array([0, 1, 2]), "right": np.array([2, 3, 3])}
-    return isa.agreement, {"signatures": np.ones((4, 8), UINT32), **pairs, "out": np.zeros(3)}
+    return _kernels.agreement, {"signatures": np.ones((4, 8), UINT32), **pairs, "out": np.zeros(3)}
 
 
-def murmur_minima(isa):
-    return isa.murmur_minima, {
+def murmur_minima():
+    return _kernels.murmur_minima, {
         "spans": spans(True), "size": 5, "seeds": np.arange(6, dtype=UINT32),
         "out": np.zeros((4, 6), UINT32), "sentinel": False,
     }  # fmt: skip
 
 
-def permutations(isa, scheme=2):
-    return isa.Permutations, {
+def permutations(scheme=2):
+    return _kernels.Permutations, {
         "scheme": scheme, "coefficients": np.arange(1, 13, dtype=UINT64).reshape(2, 6)
     }  # fmt: skip
 
 
-def add_token(isa):
-    call, arguments = permutations(isa)
+def add_token():
+    call, arguments = permutations()
     return call(**arguments).add_token, {"token": b"token", "row": np.ones(6, UINT64)}
 
 
-def add_hashes(isa):
-    call, arguments = permutations(isa)
+def add_hashes():
+    call, arguments = permutations()
     return call(**arguments).add_hashes, {
         "hashes": np.arange(40, dtype=UINT64), "rows": np.ones(12, UINT64),
         "offsets": np.array([0, 17, 40]),
     }  # fmt: skip
 
 
-def tables(isa):
+def tables():
     """Return tables with room for 6 documents, of which 3 are there, with sets."""
-    kernel = isa.BandTables(8, 2, 3, True)
+    kernel = _kernels.BandTables(8, 2, 3, True)
     kernel.reserve(6, 40, 1.0)
     for band in range(2):
         kernel.resize_table(band, 12)
@@ -177,8 +186,8 @@ def tables(isa):
     return kernel
 
 
-def tables_over(isa):
-    return isa.BandTables.over, {
+def tables_over():
+    return _kernels.BandTables.over, {
         "signatures": np.arange(48, dtype=UINT32).reshape(6, 8) // 16,
         "slots": [np.zeros(12, UINT64) for _ in range(2)],
         "links": [np.zeros(6, UINT32) for _ in range(2)],
@@ -188,7 +197,7 @@ def tables_over(isa):
 
 
 def method_of_tables(name, more):
-    return lambda isa: (getattr(tables(isa), name), more())
+    return lambda: (getattr(tables(), name), more())
 
 
 def inserted():
@@ -233,8 +242,8 @@ def texts_asked():
     }  # fmt: skip
 
 
-def tables_of_texts(isa):
-    kernel = isa.BandTables(8, 2, 3, True)
+def tables_of_texts():
+    kernel = _kernels.BandTables(8, 2, 3, True)
     kernel.reserve(9, 90, 1.0)
     for band in range(2):
         kernel.resize_table(band, 12)
@@ -244,22 +253,22 @@ def tables_of_texts(isa):
     return kernel
 
 
-def query_of_texts(isa):
-    return tables_of_texts(isa).query, {
+def query_of_texts():
+    return tables_of_texts().query, {
         **query(), **texts_asked(), "counts": np.zeros(4, INT64),
-        "reader": isa.TextReader(0, 5),
+        "reader": _kernels.TextReader(0, 5),
     }  # fmt: skip
 
 
-def unique_of_texts(isa):
-    return tables_of_texts(isa).insert_unique, {
+def unique_of_texts():
+    return tables_of_texts().insert_unique, {
         **texts_asked(), "own": 4, "limit": 2, "fresh": np.zeros(4, UINT8),
-        "reader": isa.TextReader(0, 5),
+        "reader": _kernels.TextReader(0, 5),
     }  # fmt: skip
 
 
-def keeper(isa):
-    return isa.Keeper, {
+def keeper():
+    return _kernels.Keeper, {
         "root": np.array([[0, -1], [0, 1], [0, 1], [-1, 1], [-1, -1]], INT32),
         "signatures": np.ones((6, 8), UINT32), "document": np.array([1, 2, 3, 0, 5]),
         "fixed": np.zeros(5, UINT8), "threshold": 0.1, "mode": 0, "limit": 2,
@@ -268,9 +277,9 @@ def keeper(isa):
 
 
 def method_of_keeper(name, more):
-    def case(isa):
-        _, given = keeper(isa)
-        kernel = isa.Keeper(**given)
+    def case():
+        _, given = keeper()
+        kernel = _kernels.Keeper(**given)
         kernel.settle(0, 2, **sets_of_five(), **decided(2))
         held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
         return getattr(kernel, name), {**held, "first": 2, "last": 5, **more()}
@@ -279,7 +288,7 @@ def method_of_keeper(name, more):
 
 
 def sets_of_five():
-    _, arguments = pack_numbers(None)
+    _, arguments = pack_numbers()
     end = _kernels.pack_numbers(**arguments)
     words = arguments["out"][:end].copy()
     return {"words": words, "start": arguments["place"], "count": arguments["size"]}
@@ -300,7 +309,7 @@ def first_hits():
     return {**found, **sets_of_five(), **outputs}
 
 
-def link(isa):
+def link():
     keys = np.random.default_rng(4).integers(0, 2**64, 9, UINT64)
     keys[3:6] = keys[:3]
     return _kernels.link, {
@@ -312,7 +321,7 @@ def link(isa):
 PREVIOUS = np.array([-1, 0, -1, 1, 2, 3], INT32)
 
 
-def emit_pairs(isa):
+def emit_pairs():
     return _kernels.emit_pairs, {
         "signatures": np.ones((6, 8), UINT32), "rows": 3, "documents": np.arange(6),
         "previous": np.stack([PREVIOUS, PREVIOUS]), "at": np.array([0, 0, -1]), "stop": 6,
@@ -339,7 +348,7 @@ def joined():
     }
 
 
-def pairs(isa):
+def pairs():
     given = joined()
     held = {f"_{n}": a for n, a in given.items() if isinstance(a, np.ndarray)}
     return _kernels.SetJoin(**given).pairs, {
@@ -348,7 +357,7 @@ def pairs(isa):
     }  # fmt: skip
 
 
-def ids(isa):
+def ids():
     data = np.frombuffer(b"oneonetwothree", UINT8).copy()
     return {
         "data": data,
@@ -358,8 +367,8 @@ def ids(isa):
     }
 
 
-def find_id(isa):
-    given = ids(isa)
+def find_id():
+    given = ids()
     _kernels.link_ids(**given)
     return _kernels.find_id, {**given, "wanted": b"two"}
 
@@ -372,7 +381,7 @@ def key_buckets():
 
 
 def method_of_keys(name, **arguments):
-    return lambda isa: (getattr(key_buckets(), name), dict(arguments))
+    return lambda: (getattr(key_buckets(), name), dict(arguments))
 
 
 class Column:
@@ -391,7 +400,7 @@ def stream():
 
 
 def column(name=None, **arguments):
-    def case(isa):
+    def case():
         if name is None:
             return lambda capsule: _kernels.ArrowColumn(Column(capsule)), {"capsule": stream()}
         return getattr(_kernels.ArrowColumn(Column(stream())), name), dict(arguments)
@@ -400,7 +409,7 @@ def column(name=None, **arguments):
 
 
 def of_spans(name, **arguments):
-    return lambda isa: (getattr(spans(), name), dict(arguments))
+    return lambda: (getattr(spans(), name), dict(arguments))
 
 
 CASES = {
@@ -408,30 +417,30 @@ CASES = {
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
     "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,
     "number_jaccard": number_jaccard, "pack_numbers": pack_numbers, "agreement": agreement,
-    "Numbers": lambda isa: (_kernels.Numbers, {}),
-    "Numbers.__len__": lambda isa: (_kernels.Numbers().__len__, {}),
-    "Numbers.clear": lambda isa: (_kernels.Numbers().clear, {}),
-    "Numbers.replace": lambda isa: (_kernels.Numbers().replace, lists()),
+    "Numbers": lambda: (_kernels.Numbers, {}),
+    "Numbers.__len__": lambda: (_kernels.Numbers().__len__, {}),
+    "Numbers.clear": lambda: (_kernels.Numbers().clear, {}),
+    "Numbers.replace": lambda: (_kernels.Numbers().replace, lists()),
     "murmur_minima": murmur_minima,
-    "text_hashes": lambda isa: (isa.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
-    "token_hashes": lambda isa: (isa.token_hashes, {
+    "text_hashes": lambda: (_kernels.text_hashes, {"spans": spans(), "out": np.zeros(4, UINT64)}),
+    "token_hashes": lambda: (_kernels.token_hashes, {
         "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
         "first": 0, "ids": None,
     }),
-    "sha1_hashes": lambda isa: (isa.sha1_hashes, {
+    "sha1_hashes": lambda: (_kernels.sha1_hashes, {
         "tokens": [b"a", b"b" * 70], "hashes": np.zeros(2, UINT32),
     }),
-    "called_hashes": lambda isa: (isa.called_hashes, {
+    "called_hashes": lambda: (_kernels.called_hashes, {
         "hashfunc": hash, "elements": [1, 2, 3], "hashes": np.zeros(3, UINT64),
     }),
-    "band_keys": lambda isa: (isa.band_keys, {
+    "band_keys": lambda: (_kernels.band_keys, {
         "signatures": np.ones((4, 8), UINT32), "first": 0, "rows": 3,
         "out": np.zeros((2, 4), UINT64),
     }),
     "Permutations": permutations, "Permutations.add_token": add_token,
     "Permutations.add_hashes": add_hashes,
     **{
-        kind: lambda isa, kind=kind: (getattr(isa, kind), {
+        kind: lambda kind=kind: (getattr(_index, kind), {
             "num_perm": 8, "bands": 2, "rows": 3, "with_sets": True,
         }) for kind in ("TableMemory", "TableChanges", "TableCompaction", "BandTables")
     },
@@ -462,17 +471,17 @@ CASES = {
             "BandTables.query": query,
         }.items()
     },
-    "TextReader": lambda isa: (isa.TextReader, {"unit": 0, "size": 5}),
-    "TextReader/keyed": lambda isa: (
-        isa.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
+    "TextReader": lambda: (_kernels.TextReader, {"unit": 0, "size": 5}),
+    "TextReader/keyed": lambda: (
+        _kernels.TextReader, {"unit": 0, "size": 5, "prepared": keyed(0, 5)}
     ),
-    "ShinglePlan": lambda _: (_kernels.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
-    "ShinglePlan/words": lambda _: (
+    "ShinglePlan": lambda: (_kernels.ShinglePlan, {"unit": 8, "size": 9, "secret": SECRET}),
+    "ShinglePlan/words": lambda: (
         _kernels.ShinglePlan,
         {"unit": 1, "size": 2, "secret": SECRET, "words": np.arange(9, dtype=UINT64)},
     ),
     "signatures/keyed": with_plan(signatures, 0, 5),
-    "token_hashes/keyed": lambda isa: (isa.token_hashes, {
+    "token_hashes/keyed": lambda: (_kernels.token_hashes, {
         "documents": [["a", b"b"], [], ("c", "d" * 30)], "offsets": np.zeros(4, INT64),
         "prepared": keyed(1, 1),
     }),
@@ -480,11 +489,11 @@ CASES = {
     "shingle_sets/keyed": with_plan(shingle_sets, 0, 5),
     "BandTables.query/texts": query_of_texts,
     "TableChanges.insert_unique/texts": unique_of_texts,
-    "packed_sizes": lambda _: (
+    "packed_sizes": lambda: (
         _kernels.packed_sizes, {"spans": spans(), "out": np.zeros(4, INT64)}
     ),
-    "pack_texts": lambda _: (_kernels.pack_texts, {**packed_room(), "spans": spans()}),
-    "spans_of_packed": lambda _: (
+    "pack_texts": lambda: (_kernels.pack_texts, {**packed_room(), "spans": spans()}),
+    "spans_of_packed": lambda: (
         lambda **given: _kernels.spans_of_packed(**given).strings(),
         {**packed_texts(), "documents": np.array([3, 0, 1]), "tokens": False},
     ),
@@ -492,90 +501,90 @@ CASES = {
     "Keeper.first_hits": method_of_keeper("first_hits", first_hits),
     "Keeper.settle": method_of_keeper("settle", lambda: {**sets_of_five(), **decided(3)}),
     "link": link, "emit_pairs": emit_pairs,
-    "chain_depths": lambda isa: (_kernels.chain_depths, {
+    "chain_depths": lambda: (_kernels.chain_depths, {
         "previous": PREVIOUS.copy(), "totals": np.zeros(3, INT64),
     }),
-    "roots": lambda isa: (_kernels.roots, {
+    "roots": lambda: (_kernels.roots, {
         "previous": PREVIOUS.copy(), "root": np.zeros(6, INT32),
     }),
-    "unite": lambda isa: (_kernels.unite, {
+    "unite": lambda: (_kernels.unite, {
         "parent": np.arange(6, dtype=INT32), "left": np.array([0, 3], INT32),
         "right": np.array([2, 5], INT32),
     }),
-    "families": lambda isa: (_kernels.families, {"parent": np.array([0, 0, 1, 3], INT32)}),
-    "numbers_of": lambda isa: (_kernels.numbers_of, {
+    "families": lambda: (_kernels.families, {"parent": np.array([0, 0, 1, 3], INT32)}),
+    "numbers_of": lambda: (_kernels.numbers_of, {
         "known": np.array([5, 2**63], UINT64), "number": np.array([1, 0], UINT32),
         "directory": np.array([0, 1, 2]), "hashes": np.array([5, 6, 2**63], UINT64),
         "out": np.zeros(3, UINT32),
     }),
-    "invert": lambda isa: (_kernels.invert, inverted()),
-    "Hold": lambda isa: (_kernels.Hold, {"lock": threading.RLock()}),
-    "Transaction": lambda isa: (_kernels.Transaction, {"work": object()}),
-    "SetJoin": lambda isa: (_kernels.SetJoin, joined()), "SetJoin.pairs": pairs,
-    "link_ids": lambda isa: (_kernels.link_ids, ids(isa)), "find_id": find_id,
-    "answer_lists": lambda isa: (_kernels.answer_lists, {
+    "invert": lambda: (_kernels.invert, inverted()),
+    "Hold": lambda: (_kernels.Hold, {"lock": threading.RLock()}),
+    "Transaction": lambda: (_kernels.Transaction, {"work": object()}),
+    "SetJoin": lambda: (_kernels.SetJoin, joined()), "SetJoin.pairs": pairs,
+    "link_ids": lambda: (_kernels.link_ids, ids()), "find_id": find_id,
+    "answer_lists": lambda: (_kernels.answer_lists, {
         "names": ["a", "b", "c"], "found": np.ones((3, 2)), "counts": np.array([2, 0, 1]),
         "alike": None,
     }),
-    "KeyRows": lambda isa: (_kernels.KeyBuckets.__base__, {"bands": 2, "rows": 3}),
+    "KeyRows": lambda: (_kernels.KeyBuckets.__base__, {"bands": 2, "rows": 3}),
     "KeyRows.__len__": method_of_keys("__len__"), "KeyRows.kind": method_of_keys("kind"),
-    "KeyRows.__contains__": lambda isa: (lambda key: key in key_buckets(), {"key": 3}),
+    "KeyRows.__contains__": lambda: (lambda key: key in key_buckets(), {"key": 3}),
     "KeyRows.nbytes": method_of_keys("nbytes"), "KeyRows.close": method_of_keys("close"),
     "KeyRows.distinct_keys": method_of_keys("distinct_keys"),
     "KeyRows.contents": method_of_keys("contents"),
-    "KeyBuckets": lambda isa: (_kernels.KeyBuckets, {"bands": 2, "rows": 3}),
-    "KeyBuckets.insert": lambda isa: (key_buckets().insert, {
+    "KeyBuckets": lambda: (_kernels.KeyBuckets, {"bands": 2, "rows": 3}),
+    "KeyBuckets.insert": lambda: (key_buckets().insert, {
         "key": "new", "hashvalues": np.arange(6, dtype=UINT64), "unique": True,
     }),
-    "KeyBuckets.query": lambda isa: (key_buckets().query, {
+    "KeyBuckets.query": lambda: (key_buckets().query, {
         "hashvalues": np.arange(6, dtype=UINT64), "bands": 2,
     }),
     "KeyBuckets.remove": method_of_keys("remove", key=3),
-    "mt19937": lambda isa: (_kernels.mt19937, {"seed": 7, "out": np.zeros(700, UINT32)}),
+    "mt19937": lambda: (_kernels.mt19937, {"seed": 7, "out": np.zeros(700, UINT32)}),
     "ArrowColumn": column(), "ArrowColumn.__len__": column("__len__"),
     "ArrowColumn.spans": column("spans", start=0, stop=3, as_bytes=False),
-    "ArrowColumn.take": lambda isa: (_kernels.ArrowColumn(Column(stream())).take, {
+    "ArrowColumn.take": lambda: (_kernels.ArrowColumn(Column(stream())).take, {
         "documents": np.array([2, 0]), "as_bytes": False,
     }),
-    "arrow_stream": lambda isa: (_kernels.arrow_stream, {
+    "arrow_stream": lambda: (_kernels.arrow_stream, {
         "columns": [("n", "l", [np.arange(3)]), ("b", "b", [np.zeros(1, UINT8)])], "length": 3,
     }),
-    "Spans": lambda isa: (_kernels.Spans, {}), "Spans.__len__": of_spans("__len__"),
+    "Spans": lambda: (_kernels.Spans, {}), "Spans.__len__": of_spans("__len__"),
     "Spans.strings": of_spans("strings"),
-    "Spans.part": lambda isa: (spans().part, {"first": 1, "last": 3}),
-    "Spans.window": lambda isa: (spans().window, {"i": 2, "begin": 3, "end": 9}),
-    "Spans.lengths": lambda isa: (spans().lengths, {"out": np.zeros(4, INT64)}),
-    "Spans.equal": lambda isa: (spans().equal, {"other": spans(), "out": np.zeros(4, UINT8)}),
-    "spans_of_list": lambda isa: (spans_of_list, {
+    "Spans.part": lambda: (spans().part, {"first": 1, "last": 3}),
+    "Spans.window": lambda: (spans().window, {"i": 2, "begin": 3, "end": 9}),
+    "Spans.lengths": lambda: (spans().lengths, {"out": np.zeros(4, INT64)}),
+    "Spans.equal": lambda: (spans().equal, {"other": spans(), "out": np.zeros(4, UINT8)}),
+    "spans_of_list": lambda: (spans_of_list, {
         "documents": ["a", b"b", None, "☃", b"\xe2\x98\x83"], "first": 0, "as_bytes": False,
         "ids": None,
     }),
-    "spans_of_ids": lambda isa: (_kernels.spans_of_ids, {
+    "spans_of_ids": lambda: (_kernels.spans_of_ids, {
         "values": np.arange(9, dtype=np.int32).view(UINT8), "width": 4, "signed": True,
         "offsets": np.array([0, 3, 3, 9]), "documents": np.array([2, 0, 1]),
     }),
-    "signatures/ids": lambda isa: (isa.signatures, {
-        "spans": some_ids(), "unit": 8, "size": 2, **sign(isa),
+    "signatures/ids": lambda: (_kernels.signatures, {
+        "spans": some_ids(), "unit": 8, "size": 2, **sign(),
     }),
-    "Spans.equal/ids": lambda isa: (some_ids().equal, {
+    "Spans.equal/ids": lambda: (some_ids().equal, {
         "other": some_ids(), "out": np.zeros(4, UINT8),
     }),
-    "merged": lambda isa: (_kernels.merged, {
+    "merged": lambda: (_kernels.merged, {
         "zeros": spans_of_list(["a", "b"]), "ones": spans_of_list(["c"]),
         "choice": np.array([0, 1, 0], UINT8),
     }),
-    "cut_pieces": lambda isa: (_kernels.cut_pieces, {
+    "cut_pieces": lambda: (_kernels.cut_pieces, {
         "spans": lines(), "paragraphs": False, "out": np.zeros((4, 3), INT64),
     }),
-    "windows_of": lambda isa: (_kernels.windows_of, {"spans": lines(), "places": some_lines()}),
-    "remainders": lambda isa: (_kernels.remainders, {
+    "windows_of": lambda: (_kernels.windows_of, {"spans": lines(), "places": some_lines()}),
+    "remainders": lambda: (_kernels.remainders, {
         "spans": lines(), "places": some_lines(), "paragraphs": True,
     }),
-    "word_places": lambda isa: (isa.word_places, {
+    "word_places": lambda: (_kernels.word_places, {
         "spans": spans_of_list(TEXTS[3:]), "unit": 7, "out": np.zeros((20, 2), INT64),
     }),
-    "Normaliser": lambda isa: (_kernels.Normaliser, steps()),
-    "Normaliser.normalised": lambda isa: (normaliser().normalised, {"spans": spans()}),
-    "Normaliser.traced": lambda isa: (normaliser().traced, {"spans": spans_of_list(TEXTS[3:])}),
-    "instruction_sets": lambda isa: (_kernels.instruction_sets, {}),
+    "Normaliser": lambda: (_kernels.Normaliser, steps()),
+    "Normaliser.normalised": lambda: (normaliser().normalised, {"spans": spans()}),
+    "Normaliser.traced": lambda: (normaliser().traced, {"spans": spans_of_list(TEXTS[3:])}),
+    "instruction_sets": lambda: (_kernels.instruction_sets, {}),
 }  # fmt: skip

@@ -52,7 +52,7 @@ def test_every_processor_can_run_it(module):
     assert not {name for name in found if TOO_NEW.fullmatch(name)}
 
 
-@pytest.mark.parametrize("module", ["api._avx2", "api._avx512"])
+@pytest.mark.parametrize("module", ["loops._avx2", "loops._avx512"])
 def test_the_check_sees_avx(module):
     if importlib.util.find_spec(f"fastlsh._kernels.{module}") is None:
         pytest.skip(f"{module} was not built: FASTLSH_BUILD=all builds it")

@@ -7,8 +7,8 @@ from fastlsh import _kernels
 from kernel_cases import CASES, sets_of_five
 
 
-def called(isa, name, **changes):
-    call, arguments = CASES[name](isa)
+def called(name, **changes):
+    call, arguments = CASES[name]()
     arguments = {key: value for key, value in arguments.items() if not key.startswith("_")}
     return call(**arguments | changes)
 
@@ -46,51 +46,47 @@ def read_only(array):
         ("link", {"keys": np.zeros(9, np.int64)}, "mismatch"),
     ],
 )
-def test_refused(isa, name, changes, message):
+def test_refused(name, changes, message):
     if message is None:
-        called(isa, name, **changes)
+        called(name, **changes)
         return
     with pytest.raises((ValueError, IndexError), match=message):
-        called(isa, name, **changes)
+        called(name, **changes)
 
 
-def test_keeper_with_shared_memory(isa):
+def test_keeper_with_shared_memory():
     room = np.zeros(40, np.uint8)
     with pytest.raises(ValueError, match="must not share memory"):
-        called(isa, "Keeper", empty=lambda shape, kind: room.view(kind)[:10].reshape(shape))
+        called("Keeper", empty=lambda shape, kind: room.view(kind)[:10].reshape(shape))
 
 
 @pytest.mark.parametrize(("one", "other"), [("table", "later"), ("later", "earlier")])
-def test_link_with_shared_outputs(isa, one, other):
+def test_link_with_shared_outputs(one, other):
     room = np.zeros(18, np.int32)
     shared = {one: room if one == "table" else room[:9], other: room[:9]}
     with pytest.raises(ValueError, match="must not share memory"):
-        called(isa, "link", **shared)
+        called("link", **shared)
 
 
 @pytest.mark.parametrize(("one", "other"), [("out", "count"), ("out", "start"), ("count", "start")])
-def test_shingle_sets_with_shared_outputs(isa, one, other):
+def test_shingle_sets_with_shared_outputs(one, other):
     room = np.arange(0, 40_000, 100)
     arrays = {"out": room.view(np.uint64), "count": room[:4], "start": room[:5]}
     with pytest.raises(ValueError, match="must not share memory"):
-        called(isa, "shingle_sets", **{key: arrays[key] for key in (one, other)})
+        called("shingle_sets", **{key: arrays[key] for key in (one, other)})
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        (None, "BandTables"), (None, "Keeper"), (None, "Permutations"),
-        (_kernels, "SetJoin"), (_kernels, "ArrowColumn"), (_kernels, "KeyBuckets"),
-    ],
-)  # fmt: skip
-def test_nothing_is_made_without_its_arguments(isa, module, name):
-    kind = getattr(module or isa, name)
+    "name", ["BandTables", "Keeper", "Permutations", "SetJoin", "ArrowColumn", "KeyBuckets"]
+)
+def test_nothing_is_made_without_its_arguments(name):
+    kind = getattr(_kernels, name)
     with pytest.raises(TypeError):
         kind.__new__(kind)
 
 
-def test_a_root_that_changes_is_not_followed(isa):
-    call, arguments = CASES["Keeper"](isa)
+def test_a_root_that_changes_is_not_followed():
+    call, arguments = CASES["Keeper"]()
     keeper = call(**arguments)
     decided = np.full(5, -1, np.int32), np.zeros(5), np.zeros(5, np.uint8)
     sets = tuple(sets_of_five().values())
@@ -99,27 +95,27 @@ def test_a_root_that_changes_is_not_followed(isa):
         keeper.settle(0, 5, *sets, *decided)
     arguments["document"][:] = 2**62
     arguments["root"][:] = 0
-    for mode in (isa.BY_SIGNATURE, isa.BY_CONTAINMENT):
-        other = call(**CASES["Keeper"](isa)[1] | {"mode": mode})
+    for mode in (_kernels.BY_SIGNATURE, _kernels.BY_CONTAINMENT):
+        other = call(**CASES["Keeper"]()[1] | {"mode": mode})
         other.settle(0, 5, *sets, *decided)
 
 
-def test_modes_that_there_are_not(isa):
-    call, arguments = CASES["Keeper"](isa)
-    for mode in (-1, 99, isa.BY_TEXTS):
+def test_modes_that_there_are_not():
+    call, arguments = CASES["Keeper"]()
+    for mode in (-1, 99, _kernels.BY_TEXTS):
         with pytest.raises(ValueError, match="mode must be"):
             call(**arguments | {"mode": mode})
 
 
-def test_only_the_keeper_asks_for_containment(isa):
-    call, arguments = CASES["BandTables.query"](isa)
+def test_only_the_keeper_asks_for_containment():
+    call, arguments = CASES["BandTables.query"]()
     given = {name: value for name, value in arguments.items() if not name.startswith("_")}
     with pytest.raises(ValueError, match="mode must be"):
-        call(**given | {"mode": isa.BY_CONTAINMENT})
+        call(**given | {"mode": _kernels.BY_CONTAINMENT})
 
 
-def test_a_document_that_changes_is_refused(isa):
-    call, arguments = CASES["Keeper"](isa)
+def test_a_document_that_changes_is_refused():
+    call, arguments = CASES["Keeper"]()
     keeper = call(**arguments | {"mode": 1})
     decided = np.full(5, -1, np.int32), np.zeros(5), np.zeros(5, np.uint8)
     sets = np.zeros(0, np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -128,14 +124,14 @@ def test_a_document_that_changes_is_refused(isa):
         keeper.settle(0, 5, *sets, *decided)
 
 
-def test_elements_that_change_are_refused(isa):
-    call, arguments = CASES["SetJoin.pairs"](isa)
+def test_elements_that_change_are_refused():
+    call, arguments = CASES["SetJoin.pairs"]()
     arguments["_elements"][:] = 2**32 - 1
     with pytest.raises(ValueError, match="were changed"):
         call(**{key: value for key, value in arguments.items() if not key.startswith("_")})
 
 
-def test_documents_that_shrink_while_they_are_read(isa):
+def test_documents_that_shrink_while_they_are_read():
     class Tokens:
         def __iter__(self):
             documents.clear()
@@ -143,16 +139,16 @@ def test_documents_that_shrink_while_they_are_read(isa):
 
     documents = [Tokens() for _ in range(4)]
     with pytest.raises(RuntimeError, match="changed while"):
-        isa.token_hashes(documents, np.zeros(5, np.int64))
+        _kernels.token_hashes(documents, np.zeros(5, np.int64))
 
 
 @pytest.mark.parametrize("ids", [(), [], [3]])
 @pytest.mark.parametrize("wrong", [7, b"\xff"])
-def test_ids_that_are_too_few_for_the_message(isa, ids, wrong):
+def test_ids_that_are_too_few_for_the_message(ids, wrong):
     with pytest.raises(IndexError):
         _kernels.spans_of_list(["a", wrong], ids=ids)
     with pytest.raises(IndexError):
-        isa.token_hashes([["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
+        _kernels.token_hashes([["a"], [wrong]], np.zeros(3, np.int64), ids=ids)
     with pytest.raises((TypeError, ValueError), match=f"document {2**63} "):
         _kernels.spans_of_list(["a", wrong], 2**63 - 1)
 
@@ -168,7 +164,7 @@ def test_ids_that_are_too_few_for_the_message(isa, ids, wrong):
         ("keys", lambda keys: np.hstack([keys, keys]), "columns, expected"),
     ],
 )
-def test_signers_want_as_much_as_they_fill(isa, name, changed, message):
-    _, arguments = CASES["signatures"](isa)
+def test_signers_want_as_much_as_they_fill(name, changed, message):
+    _, arguments = CASES["signatures"]()
     with pytest.raises(ValueError, match=message):
-        called(isa, "signatures", **{name: changed(arguments[name])})
+        called("signatures", **{name: changed(arguments[name])})

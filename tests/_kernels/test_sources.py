@@ -65,6 +65,13 @@ def test_each_file_names_the_files_whose_functions_it_calls(module):
     assert wrong == {}
 
 
-def test_the_order_of_the_files_says_nothing():
-    names = re.findall(r'^include "(.+)"', (KERNELS / "api" / "simd.pxi").read_text(), re.MULTILINE)
-    assert names == sorted(names)
+def test_the_loops_of_an_instruction_set_know_no_objects():
+    # What they are not needed for is compiled once, and not for each instruction set.
+    parts = included(KERNELS / "loops" / "_loops.pyx")
+    lines = [line for part in parts for line in part.read_text(encoding="utf-8").split("\n")]
+    assert len(lines) < 3000
+    heads = [line for line in lines if re.match(r"(cdef class|c?p?def \w+\(|import) ", line)]
+    assert heads == []
+    for part in parts:
+        for head in blocks(part.read_text(encoding="utf-8"), r"cdef .*\w\("):
+            assert re.search(r"noexcept nogil:", head), f"{part.name}: {head}"

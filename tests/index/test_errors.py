@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from fastlsh import Index, Shingler
+from fastlsh import Index, Shingler, _kernels
 
 ROWS = np.arange(256, dtype=np.uint32).reshape(2, 128)
 TEXT = "a text of some length"
@@ -163,10 +163,10 @@ def arrays(n=4, k=6, bands=2, size=9):
     }
 
 
-def kernel_of(isa, given, room=5):
+def kernel_of(given, room=5):
     """Return tables of their own with what is in arrays, and room for a few more documents."""
     n, k = given["signatures"].shape
-    kernel = isa.BandTables(k, len(given["slots"]), given["rows"], False)
+    kernel = _kernels.BandTables(k, len(given["slots"]), given["rows"], False)
     kernel.reserve(n, 0, 1.0)
     written = [given["signatures"], np.ones(n, np.uint8), np.empty(0), np.empty(0)]
     for band, slots in enumerate(given["slots"]):
@@ -196,19 +196,19 @@ def kernel_of(isa, given, room=5):
         {"offsets": np.zeros(5, np.int64)},
     ],
 )
-def test_kernel_arrays(isa, wrong):
+def test_kernel_arrays(wrong):
     with pytest.raises((ValueError, TypeError)):
-        isa.BandTables.over(**{**arrays(), **wrong})
+        _kernels.BandTables.over(**{**arrays(), **wrong})
 
 
 @pytest.mark.parametrize("shape", [(6, 0, 1), (6, 1, 0), (6, 4, 2), (6, 2, 2**62), (2**31, 1, 1)])
-def test_kernel_shapes(isa, shape):
+def test_kernel_shapes(shape):
     with pytest.raises(ValueError, match="values"):
-        isa.BandTables(*shape, False)
+        _kernels.BandTables(*shape, False)
 
 
-def test_kernel_calls(isa):
-    kernel = kernel_of(isa, arrays(2), room=2)
+def test_kernel_calls():
+    kernel = kernel_of(arrays(2), room=2)
     asked = np.ones((3, 6), np.uint32)
     good = {"signatures": asked, "hashes": None, "offsets": None, "first": 0, "last": 3}
     how = {"mode": 1, "threshold": 0.5}
@@ -267,8 +267,8 @@ def test_kernel_calls(isa):
     full = arrays(2)
     full["slots"][1][:8] = np.arange(1, 9) << 32
     with pytest.raises(ValueError, match="the table of band 1 has no room for 1 keys"):
-        kernel_of(isa, full).append(**{**good, "last": 1})
-    read_only = isa.BandTables.over(**arrays(3))
+        kernel_of(full).append(**{**good, "last": 1})
+    read_only = _kernels.BandTables.over(**arrays(3))
     for call in (
         lambda: read_only.append(**{**good, "last": 1}),
         lambda: read_only.begin_compact(None),
@@ -285,13 +285,13 @@ def test_kernel_calls(isa):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_tables_of_random_numbers(isa, seed):
+def test_tables_of_random_numbers(seed):
     draw = np.random.default_rng(seed)
     nobody = np.empty(0, np.int64)
     for _ in range(30):
         given = arrays(20, 6, 2, 25)
         given["signatures"][:] = draw.integers(0, 2, (20, 6))
-        good = kernel_of(isa, given, 0)
+        good = kernel_of(given, 0)
         good.write(0, 0, np.empty(0, np.uint8))  # as if it were empty again
         good.append(given["signatures"], None, None, 0, 20)
         for band in (0, 1):
@@ -326,7 +326,7 @@ def test_tables_of_random_numbers(isa, seed):
         given["signatures"] = given["signatures"][:n].copy()
         given["links"] = [links[:n].copy() for links in given["links"]]
         for call in (query, compact, append, insert_unique):
-            for kernel in (kernel_of(isa, given), isa.BandTables.over(**given)):
+            for kernel in (kernel_of(given), _kernels.BandTables.over(**given)):
                 harmless(call, kernel)
 
 

@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from fastlsh import Index
+from fastlsh import Index, _kernels
 from fastlsh._kernels import Hold
 from fastlsh.index import guard
 from running import threads as running_threads
@@ -305,8 +305,8 @@ def answered_during(call):
     return count
 
 
-def roomy(isa, bands, n):
-    kernel = isa.BandTables(128, bands, 2, False)
+def roomy(bands, n):
+    kernel = _kernels.BandTables(128, bands, 2, False)
     kernel.reserve(n, 0, 1.0)
     for band in range(bands):
         kernel.resize_table(band, n + 1)
@@ -317,10 +317,10 @@ needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no se
 
 
 @needs_timer
-def test_one_question_is_interrupted_every_so_many_steps(isa):
+def test_one_question_is_interrupted_every_so_many_steps():
     """A single document that meets 20,000 others in 64 bands; at least a step for each."""
     n, bands = 20_000, 64
-    kernel = roomy(isa, bands, n)
+    kernel = roomy(bands, n)
     rows = np.tile(ROWS[:1], (n, 1))
     kernel.append(rows, None, None, 0, n)
     kernel.switch(0, np.empty(0, np.int64))
@@ -335,10 +335,10 @@ def test_one_question_is_interrupted_every_so_many_steps(isa):
 
 
 @needs_timer
-def test_insert_unique_is_interrupted_every_so_many_steps(isa):
+def test_insert_unique_is_interrupted_every_so_many_steps():
     """Documents that share one band, but are not alike: each meets the first 64."""
     n = 50_000
-    kernel = roomy(isa, 1, n)
+    kernel = roomy(1, n)
     rows = np.random.default_rng(0).integers(0, 2**32, (n, 128), np.uint32)
     rows[:, :2] = 5
     fresh = np.zeros(n, np.uint8)
@@ -350,10 +350,10 @@ def test_insert_unique_is_interrupted_every_so_many_steps(isa):
 
 
 @needs_timer
-def test_insert_unique_is_interrupted_within_one_document(isa):
+def test_insert_unique_is_interrupted_within_one_document():
     """It meets many removed ones in each of many bands."""
     n, bands = 50_000, 64
-    kernel = roomy(isa, bands, n + 1)
+    kernel = roomy(bands, n + 1)
     rows = np.tile(ROWS[:1], (n, 1))
     kernel.append(rows, None, None, 0, n)
     fresh = np.zeros(1, np.uint8)

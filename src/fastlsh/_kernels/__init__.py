@@ -1,13 +1,13 @@
-"""The compiled kernels, in the best build for this machine.
+"""The compiled kernels.
 
 They know bytes, code points, offsets and arrays of uint32 and uint64, and nothing of the rest of
-fastlsh. Chosen once, at import; ``FASTLSH_ISA=baseline|avx2|avx512`` forces a build. All builds
-give the same bits.
+fastlsh. Loops that gain from newer instructions exist once for each instruction set; which ones are
+called is chosen once, at import, and ``FASTLSH_ISA=baseline|avx2|avx512`` forces a choice. All of
+them give the same bits.
 """
 
 import importlib
 import os
-from typing import TYPE_CHECKING
 
 from fastlsh._kernels.candidates._candidates import (
     chain_depths,
@@ -17,14 +17,65 @@ from fastlsh._kernels.candidates._candidates import (
     roots,
     unite,
 )
-from fastlsh._kernels.common._cpu import instruction_sets
 from fastlsh._kernels.common._locks import Hold, Transaction
-from fastlsh._kernels.compat._datasketch import KeyBuckets, mt19937
-from fastlsh._kernels.index._ids import answer_lists, find_id, link_ids
-from fastlsh._kernels.sets._exact_join import SetJoin, invert, numbers_of
-from fastlsh._kernels.sets._numbers import Numbers, pack_numbers
+from fastlsh._kernels.compat._compat import (
+    KeyBuckets,
+    Permutations,
+    called_hashes,
+    mt19937,
+    murmur_minima,
+    sha1_hashes,
+)
+from fastlsh._kernels.greedy._keeper import REMEMBERED, Keeper
+from fastlsh._kernels.index._index import (
+    BandTables,
+    TextReader,
+    answer_lists,
+    find_id,
+    link_ids,
+)
+from fastlsh._kernels.loops._chosen import instruction_sets, use_loops
+from fastlsh._kernels.minhash._signatures import (
+    AFFINE32,
+    AFFINE64,
+    FSS,
+    LEGACY,
+    PRIME61,
+    ROUNDS,
+    band_keys,
+    hash_signatures,
+    signatures,
+    token_signatures,
+)
+from fastlsh._kernels.sets._sets import (
+    BY_CONTAINMENT,
+    BY_SETS,
+    BY_SIGNATURE,
+    BY_TEXTS,
+    NOT_VERIFIED,
+    Numbers,
+    SetJoin,
+    agreement,
+    invert,
+    number_jaccard,
+    numbers_of,
+    pack_numbers,
+    set_jaccard,
+    shingle_sets,
+)
 from fastlsh._kernels.text._normal import Normaliser
-from fastlsh._kernels.text._plans import ShinglePlan
+from fastlsh._kernels.text._plans import (
+    ALPHANUMERIC,
+    ASCII_ALPHANUMERIC,
+    CHARACTERS,
+    TOKEN_IDS,
+    WITH_EMPTY,
+    WORDS,
+    ShinglePlan,
+    text_hashes,
+    token_hashes,
+    word_places,
+)
 from fastlsh._kernels.text._texts import (
     ArrowColumn,
     Spans,
@@ -52,52 +103,13 @@ def _choose() -> str:
 
 
 isa = _choose()
-if TYPE_CHECKING:
-    from fastlsh._kernels.api import _baseline as _best
-else:
-    try:
-        _best = importlib.import_module(f"fastlsh._kernels.api._{isa}")
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"the compiled module fastlsh._kernels.api._{isa}, which suits this processor, is "
-            "missing: reinstall fastlsh, or set FASTLSH_ISA=baseline to use the other one"
-        ) from error
-AFFINE32 = _best.AFFINE32
-AFFINE64 = _best.AFFINE64
-ALPHANUMERIC = _best.ALPHANUMERIC
-ASCII_ALPHANUMERIC = _best.ASCII_ALPHANUMERIC
-BY_CONTAINMENT = _best.BY_CONTAINMENT
-BY_SETS = _best.BY_SETS
-BY_SIGNATURE = _best.BY_SIGNATURE
-BY_TEXTS = _best.BY_TEXTS
-CHARACTERS = _best.CHARACTERS
-FSS = _best.FSS
-LEGACY = _best.LEGACY
-NOT_VERIFIED = _best.NOT_VERIFIED
-PRIME61 = _best.PRIME61
-REMEMBERED = _best.REMEMBERED
-ROUNDS = _best.ROUNDS
-TOKEN_IDS = _best.TOKEN_IDS
-WITH_EMPTY = _best.WITH_EMPTY
-WORDS = _best.WORDS
-BandTables = _best.BandTables
-Keeper = _best.Keeper
-Permutations = _best.Permutations
-TextReader = _best.TextReader
-agreement = _best.agreement
-band_keys = _best.band_keys
-called_hashes = _best.called_hashes
-hash_signatures = _best.hash_signatures
-murmur_minima = _best.murmur_minima
-number_jaccard = _best.number_jaccard
-set_jaccard = _best.set_jaccard
-sha1_hashes = _best.sha1_hashes
-shingle_sets = _best.shingle_sets
-signatures = _best.signatures
-text_hashes = _best.text_hashes
-token_hashes = _best.token_hashes
-token_signatures = _best.token_signatures
-word_places = _best.word_places
+try:
+    use_loops(importlib.import_module(f"fastlsh._kernels.loops._{isa}").LOOPS)
+except ModuleNotFoundError as error:
+    raise ImportError(
+        f"the compiled module fastlsh._kernels.loops._{isa}, which suits this processor, is "
+        "missing: reinstall fastlsh, or set FASTLSH_ISA=baseline to use the other one"
+    ) from error
 
 __all__ = [
     "AFFINE32",
@@ -168,6 +180,7 @@ __all__ = [
     "token_hashes",
     "token_signatures",
     "unite",
+    "use_loops",
     "windows_of",
     "word_places",
 ]

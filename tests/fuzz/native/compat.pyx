@@ -5,6 +5,9 @@ include "compat/murmur.pxi"
 include "compat/murmur32.pxi"
 include "compat/murmur64.pxi"
 include "compat/sha1.pxi"
+include "compat/sha1_rounds.pxi"
+
+from fastlsh._kernels.compat.murmur cimport arrays32
 
 cdef enum:
     MOST = 40                   # texts: more than there are lanes
@@ -127,7 +130,7 @@ cdef extern from *:
 
 
 def prepare():
-    pass
+    loops.sha1_compress = sha1_compress
 
 
 cdef uint8_t* read_text(Given* given, Py_ssize_t n, uint8_t step) noexcept nogil:

@@ -3,7 +3,6 @@
 include "fuzz/native/drive.pxi"
 include "sets/blocks.pxi"
 include "sets/compare.pxi"
-include "sets/numbered.pxi"
 include "greedy/keep.pxi"
 
 from fastlsh._kernels.greedy.ranks cimport Rank
@@ -153,7 +152,7 @@ cdef int[4] MODE = [BY_SETS, BY_SIGNATURE, NOT_VERIFIED, BY_CONTAINMENT]
 
 
 def prepare():
-    pass
+    loops.count_equal = count_equal
 
 
 cdef void read_set(Greedy* right, Py_ssize_t d, uint8_t from_, uint8_t how) noexcept nogil:

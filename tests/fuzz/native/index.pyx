@@ -4,10 +4,8 @@ Damaged ones give any answer, but they end, and touch no memory but their own.
 """
 
 include "fuzz/native/drive.pxi"
-include "fuzz/native/sources.pxi"
 include "sets/blocks.pxi"
 include "sets/compare.pxi"
-include "sets/sets.pxi"
 include "index/answers.pxi"
 include "index/contents.pxi"
 include "index/lookups.pxi"
@@ -171,7 +169,8 @@ cdef int[3] MODE = [BY_SETS, BY_SIGNATURE, NOT_VERIFIED]
 
 
 def prepare():
-    pass
+    loops.count_equal = count_equal
+    loops.jaccard_of_sets = jaccard_of_sets
 
 
 cdef void read_document(Given* given, const Right* x, Document* d) noexcept nogil:

@@ -18,18 +18,12 @@ except ImportError:
     pa = None
 
 BUILDS = [
-    importlib.import_module(f"fastlsh._kernels.api._{name}")
+    importlib.import_module(f"fastlsh._kernels.loops._{name}").LOOPS
     for name in _kernels.instruction_sets()
-    if importlib.util.find_spec(f"fastlsh._kernels.api._{name}")
+    if importlib.util.find_spec(f"fastlsh._kernels.loops._{name}")
 ]
-SHARED = [name for name in _kernels.__all__ if hasattr(BUILDS[0], name)]
 PARAMS = LSHParams(3, 4)
 SIZES = (1, 2, 3, 5, 8, 9, 16, 31, 64, 1000)
-
-
-def use(build):
-    for name in SHARED:
-        setattr(_kernels, name, getattr(build, name))
 
 
 def shingler_of(given):
@@ -91,7 +85,7 @@ def one_input(data):
         forms["view"] = pa.array(texts, pa.string_view())
     expected = None
     for build in BUILDS:
-        use(build)
+        _kernels.use_loops(build)
         for name, form in forms.items():
             found = made(hasher, form)
             expected = expected or found

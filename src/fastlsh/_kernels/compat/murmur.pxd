@@ -17,3 +17,13 @@ cdef struct Murmur:
     uint32_t best[LANES]                # the least of these under each seed,
     uint32_t second[LANES]              # the one after that,
     uint32_t place[LANES]               # and the first group that has the least
+
+
+cdef inline Py_ssize_t arrays32(Py_ssize_t size) noexcept nogil:
+    # How many arrays `words` has for windows of this size.
+    return size // 4 + 2
+
+
+cdef inline Py_ssize_t arrays64(Py_ssize_t size) noexcept nogil:
+    # How many arrays `words` has for windows of this size.
+    return 2 * (size // 16) + 2

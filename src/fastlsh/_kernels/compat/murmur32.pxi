@@ -34,10 +34,6 @@ cdef noinline_void prepare_rest32(uint32_t* words, Py_ssize_t n, uint32_t size) 
         words[i] ^= words[i] >> 16
 
 
-cdef Py_ssize_t arrays32(Py_ssize_t size) noexcept nogil:
-    return size // 4 + 2
-
-
 cdef void mix_windows32(
     const uint8_t* text, Py_ssize_t n, Py_ssize_t size, uint32_t* words, Py_ssize_t piece
 ) noexcept nogil:

@@ -7,7 +7,7 @@ from libc.string cimport memset
 
 from fastlsh._kernels.common.compiler cimport inline_void, noinline_void
 from fastlsh._kernels.common.mixing cimport fmix64
-from fastlsh._kernels.compat.murmur cimport GROUP, LANES, Murmur
+from fastlsh._kernels.compat.murmur cimport GROUP, LANES, Murmur, arrays64
 
 cdef enum:
     LANES_64 = 16
@@ -24,10 +24,6 @@ cdef noinline_void mix_half(uint64_t* words, Py_ssize_t n, bint second) noexcept
     cdef Py_ssize_t i
     for i in range(n):
         words[i] = rotated64(words[i] * before, turn) * after
-
-
-cdef Py_ssize_t arrays64(Py_ssize_t size) noexcept nogil:
-    return 2 * (size // 16) + 2
 
 
 cdef void mix_windows64(

@@ -219,16 +219,3 @@ cdef void permute(
         permute_prime61(<const uint64_t*> hashes, n, f.a64, f.b64, f.k, <uint64_t*> row)
     else:
         permute_legacy(<const uint64_t*> hashes, n, f.a64, f.b64, f.k, <uint64_t*> row)
-
-
-cdef void permute_sets(
-    const Functions* f, const void* hashes, const int64_t* offsets, Py_ssize_t n, void* rows
-) noexcept nogil:
-    # Set d has the hashes from offsets[d] to offsets[d + 1], and row d.
-    cdef Py_ssize_t width = sizeof(uint32_t) if f.scheme == AFFINE32 else sizeof(uint64_t)
-    cdef Py_ssize_t d
-    for d in range(n):
-        permute(
-            f, <const char*> hashes + width * offsets[d], offsets[d + 1] - offsets[d],
-            <char*> rows + width * f.k * d,
-        )

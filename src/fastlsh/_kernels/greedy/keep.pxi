@@ -1,5 +1,4 @@
 # The keep-or-drop step: documents in priority order against the kept documents of their buckets.
-# With compare.pxi and numbered.pxi.
 #
 # `root` and `document` belong to the caller, who may have written to them since they were checked:
 # each number is compared with what it counts before it is used.
@@ -9,6 +8,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.greedy.keeper cimport ASKS, OFFERS, PER_CANDIDATE, REMEMBERED, Buckets
 from fastlsh._kernels.greedy.ranks cimport Candidates, choose
+from fastlsh._kernels.loops._chosen cimport loops
+from fastlsh._kernels.sets._sets cimport containment_of_numbers, has_numbers, jaccard_of_numbers
 from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT, BY_SETS, BY_SIGNATURE
 from fastlsh._kernels.sets.sets cimport Sets
 
@@ -81,7 +82,7 @@ cdef Py_ssize_t chosen(Buckets* s, Py_ssize_t d, Py_ssize_t n) noexcept nogil:
     if n > candidates.limit:
         s.steps -= n * (s.k // 16 + 8 * PER_CANDIDATE)
         for i in range(n):
-            count_equal(row_of(s, d), row_of(s, candidates.found[i]), s.k, &equal)
+            loops.count_equal(row_of(s, d), row_of(s, candidates.found[i]), s.k, &equal)
             candidates.ranks[i].equal = <int32_t> equal
     return choose(candidates, n)
 
@@ -108,7 +109,7 @@ cdef double compare(Buckets* s, Py_ssize_t d, Py_ssize_t c, const Sets* sets) no
             sets.words + sets.start[c], sets.count[c], s.threshold,
         )
     if s.mode == BY_SIGNATURE:
-        count_equal(row_of(s, d), row_of(s, c), s.k, &equal)
+        loops.count_equal(row_of(s, d), row_of(s, c), s.k, &equal)
         similarity = <double> equal / <double> s.k
         return similarity if similarity >= s.threshold else -1.0
     return 2.0                              # anything that is not refused

@@ -1,14 +1,14 @@
 # The sets of texts that an index keeps, made when they are compared.
-# With compare.pxi, sets.pxi and words.pxi.
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp
 
 from fastlsh._kernels.common.debug cimport check
 from fastlsh._kernels.index.tables cimport SETS_HELD, Question, Reader, Spent
+from fastlsh._kernels.loops._chosen cimport loops
 from fastlsh._kernels.text._texts cimport Span
 from fastlsh._kernels.text.packed cimport read_head
-from fastlsh._kernels.text.source cimport Source, TOKEN_IDS
+from fastlsh._kernels.text.source cimport TOKEN_IDS
 
 cdef enum:
     HASHING = 64                # steps for a word of eight characters, as the budgets count
@@ -44,15 +44,18 @@ cdef Py_ssize_t make_set(
 ) noexcept nogil:
     # Returns how many hashes it has; -1 where the tables are damaged.
     cdef Span span
-    cdef Source source
+    cdef int64_t[2] start = [0, most_hashes(n)]
+    cdef int64_t count
     if n == 0:
         return 0
     if n > reader.longest or not read_head(words, n, reader.plan.unit == TOKEN_IDS, &span):
         spent.damaged = True
         return -1
     spent.budget -= n * HASHING
-    open_text(&source, reader.plan, &span, reader.window)
-    return write_set(&source, out, most_hashes(n), False, reader.bench)
+    loops.sets_of_texts(
+        &span, 1, reader.plan, reader.window, out, start, &count, False, reader.bench
+    )
+    return count
 
 
 cdef Py_ssize_t hold_set(
@@ -103,7 +106,7 @@ cdef double similarity_of_texts(
     if place < 0:
         return -1.0
     spent.budget -= (reader.count + reader.size[place]) >> 2
-    return jaccard_of_sets(
+    return loops.jaccard_of_sets(
         reader.sets, reader.count, reader.sets + reader.start[place], reader.size[place],
         question.threshold,
     )

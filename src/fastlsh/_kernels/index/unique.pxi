@@ -2,7 +2,7 @@
 # What keep.pxi does with documents that are linked beforehand, to the same limits.
 # While the limit cannot leave out a candidate, which of them is compared first does not matter,
 # only whether one is alike: so each is compared once it is found, and most copies are known by
-# the first. With compare.pxi, lookups.pxi, tables.pxi and walks.pxi.
+# the first. With lookups.pxi, tables.pxi and walks.pxi.
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport qsort
@@ -13,6 +13,7 @@ from fastlsh._kernels.common.prefetch cimport AHEAD
 from fastlsh._kernels.greedy.keeper cimport REMEMBERED
 from fastlsh._kernels.greedy.ranks cimport Candidates, choose, compare_int32
 from fastlsh._kernels.index.tables cimport Desk, Question, Stream, Tables
+from fastlsh._kernels.loops._chosen cimport loops
 
 
 cdef enum:
@@ -107,7 +108,7 @@ cdef void choose_among(const Tables* t, const uint32_t* row, Stream* stream) noe
         stream.limited = True
         stream.spent.budget -= stream.n * (t.k >> 4)
         for i in range(stream.n):
-            count_equal(row, t.signatures + candidates.found[i] * t.k, t.k, &equal)
+            loops.count_equal(row, t.signatures + candidates.found[i] * t.k, t.k, &equal)
             candidates.ranks[i].equal = <int32_t> equal
     stream.n = choose(candidates, stream.n)
     check(stream.n <= candidates.limit)

@@ -1,11 +1,12 @@
 # Walking through the chains of a document: its candidates, and how like it they are.
-# With compare.pxi, stored.pxi and tables.pxi.
+# With stored.pxi and tables.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.index.tables cimport Question, Spent, Tables, Walk
+from fastlsh._kernels.loops._chosen cimport loops
 from fastlsh._kernels.sets.modes cimport BY_SETS, BY_SIGNATURE, BY_TEXTS
 
 
@@ -107,7 +108,7 @@ cdef inline double similarity_to(
     cdef int64_t start, end
     if question.mode == BY_SIGNATURE:
         spent.budget -= t.k >> 4
-        count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
+        loops.count_equal(question.signatures + d * t.k, t.signatures + c * t.k, t.k, &equal)
         similarity = <double> equal / <double> t.k
         return similarity if similarity >= question.threshold else -1.0
     if question.mode == BY_SETS or question.mode == BY_TEXTS:
@@ -119,7 +120,7 @@ cdef inline double similarity_to(
         if question.mode == BY_TEXTS:
             return similarity_of_texts(question, d, c, t.hashes + start, end - start, spent)
         spent.budget -= (end - start) >> 1
-        return jaccard_of_sets(
+        return loops.jaccard_of_sets(
             question.hashes + question.offsets[d],
             question.offsets[d + 1] - question.offsets[d],
             t.hashes + start, end - start, question.threshold,

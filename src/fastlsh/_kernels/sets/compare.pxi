@@ -2,13 +2,10 @@
 # With blocks.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 from fastlsh._kernels.candidates.bandkeys cimport is_empty_row
-from fastlsh._kernels.common.checks cimport memory_of
 from fastlsh._kernels.common.compiler cimport either, noinline_void
 from fastlsh._kernels.sets.overlap cimport least_overlap, quotient
-from fastlsh._kernels.sets.sets cimport Sets
 
 
 cdef noinline_void count_equal(
@@ -19,6 +16,22 @@ cdef noinline_void count_equal(
     for j in range(<uint32_t> k):
         total += a[j] == b[j]
     count[0] = total
+
+
+cdef void agree_pairs(
+    const uint32_t* signatures, Py_ssize_t k, const int64_t* left, const int64_t* right,
+    Py_ssize_t n, double* out
+) noexcept nogil:
+    cdef Py_ssize_t i, equal
+    cdef const uint32_t* a
+    cdef const uint32_t* b
+    for i in range(n):
+        a = signatures + left[i] * k
+        b = signatures + right[i] * k
+        count_equal(a, b, k, &equal)
+        out[i] = <double> equal / <double> k
+        if is_empty_row(a, k) or is_empty_row(b, k):
+            out[i] = 0.0
 
 
 cdef enum:
@@ -160,62 +173,3 @@ cdef double jaccard_of_sets(
     else:
         common = intersect_strands(a, na, b, nb, needed)
     return -1.0 if common < 0 else quotient(common, na, nb)
-
-
-cdef inline bint has_set(const Sets* sets, Py_ssize_t d) noexcept nogil:
-    cdef int64_t count = sets.count[d]
-    return 0 <= count <= sets.total and 0 <= sets.start[d] <= sets.total - count
-
-
-cdef Py_ssize_t compare_pairs(
-    const Sets* sets, const int64_t* left, const int64_t* right, Py_ssize_t n, double threshold,
-    double* out
-) noexcept nogil:
-    # Returns how many were compared: all, or the place of the first with a set that lies outside.
-    cdef Py_ssize_t i
-    cdef int64_t a, b
-    for i in range(n):
-        a = left[i]
-        b = right[i]
-        if not (has_set(sets, a) and has_set(sets, b)):
-            return i
-        out[i] = jaccard_of_sets(
-            sets.words + sets.start[a], sets.count[a],
-            sets.words + sets.start[b], sets.count[b], threshold,
-        )
-    return n
-
-
-cdef void agree_pairs(
-    const uint32_t* signatures, Py_ssize_t k, const int64_t* left, const int64_t* right,
-    Py_ssize_t n, double* out
-) noexcept nogil:
-    cdef Py_ssize_t i, equal
-    cdef const uint32_t* a
-    cdef const uint32_t* b
-    for i in range(n):
-        a = signatures + left[i] * k
-        b = signatures + right[i] * k
-        count_equal(a, b, k, &equal)
-        out[i] = <double> equal / <double> k
-        if is_empty_row(a, k) or is_empty_row(b, k):
-            out[i] = 0.0
-
-
-cdef Sets sets_of(
-    const uint64_t[::1] words, const int64_t[::1] start, const int64_t[::1] count, Py_ssize_t n
-) except *:
-    cdef Sets sets
-    if start.shape[0] != n or count.shape[0] != n:
-        raise ValueError(f"start and count need {n} elements, one per set")
-    memory_of(words, "the sets")
-    memory_of(start, "start")
-    memory_of(count, "count")
-    memset(&sets, 0, sizeof(Sets))
-    sets.total = words.shape[0]
-    if n:
-        sets.start = &start[0]
-        sets.count = &count[0]
-    if sets.total:
-        sets.words = &words[0]
-    return sets

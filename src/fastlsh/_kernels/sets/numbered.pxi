@@ -164,7 +164,7 @@ cdef double containment_of_numbers(
     return -1.0 if common < 0 else <double> common / <double> na
 
 
-cdef inline bint has_numbers(const Sets* sets, Py_ssize_t d) noexcept nogil:
+cdef bint has_numbers(const Sets* sets, Py_ssize_t d) noexcept nogil:
     cdef int64_t start = sets.start[d]
     return (
         sets.count[d] >= 0 and 0 <= start < sets.total

@@ -1,6 +1,8 @@
 from libc.stdint cimport uint64_t
 
+from fastlsh._kernels.text._texts cimport Spans
 from fastlsh._kernels.text.keyed cimport Keyed
+from fastlsh._kernels.text.points cimport PointTables
 from fastlsh._kernels.text.source cimport Plan, WordList
 
 
@@ -15,3 +17,12 @@ cdef class ShinglePlan:
 
     cdef int take_words(self, const uint64_t[::1] words, bint keeps) except -1
     cdef int take_secret(self, const uint64_t[::1] secret) except -1
+
+
+cdef PointTables points
+
+cdef int check_plan(int unit, Py_ssize_t size) except -1
+cdef const Plan* plan_of(Plan* own, int unit, Py_ssize_t size, ShinglePlan prepared) except NULL
+cdef int check_documents(Spans spans, int unit) except -1
+cdef uint64_t[::1] new_window(Py_ssize_t size, Py_ssize_t longest)
+cdef Py_ssize_t longest_of(Spans spans) noexcept

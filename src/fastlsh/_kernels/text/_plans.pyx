@@ -1,4 +1,4 @@
-"""A key, or a list of words, made ready for hashing shingles of one kind."""
+"""Plans for hashing shingles; hashes of tokens and of texts; where words stand."""
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.stdint cimport uint64_t
@@ -12,6 +12,12 @@ from fastlsh._kernels.text.keyed cimport (
 from fastlsh._kernels.text.source cimport (
     CHARACTERS, KIND_OF_WORDS, TOKEN_IDS, first_slot, make_plan, slot_value,
 )
+
+include "text/call_hashes.pxi"
+include "text/call_tokens.pxi"
+include "text/call_words.pxi"
+include "text/plan_checks.pxi"
+include "text/points.pxi"
 
 
 cdef class ShinglePlan:

@@ -1,5 +1,5 @@
 # Shingles of characters, by a rolling polynomial in four interleaved streams.
-# With keyed.pxi and polynomials.pxi.
+# With keyed.pxi.
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -7,6 +7,7 @@ from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, Mixer, finish
 from fastlsh._kernels.text._texts cimport code_unit
 from fastlsh._kernels.text.keyed cimport of_leaving, of_point, times_x
+from fastlsh._kernels.text.polynomials cimport mixed_point
 from fastlsh._kernels.text.source cimport Plan, Source, STEP
 
 cdef inline uint64_t entering(const Plan* plan, code_unit c) noexcept nogil:

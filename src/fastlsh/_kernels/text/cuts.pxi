@@ -4,6 +4,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastlsh._kernels.common.compiler cimport noinline_void, popcount
 from fastlsh._kernels.text._texts cimport code_unit
+from fastlsh._kernels.text.polynomials cimport load_bytes
 from fastlsh._kernels.text.source cimport (
     ALPHANUMERIC, ASCII_ALPHANUMERIC, BLOCK, KIND_OF_WORDS, WITH_EMPTY, Source,
 )

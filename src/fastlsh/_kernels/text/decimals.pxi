@@ -29,9 +29,19 @@ cdef uint64_t word_of(uint64_t number) noexcept nogil:
 
 
 cdef void fill_ids() noexcept nogil:
+    # Polynomials first: a number has one digit more than a tenth of it.
     cdef uint64_t number
+    cdef uint64_t digits = 1
+    cdef uint64_t longer = 10
     for number in range(KNOWN_IDS):
-        hash_of_id[number] = word_of(number)
+        hash_of_id[number] = mix_code_point(48 + number % 10)
+        if number >= 10:
+            hash_of_id[number] += hash_of_id[number // 10] * CHARACTER_BASE
+    for number in range(KNOWN_IDS):
+        if number == longer:
+            digits += 1
+            longer *= 10
+        hash_of_id[number] = fmix64(hash_of_id[number] + digits * UNITS)
 
 
 fill_ids()

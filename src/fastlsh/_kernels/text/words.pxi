@@ -1,13 +1,14 @@
 # Shingles of words and of ready tokens.
-# With polynomials.pxi, characters.pxi, cuts.pxi, decimals.pxi and keyed.pxi.
+# With characters.pxi, cuts.pxi, decimals.pxi and keyed.pxi.
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 from fastlsh._kernels.common.compiler cimport noinline_void
 from fastlsh._kernels.common.mixing cimport WORD_BASE, Mixer, finish, mixed_by
 from fastlsh._kernels.text._texts cimport Span, code_unit
 from fastlsh._kernels.text.keyed cimport SHORT
+from fastlsh._kernels.text.polynomials cimport polynomial
 from fastlsh._kernels.text.source cimport (
     BLOCK, CHARACTERS, TOKEN_IDS, WITH_EMPTY, Plan, Source, WordList, has_word,
 )
@@ -196,3 +197,24 @@ cdef void open_tokens(
     s.length = n
     s.window = window
     s.next = next_words
+
+
+cdef Py_ssize_t write_words(const Plan* plan, const Span* span, int64_t* out) noexcept nogil:
+    cdef Py_ssize_t edge[ROOM_FOR_EDGES]
+    cdef Source source
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t n, i
+    open_text(&source, plan, span, NULL)
+    while source.position <= source.length:
+        if span.kind == 1:
+            n = find_words(&source, <const uint8_t*> span.text, edge)
+        elif span.kind == 2:
+            n = find_words(&source, <const uint16_t*> span.text, edge)
+        else:
+            n = find_words(&source, <const uint32_t*> span.text, edge)
+        for i in range(2 * n):
+            out[2 * total + i] = edge[i]
+        total += n
+        if source.length == 0:
+            break
+    return total

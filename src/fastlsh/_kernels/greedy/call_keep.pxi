@@ -1,0 +1,296 @@
+# Called from Python: the keep-or-drop step.
+# With keep.pxi.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_offsets, check_range, check_threshold, memory_of, memory_of_rows,
+)
+from fastlsh._kernels.greedy.keeper cimport KEEP_STEPS, REMEMBERED, Buckets
+from fastlsh._kernels.greedy.ranks cimport Rank
+from fastlsh._kernels.sets.checks cimport check_mode, sets_of
+from fastlsh._kernels.sets.modes cimport BY_CONTAINMENT
+from fastlsh._kernels.sets.sets cimport Sets
+
+
+globals().update(REMEMBERED=REMEMBERED)         # for callers
+
+
+cdef int check_rule(int mode) except -1:
+    return 0 if mode == BY_CONTAINMENT else check_mode(mode)
+
+
+cdef int hold_input(
+    Memory* held, const int32_t[:, ::1] root, const uint32_t[:, ::1] signatures,
+    const int64_t[::1] document, const uint8_t[::1] fixed, const uint8_t[:, ::1] role,
+) except -1:
+    # Writes where the five arrays are that a Keeper reads; without `role`, `fixed` once more.
+    held[0] = memory_of_rows(root, "root")
+    held[1] = memory_of_rows(signatures, "signatures")
+    held[2] = memory_of(document, "document")
+    held[3] = held[4] = memory_of(fixed, "fixed")
+    if role is not None:
+        if role.shape[0] != root.shape[0] or role.shape[1] != root.shape[1]:
+            raise ValueError("role needs one number for each one in root")
+        held[4] = memory_of_rows(role, "role")
+    return 0
+
+
+cdef int clear_state(
+    int32_t[:, ::1] chain, uint8_t[:, ::1] filled, Py_ssize_t bands,
+    const int64_t[::1] document, Py_ssize_t signed_rows, const Memory* held,
+) except -1:
+    # Clears what a Keeper writes, made by others, once it is checked, and so are the documents.
+    cdef Memory parts[7]
+    cdef Py_ssize_t i, n = document.shape[0]
+    if not chain.shape[0] == filled.shape[0] == n or not chain.shape[1] == filled.shape[1] == bands:
+        raise ValueError(f"empty made an array of another shape than ({n}, {bands})")
+    parts[0] = memory_of_rows(chain, "chain")
+    parts[1] = memory_of_rows(filled, "filled")
+    memcpy(&parts[2], held, 5 * sizeof(Memory))
+    for i in range(n):
+        if not 0 <= document[i] < signed_rows:
+            raise ValueError("document points outside the signatures")
+    check_apart(parts, 7, 2, "what empty made and what the Keeper holds")
+    chain[:] = -1
+    filled[:] = 0
+    return 0
+
+
+cdef class Keeper:
+    """State of the buckets while documents are decided on, in priority order.
+
+    Parameters
+    ----------
+    root
+        int32 (n, bands): the first document of each one's bucket, -1 where it is alone.
+    signatures
+        uint32 (m, num_perm).
+    document
+        int64 (n,): each one's row in `signatures`. The sets are by place here.
+    fixed
+        uint8 (n,): 1 = kept without being asked.
+    threshold
+        The least similarity of a duplicate, or its least share in the kept document.
+    mode
+        `BY_SETS` of shingle hashes, `BY_CONTAINMENT`, `BY_SIGNATURE` or `NOT_VERIFIED`.
+    limit
+        At most so many candidates are compared with a document.
+    role
+        uint8 (n, bands), or None: 1 where a document only asks in its bucket, and is no candidate;
+        2 where it only is one, and does not ask; other numbers: both.
+    empty
+        As `numpy.empty`: makes what has a value for each document and band.
+    """
+
+    cdef Buckets s
+    cdef Memory[5] held             # root, signatures, document, fixed, role or fixed
+    cdef object owners
+
+    def __cinit__(
+        self, const int32_t[:, ::1] root not None, const uint32_t[:, ::1] signatures not None,
+        const int64_t[::1] document not None, const uint8_t[::1] fixed not None,
+        double threshold, int mode, Py_ssize_t limit, const uint8_t[:, ::1] role=None,
+        empty=np.empty,
+    ):
+        cdef Buckets* s = &self.s
+        cdef Py_ssize_t room, wrong, n = document.shape[0]
+        cdef int32_t[:, ::1] chain, scratch
+        cdef uint8_t[:, ::1] filled
+        cdef int32_t[::1] position
+        if not root.shape[0] == n == fixed.shape[0] or n > 0x7FFFFFFF:
+            raise ValueError("root, document and fixed need the same number of documents")
+        check_rule(mode)
+        check_threshold(threshold)
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, got {limit}")
+        hold_input(self.held, root, signatures, document, fixed, role)
+        s.n = n
+        s.signed, s.k = signatures.shape[0], signatures.shape[1]
+        s.threshold = threshold
+        s.mode = mode
+        s.candidates.limit = limit
+        if n == 0:
+            return
+        s.bands = root.shape[1]
+        if s.bands < 1 or s.k < 1:
+            raise ValueError(f"root has {s.bands} bands and signatures have {s.k} values")
+        s.root = &root[0, 0]
+        with nogil:
+            wrong = check_roots(s)
+        if wrong >= 0:
+            raise ValueError(f"root points outside the documents, or to no root, at {wrong}")
+        room = n if REMEMBERED >= n // s.bands else REMEMBERED * s.bands
+        chain = empty((n, s.bands), np.int32)
+        filled = empty((n, s.bands), np.uint8)
+        clear_state(chain, filled, s.bands, document, s.signed, self.held)
+        position = np.full(n, -1, np.int32)
+        scratch = np.empty((2, room), np.int32)
+        self.owners = root, signatures, document, fixed, role, chain, filled, position, scratch
+        s.candidates.ranks = <Rank*> malloc(room * sizeof(Rank))
+        if s.candidates.ranks == NULL:
+            raise MemoryError()
+        s.chain = &chain[0, 0]
+        s.filled = &filled[0, 0]
+        s.signatures = &signatures[0, 0]
+        s.document = &document[0]
+        s.fixed = &fixed[0]
+        if role is not None:  # NULL until then
+            s.role = &role[0, 0]
+        s.position = &position[0]
+        s.candidates.found = &scratch[0, 0]
+        s.candidates.shared = &scratch[1, 0]
+
+    def __dealloc__(self):
+        free(self.s.candidates.ranks)
+
+    cdef int check_held(self, Memory written, str name) except -1:
+        cdef Memory parts[6]
+        parts[0] = written
+        memcpy(&parts[1], self.held, 5 * sizeof(Memory))
+        return check_apart(parts, 6, 1, f"{name} and what the Keeper holds")
+
+    cdef int check_outcome(self) except -1:
+        cdef Buckets was = self.s
+        self.s.changed = self.s.incomplete = False
+        if was.changed:
+            raise ValueError("document was changed: it points outside the signatures")
+        if was.incomplete:
+            raise ValueError("a set that is needed has not been made")
+        return 0
+
+    cdef Sets sets(
+        self, const uint64_t[::1] words, const int64_t[::1] start, const int64_t[::1] count
+    ) except *:
+        cdef Sets none
+        memset(&none, 0, sizeof(Sets))
+        if self.s.n == 0 or not by_sets(&self.s):
+            return none
+        return sets_of(words, start, count, self.s.n)
+
+    def candidates(
+        self, Py_ssize_t first, Py_ssize_t last,
+        int32_t[::1] out not None, int64_t[::1] offsets not None, Py_ssize_t steps=KEEP_STEPS,
+    ):
+        """Collect the candidates of documents first ... as they stand now, by priority.
+
+        Stops before a document whose candidates might not fit, and after about `steps`, for
+        Ctrl-C; returns the first not done.
+
+        Parameters
+        ----------
+        out
+            int32, written; at least as long as one document's candidates can be.
+        offsets
+            int64 (last - first + 1,), written: where each one's candidates begin and end.
+        """
+        cdef Memory parts[2]
+        cdef Py_ssize_t most = min(REMEMBERED * self.s.bands, self.s.n, self.s.candidates.limit)
+        cdef Py_ssize_t done
+        check_range(first, last, self.s.n)
+        if offsets.shape[0] != last - first + 1 or out.shape[0] < most:
+            raise ValueError("out or offsets too short")
+        parts[0] = memory_of(out, "out")
+        parts[1] = memory_of(offsets, "offsets")
+        check_apart(parts, 2, 2, "out and offsets")
+        self.check_held(parts[0], "out")
+        self.check_held(parts[1], "offsets")
+        self.s.steps = steps
+        with nogil:
+            done = put_candidates(
+                &self.s, first, last, &out[0] if out.shape[0] else NULL, out.shape[0], most,
+                &offsets[0],
+            )
+        self.check_outcome()
+        return done
+
+    def first_hits(
+        self, Py_ssize_t first, Py_ssize_t last,
+        const int32_t[::1] candidates not None, const int64_t[::1] offsets not None,
+        const uint64_t[::1] words not None, const int64_t[::1] start not None,
+        const int64_t[::1] count not None,
+        int32_t[::1] hit not None, double[::1] similarity not None,
+    ):
+        """Find each document's first candidate that reaches the threshold (-1: none).
+
+        Parameters
+        ----------
+        candidates, offsets
+            From `candidates`: int32 (total,), int64 (last - first + 1,).
+        words, start, count
+            The sets, as in `number_jaccard`.
+        hit, similarity
+            int32 and float64 (last - first,), written.
+        """
+        cdef Memory parts[7]
+        cdef Py_ssize_t i
+        check_range(first, last, self.s.n)
+        check_offsets(offsets, last - first, candidates.shape[0], "offsets")
+        if hit.shape[0] != last - first or similarity.shape[0] != last - first:
+            raise ValueError("hit and similarity need one element per document")
+        parts[0] = memory_of(hit, "hit")
+        parts[1] = memory_of(similarity, "similarity")
+        parts[2] = memory_of(candidates, "candidates")
+        parts[3] = memory_of(offsets, "offsets")
+        parts[4] = memory_of(words, "words")
+        parts[5] = memory_of(start, "start")
+        parts[6] = memory_of(count, "count")
+        check_apart(parts, 7, 2, "hit, similarity and what is read")
+        self.check_held(parts[0], "hit")
+        self.check_held(parts[1], "similarity")
+        for i in range(offsets[0], offsets[last - first]):
+            if not 0 <= candidates[i] < self.s.n:
+                raise ValueError("candidates point outside the documents")
+        cdef Sets sets = self.sets(words, start, count)
+        if first == last:
+            return
+        with nogil:
+            find_hits(
+                &self.s, first, last, &candidates[0] if candidates.shape[0] else NULL, &offsets[0],
+                &sets, &hit[0], &similarity[0],
+            )
+        self.check_outcome()
+
+    def settle(
+        self, Py_ssize_t first, Py_ssize_t last,
+        const uint64_t[::1] words not None, const int64_t[::1] start not None,
+        const int64_t[::1] count not None,
+        int32_t[::1] hit not None, double[::1] similarity not None,
+        uint8_t[::1] unsure not None, Py_ssize_t done=0, Py_ssize_t steps=KEEP_STEPS,
+    ):
+        """Decide on documents first ... last - 1 in order; return on how many.
+
+        Not on all after about `steps`, for Ctrl-C: `done` tells on how many it was before.
+
+        `hit` and `similarity` come from `first_hits`, made when none of these documents was
+        decided on; here they become final: -1 = kept. `unsure`, uint8 (last - first,), is
+        written: 1 where a document was kept that could not be compared with every candidate.
+        """
+        cdef Memory parts[6]
+        cdef int i
+        check_range(first, last, self.s.n)
+        if not hit.shape[0] == similarity.shape[0] == unsure.shape[0] == last - first:
+            raise ValueError("hit, similarity and unsure need one element per document")
+        parts[0] = memory_of(hit, "hit")
+        parts[1] = memory_of(similarity, "similarity")
+        parts[2] = memory_of(unsure, "unsure")
+        parts[3] = memory_of(words, "words")
+        parts[4] = memory_of(start, "start")
+        parts[5] = memory_of(count, "count")
+        check_apart(parts, 6, 3, "hit, similarity, unsure and the sets")
+        for i in range(3):
+            self.check_held(parts[i], "hit, similarity, unsure")
+        cdef Sets sets = self.sets(words, start, count)
+        if not 0 <= done <= last - first:
+            raise ValueError(f"done must lie between 0 and {last - first}, got {done}")
+        if done == last - first:
+            return done
+        self.s.steps = steps
+        with nogil:
+            done = decide(&self.s, first, last, done, &sets, &hit[0], &similarity[0], &unsure[0])
+        self.check_outcome()
+        return done

@@ -1,0 +1,10 @@
+"""Sets of shingle hashes: made, compared, packed as dense numbers, and joined."""
+
+include "sets/bitmap.pxi"
+include "sets/call_compare.pxi"
+include "sets/call_join.pxi"
+include "sets/inverted.pxi"
+include "sets/join.pxi"
+include "sets/numbered.pxi"
+include "sets/numbers.pxi"
+include "sets/pairs.pxi"
