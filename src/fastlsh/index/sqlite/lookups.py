@@ -30,7 +30,7 @@ def find_in_runs(
         uint64: ``band << 32 | tag``, ascending.
     removed
         Of documents that are gone, ascending.
-    most
+    max_entries
         At least so many documents with each tag, the first.
     """
     found = [np.empty(0, np.uint64)]
