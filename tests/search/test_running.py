@@ -59,7 +59,8 @@ def test_an_exception_in_a_callback(function, threads, where):
     shingler = Shingler("word", 1, **{where: callback})
     with pytest.raises(LookupError, match="what is this"):
         function(texts, shingler=shingler, threads=threads)
-    assert len(calls) < 1000
+    # On a busy machine, the other thread may run for a while before this one can stop it.
+    assert len(calls) < (1_000 if threads == 1 else 5_000)
 
 
 @pytest.mark.parametrize(

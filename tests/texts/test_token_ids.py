@@ -130,7 +130,7 @@ def test_index(tmp_path):
 
 def test_explain():
     found = fastlsh.explain([1, 2, 3, 4], [1, 2, 3, 5], shingler=Shingler("token", 2))
-    assert found.jaccard == 0.5
+    assert found.similarity == 0.5
 
 
 @pytest.mark.parametrize(
