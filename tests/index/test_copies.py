@@ -3,6 +3,7 @@
 import os
 import random
 import uuid
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -129,6 +130,23 @@ def test_copies_of_another_document_before_the_match(kinds):
     for kind, index in kinds.of(known, []):
         result = deduplicate(new, 0.6, against=index, **SMALL)
         assert answer_of(result) == answer_of(plain), kind
+
+
+@pytest.mark.usefixtures("sizes")
+def test_a_copy_behind_many_others_in_all_of_its_buckets(tmp_path, redis_address):
+    """The words of all documents are the same, in other orders: so are their signatures."""
+    orders = [
+        " ".join(words) for words in permutations(["one", "two", "three", "four", "five", "six"])
+    ]
+    text, known = orders[200], [*orders[:200], *orders[201:400], orders[200]]
+    words = Shingler("word", 1)
+    plain = deduplicate([text], 0.6, against=known, shingler=words)
+    assert plain.against_index.tolist() == [399]
+    for location in (tmp_path / "index", f"{redis_address}#{uuid.uuid4().hex}"):
+        with Index.open(location, 0.6, shingler=words) as index:
+            index.insert_many(range(400), known)
+            result = deduplicate([text], 0.6, against=index, shingler=words)
+        assert answer_of(result) == answer_of(plain)
 
 
 def colliding_values():
