@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from fastlsh.cli.index import opened
-from fastlsh.cli.messages import counted, documents_read, say, warn_of_limits, warn_of_rows
+from fastlsh.cli.messages import documents_read, plural, say, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import read_inputs
 from fastlsh.cli.paths import check_paths
 from fastlsh.files import deduplicate_with_index
@@ -49,4 +49,4 @@ def run(arguments: argparse.Namespace) -> None:
         kept = len(result.selected)
         say(documents_read(arguments, len(collection)))
         say(f"{kept:,} kept, {len(collection) - kept:,} removed")
-        say(f"{shown(arguments.index)} has {counted(size, 'document')}")
+        say(f"{shown(arguments.index)} has {plural(size, 'document')}")

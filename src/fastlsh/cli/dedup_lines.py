@@ -6,8 +6,8 @@ from typing import Any
 from fastlsh import FileLineDeduplication, deduplicate_line_files
 from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import (
-    counted,
     documents_read,
+    plural,
     rows_skipped,
     say,
     warn_of_limits,
@@ -112,7 +112,7 @@ def _option(name: str) -> str:
 
 def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> None:
     documents = documents_read(arguments, result.documents)
-    say(f"{documents}, {counted(result.spans, result.by)}{rows_skipped(result)}")
+    say(f"{documents}, {plural(result.spans, result.by)}{rows_skipped(result)}")
     if result.threshold < 1:
         params, threshold = result.params, result.threshold
         say(
@@ -120,13 +120,13 @@ def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> 
             f" probability {params.probability(threshold):.4f}"
         )
     say(
-        f"{counted(result.n_removed, result.by)} removed"
-        f" from {counted(result.changed, 'document')}"
+        f"{plural(result.n_removed, result.by)} removed"
+        f" from {plural(result.changed, 'document')}"
         f" (duplicate ratio {result.duplicate_ratio:.4f})"
     )
     say(
-        f"{counted(result.characters, 'character')} removed;"
-        f" {counted(result.written, 'row')} written;"
-        f" {counted(result.emptied, 'text')} became empty"
+        f"{plural(result.characters, 'character')} removed;"
+        f" {plural(result.written, 'row')} written;"
+        f" {plural(result.emptied, 'text')} became empty"
     )
     say(f"engine: {result.reason}")

@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from fastlsh import Index
-from fastlsh.cli.messages import counted, say, warn_of_rows
+from fastlsh.cli.messages import plural, say, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -138,8 +138,8 @@ def _query(arguments: argparse.Namespace) -> None:
     if not arguments.quiet:
         matched = sum(map(bool, counts))
         say(
-            f"{counted(len(found), 'document')}, {matched:,} with a match,"
-            f" {counted(sum(counts), 'match')}"
+            f"{plural(len(found), 'document')}, {matched:,} with a match,"
+            f" {plural(sum(counts), 'match')}"
         )
 
 

@@ -72,7 +72,7 @@ def warn_of_limits(limited: int) -> None:
         )
 
 
-def counted(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
     """Return a count and its noun: "1 pair", "12,345 pairs"."""
     return f"{count:,} {noun if count == 1 else _PLURALS.get(noun, noun + 's')}"
 
@@ -83,12 +83,12 @@ _PLURALS = {"match": "matches"}
 def documents_read(arguments: argparse.Namespace, documents: int) -> str:
     """Return how many documents were read, and whether a limit has left out others."""
     first = "the first " if documents == arguments.first else ""
-    return first + counted(documents, "document")
+    return first + plural(documents, "document")
 
 
 def rows_skipped(result: FileDeduplication | FileLineDeduplication | FilePairs) -> str:
     """Return how many rows were left out, as the end of a sentence."""
-    return f", {counted(result.skipped, 'row')} skipped" if result.skipped else ""
+    return f", {plural(result.skipped, 'row')} skipped" if result.skipped else ""
 
 
 def summarise(

@@ -4,7 +4,7 @@ import argparse
 
 from fastlsh import near_duplicate_files
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
-from fastlsh.cli.messages import counted, summarise, warn_of_rows
+from fastlsh.cli.messages import plural, summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
@@ -55,4 +55,4 @@ def run(arguments: argparse.Namespace) -> None:
         )
         watch.result(result)
     warn_of_rows(result)
-    summarise(arguments, result, counted(result.n_pairs, "pair"))
+    summarise(arguments, result, plural(result.n_pairs, "pair"))

@@ -42,8 +42,7 @@ def _control_groups() -> Iterator[int]:
 
 
 def _folders() -> Iterator[Path]:
-    """Yield the folders of the groups that count memory; in a container, only its own are there."""
-    yield from (_GROUPS, _GROUPS / "memory")
+    """Yield the folders of the groups that count memory, up to the root, which a container has."""
     with suppress(OSError):
         for line in (_PROCESS / "cgroup").read_text().splitlines():
             _, controllers, group = line.split(":", 2)

@@ -50,10 +50,9 @@ class JoinedTexts:
 
     def __init__(self, head: Texts, tail: Texts) -> None:
         self.parts = (head, tail)
-        self._head, self._tail = head, tail
 
     def __len__(self) -> int:
-        return len(self._head) + len(self._tail)
+        return sum(map(len, self.parts))
 
     def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
         """Gather the documents start ... stop - 1."""
@@ -61,11 +60,12 @@ class JoinedTexts:
 
     def take(self, documents: NDArray[np.int64], as_bytes: bool = False) -> Spans:
         """Gather the given documents."""
-        tail = documents >= len(self._head)
+        head, tail = self.parts
+        in_tail = documents >= len(head)
         return merged(
-            self._head.take(documents[~tail], as_bytes),
-            self._tail.take(documents[tail] - len(self._head), as_bytes),
-            tail.view(np.uint8),
+            head.take(documents[~in_tail], as_bytes),
+            tail.take(documents[in_tail] - len(head), as_bytes),
+            in_tail.view(np.uint8),
         )
 
 
@@ -136,7 +136,7 @@ def as_texts(texts: Any) -> Texts:
             f"texts must have an order, got a {type(texts).__name__}: pass a list, "
             "for instance list(texts.values())"
         )
-    if isinstance(texts, (TokenIds, Pieces, NormalizedTexts)):
+    if isinstance(texts, _COLLECTIONS):
         return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         try:
@@ -168,6 +168,9 @@ def as_texts(texts: Any) -> Texts:
         raise TypeError(f"texts must be a collection of texts, got {type(texts).__name__}")
     return _of_list(list(texts))  # of our own: the caller may change his meanwhile
 
+
+_COLLECTIONS = (ArrowColumn, JoinedTexts, ListTexts, NormalizedTexts, Pieces, TokenIds)
+"""Collections behind the interface `Texts` already."""
 
 LISTS = ("+l", "+L", "+w", "+vl", "+vL")
 """The formats of lists in Arrow."""

@@ -86,10 +86,9 @@ def decide_parts(
 
 def _prepared(job: Job, part: GatheredPart) -> Any:
     """Return the texts of a part, to be normalised once if all of them fit into the memory."""
-    shingler = job.params.shingler
-    if shingler.normalize is None or int(part.rows["size"].sum()) > job.budget.pending:
+    if int(part.rows["size"].sum()) > job.budget.pending:
         return part.texts
-    return shingler.prepared(as_texts(part.texts))
+    return job.params.shingler.prepared(as_texts(part.texts))
 
 
 def _equal_ones(job: Job, part: GatheredPart, n_against: int) -> NDArray[Any]:
