@@ -18,13 +18,13 @@ def unique(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each begins if they stand one after the other, and where the last ends."""
+    """Return where each item begins if all lie one after the other, and where the last one ends."""
     offsets = np.zeros(len(size) + 1, np.int64)
     np.cumsum(size, out=offsets[1:])
     return offsets
 
 
 def ranges_of(start: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return start[0], start[0] + 1, ..., size[0] numbers, and the same of each other range."""
+    """Return the numbers of all ranges, one range after the other: size[i] from start[i] on."""
     before = np.cumsum(size) - size
     return np.repeat(start - before, size) + np.arange(int(size.sum()))
