@@ -119,3 +119,9 @@ class HastyJoin(_kernels.SetJoin):
 
     def pairs(self, *arguments):
         return super().pairs(*arguments, steps=1)
+
+
+def all_hashes_are_7(spans, out):
+    """Stand in for `hashing_steps`: texts whose hashes all collide."""
+    out[:] = 7
+    yield

@@ -41,7 +41,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
     "by": ("line", "paragraph"),
-    "rule": ("jaccard", "contained"),
+    "rule": ("jaccard", "contained", "equal"),
     "search": ("jaccard", "containment"),
     "on_known": ("raise", "replace"),
     "engine": ("auto", "memory", "disk"),

@@ -70,7 +70,7 @@ class SearchParams:
     recall : float
         What bands and rows were chosen by, unless they were given.
     rule : str
-        When a candidate removes a document: "jaccard" or "contained".
+        When a document is removed: "jaccard", "contained" or "equal".
     containment : float
         The least share of its shingles that "contained" requires.
     search : str
@@ -136,7 +136,10 @@ class SearchParams:
             lost that only the removed document says. This rule goes well with ``keep="longest"``.
             `threshold` is then the similarity at which documents are searched for: a document and
             another document that contains it and is r times as long have a similarity of about
-            1 / r. docs/parameters.md states the recall.
+            1 / r. docs/parameters.md states the recall. "equal": if the texts are equal once both
+            are normalised by the steps of `shingler`, compared in full. No signatures are made, so
+            this rule is much faster; `threshold` and the parameters of shingles and signatures are
+            not used.
         containment
             That share, above 0 and at most 1. Only with ``rule="contained"``, which is verified
             exactly.
@@ -157,6 +160,10 @@ class SearchParams:
         check_choice(verify, "verify")
         check_choice(scheme, "scheme")
         containment = _check_rule(rule, containment, verify)
+        if rule == "equal":
+            if bands is not None or rows is not None:
+                raise ValueError("bands and rows cannot be given with rule='equal', which has none")
+            threshold, num_perm, bands, rows = 1.0, 1, 1, 1  # a band, of the hash of the text
         num_perm = check_integer(num_perm, "num_perm")
         seed = check_integer(seed, "seed")
         shingler = with_key(shingler, key)
@@ -200,10 +207,17 @@ class SearchParams:
     @property
     def removal_keywords(self) -> dict[str, Any]:
         """As `keywords`, for a function that removes documents."""
+        if self.finds_equal:
+            return {"rule": self.rule, "shingler": self.shingler}
         keywords = {**self.keywords, "rule": self.rule, "containment": self.containment}
         if self.search == "containment":  # which chooses its own bands and rows
             keywords.update(search=self.search, recall=self.recall, bands=None, rows=None)
         return keywords
+
+    @property
+    def finds_equal(self) -> bool:
+        """Whether texts are compared as a whole, and have neither shingles nor signatures."""
+        return self.rule == "equal"
 
     @property
     def verify_mode(self) -> int:
@@ -229,12 +243,12 @@ class SearchParams:
 def _check_rule(rule: Any, containment: Any, verify: str) -> float:
     """Return the containment, or raise."""
     share = check_containment(containment)
-    if check_choice(rule, "rule") == "jaccard" and share != 1.0:
-        raise ValueError(f"containment={containment} needs rule='contained', got rule='jaccard'")
-    if rule == "contained" and verify != "exact":
+    if check_choice(rule, "rule") != "contained" and share != 1.0:
+        raise ValueError(f"containment={containment} needs rule='contained', got rule={rule!r}")
+    if rule != "jaccard" and verify != "exact":
         raise ValueError(
-            f"rule='contained' needs verify='exact', got verify={verify!r}: signatures do not tell"
-            " how much of a document another one contains"
+            f"rule={rule!r} needs verify='exact', got verify={verify!r}: signatures tell only how"
+            " similar documents are"
         )
     return share
 

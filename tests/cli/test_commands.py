@@ -215,3 +215,25 @@ def test_the_rule_of_removal(run):
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--containment", "0.8")
     assert status == 2
     assert "containment=0.8 needs rule='contained'" in err[-1]
+
+
+def test_equal_texts(run):
+    texts = ["One text", "one text", "another one", ""]
+    name = put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate(texts)))
+    equal = ["dedup", name, "-o", "kept.jsonl", "--rule", "equal"]
+    assert run(*equal)[0] == 0
+    assert len(rows("kept.jsonl")) == 4
+    for engine in ("memory", "disk"):
+        more = ["--lowercase", "--removed", "gone.tsv", "--report", "run.html", "--engine", engine]
+        status, _, err = run(*equal, *more)
+        assert status == 0
+        assert "fastlsh: equal texts: all of them are found" in err
+        assert [row["id"] for row in rows("kept.jsonl")] == [0, 2, 3]
+        gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
+        assert gone == [["id", "kept_id", "jaccard"], ["1", "0", "1.000000"]]
+        page = Path("run.html").read_text(encoding="utf-8")
+        assert "A document was removed if it equals another one that is kept." in page
+    for wrong in (["--threshold", "0.5"], ["--size", "3"], ["--preset", "fineweb"]):
+        status, _, err = run(*equal, *wrong)
+        assert status == 2
+        assert f"{wrong[0]} has no effect with --rule equal, which compares texts" in err[-1]

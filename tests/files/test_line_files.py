@@ -342,11 +342,11 @@ def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     _, keywords = prepared(tmp_path)
 
-    def fail(*_):
+    def fail(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(decide, "first_equal", fail)
+        patch.setattr(decide, "decide_part", fail)
         with pytest.raises(KeyboardInterrupt):
             deduplicate_line_files(**keywords)
     with pytest.raises(InputError, match=r"min_length was 0, and is 3"):

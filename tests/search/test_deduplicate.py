@@ -292,7 +292,7 @@ def test_empty_documents_stay():
         ({"priority": [1.0, np.nan]}, "priority holds NaN, at document 1"),
         ({"max_candidates": 0}, "max_candidates"),
         ({"against_ids": ["a"]}, "against_ids has 1 elements for 0"),
-        ({"rule": "contains"}, "rule must be one of jaccard, contained, got 'contains'"),
+        ({"rule": "contains"}, "rule must be one of jaccard, contained, equal, got 'contains'"),
         ({"containment": 0.9}, "containment=0.9 needs rule='contained'"),
         ({"rule": "contained", "containment": 0}, "containment must be above 0"),
         ({"rule": "contained", "verify": "signature"}, "needs verify='exact'"),

@@ -80,9 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_search_options(parser)
     parser.add_argument(
         "--rule",
-        choices=["jaccard", "contained"],
-        help="contained: remove a document only if enough of its shingles are in the kept one"
-        " (default: jaccard)",
+        choices=["jaccard", "contained", "equal"],
+        help="contained: remove a document only if enough of its shingles are in the kept one;"
+        " equal: only if the texts are equal, once they are normalised (default: jaccard)",
     )
     parser.add_argument(
         "--containment",
@@ -118,6 +118,8 @@ def run(arguments: argparse.Namespace) -> None:
     own = ("keep", "max_candidates", "rule", "containment", "search")
     if arguments.search == "containment" and arguments.threshold is not None:
         raise ValueError("--threshold has no effect with --search containment")
+    if arguments.rule == "equal":
+        _refuse_similarity(arguments)
     keywords = search_keywords(arguments, *own)
     with watched(arguments) as watch:
         result = deduplicate_files(
@@ -141,3 +143,12 @@ def run(arguments: argparse.Namespace) -> None:
         f"{result.n_kept:,} kept, {result.n_removed:,} removed"
         f" (duplicate ratio {result.duplicate_ratio:.4f})",
     )
+
+
+def _refuse_similarity(arguments: argparse.Namespace) -> None:
+    """Raise ValueError if an option is given that only similar documents have a use for."""
+    for name in ("threshold", "preset", *dedup_lines.SIMILAR):
+        value = getattr(arguments, name)
+        if value is not None and (name, value) != ("unit", "token"):  # of the input
+            option = "--" + name.replace("_", "-")
+            raise ValueError(f"{option} has no effect with --rule equal, which compares texts")

@@ -8,6 +8,7 @@ from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import (
     documents_read,
     plural,
+    recall_text,
     rows_skipped,
     say,
     warn_of_limits,
@@ -114,11 +115,7 @@ def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> 
     documents = documents_read(arguments, result.documents)
     say(f"{documents}, {plural(result.spans, result.by)}{rows_skipped(result)}")
     if result.threshold < 1:
-        params, threshold = result.params, result.threshold
-        say(
-            f"{params.bands} bands x {params.rows} rows: a pair at {threshold:g} is found with"
-            f" probability {params.probability(threshold):.4f}"
-        )
+        say(recall_text(result.params, result.threshold))
     say(
         f"{plural(result.n_removed, result.by)} removed"
         f" from {plural(result.changed, 'document')}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs
+from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs, LSHParams
 from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.process import discard
 from fastlsh.cli.wording import with_options
@@ -91,6 +91,14 @@ def rows_skipped(result: FileDeduplication | FileLineDeduplication | FilePairs) 
     return f", {plural(result.skipped, 'row')} skipped" if result.skipped else ""
 
 
+def recall_text(params: LSHParams, threshold: float) -> str:
+    """Say with which probability a pair at the threshold is found."""
+    return (
+        f"{params.bands} bands x {params.rows} rows: a pair at {threshold:g} is found with"
+        f" probability {params.probability(threshold):.4f}"
+    )
+
+
 def summarise(
     arguments: argparse.Namespace, result: FileDeduplication | FilePairs, *lines: str
 ) -> None:
@@ -109,12 +117,10 @@ def summarise(
         return
     documents = documents_read(arguments, result.documents)
     say(f"{documents}, {result.empty:,} empty{rows_skipped(result)}")
-    params, threshold = result.params, result.threshold
-    found = params.probability(threshold)
-    say(
-        f"{params.bands} bands x {params.rows} rows:"
-        f" a pair at {threshold:g} is found with probability {found:.4f}"
-    )
+    if getattr(arguments, "rule", None) == "equal":
+        say("equal texts: all of them are found")
+    else:
+        say(recall_text(result.params, result.threshold))
     for line in lines:
         say(line)
     say(f"engine: {result.reason}")

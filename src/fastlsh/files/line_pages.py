@@ -12,7 +12,6 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.run.job import Job
 from fastlsh.reporting import LineRun, Passage, lines_page, removals
-from fastlsh.stages import is_exact_match
 
 
 def line_run_on_disk(
@@ -52,7 +51,7 @@ def line_run_on_disk(
     return LineRun(
         cutting.by,
         params.threshold,
-        None if is_exact_match(params) else params.lsh,
+        None if params.finds_equal else params.lsh,
         {
             "min_length": cutting.min_length, "max_candidates": counts["max_candidates"],
             **params.keywords,

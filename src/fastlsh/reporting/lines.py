@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids
 from fastlsh.banding import LSHParams
-from fastlsh.explanation import steps
 from fastlsh.html import described
 from fastlsh.reporting import sections
 from fastlsh.reporting.charts import bars
@@ -164,11 +163,7 @@ def _parameters(run: LineRun) -> str:
         kept = sections.PRIORITY["first"]
         search = sections.searched(run.params, run.threshold, options, run.by, kept)
         return described(shorter) + search
-    normal = ", ".join(steps(options["shingler"])) or "none: every character counts"
-    return (
-        f"<p>A {run.by} was removed if it equals an earlier one. Both were compared in full.</p>"
-        f"{described([('normalisation', normal), *shorter])}"
-    )
+    return sections.equality(run.by, options["shingler"], shorter)
 
 
 def _lost(run: LineRun) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import REMEMBERED
 from fastlsh.banding import LSHParams, probability_text
-from fastlsh.explanation import UNIT, shingles_text
+from fastlsh.explanation import UNIT, shingles_text, steps
 from fastlsh.html import described
 from fastlsh.reporting.charts import bars, curve
 from fastlsh.reporting.counts import RunCounts
@@ -17,6 +17,7 @@ from fastlsh.reporting.differences import beginning
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.frame import MOST_LABEL, bounded
 from fastlsh.results import Deduplication
+from fastlsh.texts import Shingler
 
 BINS = 10
 """Of the similarities below 1, at most."""
@@ -60,9 +61,20 @@ def tiles(counted: Sequence[tuple[str, str]]) -> str:
 def parameters(result: Deduplication) -> str:
     """Show the parameters of the run and the recall that they promise."""
     options = result.options
+    if result.rule == "equal":
+        return equality("document", options["shingler"])
     by_word = options.get("priority") is None and "keep" in options
     kept = PRIORITY[options["keep"]] if by_word else "by the given priorities"
     return searched(result.params, result.threshold, options, "document", kept, _rule(result))
+
+
+def equality(what: str, shingler: Shingler, rows: Sequence[tuple[str, str]] = ()) -> str:
+    """Say that equal ones were removed, and how each `what` was normalised."""
+    normal = ", ".join(steps(shingler)) or "none: every character counts"
+    return (
+        f"<p>A {what} was removed if it equals another one that is kept. Both were compared in"
+        f" full.</p>{described([('normalisation', normal), *rows])}"
+    )
 
 
 def searched(

@@ -120,6 +120,12 @@ def check_alone(given: Any, name: str) -> None:
         raise TypeError(f"an index given as against has its own {name}")
 
 
+def check_signed(params: SearchParams, given: str) -> None:
+    """Raise ValueError if the documents of `against` are signed and signatures have no use."""
+    if params.finds_equal:
+        raise ValueError(f"rule='equal' compares texts and cannot use {given}: give texts")
+
+
 def check_no_containment(params: SearchParams) -> None:
     """Raise ValueError if an index cannot find the candidates."""
     if params.search == "containment":

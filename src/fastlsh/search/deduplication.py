@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_ids, check_integer
-from fastlsh.candidates import empty_documents
 from fastlsh.index import Index
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
@@ -17,6 +16,7 @@ from fastlsh.results import Deduplication
 from fastlsh.search.against import (
     check_alone,
     check_no_containment,
+    check_signed,
     from_index,
     from_signatures,
     signed_with,
@@ -132,16 +132,19 @@ def deduplicate_texts(
     ready, clock = None, Stopwatch()
     if isinstance(against, Index):
         check_no_containment(params)
+        check_signed(params, "an index")
         check_alone(against_signatures, "signatures")
         check_alone(against_ids, "ids")
     elif against_signatures is not None:
+        check_signed(params, "against_signatures")
         ready = from_signatures(against, against_signatures, params)
     everything = joined(others, collection)
     with clock("signatures"):
         if ready is not None or isinstance(against, Index):
             everything = collection
         signed = sign(everything, params, options)
-        warn_of_short_shingles(everything, signed.signatures, params, options)
+        if not params.finds_equal:
+            warn_of_short_shingles(everything, signed.signatures, params, options)
     if isinstance(against, Index):
         with clock("index"):
             ready, collection, plain = from_index(
@@ -172,8 +175,8 @@ def deduplicate_texts(
         limited_documents=limited - len(others),
         ids=ids,
         against_ids=against_ids,
-        params=params.lsh,
-        empty=int((empty_documents(signed.signatures) >= len(others)).sum()),
+        params=None if params.finds_equal else params.lsh,
+        empty=int((signed.empty >= len(others)).sum()),
         options={
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
             **asked.removal_keywords,

@@ -11,7 +11,7 @@ from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
 from fastlsh.results import LineDeduplication
-from fastlsh.stages import decide_pieces, is_exact_match, piece_params
+from fastlsh.stages import decide_pieces, piece_params
 from fastlsh.texts import pieces_of, plain_strings, texts_without
 
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ def deduplicate_lines_of_texts(
         n_against=n_against,
         ids=ids,
         against_ids=against_ids,
-        params=None if is_exact_match(params) else params.lsh,
+        params=None if params.finds_equal else params.lsh,
         options={
             "by": by, "threshold": params.threshold, "min_length": min_length,
             "max_candidates": max_candidates,
-            **({"shingler": params.shingler} if is_exact_match(params) else params.keywords),
+            **({"shingler": params.shingler} if params.finds_equal else params.keywords),
         },
     )  # fmt: skip

@@ -27,8 +27,6 @@ from fastlsh.stages.part_answers import (
 )
 from fastlsh.stages.parts import part_of as part_of
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
-from fastlsh.stages.pieces import first_equal as first_equal
-from fastlsh.stages.pieces import is_exact_match as is_exact_match
 from fastlsh.stages.pieces import piece_keys as piece_keys
 from fastlsh.stages.pieces import piece_params as piece_params
 from fastlsh.stages.priority import KEEP as KEEP

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import CodedPairs, RowBlocks, empty_documents
+from fastlsh.candidates import CodedPairs, RowBlocks
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
-from fastlsh.stages.copies import first_copies, with_copies
+from fastlsh.stages.copies import first_copies, first_equal, with_copies
 from fastlsh.stages.decisions import keep_or_drop
 from fastlsh.stages.parts import part_of
 from fastlsh.stages.signing import Signed
@@ -57,10 +57,14 @@ def decide(
     clock = Stopwatch() if clock is None else clock
     kept = options.numbers(len(texts))
     with clock("identical documents"):
+        if params.finds_equal:
+            assert signed.keys is not None
+            first = first_equal(texts, signed.keys[0], order, params, options)
+            return Decided(first, options.full(len(texts), 1, np.float64), np.empty(0, np.int64))
         first = first_copies(texts, signed.signatures, order, params, options)
     asked = first == kept
     copies = np.flatnonzero(~asked)
-    asked[empty_documents(signed.signatures)] = False
+    asked[signed.empty] = False
     with clock("decisions"):
         part = part_of(texts, signed, order[asked[order]], params, options)
         decisions = keep_or_drop(part, fixed, max_candidates, params, options)

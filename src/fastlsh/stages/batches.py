@@ -10,7 +10,7 @@ from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams, check_params
 from fastlsh.signatures import BandKeys, batch_size
 from fastlsh.stages.copies import hashing_steps
-from fastlsh.stages.signing import hasher_for
+from fastlsh.stages.signing import hash_into, hasher_for
 from fastlsh.texts import as_texts
 
 
@@ -18,7 +18,8 @@ class SignedBatch(NamedTuple):
     """What an engine needs to know about each document of a batch, in plain numbers."""
 
     keys: NDArray[np.uint64]
-    """uint64 (bands, n): ``keys[band]`` is the column of a band; 0: an empty document."""
+    """uint64 (bands, n): ``keys[band]`` is the column of a band; 0: an empty document. With the
+    rule "equal", the only one is that of the text hashes."""
     lengths: NDArray[np.int64]
     """int64 (n,): code points; bytes with unit "byte"; tokens with a tokenizer."""
     text_hashes: NDArray[np.uint64] | None
@@ -82,20 +83,24 @@ def sign_batch(
     collection = as_texts(texts)
     n = len(collection)
     hasher = hasher_for(params, options)
-    kept = np.empty((n, params.num_perm), np.uint32) if signatures else None
+    width = 0 if params.finds_equal else params.num_perm
+    kept = np.empty((n, width), np.uint32) if signatures else None
     keys = np.empty((params.lsh.bands, n), np.uint64)
     lengths = np.empty(n, np.int64)
     hashes = np.empty(n, np.uint64) if text_hashes else None
 
     def work(start: int, stop: int) -> Iterator[None]:
+        if params.finds_equal:
+            plain = params.shingler.plain_texts(collection, start, stop)
+            yield from hash_into(plain, keys[0, start:stop], lengths[start:stop])
+            if hashes is not None:
+                yield from hashing_steps(plain, hashes[start:stop])
+            return
         gathered, plain = params.shingler.gather_with_texts(collection, start, stop)
         counted = lengths[start:stop] = gathered.lengths()
         if hashes is not None:
             yield from hashing_steps(plain, hashes[start:stop])
-        if kept is None:
-            out = np.empty((stop - start, params.num_perm), np.uint32)
-        else:
-            out = kept[start:stop]
+        out = np.empty((stop - start, width), np.uint32) if kept is None else kept[start:stop]
         wanted = BandKeys(params.lsh.rows, keys[:, start:stop])
         yield from hasher.sign_gathered(gathered, counted, out, wanted)
 

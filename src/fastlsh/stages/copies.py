@@ -75,11 +75,52 @@ def first_copies(
         return hashing_steps(shingler.take_texts(texts, documents[start:stop]), hashes[start:stop])
 
     run(hash_texts, batches(len(documents), batch_size(texts)), threads)
-    rows, originals = repeated(hashes)
-    copies, originals = documents[rows], documents[originals]
-    equal = equal_texts(texts, copies, originals, shingler, threads)
-    first[copies[equal]] = originals[equal]
+    _group_equal(first, texts, documents, hashes, shingler, threads)
     return first
+
+
+def first_equal(
+    texts: Texts,
+    hashes: NDArray[np.uint64],
+    order: NDArray[np.int64],
+    params: SearchParams,
+    options: RunOptions,
+) -> NDArray[np.int64]:
+    """Return for each document the first one with the same normalised text, itself if none.
+
+    Parameters
+    ----------
+    texts, hashes
+        The collection, and a hash of each whole text, uint64 (n,); 0: it is compared with none.
+    order
+        int64: the documents in priority order.
+    params, options
+        Of the search.
+    """
+    first = options.numbers(len(hashes))
+    _group_equal(first, texts, order, hashes[order], params.shingler, options.threads)
+    return first
+
+
+def _group_equal(
+    first: NDArray[np.int64],
+    texts: Texts,
+    documents: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    shingler: Shingler,
+    threads: int,
+) -> None:
+    """Write for each document into `first` which is the first one with the same text.
+
+    Documents with the same hash are compared in full with the first of them. Different texts, which
+    hardly ever have the same hash, are then compared among themselves.
+    """
+    while len(documents):
+        rows, firsts = repeated(hashes)
+        copies, originals = documents[rows], documents[firsts]
+        equal = equal_texts(texts, copies, originals, shingler, threads)
+        first[copies[equal]] = originals[equal]
+        documents, hashes = copies[~equal], hashes[rows[~equal]]
 
 
 def equal_texts(

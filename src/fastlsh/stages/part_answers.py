@@ -231,7 +231,7 @@ def _signed(
     texts: Texts, batch: SignedBatch | None, params: SearchParams, options: RunOptions
 ) -> Signed:
     """Return the signatures, lengths and keys; sign the texts if there is no batch."""
-    if batch is None:
+    if batch is None or params.finds_equal:  # a hash is made as quickly as it is checked
         return sign(texts, params, options)
     n = len(texts)
     if batch.signatures is None or batch.text_hashes is None:

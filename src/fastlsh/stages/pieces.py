@@ -1,25 +1,19 @@
 """Pieces of texts, lines or paragraphs: which repeat an earlier one, exactly or by similarity."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arguments import check_threshold
-from fastlsh.candidates import repeated
 from fastlsh.keyed import Key
-from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
-from fastlsh.signatures import batch_size
 from fastlsh.stages.answers import decide
 from fastlsh.stages.batches import sign_batch
-from fastlsh.stages.copies import equal_texts, hashing_steps
 from fastlsh.stages.signing import sign
-from fastlsh.texts import Pieces, Shingler, Texts, with_key
-
-CHUNK = 1 << 24
-"""Pieces that are hashed at a time."""
+from fastlsh.texts import Pieces, Shingler, with_key
 
 
 class DecidedPieces(NamedTuple):
@@ -64,12 +58,7 @@ def piece_params(
         raise ValueError(
             "equal lines are found without tokens: a shingler of tokens needs a threshold below 1"
         )
-    return SearchParams.of(1.0, shingler=plain, num_perm=1, bands=1, rows=1)
-
-
-def is_exact_match(params: SearchParams) -> bool:
-    """Whether a piece goes only if it equals another one."""
-    return params.threshold == 1.0
+    return SearchParams.of(shingler=plain, rule="equal")
 
 
 def piece_keys(pieces: Pieces, params: SearchParams, min_length: int) -> NDArray[np.uint64]:
@@ -78,12 +67,7 @@ def piece_keys(pieces: Pieces, params: SearchParams, min_length: int) -> NDArray
     0: a piece that is not compared, because it is empty once it is normalised, or shorter than
     `min_length` code points.
     """
-    if is_exact_match(params):
-        hashes, lengths = _hashes(pieces, params.shingler, RunOptions.of(1))
-        hashes[lengths == 0] = 0
-        keys = hashes[np.newaxis]
-    else:
-        keys = sign_batch(pieces, params, text_hashes=False, threads=1).keys
+    keys = sign_batch(pieces, params, text_hashes=False, threads=1).keys
     keys[:, pieces.lengths < min_length] = 0
     return keys
 
@@ -115,10 +99,14 @@ def decide_pieces(
     -----
     Memory for equality: about 50 bytes for each piece, besides where it stands.
     """
-    kept = first_equal(pieces, params.shingler, options)
-    similarity = np.ones(len(kept))
-    if is_exact_match(params):
-        return DecidedPieces(kept, similarity, np.empty(0, np.int64))
+    equal = replace(params, rule="equal")
+    hashed = sign(pieces, equal, options)
+    kept, similarity, limited = decide(
+        pieces, hashed, options.numbers(len(pieces)), np.zeros(0, np.bool_), max_candidates, equal,
+        options,
+    )  # fmt: skip
+    if params.finds_equal:
+        return DecidedPieces(kept, similarity, limited)
     original = kept == options.numbers(len(kept))
     originals = np.flatnonzero(original)
     chosen = params.shingler.prepared(pieces.chosen(originals))
@@ -131,46 +119,3 @@ def decide_pieces(
     itself = found[row] == row
     similarity[~original & itself] = np.nan if params.verify == "none" else 1.0
     return DecidedPieces(originals[found[row]], similarity, originals[limited])
-
-
-def first_equal(texts: Texts, shingler: Shingler, options: RunOptions) -> NDArray[np.int64]:
-    """Return for each text the first one that equals it once both are normalised, int64 (n,).
-
-    Texts with the same hash are compared in full. Empty ones equal none.
-    """
-    n = len(texts)
-    first = options.numbers(n)
-    seen, numbers_seen = np.empty(0, np.uint64), np.empty(0, np.int64)
-    advance = options.progress.stage("identical", n)
-    for start, stop in batches(n, CHUNK):
-        hashes, lengths = _hashes(texts, shingler, options, start, stop)
-        filled = np.flatnonzero(lengths)
-        values = np.concatenate([seen, hashes[filled]])
-        numbers = np.concatenate([numbers_seen, filled + start])
-        later, earlier = repeated(values)
-        copies, originals = numbers[later], numbers[earlier]
-        equal = equal_texts(texts, copies, originals, shingler, options.threads)
-        first[copies[equal]] = originals[equal]
-        if stop < n:
-            new = np.ones(len(values), np.bool_)
-            new[later] = False
-            seen, numbers_seen = values[new], numbers[new]
-        advance(stop - start)
-    return first
-
-
-def _hashes(
-    texts: Texts, shingler: Shingler, options: RunOptions, start: int = 0, stop: int | None = None
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Return a hash of each normalised text, never 0, and its length."""
-    stop = len(texts) if stop is None else stop
-    hashes, lengths = np.empty(stop - start, np.uint64), np.empty(stop - start, np.int64)
-
-    def work(low: int, high: int) -> Iterator[None]:
-        plain = shingler.plain_texts(texts, start + low, start + high)
-        plain.lengths(lengths[low:high])
-        yield from hashing_steps(plain, hashes[low:high])
-
-    if start < stop:
-        run(work, batches(stop - start, batch_size(texts)), options.threads)
-    return hashes, lengths

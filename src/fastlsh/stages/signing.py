@@ -1,13 +1,17 @@
 """Sign: read each text once, and keep what the later stages need of it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.parallel import RunOptions
+from fastlsh._kernels import Spans
+from fastlsh.candidates import empty_documents
+from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams
-from fastlsh.signatures import BandKeys, MinHasher
+from fastlsh.signatures import BandKeys, MinHasher, batch_size
+from fastlsh.stages.copies import hashing_steps
 from fastlsh.texts import Texts
 
 KEYED_BANDS = 16
@@ -19,11 +23,18 @@ class Signed:
     """Signature, length and band keys of each document."""
 
     signatures: NDArray[np.uint32]
-    """uint32 (n, num_perm)."""
+    """uint32 (n, num_perm); (n, 0) where equal texts are searched for."""
     lengths: NDArray[np.int64]
     """int64 (n,): code points (bytes, tokens)."""
     keys: NDArray[np.uint64] | None
     """uint64 (bands, n): keys of the first bands, until they have been used."""
+
+    @property
+    def empty(self) -> NDArray[np.int64]:
+        """The documents that are like no other, int64: without a shingle, or without text."""
+        if self.signatures.shape[1]:
+            return empty_documents(self.signatures)
+        return np.flatnonzero(self.lengths == 0)
 
 
 def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
@@ -35,7 +46,12 @@ def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
 
 
 def sign(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
-    """Sign every document. Memory: 4 * num_perm + 8 * min(bands, 16) + 8 bytes per document."""
+    """Sign every document. Memory: 4 * num_perm + 8 * min(bands, 16) + 8 bytes per document.
+
+    To find equal texts, the only key is a hash of each text: 16 bytes per document.
+    """
+    if params.finds_equal:
+        return _hashed(texts, params, options)
     lengths = options.empty(len(texts), np.int64)
     keys = options.empty((min(params.lsh.bands, KEYED_BANDS), len(texts)), np.uint64)
     out = options.empty((len(texts), params.num_perm), np.uint32)
@@ -43,3 +59,23 @@ def sign(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
         texts, out, lengths=lengths, keys=BandKeys(params.lsh.rows, keys), progress=options.progress
     )
     return Signed(signatures, lengths, keys)
+
+
+def _hashed(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
+    """Hash every text as a whole; the key of an empty text is 0."""
+    n = len(texts)
+    lengths, keys = options.empty(n, np.int64), options.empty((1, n), np.uint64)
+
+    def work(start: int, stop: int) -> Iterator[None]:
+        plain = params.shingler.plain_texts(texts, start, stop)
+        yield from hash_into(plain, keys[0, start:stop], lengths[start:stop])
+
+    run(work, batches(n, batch_size(texts)), options.threads, options.progress.stage("hashes", n))
+    return Signed(np.empty((n, 0), np.uint32), lengths, keys)
+
+
+def hash_into(plain: Spans, keys: NDArray[np.uint64], lengths: NDArray[np.int64]) -> Iterator[None]:
+    """Write the length and the key of each normalised text, step by step: a hash, 0 if empty."""
+    plain.lengths(lengths)
+    yield from hashing_steps(plain, keys)
+    keys[lengths == 0] = 0

@@ -103,6 +103,16 @@ def test_contained(spark):
     assert kept.count() == len(IDS) - len(expected)
 
 
+def test_equal(spark):
+    texts = [*TEXTS, None, TEXTS[0].upper(), ""]
+    ids = [*IDS, "x", "y", "z"]
+    options = {"rule": "equal", "shingler": fastlsh.Shingler(lowercase=True)}
+    found = proofs(frame(spark, ids, texts), **options)
+    expected = memory_proofs(texts, ids, 0.8, **options)
+    assert rows_of(found) == expected
+    assert expected
+
+
 def test_limited_documents(spark, examples):
     if not examples.is_dir():
         pytest.skip("no examples here")

@@ -1,7 +1,6 @@
 """Decide: part by part, by the very functions that memory uses."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +16,8 @@ from fastlsh.files.disk.long_texts import check_comparable
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.run.job import Job
 from fastlsh.io import pyarrow
-from fastlsh.parallel import RunOptions, amount, mapped_in
-from fastlsh.stages import decide_part, find_pairs_of_part, first_equal, is_exact_match
+from fastlsh.parallel import amount
+from fastlsh.stages import decide_part, find_pairs_of_part
 from fastlsh.texts import as_texts
 
 Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
@@ -64,8 +63,6 @@ def decide_parts(
     """
 
     def decide(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        if job.cutting is not None and is_exact_match(job.params):
-            return _equal_ones(job, part, summary.n_against), np.empty(0, np.int64)
         order: dict[str, Any] = {"keep": keep}
         if keep is None:
             bits = np.ascontiguousarray(part.rows["priority"])
@@ -89,16 +86,6 @@ def _prepared(job: Job, part: GatheredPart) -> Any:
     if int(part.rows["size"].sum()) > job.budget.pending:
         return part.texts
     return job.params.shingler.prepared(as_texts(part.texts))
-
-
-def _equal_ones(job: Job, part: GatheredPart, n_against: int) -> NDArray[Any]:
-    """Return the pieces that equal an earlier one, without those of `against`."""
-    empty = np.empty if part.scratch is None else mapped_in(part.scratch)
-    options = replace(RunOptions.of(job.options.threads), empty=empty)
-    first = first_equal(as_texts(part.texts), job.params.shingler, options)
-    numbers = np.ascontiguousarray(part.rows["number"])
-    gone = np.flatnonzero((first != np.arange(len(first))) & (numbers >= n_against))
-    return _proofs(numbers[gone], numbers[first[gone]], 1.0)
 
 
 def find_pairs(

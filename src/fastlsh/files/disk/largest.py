@@ -45,7 +45,7 @@ def largest_page(
         threshold=params.threshold,
         rule=params.rule,
         containment=params.containment,
-        params=params.lsh,
+        params=None if params.finds_equal else params.lsh,
         options={
             **decided,
             **params.removal_keywords,

@@ -83,7 +83,7 @@ def sign_inputs(job: Job) -> Summary:
         writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
         after = runs[-1].blocks[-1] if runs else None
         blocks = _blocks(job, after)
-        if after is None and job.cutting is None:
+        if after is None and job.cutting is None and not job.params.finds_equal:
             blocks = _warned(job, blocks)
         found = ordered_map(
             blocks, lambda item: _sign(job, *item), job.options.threads,

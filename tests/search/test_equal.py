@@ -1,0 +1,116 @@
+"""The rule "equal": documents whose normalised texts are equal, against plain Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastlsh
+from fastlsh import Index, Shingler, deduplicate
+from fastlsh.stages import SearchParams, decide_part, sign_batch, signing
+from strategies import all_hashes_are_7, few_letters
+
+collections = st.lists(st.none() | st.text("ab Ä☃😀", max_size=4), max_size=30)
+
+
+def first_ones(texts, order, same=lambda text: text):
+    """Return for each text the first one in priority order that equals it."""
+    kept, seen = list(range(len(texts))), {}
+    for number in order:
+        text = same(texts[number] or "")
+        if text:
+            kept[number] = seen.setdefault(text, number)
+    return kept
+
+
+@few_letters
+@given(collections, st.sampled_from(["first", "last"]), st.sampled_from([1, 3]))
+def test_equal_texts_go_as_in_python(texts, keep, threads):
+    result = deduplicate(texts, rule="equal", keep=keep, threads=threads)
+    order = range(len(texts)) if keep == "first" else reversed(range(len(texts)))
+    assert result.kept_index.tolist() == first_ones(texts, order)
+    assert (result.similarity == 1).all()
+    assert result.empty == sum(not text for text in texts)
+    assert (result.limited, result.threshold, result.params) == (0, 1.0, None)
+    again = deduplicate(texts, result.threshold, **result.options)
+    assert again.kept_index.tolist() == result.kept_index.tolist()
+
+
+@few_letters
+@given(collections, collections)
+def test_copies_of_a_reference_collection_go_too(texts, known):
+    result = deduplicate(texts, rule="equal", against=known)
+    kept = first_ones([*known, *texts], range(len(known) + len(texts)))[len(known) :]
+    assert result.against_index.tolist() == [n if n < len(known) else -1 for n in kept]
+    assert result.kept_index.tolist() == [max(n - len(known), -1) for n in kept]
+
+
+@few_letters
+@given(collections)
+def test_hashes_that_collide_change_nothing(texts):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(signing, "hashing_steps", all_hashes_are_7)
+        result = deduplicate(texts, rule="equal")
+    assert result.kept_index.tolist() == first_ones(texts, range(len(texts)))
+
+
+def test_what_counts_as_equal():
+    texts = ["A  b", "a b ", "b a", "a\u0308", "ä", "20 times a", "a" * 20, "a" * 30]
+    assert deduplicate(texts, rule="equal").n_removed == 0
+    assert deduplicate(texts, 1.0).selected.tolist() == [0, 1, 2, 3, 4, 5, 6]  # equal sets
+    steps = Shingler(lowercase=True, remove_whitespace=True, unicode_form="NFC")
+    assert deduplicate(texts, rule="equal", shingler=steps).kept_index.tolist() == [
+        0, 0, 2, 3, 3, 5, 6, 7,
+    ]  # fmt: skip
+    reversing = Shingler(normalize=lambda text: "".join(sorted(text)))
+    assert deduplicate(["ab", "ba"], rule="equal", shingler=reversing).n_removed == 1
+
+
+def test_tokens_and_columns():
+    tokens = [[1, 2, 3], [12, 3], [1, 2, 3], [], []]
+    result = deduplicate(tokens, rule="equal", shingler=Shingler("token"))
+    assert result.kept_index.tolist() == [0, 1, 0, 3, 4]
+    pa = pytest.importorskip("pyarrow")
+    column = pa.chunked_array([pa.array(["x", None, "y"]), pa.array(["y", "x"])])
+    result = deduplicate(column, rule="equal", priority=np.array([1, 1, 1, 1, 2]))
+    assert result.kept_index.tolist() == [4, 1, 2, 2, 4]
+
+
+def test_in_parts():
+    params = SearchParams.of(rule="equal", shingler=Shingler(lowercase=True))
+    texts = ["x", "", "X", "y", "x", None]
+    signed = sign_batch(texts, params, signatures=True)
+    assert signed.keys.shape == (1, 6)
+    assert (signed.keys[0] == 0).tolist() == [False, True, False, False, False, True]
+    assert len(set(signed.keys[0, [0, 2, 4]].tolist())) == 1
+    assert (signed.text_hashes != 0).all()
+    assert signed.signatures.shape == (6, 0)
+    numbers = [3, 5, 8, 9, 11, 12]
+    against = np.array([False, False, False, False, True, False])
+    for batch in (None, signed):
+        part = decide_part(texts, numbers, params, against=against, batch=batch)
+        assert part.kept_number.tolist() == [11, 5, 11, 9, 11, 12]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"bands": 4, "rows": 2}, "bands and rows cannot be given with rule='equal'"),
+        ({"verify": "signature"}, "rule='equal' needs verify='exact', got verify='signature'"),
+        ({"containment": 0.5}, "containment=0.5 needs rule='contained', got rule='equal'"),
+        ({"search": "containment"}, "search='containment' needs rule='contained'"),
+        ({"against": Index()}, "rule='equal' compares texts and cannot use an index"),
+        (
+            {"against": ["x"], "against_signatures": np.zeros((1, 128), np.uint32)},
+            "rule='equal' compares texts and cannot use against_signatures",
+        ),
+    ],
+)
+def test_bad_options(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        deduplicate(["x", "y"], rule="equal", **keywords)
+
+
+def test_pairs_have_no_rule():
+    with pytest.raises(TypeError, match="rule"):
+        fastlsh.near_duplicates(["x", "y"], rule="equal")
