@@ -22,8 +22,14 @@ from fastlsh.errors import (
 from fastlsh.index import Index
 from fastlsh.keyed import Key
 from fastlsh.presets import Preset, preset
-from fastlsh.results import Deduplication, LineDeduplication, Pairs, Proofs
-from fastlsh.search import deduplicate, deduplicate_lines, exact_pairs, near_duplicates
+from fastlsh.results import Deduplication, LineDeduplication, Pairs, Proofs, SpanDeduplication
+from fastlsh.search import (
+    deduplicate,
+    deduplicate_lines,
+    deduplicate_spans,
+    exact_pairs,
+    near_duplicates,
+)
 from fastlsh.sets import (
     containment,
     estimate_jaccard,
@@ -69,6 +75,7 @@ __all__ = [
     "Proofs",
     "RecallWarning",
     "Shingler",
+    "SpanDeduplication",
     "TokenIds",
     "TooManyPairsError",
     "Tuning",
@@ -81,6 +88,7 @@ __all__ = [
     "deduplicate_files",
     "deduplicate_line_files",
     "deduplicate_lines",
+    "deduplicate_spans",
     "estimate_jaccard",
     "estimate_jaccard_packed",
     "evaluate",

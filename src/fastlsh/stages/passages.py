@@ -10,7 +10,7 @@ from fastlsh.arrays import unique
 from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import Shingler, Texts, original_spans, texts_without_spans
 
 LONGEST_GRAM = 50
 """Units of a gram, at most: longer ones find nothing more, and shorter ones more in vain."""
@@ -103,6 +103,51 @@ def repeated_passages(
         if count >= 0:
             return out[:count]
         room *= 2
+
+
+class CutTexts(NamedTuple):
+    """What is left of the texts of a collection that lose passages."""
+
+    texts: dict[int, str]
+    """By number."""
+    removed: NDArray[np.int64]
+    """int64 (m, 3): text, begin and end of what goes, in code points of the original texts."""
+    kept: NDArray[np.int64]
+    """int64 (m, 3): where it stays."""
+    dropped: NDArray[np.int64]
+    """int64, ascending: the texts of which too little is left."""
+
+
+def cut_texts(
+    texts: Texts, shingler: Shingler, rows: NDArray[np.int64], join: str, keep_least: int
+) -> CutTexts:
+    """Cut passages out of the original texts.
+
+    Parameters
+    ----------
+    texts, shingler
+        As `repeated_passages` takes them.
+    rows
+        As it returns them.
+    join, keep_least
+        As in `deduplicate_spans`.
+    """
+    text, units = rows[:, 0], rows[:, 2] - rows[:, 1]
+    changed = unique(text)
+    lengths = np.empty(len(changed), np.int64)
+    shingler.take_texts(texts, changed).lengths(lengths)
+    left = lengths - np.bincount(np.searchsorted(changed, text), units, len(changed))
+    spans = original_spans(texts, shingler, text, rows[:, 1:3])
+    there = np.column_stack([rows[:, 4], rows[:, 4] + units])
+    kept = original_spans(texts, shingler, rows[:, 3], there)
+    filled = spans[:, 0] < spans[:, 1]  # bytes of a part of a code point stay
+    removed = np.column_stack([text, spans])[filled]
+    return CutTexts(
+        texts_without_spans(texts, removed, join),
+        removed,
+        np.column_stack([rows[:, 3], kept])[filled],
+        changed[left < keep_least],
+    )
 
 
 def _shared(anchors: Anchors) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
