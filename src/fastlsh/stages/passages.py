@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import cuts, repeats, winnow
+from fastlsh._kernels import Spans, cuts, repeats, winnow
 from fastlsh.arrays import unique
 from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
@@ -20,12 +20,15 @@ WINDOWS = 1 << 22
 
 
 class Anchors(NamedTuple):
-    """The keys of all windows of a collection, in order; a row for each run of windows."""
+    """The keys of the windows of texts, and where windows occurred before in the same text."""
 
     keys: NDArray[np.uint64]
     """uint64 (m,): hashes of grams."""
     rows: NDArray[np.int64]
-    """int64 (m, 4): text, where the gram begins, and where its first and its last window begin."""
+    """int64 (m, 4), ascending: text, where the gram begins, and where its first and its last window
+    begin."""
+    echoes: NDArray[np.int64]
+    """int64 (e, 5): stretches of a short period, as `repeats` finds them."""
 
 
 def gram_size(length: int) -> int:
@@ -33,41 +36,40 @@ def gram_size(length: int) -> int:
     return min(LONGEST_GRAM, (length + 1) // 2)
 
 
-def anchors_of(texts: Texts, shingler: Shingler, length: int, options: RunOptions) -> Anchors:
-    """Find the keys of all windows of `length` units.
+def anchors_of(plain: Spans, length: int) -> Anchors:
+    """Find the keys of all windows of `length` units of normalised texts.
 
-    Two windows that are equal have the same key, equally far from their beginnings. On average,
-    there are about two rows for each ``length - gram_size(length) + 2`` units.
+    Windows that are equal have the same key, equally far from their beginnings. On average, there
+    are about two rows for each ``length - gram_size(length) + 2`` units.
     """
-    n, gram = len(texts), gram_size(length)
+    gram = gram_size(length)
+    lengths = np.empty(len(plain), np.int64)
+    plain.lengths(lengths)
+    room, echo_room = int(lengths.sum()) * 5 // (2 * (length - gram + 2)) + len(plain), 16
+    while True:
+        keys, rows = np.empty(room, np.uint64), np.empty((room, 4), np.int64)
+        echoes = np.empty((echo_room, 5), np.int64)
+        count, echo_count = winnow(plain, length, gram, keys, rows, echoes)
+        if count <= room and echo_count <= echo_room:
+            return Anchors(keys[:count].copy(), rows[:count].copy(), echoes[:echo_count].copy())
+        room, echo_room = max(room, count), max(echo_room, echo_count)
+
+
+def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptions) -> Anchors:
+    """Find the keys of all windows of a collection."""
     found: dict[int, Anchors] = {}
 
     def work(start: int, stop: int) -> None:
-        plain = shingler.plain_texts(texts, start, stop)
-        lengths = np.empty(stop - start, np.int64)
-        plain.lengths(lengths)
-        room = int(lengths.sum()) * 5 // (2 * (length - gram + 2)) + len(lengths)
-        while True:
-            keys, rows = np.empty(room, np.uint64), np.empty((room, 3), np.int64)
-            count = winnow(plain, length, gram, keys, rows)
-            if count <= room:
-                break
-            room = count  # periodic text has more
-        rows = rows[:count]
-        text, first = rows[:, 0], rows[:, 2]
-        last = lengths[text] - length
-        same = text[1:] == text[:-1]
-        last[:-1][same] = first[1:][same] - 1
-        where = np.stack([text + start, rows[:, 1], first, last], axis=1)
-        found[start] = Anchors(keys[:count].copy(), where)
+        anchors = anchors_of(shingler.plain_texts(texts, start, stop), length)
+        anchors.rows[:, 0] += start
+        anchors.echoes[:, (0, 3)] += start
+        found[start] = anchors
 
-    advance = options.progress.stage("passages", n)
-    run(work, batches(n, batch_size(texts)), options.threads, advance)
-    parts = [found.pop(start) for start in sorted(found)]
-    return Anchors(
-        np.concatenate([np.empty(0, np.uint64), *(part.keys for part in parts)]),
-        np.concatenate([np.empty((0, 4), np.int64), *(part.rows for part in parts)]),
-    )
+    advance = options.progress.stage("passages", len(texts))
+    run(work, batches(len(texts), batch_size(texts)), options.threads, advance)
+    nothing = Anchors(np.empty(0, np.uint64), np.empty((0, 4), np.int64), np.empty((0, 5), np.int64))
+    parts = [nothing, *(found.pop(start) for start in sorted(found))]
+    return Anchors(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def repeated_passages(
@@ -92,8 +94,15 @@ def repeated_passages(
         Text, begin and end in units of the normalised text, and the text and the begin of the same
         units where they stay; ascending, and apart or with different sources.
     """
-    anchors = anchors_of(texts, shingler, length, options)
-    matches = _matches(texts, shingler, length, *_shared(anchors), options)
+    anchors = all_anchors(texts, shingler, length, options)
+    shared, groups = shared_rows(anchors.keys)
+    rows = anchors.rows[shared]
+    documents = unique(rows[:, 0])
+    occurrences = np.column_stack([rows, rows[:, 0], np.zeros(len(rows), np.int64)])
+    occurrences[:, 0] = np.searchsorted(documents, rows[:, 0])
+    plain = shingler.take_texts(texts, documents)
+    found = matches_of(plain, occurrences, groups, length, options)
+    matches = np.concatenate([anchors.echoes, found])
     matches = matches[matches[:, 0] >= n_against]
     matches = np.ascontiguousarray(matches[np.lexsort((matches[:, 1], matches[:, 0]))])
     room = len(matches) + 1
@@ -150,36 +159,38 @@ def cut_texts(
     )
 
 
-def _shared(anchors: Anchors) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of keys that occur more than once, and where those of each key begin."""
-    rows, firsts = repeated(anchors.keys)
-    group = np.full(len(anchors.keys), -1)
+def shared_rows(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of keys that occur more than once, by key and in order, and the groups.
+
+    Returns
+    -------
+    rows : ndarray of int64, shape (m,)
+    groups : ndarray of int64
+        Where the rows of each key begin in `rows`, and m.
+    """
+    rows, firsts = repeated(keys)
+    group = np.full(len(keys), -1)
     group[rows] = firsts
     group[firsts] = firsts
     shared = np.flatnonzero(group >= 0)
     shared = shared[np.argsort(group[shared], kind="stable")]
     starts = np.flatnonzero(np.diff(group[shared], prepend=-1))
-    return anchors.rows[shared], np.append(starts, len(shared))
+    return shared, np.append(starts, len(shared))
 
 
-def _matches(
-    texts: Texts,
-    shingler: Shingler,
-    length: int,
-    rows: NDArray[np.int64],
+def matches_of(
+    plain: Spans,
+    occurrences: NDArray[np.int64],
     groups: NDArray[np.int64],
+    length: int,
     options: RunOptions,
 ) -> NDArray[np.int64]:
     """Return the stretches that occurred before, int64 (m, 5), as the kernel `repeats` does."""
-    documents = unique(rows[:, 0])
-    plain = shingler.take_texts(texts, documents)
-    rows = rows.copy()
-    rows[:, 0] = np.searchsorted(documents, rows[:, 0])
     found = [np.empty((0, 5), np.int64)]
 
     def compare(start: int, stop: int) -> None:
         first, last = groups[start], groups[stop]
-        own, bounds = rows[first:last], groups[start : stop + 1] - first
+        own, bounds = occurrences[first:last], groups[start : stop + 1] - first
         room = len(own)
         while True:
             out = np.empty((room, 5), np.int64)
@@ -189,10 +200,8 @@ def _matches(
             room = count
         found.append(out[:count].copy())
 
-    windows = rows[:, 3] - rows[:, 2] + 1
-    work = np.add.reduceat(windows, groups[:-1]) if len(rows) else windows
-    advance = options.progress.stage("comparing", len(groups) - 1)
+    windows = occurrences[:, 3] - occurrences[:, 2] + 1
+    work = np.add.reduceat(windows, groups[:-1]) if len(windows) else windows
+    advance = options.progress.stage("comparing", len(work))
     run(compare, batches_by_work(work, WINDOWS, len(work)), options.threads, advance)
-    matches = np.concatenate(found)
-    matches[:, (0, 3)] = documents[matches[:, (0, 3)]] if len(matches) else 0
-    return matches
+    return np.concatenate(found)

@@ -16,6 +16,8 @@ cdef struct Occurrence:
     int64_t position        # of the gram
     int64_t first           # where the first window with this gram begins
     int64_t last
+    int64_t document        # of which the text is a part ...
+    int64_t shift           # that begins here
 
 
 cdef struct Progress:
@@ -42,7 +44,7 @@ def repeats(
     Spans texts not None, const int64_t[:, ::1] occurrences not None,
     const int64_t[::1] groups not None, Py_ssize_t length, int64_t[:, ::1] out not None,
 ):
-    """Find which windows occurred before, in an earlier text or wholly before themselves.
+    """Find which windows occurred before, in an earlier document or wholly before themselves.
 
     Time is linear in the windows of the occurrences, however many occurrences a group has; memory
     in the occurrences of the largest group.
@@ -52,15 +54,16 @@ def repeats(
     texts
         In order.
     occurrences
-        int64 (n, 4): text, where the gram begins, and where its first and its last window begin.
-        Those of a group are in order.
+        int64 (n, 6): text, where the gram begins, and where its first and its last window begin;
+        the document that the text is a part of, and where it begins there. Those of a group are in
+        the order of documents and grams.
     groups
         int64 (m + 1,): where the occurrences of each key begin.
     length
         Units of a window.
     out
-        int64 (room, 5), written: a stretch of whole windows, by text, begin and end, and the text
-        and the begin of an equal stretch of windows, each of which is earlier.
+        int64 (room, 5), written: a stretch of whole windows, by document, begin and end, and the
+        document and the begin of an equal stretch of windows, each of which is earlier.
 
     Returns
     -------
@@ -71,8 +74,8 @@ def repeats(
     cdef Py_ssize_t n = occurrences.shape[0]
     cdef Py_ssize_t i
     cdef Py_ssize_t largest = 1
-    if length < 1 or occurrences.shape[1] != 4 or out.shape[1] != 5:
-        raise ValueError("occurrences need 4 columns, out 5, and windows a unit")
+    if length < 1 or occurrences.shape[1] != 6 or out.shape[1] != 5:
+        raise ValueError("occurrences need 6 columns, out 5, and windows a unit")
     memory_of_rows(occurrences, "occurrences")
     memory_of_rows(out, "out")
     check_starts(groups, n, "groups")
@@ -110,6 +113,7 @@ cdef int check_occurrences(
 ) except -1:
     cdef Py_ssize_t i, j
     cdef int64_t text, position, first, last
+    cdef int64_t limit = 1 << 60
     for j in range(groups.shape[0] - 1):
         for i in range(groups[j], groups[j + 1]):
             text, position = occurrences[i, 0], occurrences[i, 1]
@@ -120,9 +124,19 @@ cdef int check_occurrences(
                 raise IndexError(f"windows {first} to {last} of {texts.at[text].length} units")
             if not first <= position <= last + length:
                 raise IndexError(f"a gram at {position} for windows {first} to {last}")
-            if i > groups[j] and (occurrences[i - 1, 0], occurrences[i - 1, 1]) >= (text, position):
+            if not (0 <= occurrences[i, 4] < limit and 0 <= occurrences[i, 5] < limit):
+                raise IndexError(f"occurrence {i} lies in no document")
+            if i > groups[j] and not is_behind(&occurrences[i, 0], &occurrences[i - 1, 0]):
                 raise ValueError(f"occurrence {i} is not behind the one before it")
     return 0
+
+
+cdef bint is_behind(const int64_t* row, const int64_t* before) noexcept nogil:
+    cdef const Occurrence* this = <const Occurrence*> row
+    cdef const Occurrence* other = <const Occurrence*> before
+    if this.document != other.document:
+        return this.document > other.document
+    return this.shift + this.position > other.shift + other.position
 
 
 cdef void compare_group(
@@ -217,18 +231,23 @@ cdef bint extend(
         occurrences[i].last - begin + length, source.length - other
     )
     cdef Py_ssize_t equal = equal_units(text, begin, source, other, longest)
+    cdef Py_ssize_t shift = <Py_ssize_t> occurrences[i].shift
+    cdef Py_ssize_t back = <Py_ssize_t> occurrences[j].shift
     cdef int64_t* row
     if equal < length:
         return False
     own.source = j
     own.until = begin + equal - length
-    own.apart = occurrences[j].text != occurrences[i].text or begin - other >= length
+    own.apart = (
+        occurrences[j].document != occurrences[i].document
+        or begin + shift - other - back >= length
+    )
     if not own.apart:
         return True
     if state.count < state.room:
         row = state.out + 5 * state.count
-        row[0], row[1], row[2] = occurrences[i].text, begin, begin + equal
-        row[3], row[4] = occurrences[j].text, other
+        row[0], row[1], row[2] = occurrences[i].document, begin + shift, begin + shift + equal
+        row[3], row[4] = occurrences[j].document, other + back
     state.count += 1
     return True
 
