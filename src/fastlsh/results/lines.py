@@ -206,7 +206,8 @@ class SpanDeduplication(CutTexts):
     emptied : ndarray of int64
         The numbers of the documents that have become empty, ascending.
     dropped : ndarray of int64
-        The numbers of the documents of which less than `keep_least` units remain, ascending.
+        The numbers of the documents that lost something, and of which fewer than `keep_least`
+        characters remain, ascending.
     documents, characters : int
         How many documents were read, and how many code points were removed.
     ids, against_ids : sequence or None

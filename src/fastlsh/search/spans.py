@@ -30,22 +30,22 @@ def deduplicate_spans(
     keep_least: int = 0,
     **keywords: "Unpack[RunKeywords]",
 ) -> SpanDeduplication:
-    """Remove every passage of at least `min_length` units that occurred before.
+    """Remove every passage of at least `min_length` characters that occurred before.
 
-    In the order of the collection, a unit is removed if it lies in a window of `min_length` units
-    that occurred before, in an earlier text or wholly before itself. None is missed, none is found
-    by its hash alone, and each removed unit stays at the place that the result names.
+    In the order of the collection, a character is removed if it lies in a window of `min_length`
+    characters that occurred before, in an earlier text or wholly before itself. No such window is
+    missed, none is found by its hash alone, and each removed character stays at the place that the
+    result names.
 
     Parameters
     ----------
     texts, ids
         As in `deduplicate`.
     min_length
-        The least number of units of a passage, at least 1.
+        The least length of a passage in code points of the normalised text, at least 1.
     shingler
-        What units are: by default characters, or bytes with ``Shingler("byte")``. Its steps of
-        normalisation decide which passages are equal; they are cut in the texts as they came. Its
-        size has no effect.
+        Its steps of normalisation (by default, there are none) decide which passages are equal;
+        they are cut in the texts as they came. Its size has no effect.
     against
         A reference collection, in any form of `texts`: passages that occur in it are removed, too.
         Its documents count as earlier than all others and are not part of the result.
@@ -54,7 +54,7 @@ def deduplicate_spans(
     join
         What is written in place of each cut between two remainders of a text.
     keep_least
-        A text that lost something, and of which fewer units remain, is named in
+        A text that lost something, and of which fewer characters remain, is named in
         `SpanDeduplication.dropped`.
 
     Returns

@@ -67,8 +67,8 @@ def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptio
 
     advance = options.progress.stage("passages", len(texts))
     run(work, batches(len(texts), batch_size(texts)), options.threads, advance)
-    nothing = Anchors(np.empty(0, np.uint64), np.empty((0, 4), np.int64), np.empty((0, 5), np.int64))
-    parts = [nothing, *(found.pop(start) for start in sorted(found))]
+    nothing = np.empty(0, np.uint64), np.empty((0, 4), np.int64), np.empty((0, 5), np.int64)
+    parts = [Anchors(*nothing), *(found.pop(start) for start in sorted(found))]
     return Anchors(*map(np.concatenate, zip(*parts, strict=True)))
 
 
@@ -149,12 +149,11 @@ def cut_texts(
     spans = original_spans(texts, shingler, text, rows[:, 1:3])
     there = np.column_stack([rows[:, 4], rows[:, 4] + units])
     kept = original_spans(texts, shingler, rows[:, 3], there)
-    filled = spans[:, 0] < spans[:, 1]  # bytes of a part of a code point stay
-    removed = np.column_stack([text, spans])[filled]
+    removed = np.column_stack([text, spans])
     return CutTexts(
         texts_without_spans(texts, removed, join),
         removed,
-        np.column_stack([rows[:, 3], kept])[filled],
+        np.column_stack([rows[:, 3], kept]),
         changed[left < keep_least],
     )
 

@@ -37,7 +37,7 @@ cdef struct Winnowing:
 cdef struct Chain:
     # Equal keys at equal distances: perhaps a stretch with this period.
     uint64_t key
-    Py_ssize_t start        # the first gram
+    Py_ssize_t start        # the first gram, or where the stretch begins
     Py_ssize_t last         # the last one; -1: there is none
     Py_ssize_t period       # 0: there is only one gram
     Py_ssize_t known        # windows up to the one that begins here are echoes
@@ -212,6 +212,10 @@ cdef bint echoed(
     cdef Py_ssize_t back = (state.length + period - 1) // period * period
     cdef Py_ssize_t end = chain.start + period
     cdef int64_t* echo
+    if begin + state.width < chain.start + back:
+        return False
+    while chain.start > 0 and text[chain.start - 1] == text[chain.start - 1 + period]:
+        chain.start -= 1
     if begin - back < chain.start:
         return False
     while end < n and text[end] == text[end - period]:
