@@ -45,7 +45,7 @@ def test_each_window_has_one_key_which_equal_windows_share(collection, length, g
 def test_what_does_not_fit_is_counted():
     draw = np.random.default_rng(1)
     collection = ["".join(draw.choice(list("abcdef"), 300)), "ab" * 300]
-    keys, rows, echoes = winnowed(collection, 20, 5)
+    keys, _, echoes = winnowed(collection, 20, 5)
     assert len(keys) > 20
     assert len(echoes) == 1
     nothing = np.zeros(3, np.uint64), np.zeros((3, 4), np.int64), np.zeros((0, 5), np.int64)
