@@ -26,6 +26,8 @@ from fastlsh.stages.part_answers import (
     find_pairs_of_part,
 )
 from fastlsh.stages.parts import part_of as part_of
+from fastlsh.stages.passages import Anchors as Anchors
+from fastlsh.stages.passages import anchors_of as anchors_of
 from fastlsh.stages.passages import cut_texts as cut_texts
 from fastlsh.stages.passages import repeated_passages as repeated_passages
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
