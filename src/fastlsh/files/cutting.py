@@ -31,6 +31,11 @@ class Cutting:
     min_length: int
     """Shorter pieces are not compared."""
 
+    @property
+    def piece_bytes(self) -> int:
+        """The bytes of memory that the text of a piece takes while pieces are compared."""
+        return 0  # it is read in place
+
     def pieces(self, documents: BlockDocuments) -> Pieces:
         """Cut the documents of a block."""
         return pieces_of(plain_strings(documents.texts), self.by)
@@ -49,6 +54,11 @@ class SpanCutting(Cutting):
     """
 
     shingler: Shingler
+
+    @property
+    def piece_bytes(self) -> int:
+        """The bytes of memory that a context takes: up to two windows, decoded."""
+        return 8 * self.min_length
 
     def pieces(self, documents: BlockDocuments) -> Pieces:
         """Cut the documents of a block."""

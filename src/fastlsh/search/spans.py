@@ -84,13 +84,38 @@ def deduplicate_spans(
     [(1, 14, 34, 0, 0)]
     """
     options = made(RunOptions.of, keywords)
+    length = check_length(min_length)
+    return deduplicate_spans_of_texts(
+        texts, length, shingler or Shingler(), options, against=against, ids=ids,
+        against_ids=against_ids, join=join, keep_least=keep_least,
+    )  # fmt: skip
+
+
+def check_length(min_length: Any) -> int:
+    """Return the least length of a passage, or raise."""
     length = check_integer(min_length, "min_length")
     if length < 1:
         raise ValueError("min_length must be at least 1, got 0")
+    return length
+
+
+def deduplicate_spans_of_texts(
+    texts: Iterable[Any],
+    length: int,
+    shingler: Shingler,
+    options: RunOptions,
+    *,
+    against: Iterable[Any] | None = None,
+    ids: Sequence[Any] | None = None,
+    against_ids: Sequence[Any] | None = None,
+    join: str = "",
+    keep_least: int = 0,
+) -> SpanDeduplication:
+    """Remove repeated passages as `deduplicate_spans` does."""
     keep_least = check_integer(keep_least, "keep_least")
     if not isinstance(join, str):
         raise TypeError(f"join must be a str, got {type(join).__name__}")
-    shingler = check_traceable(Shingler() if shingler is None else shingler)
+    check_traceable(shingler)
     documents = plain_strings(texts)
     ids = check_ids(ids, len(documents))
     if isinstance(against, Index):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fastlsh._kernels import Spans, cuts, repeats, winnow
 from fastlsh.arrays import unique
 from fastlsh.candidates import repeated
-from fastlsh.parallel import RunOptions, batches, batches_by_work, run
+from fastlsh.parallel import Empty, RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts, original_spans, texts_without_spans
 
@@ -105,10 +105,47 @@ def repeated_passages(
     matches = np.concatenate([anchors.echoes, found])
     matches = matches[matches[:, 0] >= n_against]
     matches = np.ascontiguousarray(matches[np.lexsort((matches[:, 1], matches[:, 0]))])
+    return cut_rows(matches, len(texts))
+
+
+def repeated_contexts(
+    contexts: Spans,
+    documents: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    length: int,
+    options: RunOptions,
+) -> NDArray[np.int64]:
+    """Return which stretches of documents occurred before, if only contexts are at hand.
+
+    Parameters
+    ----------
+    contexts
+        Texts of all windows with one key, normalised: all contexts with each of the keys.
+    documents, begins
+        int64 (n,), ascending: the document of each, and where it begins there.
+    length, options
+        As for `repeated_passages`.
+
+    Returns
+    -------
+    ndarray of int64, shape (m, 5)
+        As the kernel `repeats` finds them; in no order.
+    """
+    anchors = anchors_of(contexts, length)
+    shared, groups = shared_rows(anchors.keys)
+    rows = anchors.rows[shared]
+    occurrences = np.column_stack([rows, documents[rows[:, 0]], begins[rows[:, 0]]])
+    return matches_of(contexts, occurrences, groups, length, options)
+
+
+def cut_rows(
+    matches: NDArray[np.int64], documents: int, empty: Empty = np.empty
+) -> NDArray[np.int64]:
+    """Return what goes and where it stays, int64 (m, 5), from sorted matches; see `cuts`."""
     room = len(matches) + 1
     while True:
-        out = np.empty((room, 5), np.int64)
-        count = cuts(matches, len(texts), out)
+        out = empty((room, 5), np.int64)
+        count = cuts(matches, documents, out)
         if count >= 0:
             return out[:count]
         room *= 2
@@ -142,10 +179,6 @@ def cut_texts(
         As in `deduplicate_spans`.
     """
     text, units = rows[:, 0], rows[:, 2] - rows[:, 1]
-    changed = unique(text)
-    lengths = np.empty(len(changed), np.int64)
-    shingler.take_texts(texts, changed).lengths(lengths)
-    left = lengths - np.bincount(np.searchsorted(changed, text), units, len(changed))
     spans = original_spans(texts, shingler, text, rows[:, 1:3])
     there = np.column_stack([rows[:, 4], rows[:, 4] + units])
     kept = original_spans(texts, shingler, rows[:, 3], there)
@@ -154,8 +187,22 @@ def cut_texts(
         texts_without_spans(texts, removed, join),
         removed,
         np.column_stack([rows[:, 3], kept]),
-        changed[left < keep_least],
+        too_short(texts, shingler, rows, keep_least),
     )
+
+
+def too_short(
+    texts: Texts, shingler: Shingler, rows: NDArray[np.int64], keep_least: int
+) -> NDArray[np.int64]:
+    """Return the texts that lose something, and of which fewer units remain; as `cut_texts`."""
+    if not keep_least:
+        return np.empty(0, np.int64)
+    text = rows[:, 0]
+    changed = unique(text)
+    lengths = np.empty(len(changed), np.int64)
+    shingler.take_texts(texts, changed).lengths(lengths)
+    gone = np.bincount(np.searchsorted(changed, text), rows[:, 2] - rows[:, 1], len(changed))
+    return changed[lengths - gone < keep_least]
 
 
 def shared_rows(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -17,6 +17,9 @@ from fastlsh.parallel import ordered_map
 BYTES_OF_RUN = 1 << 30
 """A run ends behind so many bytes of files: what a kill loses at most."""
 
+OF_DOCUMENTS = np.array([1, 0, 0, 1, 0])
+"""Which columns of an echo are numbers of documents."""
+
 
 class BlockRecord(NamedTuple):
     """The record of a block that has been signed."""
@@ -134,10 +137,9 @@ def counted_on(
     echoes: list[NDArray[np.int64]], counts: list[NDArray[np.int32]]
 ) -> NDArray[np.int64]:
     """Join the echoes of blocks, whose documents are then counted in the run."""
-    first = np.cumsum([0, *map(len, counts)])
-    return np.concatenate([
-        each + (start, 0, 0, start, 0) for each, start in zip(echoes, first[:-1], strict=True)
-    ])  # fmt: skip
+    first = np.cumsum([0, *map(len, counts)])[:-1].tolist()
+    found = [each + start * OF_DOCUMENTS for each, start in zip(echoes, first, strict=True)]
+    return np.concatenate(found)
 
 
 def _size(record: BlockRecord) -> int:
