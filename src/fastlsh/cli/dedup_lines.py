@@ -15,7 +15,7 @@ from fastlsh.cli.messages import (
     warn_of_limits,
     warn_of_rows,
 )
-from fastlsh.cli.options import integer, reading_keywords, search_keywords
+from fastlsh.cli.options import integer, option_of, reading_keywords, search_keywords
 
 REFUSED = (
     "clusters", "containment", "index", "rule", "search", "split",
@@ -57,9 +57,11 @@ def add_line_options(parser: argparse.ArgumentParser) -> None:
 
 def refuse_line_options(arguments: argparse.Namespace) -> None:
     """Raise if there are options for pieces of documents, but these are not cut."""
-    for name, by in {"min_length": "", "drop_empty": "", **dedup_spans.OPTIONS}.items():
-        if getattr(arguments, name) is not None:
-            raise ValueError(f"{_option(name)} is for --by{by}")
+    if arguments.min_length is not None:
+        raise ValueError("--min-length is for --by line, --by paragraph or --by span")
+    if arguments.drop_empty is not None:
+        raise ValueError("--drop-empty is for --by line or --by paragraph")
+    dedup_spans.refuse_span_options(arguments)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -92,16 +94,14 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     for name in ("keep", "priority"):
         if getattr(arguments, name) is not None:
             raise ValueError(
-                f"{_option(name)} is for whole documents: with --by, the first occurrence of a"
+                f"{option_of(name)} is for whole documents: with --by, the first occurrence of a"
                 f" {arguments.by} is kept. Put the input whose {arguments.by}s should stay first,"
                 " or give it as --against"
             )
-    for name, by in dedup_spans.OPTIONS.items():
-        if getattr(arguments, name) is not None:
-            raise ValueError(f"{_option(name)} is for --by{by}")
+    dedup_spans.refuse_span_options(arguments)
     for name in REFUSED:
         if getattr(arguments, name):
-            raise ValueError(f"--by and {_option(name)} cannot be given together")
+            raise ValueError(f"--by and {option_of(name)} cannot be given together")
     if arguments.unit == "token":
         raise ValueError(f"--by {arguments.by} needs texts, not token ids")
     keywords = search_keywords(arguments, "max_candidates", "min_length")
@@ -110,16 +110,12 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     for name in SIMILAR if keywords["threshold"] == 1.0 else ():
         if getattr(arguments, name) is not None:
             raise ValueError(
-                f"{_option(name)} is for a --threshold below 1: without one,"
+                f"{option_of(name)} is for a --threshold below 1: without one,"
                 f" a {arguments.by} is removed if it equals another one"
             )
     reading = reading_keywords(arguments)
     del reading["split"]
     return {**keywords, **reading}
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> None:

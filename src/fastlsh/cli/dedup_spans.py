@@ -6,11 +6,11 @@ from typing import Any
 from fastlsh import FileSpanDeduplication, Shingler, deduplicate_span_files
 from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, warn_of_rows
-from fastlsh.cli.options import SEARCH, integer, reading_keywords
+from fastlsh.cli.options import SEARCH, integer, option_of, reading_keywords
 from fastlsh.cli.shingling import shingler_of
 
-OPTIONS = {"join": " span", "keep_least": " span"}
-"""Options that only passages have, and the value of --by that they need."""
+OPTIONS = ("join", "keep_least")
+"""Options that only passages have."""
 
 REFUSED = (
     "preset", *(name for name in SEARCH if name != "threads"), "unit", "size", "words",
@@ -35,12 +35,18 @@ def add_span_options(group: Any) -> None:
     )
 
 
+def refuse_span_options(arguments: argparse.Namespace) -> None:
+    """Raise if there are options for passages, but these are not looked for."""
+    for name in OPTIONS:
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"{option_of(name)} is for --by span")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     for name in REFUSED:
         if getattr(arguments, name) is not None:
-            option = "--" + name.replace("_", "-")
-            raise ValueError(f"{option} has no effect with --by span, and cannot be given")
+            raise ValueError(f"{option_of(name)} has no effect with --by span, and cannot be given")
     given = {name: getattr(arguments, name) for name in ("min_length", "threads", *OPTIONS)}
     reading = reading_keywords(arguments)
     del reading["split"]
