@@ -10,8 +10,8 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
-    reading_keywords,
     option_of,
+    reading_keywords,
     search_keywords,
 )
 
