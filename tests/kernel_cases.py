@@ -412,7 +412,36 @@ def of_spans(name, **arguments):
     return lambda: (getattr(spans(), name), dict(arguments))
 
 
+REPEATED = ["one two three four", "a two three b", "two three two three"]
+
+
+def winnow():
+    return _kernels.winnow, {
+        "texts": spans_of_list(REPEATED), "length": 8, "gram": 3, "keys": np.zeros(40, UINT64),
+        "rows": np.zeros((40, 4), INT64), "echoes": np.zeros((2, 5), INT64),
+    }  # fmt: skip
+
+
+def repeats():
+    _, given = winnow()
+    count, _ = _kernels.winnow(**given)
+    rows, (_, group) = given["rows"][:count], np.unique(given["keys"][:count], return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    columns = [rows[order], rows[order, 0], np.zeros(count, INT64)]
+    return _kernels.repeats, {
+        "texts": given["texts"], "occurrences": np.column_stack(columns),
+        "groups": np.append(np.flatnonzero(np.diff(group[order], prepend=-1)), count),
+        "length": 8, "out": np.zeros((20, 5), INT64),
+    }  # fmt: skip
+
+
+def cuts():
+    matches = np.array([[1, 2, 11, 0, 4], [2, 0, 9, 0, 4], [2, 9, 18, 1, 2]])
+    return _kernels.cuts, {"matches": matches, "texts": 3, "out": np.zeros((9, 5), INT64)}
+
+
 CASES = {
+    "winnow": winnow, "repeats": repeats, "cuts": cuts,
     "signatures": signatures, "token_signatures": token_signatures,
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,
     "shingle_sets/tokens": shingle_sets_of_tokens, "set_jaccard": set_jaccard,

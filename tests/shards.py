@@ -49,7 +49,7 @@ def small_budget(monkeypatch, **sizes):
     """Let stages cut their work: blocks of 700 bytes, runs of 40 documents, parts of 10."""
     wanted = {"block": 700, "run": 40, "rows": 16, "part": 10, "pending": 2000, **sizes}
 
-    def of(cls, memory, params, threads):
+    def of(cls, memory, params, threads, piece=0):
         return cls(memory, **wanted)
 
     monkeypatch.setattr(Budget, "of", classmethod(of))

@@ -22,8 +22,14 @@ from fastlsh.errors import (
 from fastlsh.index import Index
 from fastlsh.keyed import Key
 from fastlsh.presets import Preset, preset
-from fastlsh.results import Deduplication, LineDeduplication, Pairs, Proofs
-from fastlsh.search import deduplicate, deduplicate_lines, exact_pairs, near_duplicates
+from fastlsh.results import Deduplication, LineDeduplication, Pairs, Proofs, SpanDeduplication
+from fastlsh.search import (
+    deduplicate,
+    deduplicate_lines,
+    deduplicate_spans,
+    exact_pairs,
+    near_duplicates,
+)
 from fastlsh.sets import (
     containment,
     estimate_jaccard,
@@ -42,8 +48,10 @@ if TYPE_CHECKING:
         FileDeduplication,
         FileLineDeduplication,
         FilePairs,
+        FileSpanDeduplication,
         deduplicate_files,
         deduplicate_line_files,
+        deduplicate_span_files,
         near_duplicate_files,
     )
     from fastlsh.reporting import report
@@ -56,6 +64,7 @@ __all__ = [
     "FileDeduplication",
     "FileLineDeduplication",
     "FilePairs",
+    "FileSpanDeduplication",
     "Index",
     "InputError",
     "Key",
@@ -69,6 +78,7 @@ __all__ = [
     "Proofs",
     "RecallWarning",
     "Shingler",
+    "SpanDeduplication",
     "TokenIds",
     "TooManyPairsError",
     "Tuning",
@@ -81,6 +91,8 @@ __all__ = [
     "deduplicate_files",
     "deduplicate_line_files",
     "deduplicate_lines",
+    "deduplicate_span_files",
+    "deduplicate_spans",
     "estimate_jaccard",
     "estimate_jaccard_packed",
     "evaluate",
@@ -103,9 +115,11 @@ _ROOM_OF = {
     "FileDeduplication": "files",
     "FileLineDeduplication": "files",
     "FilePairs": "files",
+    "FileSpanDeduplication": "files",
     "compare_bandings": "evaluation",
     "deduplicate_files": "files",
     "deduplicate_line_files": "files",
+    "deduplicate_span_files": "files",
     "evaluate": "evaluation",
     "explain": "explanation",
     "near_duplicate_files": "files",

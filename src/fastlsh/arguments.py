@@ -26,6 +26,7 @@ INTEGERS = {
     "max_pairs": Bounds(0),
     "max_candidates": Bounds(1),
     "min_length": Bounds(0),
+    "keep_least": Bounds(0),
     "limit": Bounds(1),
     "bits": Bounds(1, 8),
     "sample": Bounds(1),

@@ -237,3 +237,31 @@ def test_equal_texts(run):
         status, _, err = run(*equal, *wrong)
         assert status == 2
         assert f"{wrong[0]} has no effect with --rule equal, which compares texts" in err[-1]
+
+
+def test_repeated_passages(run):
+    common = "a passage of more than thirty characters that occurs twice"
+    texts = [f"One. {common}", f"{common} Two.", "three"]
+    name = put("a.jsonl", *({"id": i, "text": t} for i, t in enumerate(texts)))
+    spans = ["dedup", name, "-o", "kept.jsonl", "--by", "span", "--min-length", 30]
+    for engine in ("memory", "disk"):
+        more = ["--removed", "gone.tsv", "--keep-least", 6, "--engine", engine]
+        status, _, err = run(*spans, *more)
+        assert status == 0
+        said = "passages of at least 30 characters: 58 characters removed in 1 span from 1 document"
+        assert f"fastlsh: {said}" in err
+        assert "fastlsh: 2 rows written; 1 row left out" in err
+        assert [row["text"] for row in rows("kept.jsonl")] == [texts[0], "three"]
+        gone = table(Path("gone.tsv").read_text(encoding="utf-8"))
+        assert gone == [["id", "start", "end", "kept_id", "kept_start"], ["1", "0", "58", "0", "5"]]
+    for wrong, said in (
+        (["--threshold", "0.5"], "--threshold has no effect with --by span"),
+        (["--report", "a.html"], "--report has no effect with --by span"),
+        (["--drop-empty"], "--drop-empty has no effect with --by span"),
+    ):
+        status, _, err = run(*spans, *wrong)
+        assert status == 2
+        assert said in err[-1]
+    status, _, err = run("dedup", name, "-o", "kept.jsonl", "--by", "line", "--join", "x")
+    assert status == 2
+    assert "--join is for --by span" in err[-1]

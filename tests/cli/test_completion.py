@@ -17,7 +17,7 @@ CASES = [
     (["index", "qu"], "query"),
     (["index", "query", "seen.index", "--li"], "--limit"),
     (["index", "query", "se"], "seen.index"),
-    (["dedup", "--ke"], "--keep --key-file --keep-work"),
+    (["dedup", "--ke"], "--keep --key-file --keep-least --keep-work"),
     (["dedup", "--keep", ""], "first last longest"),
     (["dedup", "in.jsonl", "--by", "p"], "paragraph"),
     (["dedup", "in.jsonl", "-o", "i"], "in.jsonl"),

@@ -58,7 +58,7 @@ def test_a_pipe_of_paragraphs_alike(notices):
 
 
 REFUSED = [
-    (["--min-length", "3"], "--min-length is for --by line or --by paragraph"),
+    (["--min-length", "3"], "--min-length is for --by line, --by paragraph or --by span"),
     (["--drop-empty"], "--drop-empty is for --by"),
     (["--by", "line", "--keep", "last"], "--keep is for whole documents: with --by, the first"),
     (["--by", "line", "--priority", "n"], "--priority is for whole documents: with --by, the"),

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from fastlsh import deduplicate_files, deduplicate_line_files
+from fastlsh import deduplicate_files, deduplicate_line_files, deduplicate_span_files
 from fastlsh.cli import main
 from fastlsh.files.run import workdir
 from shards import small_budget
@@ -58,5 +58,10 @@ def small():
 if __name__ == "__main__":
     events = count_events(int(sys.argv[1]))
     keywords = json.loads(sys.argv[2])
-    result = (deduplicate_line_files if "by" in keywords else deduplicate_files)(**keywords)
+    run = deduplicate_files
+    if "by" in keywords:
+        run = deduplicate_line_files
+    elif "join" in keywords:
+        run = deduplicate_span_files
+    result = run(**keywords)
     print(json.dumps([events(), result.n_removed]))

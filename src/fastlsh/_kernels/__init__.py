@@ -47,6 +47,7 @@ from fastlsh._kernels.minhash._signatures import (
     signatures,
     token_signatures,
 )
+from fastlsh._kernels.passages._passages import cuts, repeats, winnow
 from fastlsh._kernels.sets._sets import (
     BY_CONTAINMENT,
     BY_SETS,
@@ -150,6 +151,7 @@ __all__ = [
     "called_hashes",
     "chain_depths",
     "cut_pieces",
+    "cuts",
     "emit_pairs",
     "families",
     "find_id",
@@ -168,6 +170,7 @@ __all__ = [
     "pack_texts",
     "packed_sizes",
     "remainders",
+    "repeats",
     "roots",
     "set_jaccard",
     "sha1_hashes",
@@ -182,5 +185,6 @@ __all__ = [
     "unite",
     "use_loops",
     "windows_of",
+    "winnow",
     "word_places",
 ]

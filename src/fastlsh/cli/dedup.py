@@ -10,6 +10,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
+    option_of,
     reading_keywords,
     search_keywords,
 )
@@ -150,5 +151,6 @@ def _refuse_similarity(arguments: argparse.Namespace) -> None:
     for name in ("threshold", "preset", *dedup_lines.SIMILAR):
         value = getattr(arguments, name)
         if value is not None and (name, value) != ("unit", "token"):  # of the input
-            option = "--" + name.replace("_", "-")
-            raise ValueError(f"{option} has no effect with --rule equal, which compares texts")
+            raise ValueError(
+                f"{option_of(name)} has no effect with --rule equal, which compares texts"
+            )

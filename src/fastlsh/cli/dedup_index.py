@@ -5,7 +5,7 @@ import sys
 
 from fastlsh.cli.index import opened
 from fastlsh.cli.messages import documents_read, plural, say, warn_of_limits, warn_of_rows
-from fastlsh.cli.options import read_inputs
+from fastlsh.cli.options import option_of, read_inputs
 from fastlsh.cli.paths import check_paths
 from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
@@ -21,8 +21,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     for name in REFUSED:
         if getattr(arguments, name):
-            option = "--" + name.replace("_", "-")
-            raise ValueError(f"--index and {option} cannot be given together")
+            raise ValueError(f"--index and {option_of(name)} cannot be given together")
     if arguments.engine == "disk":
         raise ValueError("--index and --engine disk cannot be given together: it works in memory")
     check_paths(arguments)

@@ -4,6 +4,7 @@ import argparse
 from typing import Any
 
 from fastlsh import FileLineDeduplication, deduplicate_line_files
+from fastlsh.cli import dedup_spans
 from fastlsh.cli.engines import engine_keywords, watched
 from fastlsh.cli.messages import (
     documents_read,
@@ -14,7 +15,7 @@ from fastlsh.cli.messages import (
     warn_of_limits,
     warn_of_rows,
 )
-from fastlsh.cli.options import integer, reading_keywords, search_keywords
+from fastlsh.cli.options import integer, option_of, reading_keywords, search_keywords
 
 REFUSED = (
     "clusters", "containment", "index", "rule", "search", "split",
@@ -28,19 +29,22 @@ SIMILAR = (
 
 def add_line_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    group = parser.add_argument_group("lines and paragraphs")
+    group = parser.add_argument_group("lines, paragraphs and passages")
     group.add_argument(
         "--by",
-        choices=["line", "paragraph"],
-        help="remove repeated lines or paragraphs from the texts, instead of whole documents; the"
-        " first occurrence stays. They count as repeated if they are equal or, with --threshold"
-        " below 1, similar. --removed gets id, start, end, kept_id and jaccard of each",
+        choices=["line", "paragraph", "span"],
+        help="remove repeated lines, paragraphs or passages from the texts, instead of whole"
+        " documents; the first occurrence stays. Lines and paragraphs count as repeated if they are"
+        " equal or, with --threshold below 1, similar; span removes every passage of --min-length"
+        " characters that occurred before. --removed gets id, start, end and kept_id of each, and"
+        " jaccard or, of a span, kept_start",
     )
     group.add_argument(
         "--min-length",
         metavar="N",
         type=integer,
-        help="never remove lines or paragraphs of fewer characters (default: 0)",
+        help="never remove lines, paragraphs or passages of fewer characters (default: 0; with"
+        " --by span: 500)",
     )
     group.add_argument(
         "--drop-empty",
@@ -48,17 +52,23 @@ def add_line_options(parser: argparse.ArgumentParser) -> None:
         const=True,
         help="leave out rows whose text has become empty",
     )
+    dedup_spans.add_span_options(group)
 
 
 def refuse_line_options(arguments: argparse.Namespace) -> None:
     """Raise if there are options for pieces of documents, but these are not cut."""
-    for name in ("min_length", "drop_empty"):
-        if getattr(arguments, name) is not None:
-            raise ValueError(f"{_option(name)} is for --by line or --by paragraph")
+    if arguments.min_length is not None:
+        raise ValueError("--min-length is for --by line, --by paragraph or --by span")
+    if arguments.drop_empty is not None:
+        raise ValueError("--drop-empty is for --by line or --by paragraph")
+    dedup_spans.refuse_span_options(arguments)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    if arguments.by == "span":
+        dedup_spans.run(arguments)
+        return
     keywords = _keywords(arguments)
     with watched(arguments) as watch:
         result = deduplicate_line_files(
@@ -84,13 +94,14 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     for name in ("keep", "priority"):
         if getattr(arguments, name) is not None:
             raise ValueError(
-                f"{_option(name)} is for whole documents: with --by, the first occurrence of a"
+                f"{option_of(name)} is for whole documents: with --by, the first occurrence of a"
                 f" {arguments.by} is kept. Put the input whose {arguments.by}s should stay first,"
                 " or give it as --against"
             )
+    dedup_spans.refuse_span_options(arguments)
     for name in REFUSED:
         if getattr(arguments, name):
-            raise ValueError(f"--by and {_option(name)} cannot be given together")
+            raise ValueError(f"--by and {option_of(name)} cannot be given together")
     if arguments.unit == "token":
         raise ValueError(f"--by {arguments.by} needs texts, not token ids")
     keywords = search_keywords(arguments, "max_candidates", "min_length")
@@ -99,16 +110,12 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     for name in SIMILAR if keywords["threshold"] == 1.0 else ():
         if getattr(arguments, name) is not None:
             raise ValueError(
-                f"{_option(name)} is for a --threshold below 1: without one,"
+                f"{option_of(name)} is for a --threshold below 1: without one,"
                 f" a {arguments.by} is removed if it equals another one"
             )
     reading = reading_keywords(arguments)
     del reading["split"]
     return {**keywords, **reading}
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def _summarise(arguments: argparse.Namespace, result: FileLineDeduplication) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh import FileDeduplication, FileLineDeduplication, FilePairs, LSHParams
+from fastlsh import FileDeduplication, FilePairs, LSHParams
 from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.process import discard
 from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
+from fastlsh.files import FileResult
 from fastlsh.io import Collection
 from fastlsh.parallel import Display, finish_line
 
@@ -50,7 +51,7 @@ def progress_of_files(
     return None if arguments.quiet else Display()
 
 
-def warn_of_rows(found: Collection | FileDeduplication | FileLineDeduplication | FilePairs) -> None:
+def warn_of_rows(found: Collection | FileResult) -> None:
     """Warn of rows that were left out and of ids that stand for several documents."""
     for reason in found.skipped_reasons:
         warnings.warn(f"skipped: {reason}", stacklevel=2)
@@ -86,7 +87,7 @@ def documents_read(arguments: argparse.Namespace, documents: int) -> str:
     return first + plural(documents, "document")
 
 
-def rows_skipped(result: FileDeduplication | FileLineDeduplication | FilePairs) -> str:
+def rows_skipped(result: FileResult) -> str:
     """Return how many rows were left out, as the end of a sentence."""
     return f", {plural(result.skipped, 'row')} skipped" if result.skipped else ""
 

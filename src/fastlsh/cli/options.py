@@ -157,6 +157,11 @@ def read_inputs(arguments: argparse.Namespace, inputs: list[str], **more: Any) -
     return collection
 
 
+def option_of(name: str) -> str:
+    """Return an option as it is given, from its name in the arguments."""
+    return "--" + name.replace("_", "-")
+
+
 def search_keywords(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return the keyword arguments of the API; what was not given is left to its defaults.
 

@@ -5,14 +5,24 @@ from fastlsh.files.indexed import deduplicate_with_index
 from fastlsh.files.lines import deduplicate_line_files
 from fastlsh.files.pairs import near_duplicate_files
 from fastlsh.files.requests import tokens_as_words, work_directory
-from fastlsh.files.results import FileDeduplication, FileLineDeduplication, FilePairs
+from fastlsh.files.results import (
+    FileDeduplication,
+    FileLineDeduplication,
+    FilePairs,
+    FileResult,
+    FileSpanDeduplication,
+)
+from fastlsh.files.spans import deduplicate_span_files
 
 __all__ = [
     "FileDeduplication",
     "FileLineDeduplication",
     "FilePairs",
+    "FileResult",
+    "FileSpanDeduplication",
     "deduplicate_files",
     "deduplicate_line_files",
+    "deduplicate_span_files",
     "deduplicate_with_index",
     "near_duplicate_files",
     "tokens_as_words",

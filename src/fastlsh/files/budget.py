@@ -85,8 +85,8 @@ class Budget:
     """Bytes of two texts that are compared exactly, together at most."""
 
     @classmethod
-    def of(cls, memory: int, params: SearchParams, threads: int) -> "Budget":
-        """Divide the memory.
+    def of(cls, memory: int, params: SearchParams, threads: int, piece: int = 0) -> "Budget":
+        """Divide the memory; the text of a piece of a document takes `piece` bytes of a part.
 
         Raises
         ------
@@ -101,6 +101,7 @@ class Budget:
         room = memory - BASE
         keys = 8 * (params.lsh.bands + 1)
         document = 4 * params.num_perm + 8 * min(params.lsh.bands, 16) + 12 * params.lsh.bands + 256
+        document += piece
         return cls(
             memory,
             # Of a block there are its bytes, its texts, and their keys, four times each thread.

@@ -1,5 +1,6 @@
 """What is numbered in a run on disk: documents, or the lines or paragraphs of documents."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,11 +8,22 @@ from numpy.typing import NDArray
 
 from fastlsh.io import Block, BlockDocuments
 from fastlsh.parameters import SearchParams
-from fastlsh.stages import piece_keys
-from fastlsh.texts import Pieces, pieces_of, plain_strings, texts_without
+from fastlsh.stages import Anchors, anchors_of, piece_keys
+from fastlsh.texts import Pieces, Shingler, as_texts, pieces_of, plain_strings, texts_without
 
 
-class Cutting(NamedTuple):
+class SignedPieces(NamedTuple):
+    """The pieces of the documents of a block, and what finds the like of them."""
+
+    pieces: Pieces
+    keys: NDArray[np.uint64]
+    """uint64 (bands, m): band keys; 0: a piece that is not compared."""
+    echoes: NDArray[np.int64] | None = None
+    """Of passages, the stretches that need no key: those of `stages.Anchors`."""
+
+
+@dataclass(frozen=True)
+class Cutting:
     """How documents are cut into pieces."""
 
     by: str
@@ -19,13 +31,51 @@ class Cutting(NamedTuple):
     min_length: int
     """Shorter pieces are not compared."""
 
+    @property
+    def piece_bytes(self) -> int:
+        """The bytes of memory that the text of a piece takes while pieces are compared."""
+        return 0  # it is read in place
+
     def pieces(self, documents: BlockDocuments) -> Pieces:
         """Cut the documents of a block."""
         return pieces_of(plain_strings(documents.texts), self.by)
 
-    def keys(self, pieces: Pieces, params: SearchParams) -> NDArray[np.uint64]:
-        """Return the band keys of pieces, uint64 (bands, m); 0: one that is not compared."""
-        return piece_keys(pieces, params, self.min_length)
+    def signed(self, documents: BlockDocuments, params: SearchParams) -> SignedPieces:
+        """Cut the documents of a block, and find the band keys of the pieces."""
+        pieces = self.pieces(documents)
+        return SignedPieces(pieces, piece_keys(pieces, params, self.min_length))
+
+
+@dataclass(frozen=True)
+class SpanCutting(Cutting):
+    """How documents are cut into the contexts of the keys of their passages.
+
+    A context has all windows with one key, so contexts overlap.
+    """
+
+    shingler: Shingler
+
+    @property
+    def piece_bytes(self) -> int:
+        """The bytes of memory that a context takes: up to two windows, decoded."""
+        return 8 * self.min_length
+
+    def pieces(self, documents: BlockDocuments) -> Pieces:
+        """Cut the documents of a block."""
+        return self._contexts(documents)[0]
+
+    def signed(self, documents: BlockDocuments, params: SearchParams) -> SignedPieces:
+        """Cut the documents of a block, and find the key of each context."""
+        contexts, anchors = self._contexts(documents)
+        return SignedPieces(contexts, anchors.keys[np.newaxis], anchors.echoes)
+
+    def _contexts(self, documents: BlockDocuments) -> tuple[Pieces, Anchors]:
+        texts = as_texts(documents.texts)
+        plain = self.shingler.plain_texts(texts, 0, len(texts))
+        anchors = anchors_of(plain, self.min_length)
+        text, _, first, last = anchors.rows.T
+        bounds = np.column_stack([text, first, last + self.min_length])
+        return Pieces(plain, bounds), anchors
 
 
 class Rest(NamedTuple):

@@ -130,10 +130,9 @@ def select_engine(
             f" file; the engine is {choice.reason}"
         )
     work = WorkDirectory(folder)
-    job = Job(
-        request, work, sources, first_input, Budget.of(engine.memory, search, request.run.threads),
-        uniform,
-    )  # fmt: skip
+    piece = 0 if request.cutting is None else request.cutting.piece_bytes
+    sizes = Budget.of(engine.memory, search, request.run.threads, piece)
+    job = Job(request, work, sources, first_input, sizes, uniform)
     job.tell(f"engine: {choice.reason}, with {amount(engine.memory)} of memory, in {work.path}")
     if rows_written:
         _tell_of_wide_rows(job)

@@ -109,11 +109,15 @@ class EngineKeywords(TypedDict, total=False):
     on_message: OnMessage | None
 
 
-class FilePairKeywords(SearchKeywords, ReadKeywords, EngineKeywords, RunKeywords, total=False):
+class FileKeywords(ReadKeywords, EngineKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of functions on files, for type checkers."""
+
+
+class FilePairKeywords(SearchKeywords, FileKeywords, total=False):
     """The shared keyword arguments of `near_duplicate_files`, for type checkers."""
 
 
-class FileRemovalKeywords(RemovalKeywords, ReadKeywords, EngineKeywords, RunKeywords, total=False):
+class FileRemovalKeywords(RemovalKeywords, FileKeywords, total=False):
     """The shared keyword arguments of `deduplicate_files`, for type checkers."""
 
 

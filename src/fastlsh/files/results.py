@@ -112,6 +112,40 @@ class FileLineDeduplication:
 
 
 @dataclass
+class FileSpanDeduplication:
+    """The counts, files and times of a removal of repeated passages from files.
+
+    Attributes
+    ----------
+    documents, written : int
+        The number of documents in the inputs, and of rows written.
+    changed, dropped : int
+        How many documents lost some of their text, and of how many too little remained.
+    n_removed, characters : int
+        How many spans were removed, and how many code points they have.
+    min_length : int
+        The least length of a passage.
+    skipped, skipped_reasons, repeated_ids, outputs, engine, reason, seconds
+        As in `FileDeduplication`.
+    """
+
+    documents: int
+    written: int
+    changed: int
+    dropped: int
+    n_removed: int
+    characters: int
+    min_length: int
+    skipped: int
+    skipped_reasons: list[str]
+    repeated_ids: int
+    outputs: list[str]
+    engine: str
+    reason: str
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
 class FilePairs:
     """The counts and times of a search for pairs in files.
 
@@ -135,3 +169,7 @@ class FilePairs:
     engine: str
     reason: str
     seconds: dict[str, Any] = field(default_factory=dict)
+
+
+FileResult = FileDeduplication | FileLineDeduplication | FileSpanDeduplication | FilePairs
+"""What any function on files returns."""

@@ -46,6 +46,7 @@ from fastlsh.io.table_columns import (
     Lookup,
     cluster_columns,
     pair_columns,
+    passage_columns,
     proof_columns,
     span_columns,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "output_piece",
     "output_writer",
     "pair_columns",
+    "passage_columns",
     "plan_outputs",
     "proof_columns",
     "pyarrow",

@@ -104,6 +104,25 @@ def span_columns(
     return columns if against is None else {**columns, "against": against}
 
 
+def passage_columns(
+    ids: Lookup,
+    start: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    kept_ids: Lookup,
+    kept_start: npt.NDArray[np.int64],
+    *,
+    against: npt.NDArray[np.bool_] | None = None,
+) -> dict[str, Any]:
+    """Return the table of removed passages: where they were, and where they stay.
+
+    `against` is that of `proof_columns`.
+    """
+    columns = {
+        "id": ids, "start": start, "end": end, "kept_id": kept_ids, "kept_start": kept_start,
+    }  # fmt: skip
+    return columns if against is None else {**columns, "against": against}
+
+
 def cluster_columns(
     ids: Values, members: npt.NDArray[np.int64], cluster: npt.NDArray[np.int64]
 ) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What the main functions return."""
 
 from fastlsh.results.deduplication import Deduplication
-from fastlsh.results.lines import LineDeduplication
+from fastlsh.results.lines import LineDeduplication, SpanDeduplication
 from fastlsh.results.pairs import Pairs
 from fastlsh.results.proofs import Proofs
 
-__all__ = ["Deduplication", "LineDeduplication", "Pairs", "Proofs"]
+__all__ = ["Deduplication", "LineDeduplication", "Pairs", "Proofs", "SpanDeduplication"]

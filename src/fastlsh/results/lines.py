@@ -1,4 +1,4 @@
-"""Which lines or paragraphs were removed, and the texts without them."""
+"""Which spans of texts were removed, and the texts without them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,83 @@ from fastlsh.results.proofs import kept_names, named
 from fastlsh.results.table import Table
 
 
-class LineDeduplication(Table):
+class CutTexts(Table):
+    """Texts from which spans were removed, and for each span where it stays.
+
+    A table with a row for each removed span, and an iterable of its rows.
+    """
+
+    def __init__(
+        self,
+        texts: list[str | None],
+        removed: NDArray[np.int64],
+        kept: NDArray[np.int64],
+        *,
+        emptied: NDArray[np.int64],
+        n_against: int = 0,
+        ids: Sequence[Any] | None = None,
+        against_ids: Sequence[Any] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.texts = texts
+        self.document, self.start, self.end = np.ascontiguousarray(removed.T)
+        number, self.kept_start, self.kept_end = np.ascontiguousarray(kept.T)
+        outside = number < n_against  # the documents of `against` are counted before the others
+        self.kept_document = np.where(outside, -1, number - n_against)
+        self.against_document = np.where(outside, number, -1)
+        self.emptied = emptied
+        self.documents = len(texts)
+        self.characters = int((self.end - self.start).sum())
+        self.ids = ids
+        self.against_ids = against_ids
+        self.options = dict(options or {})
+
+    @property
+    def changed(self) -> NDArray[np.int64]:
+        """The numbers of the documents from which something was removed, int64, ascending."""
+        return np.unique(self.document)
+
+    @property
+    def id(self) -> list[Any]:
+        """The id of each span's document; its number if no ids were given."""
+        return named(self.document, self.ids)
+
+    @property
+    def kept_id(self) -> list[Any]:
+        """The id of the document with the kept span; its number if no ids were given.
+
+        A document of `against` without an id is called "against:3", by its number there.
+        """
+        return self._kept_id(slice(None))
+
+    @property
+    def n_removed(self) -> int:
+        """How many spans are removed."""
+        return len(self)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def _kept_id(self, rows: slice) -> list[Any]:
+        kept, against = self.kept_document[rows], self.against_document[rows]
+        outside = against >= 0
+        return kept_names(np.where(outside, against, kept), outside, self.ids, self.against_ids)
+
+    def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
+        columns: dict[str, Column] = {
+            name: getattr(self, name)[rows]
+            for name in (
+                "document", "start", "end", "kept_document", "against_document", "kept_start",
+                "kept_end",
+            )
+        }  # fmt: skip
+        if self.ids is not None or self.against_ids is not None:
+            columns["id"] = named(self.document[rows], self.ids)
+            columns["kept_id"] = self._kept_id(rows)
+        return columns
+
+
+class LineDeduplication(CutTexts):
     """The texts without repeated lines, and for each removed span the one that is kept.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
@@ -71,42 +147,16 @@ class LineDeduplication(Table):
         params: LSHParams | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.texts = texts
-        self.document, self.start, self.end = np.ascontiguousarray(removed.T)
-        number, self.kept_start, self.kept_end = np.ascontiguousarray(kept.T)
-        outside = number < n_against  # the documents of `against` are counted before the others
-        self.kept_document = np.where(outside, -1, number - n_against)
-        self.against_document = np.where(outside, number, -1)
+        super().__init__(
+            texts, removed, kept, emptied=emptied, n_against=n_against, ids=ids,
+            against_ids=against_ids, options=options,
+        )  # fmt: skip
         self.similarity = similarity
-        self.emptied = emptied
         self.by = by
         self.threshold = threshold
-        self.documents = len(texts)
         self.spans = spans
-        self.characters = int((self.end - self.start).sum())
         self.limited = limited
-        self.ids = ids
-        self.against_ids = against_ids
         self.params = params
-        self.options = dict(options or {})
-
-    @property
-    def changed(self) -> NDArray[np.int64]:
-        """The numbers of the documents from which something was removed, int64, ascending."""
-        return np.unique(self.document)
-
-    @property
-    def id(self) -> list[Any]:
-        """The id of each span's document; its number if no ids were given."""
-        return named(self.document, self.ids)
-
-    @property
-    def kept_id(self) -> list[Any]:
-        """The id of the document with the kept span; its number if no ids were given.
-
-        A document of `against` without an id is called "against:3", by its number there.
-        """
-        return self._kept_id(slice(None))
 
     @property
     def n_kept(self) -> int:
@@ -114,17 +164,9 @@ class LineDeduplication(Table):
         return self.spans - self.n_removed
 
     @property
-    def n_removed(self) -> int:
-        """How many spans are removed."""
-        return len(self)
-
-    @property
     def duplicate_ratio(self) -> float:
         """The share of removed spans, 0 to 1."""
         return self.n_removed / self.spans if self.spans else 0.0
-
-    def __len__(self) -> int:
-        return len(self.document)
 
     def __iter__(self) -> Iterator[tuple[Any, int, int, Any, float]]:
         bounds = (self.start.tolist(), self.end.tolist())
@@ -136,20 +178,63 @@ class LineDeduplication(Table):
             f" {len(self.changed):,} of {self.documents:,} documents>"
         )
 
-    def _kept_id(self, rows: slice) -> list[Any]:
-        kept, against = self.kept_document[rows], self.against_document[rows]
-        outside = against >= 0
-        return kept_names(np.where(outside, against, kept), outside, self.ids, self.against_ids)
-
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
-        columns: dict[str, Column] = {
-            name: getattr(self, name)[rows]
-            for name in (
-                "document", "start", "end", "kept_document", "against_document", "kept_start",
-                "kept_end", "similarity",
-            )
-        }  # fmt: skip
-        if self.ids is not None or self.against_ids is not None:
-            columns["id"] = named(self.document[rows], self.ids)
-            columns["kept_id"] = self._kept_id(rows)
-        return columns
+        columns = super()._columns(rows)
+        names = {"id", "kept_id"} & columns.keys()
+        named = {name: columns.pop(name) for name in sorted(names)}
+        return {**columns, "similarity": self.similarity[rows], **named}
+
+
+class SpanDeduplication(CutTexts):
+    """The texts without repeated passages, and for each removed span where it stays.
+
+    It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
+    kept_start). Positions are code points of the original texts: ``texts[document][start:end]`` is
+    what was removed. Spans of the same cut follow each other if they stay at different places.
+
+    Attributes
+    ----------
+    texts : list of str
+        The texts after the removal, in the order of the input.
+    document, start, end : ndarray of int64, shape (m,)
+        The removed spans, ascending.
+    kept_document, kept_start, kept_end : ndarray of int64, shape (m,)
+        Where the same span stays; it may be in the same document. `kept_document` is -1 where that
+        is in a document of `against`.
+    against_document : ndarray of int64, shape (m,)
+        The number of that document in `against`; -1 for all other spans.
+    emptied : ndarray of int64
+        The numbers of the documents that have become empty, ascending.
+    dropped : ndarray of int64
+        The numbers of the documents that lost something, and of which fewer than `keep_least`
+        characters remain, ascending.
+    documents, characters : int
+        How many documents were read, and how many code points were removed.
+    ids, against_ids : sequence or None
+        The ids, if they were given.
+    options : dict
+        The keyword arguments that the result came from, apart from the collections:
+        ``deduplicate_spans(texts, **result.options)`` gives the same.
+    """
+
+    def __init__(
+        self,
+        texts: list[str | None],
+        removed: NDArray[np.int64],
+        kept: NDArray[np.int64],
+        *,
+        dropped: NDArray[np.int64],
+        **others: Any,
+    ) -> None:
+        super().__init__(texts, removed, kept, **others)
+        self.dropped = dropped
+
+    def __iter__(self) -> Iterator[tuple[Any, int, int, Any, int]]:
+        bounds = (self.start.tolist(), self.end.tolist())
+        return zip(self.id, *bounds, self.kept_id, self.kept_start.tolist(), strict=True)
+
+    def __repr__(self) -> str:
+        return (
+            f"<SpanDeduplication: {len(self):,} spans of {self.characters:,} characters removed"
+            f" from {len(self.changed):,} of {self.documents:,} documents>"
+        )

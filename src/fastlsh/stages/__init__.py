@@ -26,6 +26,13 @@ from fastlsh.stages.part_answers import (
     find_pairs_of_part,
 )
 from fastlsh.stages.parts import part_of as part_of
+from fastlsh.stages.passages import Anchors as Anchors
+from fastlsh.stages.passages import anchors_of as anchors_of
+from fastlsh.stages.passages import cut_rows as cut_rows
+from fastlsh.stages.passages import cut_texts as cut_texts
+from fastlsh.stages.passages import repeated_contexts as repeated_contexts
+from fastlsh.stages.passages import repeated_passages as repeated_passages
+from fastlsh.stages.passages import too_short as too_short
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
 from fastlsh.stages.pieces import piece_keys as piece_keys
 from fastlsh.stages.pieces import piece_params as piece_params

@@ -26,6 +26,12 @@ Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.flo
 EstimatedPair = np.dtype([*Proof.descr, ("estimate", np.float64)])
 """A pair, its similarity, and what the signatures estimate."""
 
+Match = np.dtype([(name, np.int64) for name in ("left", "begin", "end", "right", "kept_begin")])
+"""Dtype of a stretch of a document that occurred before, as the kernel `repeats` finds it."""
+
+ECHOES = "answer-echoes.npy"
+"""The stretches that were found while documents were signed: an answer beside those of parts."""
+
 LARGE = BASE + (60 << 20)
 PER_LARGE = 150
 """Bytes of memory that a part in mapped files takes, and for each of its documents: measured."""
@@ -78,7 +84,7 @@ def decide_parts(
             answer.number[answer.limited],
         )
 
-    _each_part(job, linked, gathered, decide, "decisions")
+    each_part(job, linked, gathered, decide, "decisions")
 
 
 def _prepared(job: Job, part: GatheredPart) -> Any:
@@ -116,7 +122,7 @@ def find_pairs(
             )
         return _proofs(*pairs), np.empty(0, np.int64)
 
-    _each_part(job, linked, gathered, find, "comparing")
+    each_part(job, linked, gathered, find, "comparing")
 
 
 def answer_rows(job: Job, linked: Linked) -> int:
@@ -149,21 +155,26 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
             [part[start:stop] for part, start, stop in zip(parts, at, stops, strict=True)]
         )
         at = stops
-        yield rows[np.argsort(rows["left"], kind="stable")]
+        order = [rows["begin"], rows["left"]] if rows.dtype == Match else [rows["left"]]
+        yield rows[np.lexsort(order)]
 
 
 def _answers(job: Job, linked: Linked) -> list[str]:
-    names = [f"answer-{part_name(number)}.npy" for number in range(linked.parts)]
+    names = [ECHOES, *(f"answer-{part_name(number)}.npy" for number in range(linked.parts))]
     return [name for name in names if job.work.has(name)]
 
 
-def _each_part(
+def each_part(
     job: Job,
     linked: Linked,
     gathered: Gathered,
     work: Callable[[GatheredPart], tuple[NDArray[Any], NDArray[np.int64]]],
     stage: str,
 ) -> None:
+    """Work on each part that has no answer yet, and save what the function returns.
+
+    That is its answer, `Proof` or alike, and the documents that were limited.
+    """
     advance = job.options.progress.stage(stage, linked.n_linked)
     for number in range(linked.parts):
         name = part_name(number)

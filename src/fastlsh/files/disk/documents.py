@@ -28,7 +28,7 @@ from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import finished_runs
-from fastlsh.files.disk.write import writing_outputs
+from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import begin, check_unchanged, described
@@ -87,7 +87,7 @@ def run_deduplication(
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids = stored_ids(job, summary)
-            with writing_outputs(job, targets, kept, summary.n_against) as together:
+            with writing_outputs(job, targets, Remainder(kept, summary.n_against)) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
                         ids, *_columns(proofs), job.params.measure,

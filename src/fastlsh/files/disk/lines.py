@@ -12,7 +12,7 @@ from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import FOLDER, stored_ids
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import run_name, runs_of_inputs
-from fastlsh.files.disk.write import writing_outputs
+from fastlsh.files.disk.write import PieceRemainder, writing_outputs
 from fastlsh.files.line_pages import line_run_on_disk, removal_page
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
@@ -60,7 +60,8 @@ def run_on_disk(
             begin, end = _bounds(job, proofs["left"])
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked)
-            with writing_outputs(job, targets, kept, summary.n_against, drop_empty) as together:
+            left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
+            with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = span_columns(
                         Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import drop_keys, keys_of
+from fastlsh.files.disk.signed_runs import OF_DOCUMENTS, count_runs, drop_keys, keys_of, run_name
 from fastlsh.files.disk.sorted_keys import SortedRun, ranges, rows_of_range
 from fastlsh.files.run.job import Job
 from fastlsh.parallel import batches, ordered_map
@@ -40,6 +41,8 @@ def link_inputs(job: Job, summary: Summary) -> Linked:
     if not job.work.has(DONE):
         roots = _families(job, summary.documents)
         parts, linked = _divided(roots, job.budget.part)
+        if isinstance(job.cutting, SpanCutting):
+            linked = _with_echoes(job, parts, linked)
         job.work.save(PARTS, parts)
         job.work.write(DONE, linked._asdict())
     job.work.drop(ROOTS, STATE)
@@ -108,3 +111,29 @@ def _divided(roots: NDArray[np.int32], max_documents: int) -> tuple[NDArray[np.i
     for start, stop in batches(n, BATCH):
         roots[start:stop] = of_head[roots[start:stop]]
     return roots, Linked(n_linked, families, largest, int(part.max(initial=-1)) + 1)
+
+
+def first_pieces(job: Job) -> NDArray[np.int64]:
+    """Return the number of the first piece of each document, int64 (documents + 1,)."""
+    counts = [job.work.load(f"{run_name(number)}/pieces.npy") for number in range(count_runs(job))]
+    return np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]), dtype=np.int64)
+
+
+def echoes_of(job: Job) -> NDArray[np.int64]:
+    """Return the stretches that repeat their own document, int64 (m, 5), by document."""
+    found, documents = [np.empty((0, 5), np.int64)], 0
+    for number in range(count_runs(job)):
+        echoes = job.work.load(f"{run_name(number)}/echoes.npy")
+        found.append(echoes + documents * OF_DOCUMENTS)
+        documents += len(job.work.load(f"{run_name(number)}/pieces.npy"))
+    return np.concatenate(found)
+
+
+def _with_echoes(job: Job, parts: NDArray[np.int32], linked: Linked) -> Linked:
+    """Let a piece of each document with an echo be gathered, so that its id is known."""
+    pieces = first_pieces(job)[np.unique(echoes_of(job)[:, 0])]
+    alone = pieces[parts[pieces] < 0]
+    if not len(alone):
+        return linked
+    parts[alone] = 0
+    return linked._replace(n_linked=linked.n_linked + len(alone), parts=max(linked.parts, 1))

@@ -186,13 +186,12 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
     documents = block.documents()
     if documents.bad and not job.skip:
         raise documents.bad[0]
-    counts = None
+    counts = echoes = None
     if job.cutting is None:
         keys = _keys(documents.texts, job)
         empty = int((keys[0] == 0).sum())
     else:
-        pieces = job.cutting.pieces(documents)
-        keys = job.cutting.keys(pieces, job.params)
+        pieces, keys, echoes = job.cutting.signed(documents, job.params)
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((counts == 0).sum())
     keep_first_bits(keys)
@@ -209,6 +208,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         priority is None or priority.dtype.kind in "iu",
         not len(documents) or are_integers(documents.ids),
         counts,
+        echoes,
     )
 
 

@@ -17,6 +17,9 @@ from fastlsh.parallel import ordered_map
 BYTES_OF_RUN = 1 << 30
 """A run ends behind so many bytes of files: what a kill loses at most."""
 
+OF_DOCUMENTS = np.array([1, 0, 0, 1, 0])
+"""Which columns of an echo are numbers of documents."""
+
 
 class BlockRecord(NamedTuple):
     """The record of a block that has been signed."""
@@ -52,6 +55,8 @@ class SignedBlock(NamedTuple):
     integers: bool
     pieces: NDArray[np.int32] | None = None
     """How many pieces each document has, if they are cut."""
+    echoes: NDArray[np.int64] | None = None
+    """As in `SignedPieces`; the documents are counted in the block."""
 
 
 class RunWriter:
@@ -106,8 +111,13 @@ class RunWriter:
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
             save_array(folder / "identities.npy", identities)
-            if parts[0].pieces is not None:
-                save_array(folder / "pieces.npy", np.concatenate([part.pieces for part in parts]))
+            counts = [part.pieces for part in parts if part.pieces is not None]
+            if counts:
+                save_array(folder / "pieces.npy", np.concatenate(counts))
+                save_array(folder / "texts.npy", np.array([len(each) for each in counts]))
+            echoes = [part.echoes for part in parts if part.echoes is not None]
+            if echoes:
+                save_array(folder / "echoes.npy", counted_on(echoes, counts))
             content = {
                 "first": self._first,
                 "documents": self._documents,
@@ -121,6 +131,15 @@ class RunWriter:
         self._number += 1
         self._first += self._documents
         self._begin()
+
+
+def counted_on(
+    echoes: list[NDArray[np.int64]], counts: list[NDArray[np.int32]]
+) -> NDArray[np.int64]:
+    """Join the echoes of blocks, whose documents are then counted in the run."""
+    first = np.cumsum([0, *map(len, counts)])[:-1].tolist()
+    found = [each + start * OF_DOCUMENTS for each, start in zip(echoes, first, strict=True)]
+    return np.concatenate(found)
 
 
 def _size(record: BlockRecord) -> int:

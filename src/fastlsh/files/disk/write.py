@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.cutting import rest_of
+from fastlsh.files.cutting import Cutting, Rest, rest_of
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.signed_runs import BlockRecord
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.io import (
+    Block,
     ByteProgress,
     Output,
     Replacements,
@@ -30,10 +32,51 @@ _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 """So many outputs of a directory appear together, or so many bytes of their inputs."""
 
 
+@dataclass(frozen=True)
+class Remainder:
+    """What is left of the inputs: whole documents."""
+
+    kept: NDArray[np.bool_]
+    """bool, by document of the inputs."""
+    n_against: int
+    """How many documents of `against` are numbered before them."""
+
+    def has_rows(self, records: list[tuple[int, BlockRecord]]) -> bool:
+        """Whether a row is written of some blocks, each with the number of its first document."""
+        return any(self._flags(*each).any() for each in records)
+
+    def rest(self, first: int, record: BlockRecord, block: Block) -> Rest:
+        """Return what is left of the documents of a block."""
+        return Rest(self._flags(first, record), {})
+
+    def _flags(self, first: int, record: BlockRecord) -> NDArray[np.bool_]:
+        first -= self.n_against
+        return self.kept[first : first + record.documents]
+
+
+@dataclass(frozen=True)
+class PieceRemainder(Remainder):
+    """What is left of the inputs: pieces of documents, which are numbered instead of these."""
+
+    cutting: Cutting
+    drop_empty: bool
+    """Whether rows go of which nothing is left."""
+
+    def has_rows(self, records: list[tuple[int, BlockRecord]]) -> bool:
+        """Whether a row is written of some blocks."""
+        if any(record.bad for _, record in records):  # of a .txt: its only row
+            return False
+        pieces = sum(record.documents for _, record in records)
+        return not self.drop_empty or not pieces or super().has_rows(records)
+
+    def rest(self, first: int, record: BlockRecord, block: Block) -> Rest:
+        """Return what is left of the documents of a block."""
+        flags = self._flags(first, record)
+        return rest_of(block.documents(), self.cutting, flags, self.drop_empty)
+
+
 @contextmanager
-def writing_outputs(
-    job: Job, targets: OutputPlan, kept: NDArray[np.bool_], n_against: int, drop_empty: bool = False
-) -> Iterator[Replacements]:
+def writing_outputs(job: Job, targets: OutputPlan, left: Remainder) -> Iterator[Replacements]:
     """Write the kept rows; the caller writes the tables inside, together with what is yielded.
 
     One output appears together with them. Those of a directory come behind, some together: there
@@ -42,17 +85,15 @@ def writing_outputs(
     with replacing_together() as together:
         yield together
         if not targets.folders:
-            write_outputs(job, targets, kept, n_against, drop_empty, together)
+            write_outputs(job, targets, left, together)
     if targets.folders:
-        write_outputs(job, targets, kept, n_against, drop_empty)
+        write_outputs(job, targets, left)
 
 
 def write_outputs(
     job: Job,
     targets: OutputPlan,
-    kept: NDArray[np.bool_],
-    n_against: int,
-    drop_empty: bool = False,
+    left: Remainder,
     together: Replacements | None = None,
 ) -> None:
     """Write the kept rows; what a run before has completed is not written again.
@@ -61,12 +102,8 @@ def write_outputs(
     ----------
     targets
         Which rows go where; its plan counts the sources behind those of `against`.
-    kept
-        bool, by document behind `n_against`.
-    n_against
-        How many documents are of `against`.
-    drop_empty
-        Where documents are cut into pieces: whether rows go of which nothing is left.
+    left
+        What is written of the documents.
     together
         The outputs appear with these; by default, some together.
 
@@ -78,9 +115,7 @@ def write_outputs(
     done = {path for number in _numbers(job) for path in job.work.read(_name(number))}
     by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
     for first, record in records_of(job):
-        by_source.setdefault(record.source - job.first_input, []).append(
-            (first - n_against, record)
-        )
+        by_source.setdefault(record.source - job.first_input, []).append((first, record))
     tell = job.byte_progress("writing")
     waiting: list[tuple[Output, list[tuple[int, BlockRecord]]]] = []
     size = 0
@@ -93,10 +128,10 @@ def write_outputs(
         waiting.append((output, records))
         size += sum(record.extent.stop - record.extent.start for _, record in records)
         if len(waiting) >= _OUTPUTS or size >= _BYTES:
-            _write_together(job, targets, waiting, kept, drop_empty, tell, together)
+            _write_together(job, targets, waiting, left, tell, together)
             waiting, size = [], 0
     if waiting:
-        _write_together(job, targets, waiting, kept, drop_empty, tell, together)
+        _write_together(job, targets, waiting, left, tell, together)
     tell.end()
 
 
@@ -104,23 +139,17 @@ def _write_together(
     job: Job,
     targets: OutputPlan,
     outputs: list[tuple[Output, list[tuple[int, BlockRecord]]]],
-    kept: NDArray[np.bool_],
-    drop_empty: bool,
+    left: Remainder,
     tell: ByteProgress,
     together: Replacements | None,
 ) -> None:
     with joined(together) as files:
         for output, records in outputs:
-            flags = [kept[first : first + record.documents] for first, record in records]
-            any_kept = any(flag.any() for flag in flags)
-            if job.cutting is not None:
-                good = not any(record.bad for _, record in records)  # of a .txt: its only row
-                any_kept = good and (any_kept or not drop_empty or not any(map(len, flags)))
-            if output.format == "txt" and not any_kept:
+            if output.format == "txt" and not left.has_rows(records):
                 files.absent(output.path)
                 continue
             with files.file(output.path, folders=targets.folders, last=True) as temporary:
-                _write(job, temporary, output, records, kept, drop_empty, tell)
+                _write(job, temporary, output, records, left, tell)
     if targets.folders:  # one file appears with the tables, later
         number = len(_numbers(job))
         job.work.write(_name(number), [output.path for output, _ in outputs])
@@ -131,16 +160,13 @@ def _write(
     temporary: str,
     output: Output,
     records: list[tuple[int, BlockRecord]],
-    kept: NDArray[np.bool_],
-    drop_empty: bool,
+    left: Remainder,
     tell: ByteProgress,
 ) -> None:
     def rows(item: tuple[int, BlockRecord, Any]) -> tuple[Any, Any, BlockRecord]:
         first, record, block = item
-        flags, texts = kept[first : first + record.documents], None
-        if job.cutting is not None:
-            flags, texts = rest_of(block.documents(), job.cutting, flags, drop_empty)
-        return block.head, output_piece(output, block, flags, texts), record
+        kept, texts = left.rest(first, record, block)
+        return block.head, output_piece(output, block, kept, texts), record
 
     threads = job.options.threads
     source = job.sources[records[0][1].source]

@@ -1,0 +1,79 @@
+"""``fastlsh dedup --by span``: passages that occurred before go, and what is left is written."""
+
+import argparse
+from typing import Any
+
+from fastlsh import FileSpanDeduplication, Shingler, deduplicate_span_files
+from fastlsh.cli.engines import engine_keywords, watched
+from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, warn_of_rows
+from fastlsh.cli.options import SEARCH, integer, option_of, reading_keywords
+from fastlsh.cli.shingling import shingler_of
+
+OPTIONS = ("join", "keep_least")
+"""Options that only passages have."""
+
+REFUSED = (
+    "preset", *(name for name in SEARCH if name != "threads"), "unit", "size", "words",
+    "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",
+    "search", "split", "report", "drop_empty",
+)  # fmt: skip
+
+
+def add_span_options(group: Any) -> None:
+    """Add the options to the group of those for pieces of documents."""
+    group.add_argument(
+        "--join",
+        metavar="TEXT",
+        help="with --by span: write this in place of each cut (default: nothing)",
+    )
+    group.add_argument(
+        "--keep-least",
+        metavar="N",
+        type=integer,
+        help="with --by span: leave out rows that lost something, and of whose text fewer"
+        " characters remain (default: 0)",
+    )
+
+
+def refuse_span_options(arguments: argparse.Namespace) -> None:
+    """Raise if there are options for passages, but these are not looked for."""
+    for name in OPTIONS:
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"{option_of(name)} is for --by span")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    for name in REFUSED:
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"{option_of(name)} has no effect with --by span, and cannot be given")
+    given = {name: getattr(arguments, name) for name in ("min_length", "threads", *OPTIONS)}
+    reading = reading_keywords(arguments)
+    del reading["split"]
+    with watched(arguments) as watch:
+        result = deduplicate_span_files(
+            arguments.inputs,
+            arguments.output,
+            against=arguments.against,
+            shingler=shingler_of(arguments, Shingler()),
+            convert_to=arguments.convert_to,
+            removed=arguments.removed,
+            **{name: value for name, value in given.items() if value is not None},
+            **reading,
+            **engine_keywords(arguments, watch),
+        )
+        watch.result(result)
+    warn_of_rows(result)
+    if not arguments.quiet:
+        _summarise(arguments, result)
+
+
+def _summarise(arguments: argparse.Namespace, result: FileSpanDeduplication) -> None:
+    say(f"{documents_read(arguments, result.documents)}{rows_skipped(result)}")
+    say(
+        f"passages of at least {plural(result.min_length, 'character')}:"
+        f" {plural(result.characters, 'character')} removed in {plural(result.n_removed, 'span')}"
+        f" from {plural(result.changed, 'document')}"
+    )
+    say(f"{plural(result.written, 'row')} written; {plural(result.dropped, 'row')} left out")
+    say(f"engine: {result.reason}")

@@ -1,0 +1,235 @@
+"""Passages on disk: the stages of a run, in which the contexts of keys are numbered.
+
+Contexts with the same key are a family. So they are gathered in one part, where they are compared
+as in memory.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arrays import unique
+from fastlsh.files.cutting import Rest, SpanCutting
+from fastlsh.files.disk.answers import answer_of_all_parts
+from fastlsh.files.disk.decide import ECHOES, GatheredPart, Match, each_part
+from fastlsh.files.disk.documents import begun, prepared
+from fastlsh.files.disk.gather import (
+    FOLDER,
+    Gathered,
+    records_of,
+    reread_signed_blocks,
+    stored_ids,
+)
+from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
+from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs, run_name
+from fastlsh.files.disk.write import Remainder, writing_outputs
+from fastlsh.files.plan import OutputPlan
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.manifest import check_unchanged
+from fastlsh.io import Block, BlockExtent, Lookup, passage_columns, write_table
+from fastlsh.parallel import Stopwatch, mapped_in, ordered_map
+from fastlsh.stages import cut_rows, repeated_contexts, too_short
+from fastlsh.texts import as_texts, original_spans, texts_without_spans
+
+CUT = "cut.npy"
+
+
+class Found(NamedTuple):
+    """What a run has found."""
+
+    summary: Summary
+    documents: int
+    removed: int
+    characters: int
+    changed: int
+    dropped: int
+
+
+def run_on_disk(
+    job: Job,
+    targets: OutputPlan,
+    *,
+    join: str,
+    keep_least: int,
+    clock: Stopwatch,
+) -> Found:
+    """Remove repeated passages, or go on where a run before was ended."""
+    cutting = job.cutting
+    assert isinstance(cutting, SpanCutting)
+    more = {"min_length": cutting.min_length, "join": join, "keep_least": keep_least}
+    with begun(job, "spans", {**more, "against_files": job.first_input}):
+        summary, linked, gathered = prepared(job, clock)
+        numbering = _numbering(job)
+        with clock("decisions"):
+            _decide(job, linked, gathered, numbering)
+            rows = _cut(job, linked, numbering)
+        if keep_least or job.params.shingler.normalises:
+            with clock("tracing"):
+                rows, dropped = _traced(job, numbering, rows, keep_least)
+        else:
+            dropped = np.empty(0, np.int64)
+        with clock("writing"):
+            check_unchanged(job.work, job.sources[: job.first_input + summary.files])
+            kept = np.ones(numbering.documents, np.bool_)
+            kept[dropped] = False
+            left = _SpanRemainder(kept, 0, numbering, rows, join)
+            with writing_outputs(job, targets, left) as together:
+                if targets.removed is not None:
+                    ids, piece = stored_ids(job, summary), numbering.pieces
+                    columns = passage_columns(
+                        Lookup(ids, piece[rows[:, 0]]), rows[:, 1], rows[:, 2],
+                        Lookup(ids, piece[rows[:, 3]]), rows[:, 4],
+                        against=rows[:, 3] < numbering.n_against if job.first_input else None,
+                    )  # fmt: skip
+                    write_table(targets.removed, columns, together)
+        return Found(
+            summary, numbering.documents - numbering.n_against, len(rows),
+            int((rows[:, 2] - rows[:, 1]).sum()), len(unique(rows[:, 0])), len(dropped),
+        )  # fmt: skip
+
+
+class _Numbering(NamedTuple):
+    """How documents are numbered, those of `against` first, beside the contexts."""
+
+    pieces: NDArray[np.int64]
+    """int64 (documents + 1,): the number of the first context of each."""
+    first: dict[tuple[int, BlockExtent], int]
+    """The number of the first document of a block, by its file and where it is there."""
+    n_against: int
+
+    @property
+    def documents(self) -> int:
+        """How many there are."""
+        return len(self.pieces) - 1
+
+    def of_block(self, record: BlockRecord) -> int:
+        """Return the number of the first document of a block."""
+        return self.first[record.source, record.extent]
+
+
+def _numbering(job: Job) -> _Numbering:
+    first: dict[tuple[int, BlockExtent], int] = {}
+    documents = n_against = 0
+    for number, run in enumerate(finished_runs(job)):
+        counts = job.work.load(f"{run_name(number)}/texts.npy").tolist()
+        for record, count in zip(run.blocks, counts, strict=True):
+            first[record.source, record.extent] = documents
+            documents += count
+            if record.source < job.first_input:
+                n_against = documents
+    return _Numbering(first_pieces(job), first, n_against)
+
+
+def _decide(job: Job, linked: Linked, gathered: Gathered, numbering: _Numbering) -> None:
+    """Compare the contexts of each part that has not been worked on yet."""
+    numbers, bounds = (
+        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "bounds")
+    )
+    begins = bounds.reshape(-1, 2)[:, 0]
+    nothing = np.empty(0, np.int64)
+
+    def compare(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        number = np.ascontiguousarray(part.rows["number"])
+        document = np.searchsorted(numbering.pieces, number, "right") - 1
+        begin = begins[np.searchsorted(numbers, number)]
+        contexts = as_texts(part.texts).spans(0, len(number))
+        found = repeated_contexts(contexts, document, begin, job_length(job), job.options)
+        return _sorted(found[found[:, 0] >= numbering.n_against]), nothing
+
+    each_part(job, linked, gathered, compare, "comparing")
+    if not job.work.has(ECHOES):
+        echoes = echoes_of(job)
+        job.work.save(ECHOES, _sorted(echoes[echoes[:, 0] >= numbering.n_against]))
+
+
+def job_length(job: Job) -> int:
+    """Return the least length of a passage."""
+    assert job.cutting is not None
+    return job.cutting.min_length
+
+
+def _sorted(matches: NDArray[np.int64]) -> NDArray[Any]:
+    """Return matches in order, `Match`."""
+    order = np.lexsort((matches[:, 1], matches[:, 0]))
+    return np.ascontiguousarray(matches[order]).view(Match).reshape(-1)
+
+
+def _cut(job: Job, linked: Linked, numbering: _Numbering) -> NDArray[np.int64]:
+    """Return what goes from the normalised texts and where it stays, int64 (m, 5), mapped."""
+    if not job.work.has(CUT):
+        matches = answer_of_all_parts(job, linked, Match)
+        plain = np.ascontiguousarray(matches).view(np.int64).reshape(-1, 5)
+        job.work.save(CUT, cut_rows(plain, numbering.documents, mapped_in(job.work.path)))
+    return job.work.load(CUT)
+
+
+def _traced(
+    job: Job, numbering: _Numbering, rows: NDArray[np.int64], keep_least: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the same rows in the original texts, and the documents that go as a whole.
+
+    Reads the documents that lose something, and those where it stays, once more.
+    """
+    shingler = job.params.shingler
+    by_source = np.argsort(rows[:, 3], kind="stable")
+    units = rows[:, 2] - rows[:, 1]
+    wanted = np.zeros(numbering.documents + 1, np.bool_)
+    wanted[rows[:, (0, 3)]] = True
+    many = np.concatenate([np.zeros(1, np.int64), np.cumsum(wanted)])
+    records = records_of(job)
+    ends = [numbering.of_block(record) for _, record in records[1:]] + [numbering.documents]
+    starts = [numbering.of_block(record) for _, record in records]
+    used = [
+        item for item, start, end in zip(records, starts, ends, strict=True)
+        if many[end] > many[start]
+    ]  # fmt: skip
+    traced = rows.copy()
+    dropped = [np.empty(0, np.int64)]
+
+    def trace(item: tuple[int, BlockRecord, Block]) -> None:
+        _, record, block = item
+        texts = as_texts(block.documents().texts)
+        start = numbering.of_block(record)
+        of_block = start, start + len(texts)
+        own = slice(*np.searchsorted(rows[:, 0], of_block))
+        spans = original_spans(texts, shingler, rows[own, 0] - start, rows[own, 1:3])
+        traced[own, 1:3] = spans
+        there = by_source[slice(*np.searchsorted(rows[by_source, 3], of_block))]
+        kept = np.column_stack([rows[there, 4], rows[there, 4] + units[there]])
+        traced[there, 4] = original_spans(texts, shingler, rows[there, 3] - start, kept)[:, 0]
+        dropped.append(
+            start + too_short(texts, shingler, rows[own] - (start, 0, 0, 0, 0), keep_least)
+        )
+
+    blocks = reread_signed_blocks(job, used)
+    for _ in ordered_map(blocks, trace, job.options.threads):
+        pass
+    return traced, np.concatenate(dropped)
+
+
+@dataclass(frozen=True)
+class _SpanRemainder(Remainder):
+    """What is left of the inputs: documents without passages; `kept` is by document."""
+
+    numbering: _Numbering
+    rows: NDArray[np.int64]
+    join: str
+
+    def has_rows(self, records: list[tuple[int, BlockRecord]]) -> bool:
+        """Whether a row is written of some blocks: of a .txt, its only one."""
+        first = [self.numbering.of_block(record) for _, record in records]
+        return not any(record.bad for _, record in records) and bool(self.kept[first].all())
+
+    def rest(self, first: int, record: BlockRecord, block: Block) -> Rest:
+        """Return what is left of the documents of a block."""
+        texts = as_texts(block.documents().texts)
+        start = self.numbering.of_block(record)
+        of_block = start, start + len(texts)
+        removed = self.rows[slice(*np.searchsorted(self.rows[:, 0], of_block)), :3]
+        return Rest(
+            self.kept[slice(*of_block)],
+            texts_without_spans(texts, removed - (start, 0, 0), self.join),
+        )

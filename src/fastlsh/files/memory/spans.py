@@ -1,0 +1,69 @@
+"""Passages in memory: read everything, remove, write."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastlsh.files.cutting import SpanCutting
+from fastlsh.files.memory.documents import read_both, threads_and_progress, with_against
+from fastlsh.files.plan import OutputPlan
+from fastlsh.files.reading import ReadBudget
+from fastlsh.files.requests import Request
+from fastlsh.io import (
+    Collection,
+    Lookup,
+    passage_columns,
+    replacing_together,
+    write_rows,
+    write_table,
+)
+from fastlsh.parallel import Stopwatch
+from fastlsh.results import SpanDeduplication
+from fastlsh.search import deduplicate_spans_of_texts
+
+
+class Found(NamedTuple):
+    """What a run has found."""
+
+    result: SpanDeduplication
+    collection: Collection
+    others: Collection
+    """The documents of `against`."""
+
+
+def run_in_memory(
+    request: Request,
+    budget: ReadBudget,
+    targets: OutputPlan,
+    cutting: SpanCutting,
+    join: str,
+    keep_least: int,
+    clock: Stopwatch,
+) -> Found:
+    """Read the files, remove repeated passages, and write the outputs."""
+    with clock("reading"):
+        collection, others = read_both(request, budget, targets)
+    with clock("search"):
+        result = deduplicate_spans_of_texts(
+            collection.texts, cutting.min_length, cutting.shingler, request.run,
+            against=others.texts, join=join, keep_least=keep_least,
+        )  # fmt: skip
+    kept = np.ones(len(collection), np.bool_)
+    kept[result.dropped] = False
+    with clock("writing"), replacing_together() as together:
+        if targets.removed is not None:
+            ids, there = with_against(
+                collection, others, result.kept_document, result.against_document
+            )
+            columns = passage_columns(
+                Lookup(ids, result.document), result.start, result.end, Lookup(ids, there),
+                result.kept_start,
+                against=result.against_document >= 0 if request.against else None,
+            )  # fmt: skip
+            write_table(targets.removed, columns, together)
+        changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
+        write_rows(
+            collection, kept, targets.output, convert=targets.convert, texts=changed,
+            together=together, **threads_and_progress(request.run),
+        )  # fmt: skip
+    return Found(result, collection, others)

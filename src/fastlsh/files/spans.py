@@ -1,0 +1,126 @@
+"""Removal of repeated passages from files: the same answer in memory and on disk."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from fastlsh.arguments import check_integer
+from fastlsh.files.counts import counts_of, counts_of_summary
+from fastlsh.files.cutting import SpanCutting
+from fastlsh.files.disk.spans import run_on_disk
+from fastlsh.files.memory.spans import run_in_memory
+from fastlsh.files.plan import changing_over, plan_removal
+from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, Path, Request
+from fastlsh.files.results import FileSpanDeduplication
+from fastlsh.io import Paths, ReadOptions
+from fastlsh.keywords import shares
+from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.parameters import SearchParams
+from fastlsh.search import check_length
+from fastlsh.texts import Shingler, check_traceable
+
+if TYPE_CHECKING:
+    from fastlsh.files.requests import FileKeywords
+    from fastlsh.keywords import Unpack
+
+
+@shares(ReadOptions, EngineOptions.of, RunOptions.of, without=READ_ONLY_INSIDE | {"split"})
+def deduplicate_span_files(
+    inputs: Paths,
+    output: Path,
+    min_length: int = 500,
+    *,
+    against: Paths = (),
+    shingler: Shingler | None = None,
+    join: str = "",
+    keep_least: int = 0,
+    convert_to: str | None = None,
+    removed: Path | None = None,
+    **keywords: "Unpack[FileKeywords]",
+) -> FileSpanDeduplication:
+    """Remove every passage that occurred before from files of any size.
+
+    The answer is that of `fastlsh.deduplicate_spans` for the documents of all inputs, to the bit,
+    with either engine.
+
+    Parameters
+    ----------
+    inputs, output, convert_to
+        As in `deduplicate_files`. Every row is written, with all that it has besides its text, but
+        for those that `keep_least` drops.
+    min_length, shingler, join, keep_least
+        As in `deduplicate_spans`.
+    against
+        Files of a reference collection: passages that occur in them are removed, too. They count
+        as earlier than all inputs, and nothing of them is written.
+    removed
+        A table of the removed spans: id, start, end (in code points of the original text),
+        kept_id and kept_start; if `against` is given, also against: whether kept_id is the id of
+        a document there.
+
+    Returns
+    -------
+    FileSpanDeduplication
+        Counts, times and paths.
+
+    Raises
+    ------
+    InputError, TypeError, ValueError
+        As in `deduplicate_files`.
+
+    Notes
+    -----
+    Work directory: about 40 bytes for each 240 characters, and about four times the text of
+    repeated passages. Memory on disk: about 12 bytes for each 240 characters, and 150 bytes for
+    each document, besides what `memory` allows.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> done = fastlsh.deduplicate_span_files("pages/*.jsonl.gz", "clean/")  # doctest: +SKIP
+    """
+    plain = check_traceable(Shingler() if shingler is None else shingler)
+    cutting = SpanCutting("span", check_length(min_length), plain)
+    keep_least = check_integer(keep_least, "keep_least")
+    if not isinstance(join, str):
+        raise TypeError(f"join must be a str, got {type(join).__name__}")
+    search = SearchParams.of(shingler=plain, rule="equal")
+    request = Request.of(inputs, against, search, keywords, cutting=cutting)
+    tables = (convert_to, removed, None, None)
+    return changing_over(
+        lambda request: _deduplicated(request, cutting, output, tables, join, keep_least),
+        request, os.fspath(output), twice=True,
+    )  # fmt: skip
+
+
+def _deduplicated(
+    request: Request,
+    cutting: SpanCutting,
+    output: Path,
+    tables: tuple[Any, ...],
+    join: str,
+    keep_least: int,
+) -> FileSpanDeduplication:
+    targets, choice = plan_removal(request, output, tables)
+    clock = Stopwatch()
+    shared: dict[str, Any] = {
+        "min_length": cutting.min_length,
+        "reason": choice.reason,
+        "seconds": clock,
+    }
+    if choice.job is None:
+        found, *read = run_in_memory(
+            request, choice.read_budget, targets, cutting, join, keep_least, clock
+        )
+        return FileSpanDeduplication(
+            documents=found.documents, written=found.documents - len(found.dropped),
+            changed=len(found.changed), dropped=len(found.dropped), n_removed=len(found),
+            characters=found.characters, engine="memory", **counts_of(*read), **shared,
+            outputs=targets.outputs(read[0].files_read),
+        )  # fmt: skip
+    done = run_on_disk(choice.job, targets, join=join, keep_least=keep_least, clock=clock)
+    return FileSpanDeduplication(
+        documents=done.documents, written=done.documents - done.dropped, changed=done.changed,
+        dropped=done.dropped, n_removed=done.removed, characters=done.characters, engine="disk",
+        **counts_of_summary(done.summary), **shared,
+        outputs=targets.outputs(done.summary.files),
+    )  # fmt: skip

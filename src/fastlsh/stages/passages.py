@@ -1,0 +1,253 @@
+"""Passages: stretches of texts that occurred before, found by winnowing and compared in full."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import Spans, cuts, repeats, winnow
+from fastlsh.arrays import unique
+from fastlsh.candidates import repeated
+from fastlsh.parallel import Empty, RunOptions, batches, batches_by_work, run
+from fastlsh.signatures import batch_size
+from fastlsh.texts import Shingler, Texts, original_spans, texts_without_spans
+
+LONGEST_GRAM = 50
+"""Units of a gram, at most: longer ones find nothing more, and shorter ones more in vain."""
+
+WINDOWS = 1 << 22
+"""Windows that are compared at a time, at most, but for one key with more of them."""
+
+
+class Anchors(NamedTuple):
+    """The keys of the windows of texts, and where windows occurred before in the same text."""
+
+    keys: NDArray[np.uint64]
+    """uint64 (m,): hashes of grams."""
+    rows: NDArray[np.int64]
+    """int64 (m, 4), ascending: text, where the gram begins, and where its first and its last window
+    begin."""
+    echoes: NDArray[np.int64]
+    """int64 (e, 5): stretches of a short period, as `repeats` finds them."""
+
+
+def gram_size(length: int) -> int:
+    """Return how many units the grams have by which windows of so many units are found."""
+    return min(LONGEST_GRAM, (length + 1) // 2)
+
+
+def anchors_of(plain: Spans, length: int) -> Anchors:
+    """Find the keys of all windows of `length` units of normalised texts.
+
+    Windows that are equal have the same key, equally far from their beginnings. On average, there
+    are about two rows for each ``length - gram_size(length) + 2`` units.
+    """
+    gram = gram_size(length)
+    lengths = np.empty(len(plain), np.int64)
+    plain.lengths(lengths)
+    room, echo_room = int(lengths.sum()) * 5 // (2 * (length - gram + 2)) + len(plain), 16
+    while True:
+        keys, rows = np.empty(room, np.uint64), np.empty((room, 4), np.int64)
+        echoes = np.empty((echo_room, 5), np.int64)
+        count, echo_count = winnow(plain, length, gram, keys, rows, echoes)
+        if count <= room and echo_count <= echo_room:
+            return Anchors(keys[:count].copy(), rows[:count].copy(), echoes[:echo_count].copy())
+        room, echo_room = max(room, count), max(echo_room, echo_count)
+
+
+def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptions) -> Anchors:
+    """Find the keys of all windows of a collection."""
+    found: dict[int, Anchors] = {}
+
+    def work(start: int, stop: int) -> None:
+        anchors = anchors_of(shingler.plain_texts(texts, start, stop), length)
+        anchors.rows[:, 0] += start
+        anchors.echoes[:, (0, 3)] += start
+        found[start] = anchors
+
+    advance = options.progress.stage("passages", len(texts))
+    run(work, batches(len(texts), batch_size(texts)), options.threads, advance)
+    nothing = np.empty(0, np.uint64), np.empty((0, 4), np.int64), np.empty((0, 5), np.int64)
+    parts = [Anchors(*nothing), *(found.pop(start) for start in sorted(found))]
+    return Anchors(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def repeated_passages(
+    texts: Texts, shingler: Shingler, length: int, n_against: int, options: RunOptions
+) -> NDArray[np.int64]:
+    """Return what is removed from texts, and where it stays.
+
+    Parameters
+    ----------
+    texts, shingler
+        The collection, and the steps that it is normalised by.
+    length
+        Units of the shortest passage.
+    n_against
+        How many texts, the first ones, are of `against`: nothing is removed from them.
+    options
+        Threads and progress.
+
+    Returns
+    -------
+    ndarray of int64, shape (m, 5)
+        Text, begin and end in units of the normalised text, and the text and the begin of the same
+        units where they stay; ascending, and apart or with different sources.
+    """
+    anchors = all_anchors(texts, shingler, length, options)
+    shared, groups = shared_rows(anchors.keys)
+    rows = anchors.rows[shared]
+    documents = unique(rows[:, 0])
+    occurrences = np.column_stack([rows, rows[:, 0], np.zeros(len(rows), np.int64)])
+    occurrences[:, 0] = np.searchsorted(documents, rows[:, 0])
+    plain = shingler.take_texts(texts, documents)
+    found = matches_of(plain, occurrences, groups, length, options)
+    matches = np.concatenate([anchors.echoes, found])
+    matches = matches[matches[:, 0] >= n_against]
+    matches = np.ascontiguousarray(matches[np.lexsort((matches[:, 1], matches[:, 0]))])
+    return cut_rows(matches, len(texts))
+
+
+def repeated_contexts(
+    contexts: Spans,
+    documents: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    length: int,
+    options: RunOptions,
+) -> NDArray[np.int64]:
+    """Return which stretches of documents occurred before, if only contexts are at hand.
+
+    Parameters
+    ----------
+    contexts
+        Texts of all windows with one key, normalised: all contexts with each of the keys.
+    documents, begins
+        int64 (n,), ascending: the document of each, and where it begins there.
+    length, options
+        As for `repeated_passages`.
+
+    Returns
+    -------
+    ndarray of int64, shape (m, 5)
+        As the kernel `repeats` finds them; in no order.
+    """
+    anchors = anchors_of(contexts, length)
+    shared, groups = shared_rows(anchors.keys)
+    rows = anchors.rows[shared]
+    occurrences = np.column_stack([rows, documents[rows[:, 0]], begins[rows[:, 0]]])
+    return matches_of(contexts, occurrences, groups, length, options)
+
+
+def cut_rows(
+    matches: NDArray[np.int64], documents: int, empty: Empty = np.empty
+) -> NDArray[np.int64]:
+    """Return what goes and where it stays, int64 (m, 5), from sorted matches; see `cuts`."""
+    room = len(matches) + 1
+    while True:
+        out = empty((room, 5), np.int64)
+        count = cuts(matches, documents, out)
+        if count >= 0:
+            return out[:count]
+        room *= 2
+
+
+class CutTexts(NamedTuple):
+    """What is left of the texts of a collection that lose passages."""
+
+    texts: dict[int, str]
+    """By number."""
+    removed: NDArray[np.int64]
+    """int64 (m, 3): text, begin and end of what goes, in code points of the original texts."""
+    kept: NDArray[np.int64]
+    """int64 (m, 3): where it stays."""
+    dropped: NDArray[np.int64]
+    """int64, ascending: the texts of which too little is left."""
+
+
+def cut_texts(
+    texts: Texts, shingler: Shingler, rows: NDArray[np.int64], join: str, keep_least: int
+) -> CutTexts:
+    """Cut passages out of the original texts.
+
+    Parameters
+    ----------
+    texts, shingler
+        As `repeated_passages` takes them.
+    rows
+        As it returns them.
+    join, keep_least
+        As in `deduplicate_spans`.
+    """
+    text, units = rows[:, 0], rows[:, 2] - rows[:, 1]
+    spans = original_spans(texts, shingler, text, rows[:, 1:3])
+    there = np.column_stack([rows[:, 4], rows[:, 4] + units])
+    kept = original_spans(texts, shingler, rows[:, 3], there)
+    removed = np.column_stack([text, spans])
+    return CutTexts(
+        texts_without_spans(texts, removed, join),
+        removed,
+        np.column_stack([rows[:, 3], kept]),
+        too_short(texts, shingler, rows, keep_least),
+    )
+
+
+def too_short(
+    texts: Texts, shingler: Shingler, rows: NDArray[np.int64], keep_least: int
+) -> NDArray[np.int64]:
+    """Return the texts that lose something, and of which fewer units remain; as `cut_texts`."""
+    if not keep_least:
+        return np.empty(0, np.int64)
+    text = rows[:, 0]
+    changed = unique(text)
+    lengths = np.empty(len(changed), np.int64)
+    shingler.take_texts(texts, changed).lengths(lengths)
+    gone = np.bincount(np.searchsorted(changed, text), rows[:, 2] - rows[:, 1], len(changed))
+    return changed[lengths - gone < keep_least]
+
+
+def shared_rows(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of keys that occur more than once, by key and in order, and the groups.
+
+    Returns
+    -------
+    rows : ndarray of int64, shape (m,)
+    groups : ndarray of int64
+        Where the rows of each key begin in `rows`, and m.
+    """
+    rows, firsts = repeated(keys)
+    group = np.full(len(keys), -1)
+    group[rows] = firsts
+    group[firsts] = firsts
+    shared = np.flatnonzero(group >= 0)
+    shared = shared[np.argsort(group[shared], kind="stable")]
+    starts = np.flatnonzero(np.diff(group[shared], prepend=-1))
+    return shared, np.append(starts, len(shared))
+
+
+def matches_of(
+    plain: Spans,
+    occurrences: NDArray[np.int64],
+    groups: NDArray[np.int64],
+    length: int,
+    options: RunOptions,
+) -> NDArray[np.int64]:
+    """Return the stretches that occurred before, int64 (m, 5), as the kernel `repeats` does."""
+    found = [np.empty((0, 5), np.int64)]
+
+    def compare(start: int, stop: int) -> None:
+        first, last = groups[start], groups[stop]
+        own, bounds = occurrences[first:last], groups[start : stop + 1] - first
+        room = len(own)
+        while True:
+            out = np.empty((room, 5), np.int64)
+            count = repeats(plain, own, bounds, length, out)
+            if count <= room:
+                break
+            room = count
+        found.append(out[:count].copy())
+
+    windows = occurrences[:, 3] - occurrences[:, 2] + 1
+    work = np.add.reduceat(windows, groups[:-1]) if len(windows) else windows
+    advance = options.progress.stage("comparing", len(work))
+    run(compare, batches_by_work(work, WINDOWS, len(work)), options.threads, advance)
+    return np.concatenate(found)

@@ -1,0 +1,97 @@
+"""Winnowing and repeated windows, kernel by kernel, against plain Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import _kernels
+from fastlsh._kernels import spans_of_list
+from kernel_cases import CASES
+
+texts = st.lists(st.text("abc☃😀", max_size=40), max_size=5)
+
+
+def winnowed(collection, length, gram, room=500):
+    keys, rows = np.zeros(room, np.uint64), np.zeros((room, 4), np.int64)
+    echoes = np.zeros((room, 5), np.int64)
+    count, echo_count = _kernels.winnow(spans_of_list(collection), length, gram, keys, rows, echoes)
+    return keys[:count], rows[:count], echoes[:echo_count]
+
+
+@given(texts, st.integers(1, 9), st.integers(1, 9))
+def test_each_window_has_one_key_which_equal_windows_share(collection, length, gram):
+    gram = min(gram, length)
+    keys, rows, echoes = winnowed(collection, length, gram)
+    of_window, of_gram = {}, {}
+    for key, (text, position, first, last) in zip(keys.tolist(), rows.tolist(), strict=True):
+        for begin in range(first, last + 1):
+            assert begin <= position <= begin + length - gram
+            window = collection[text][begin : begin + length]
+            assert of_window.setdefault(window, (key, position - begin)) == (key, position - begin)
+            assert of_gram.setdefault(collection[text][position : position + gram], key) == key
+    own = [(t, b) for t, _, first, last in rows.tolist() for b in range(first, last + 1)]
+    echoed = [
+        (t, b) for t, begin, end, *_ in echoes.tolist() for b in range(begin, end - length + 1)
+    ]
+    every = [(t, b) for t, text in enumerate(collection) for b in range(len(text) - length + 1)]
+    assert sorted(own + echoed) == every
+    for text, begin, end, source, at in echoes.tolist():
+        assert source == text
+        assert begin - at >= length
+        assert collection[text][begin:end] == collection[text][at : at + end - begin]
+
+
+def test_what_does_not_fit_is_counted():
+    draw = np.random.default_rng(1)
+    collection = ["".join(draw.choice(list("abcdef"), 300)), "ab" * 300]
+    keys, _, echoes = winnowed(collection, 20, 5)
+    assert len(keys) > 20
+    assert len(echoes) == 1
+    nothing = np.zeros(3, np.uint64), np.zeros((3, 4), np.int64), np.zeros((0, 5), np.int64)
+    counted = _kernels.winnow(spans_of_list(collection), 20, 5, *nothing)
+    assert counted == (len(keys), 1)
+    assert (nothing[0] == keys[:3]).all()
+    _, given = CASES["repeats"]()
+    found = _kernels.repeats(**given)
+    assert found > 1
+    assert _kernels.repeats(**{**given, "out": np.zeros((1, 5), np.int64)}) == found
+    _, given = CASES["cuts"]()
+    assert _kernels.cuts(**given) == 3
+    assert _kernels.cuts(**{**given, "out": np.zeros((2, 5), np.int64)}) == -1
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "error", "message"),
+    [
+        ("winnow", {"gram": 0}, ValueError, "a gram must have 1 to 8 units, got 0"),
+        ("winnow", {"gram": 9}, ValueError, "a gram must have 1 to 8 units, got 9"),
+        ("winnow", {"rows": np.zeros((3, 4), np.int64)}, ValueError, "as many rows as keys"),
+        ("repeats", {"length": 0}, ValueError, "windows a unit"),
+        ("repeats", {"length": 19}, IndexError, "windows 1 to 6 of 18 units"),
+        ("repeats", {"groups": np.array([0, 1])}, ValueError, "groups must go from 0"),
+        ("cuts", {"texts": 2}, IndexError, "match 1 lies outside of 2 texts"),
+        (
+            "cuts", {"matches": np.array([[0, 3, 5, 0, 3]])}, ValueError,
+            "match 0 is not behind its source",
+        ),
+        (
+            "cuts", {"matches": np.array([[0, 8, 9, 0, 3], [0, 7, 9, 0, 3]])}, ValueError,
+            "match 1 is not behind the one before it",
+        ),
+    ],
+)  # fmt: skip
+def test_arguments_that_do_not_fit(name, change, error, message):
+    call, given = CASES[name]()
+    with pytest.raises(error, match=message):
+        call(**{**given, **change})
+
+
+def test_occurrences_out_of_order():
+    call, given = CASES["repeats"]()
+    groups = np.diff(given["groups"])
+    start = given["groups"][np.argmax(groups)]
+    rows = given["occurrences"].copy()
+    rows[[start, start + 1]] = rows[[start + 1, start]]
+    with pytest.raises(ValueError, match=f"occurrence {start + 1} is not behind"):
+        call(**{**given, "occurrences": rows})

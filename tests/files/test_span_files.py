@@ -1,0 +1,175 @@
+"""Repeated passages of files: the same answer in memory and on disk, and after kills."""
+
+import json
+import random
+import sys
+
+import pytest
+
+import fastlsh
+from combinations import covering
+from fastlsh import InputError, Shingler, deduplicate_span_files
+from fastlsh.files.disk import spans
+from killed_runs import ended_again_and_again
+from shards import contents, small_budget, write_shards
+
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
+SIZES = [
+    {},
+    {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0},
+    {"block": 1 << 20, "run": 1 << 20, "rows": 1 << 20, "part": 1 << 20, "pending": 1 << 20},
+]
+
+
+def rows_of(seed, n):
+    """Return rows with passages of others, stretches of a short period, and characters beyond."""
+    draw = random.Random(seed)
+    base = "".join(draw.choices("abcdefgh  é☃😀", k=600))
+    rows = []
+    for number in range(n):
+        parts = []
+        for _ in range(draw.randrange(4)):
+            begin = draw.randrange(500)
+            parts.append(
+                draw.choice([
+                    base[begin : begin + draw.randrange(120)],
+                    base[begin : begin + 3] * draw.randrange(60),
+                    "".join(draw.choices("xyz A", k=draw.randrange(80))),
+                    "=" * draw.randrange(200),
+                ])
+            )  # fmt: skip
+        text = "".join(parts)
+        rows.append({"id": f"d{number}", "n": number, "text": text if number % 11 else None})
+    return rows
+
+
+def both(folder, inputs, length=40, output="kept.jsonl", **keywords):
+    """Run both engines; return the second result, after a look at all that they have written."""
+    found = []
+    for engine in ("memory", "disk"):
+        place = folder / engine
+        place.mkdir()
+        result = deduplicate_span_files(
+            inputs, f"{place}/{output}", length, engine=engine, removed=place / "removed.tsv",
+            memory="300M", work=folder / "work", **keywords,
+        )  # fmt: skip
+        assert result.engine == engine
+        found.append((result, contents(place)))
+    (memory, written), (disk, same) = found
+    assert written == same
+    for name in (
+        "documents", "written", "changed", "dropped", "n_removed", "characters", "min_length",
+        "skipped", "skipped_reasons", "repeated_ids",
+    ):  # fmt: skip
+        assert getattr(memory, name) == getattr(disk, name), name
+    assert not (folder / "work").exists()
+    return disk, written
+
+
+@pytest.mark.parametrize(("cut", "sizes"), covering([(1, 1), (2, 1), (2, 2), (7, 2)], SIZES))
+def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
+    shards, threads = cut
+    small_budget(monkeypatch, **sizes)
+    rows = rows_of(shards, 90)
+    result, written = both(tmp_path, write_shards(tmp_path, rows, shards), threads=threads)
+    expected = fastlsh.deduplicate_spans([row["text"] for row in rows], 40)
+    left = [json.loads(line)["text"] for line in written["kept.jsonl"].decode().splitlines()]
+    assert left == expected.texts
+    assert result.n_removed == len(expected) > 20
+    assert result.characters == expected.characters
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"join": " ... "},
+        {"keep_least": 50},
+        {"shingler": Shingler(lowercase=True, collapse_whitespace=True)},
+        {"shingler": Shingler(numbers="0"), "keep_least": 30, "output": "folder/"},
+        {"output": "kept.parquet", "convert_to": "parquet"},
+        {"limit": 40},
+        {"length": 1},
+        {"length": 2000},
+    ],
+    ids=str,
+)
+def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
+    small_budget(monkeypatch)
+    result, _ = both(tmp_path, write_shards(tmp_path, rows_of(3, 90), 2), **more)
+    assert bool(result.n_removed) == (more.get("length") != 2000)
+    assert bool(result.dropped) == ("keep_least" in more)
+
+
+@pytest.mark.parametrize("shingler", [None, Shingler(lowercase=True)])
+def test_against_files(tmp_path, monkeypatch, shingler):
+    small_budget(monkeypatch)
+    known = write_shards(tmp_path, rows_of(1, 40), 2, "known")
+    inputs = write_shards(tmp_path, rows_of(1, 60), 2)
+    result, written = both(tmp_path, inputs, against=known, shingler=shingler)
+    assert result.documents == 60
+    header, *removed = written["removed.tsv"].decode().splitlines()
+    assert header.split("\t") == ["id", "start", "end", "kept_id", "kept_start", "against"]
+    assert {row.split("\t")[-1] for row in removed} == {"true", "false"}
+
+
+def test_a_document_that_repeats_itself_alone(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, [{"id": "a", "text": "xyz" * 100}, {"id": "b", "text": ""}], 1)
+    _, written = both(tmp_path, inputs)
+    rows = written["removed.tsv"].decode().splitlines()[1:]
+    assert {tuple(row.split("\t")[::3]) for row in rows} == {("a", "a")}
+
+
+def prepared(folder, **more):
+    inputs = write_shards(folder, rows_of(5, 90), 3)
+    for name in ("expected", "out"):
+        (folder / name).mkdir()
+    keywords = {"inputs": inputs, "min_length": 40, "keep_least": 20, "join": " "}
+    keywords |= {"threads": 2, **more}
+    deduplicate_span_files(
+        output=f"{folder}/expected/", removed=folder / "expected" / "removed.tsv",
+        engine="memory", **keywords,
+    )  # fmt: skip
+    expected = {path.name: path.read_bytes() for path in (folder / "expected").iterdir()}
+    return expected, {
+        **keywords, "output": f"{folder}/out/", "removed": f"{folder}/out/removed.tsv",
+        "engine": "disk", "work": f"{folder}/work",
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
+    expected, keywords = prepared(tmp_path)
+    ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
+
+
+def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    expected, keywords = prepared(tmp_path)
+
+    def fail(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(spans, "repeated_contexts", fail)
+        with pytest.raises(KeyboardInterrupt):
+            deduplicate_span_files(**keywords)
+    with pytest.raises(InputError, match=r"min_length was 40, and is 41"):
+        deduplicate_span_files(**{**keywords, "min_length": 41})
+    assert deduplicate_span_files(**keywords).n_removed
+    written = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert written == expected
+
+
+def test_bad_arguments(tmp_path):
+    inputs = write_shards(tmp_path, [{"id": 1, "text": "x"}], 1)
+    for keywords, message in (
+        ({"min_length": 0}, "min_length must be at least 1"),
+        ({"shingler": Shingler("word")}, "unit must be 'char'"),
+        ({"join": None}, "join must be a str"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            deduplicate_span_files(inputs, tmp_path / "out.jsonl", **keywords)
+    assert not (tmp_path / "out.jsonl").exists()
