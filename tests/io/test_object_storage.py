@@ -3,9 +3,9 @@
 import gzip
 import json
 import os
-from pathlib import Path
 import random
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
