@@ -23,6 +23,7 @@ from pages import ROOT, run_here, run_page
 DOCS, README = ROOT / "docs", ROOT / "README.md"
 PAGES = [
     "index",
+    "install",
     "tutorial",
     "parameters",
     "how-it-works",
