@@ -214,6 +214,16 @@ def test_the_reference_has_everything_public():
             assert re.search(rf"^::: fastlsh\.(presets\.named\.)?{name}$", text, flags=re.M), name
 
 
+def test_the_reference_says_what_each_name_is():
+    spec = importlib.util.spec_from_file_location("make_reference", DOCS / "make_reference.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    assert script.updated(text) == text, "run python docs/make_reference.py"
+    emptied = re.sub(r"^\| \[.*\n", "", text, count=5, flags=re.M)
+    assert emptied != text == script.updated(emptied)
+
+
 def test_the_reference_has_every_stage():
     text = (DOCS / "reference.md").read_text(encoding="utf-8")
     public = re.findall(r"^::: (fastlsh\.(?:stages|parameters)\..+)$", text, flags=re.M)
