@@ -34,9 +34,13 @@ def reached(name: str) -> Any:
     return found
 
 
-def row(name: str) -> str:
+def row(name: str, old: str) -> str:
     """Return the line of a name: its link to the source, and the first line of its docstring."""
-    found = reached(name)
+    try:
+        found = reached(name)
+    except ImportError:
+        called = re.escape(name.rpartition(".")[2])
+        return "".join(re.findall(rf"^\| \[`{called}`\].*", old, re.MULTILINE))
     is_module = isinstance(found, ModuleType)
     module = importlib.import_module(name if is_module else inspect.unwrap(found).__module__)
     path = "/".join(["src", *module.__name__.split(".")])
@@ -53,12 +57,7 @@ def updated(text: str) -> str:
     def section(match: re.Match[str]) -> str:
         old = match[0]
         head, _, rest = TABLE.sub("", old).partition("\n\n")
-        rows = []
-        for name in ENTRY.findall(rest):
-            try:
-                rows.append(row(name))
-            except ImportError:
-                rows += re.findall(rf"^\| \[`(?:{name}|{name.rpartition('.')[2]})`\].*", old, re.M)
+        rows = [row(name, old) for name in ENTRY.findall(rest)]
         return "\n".join([head, "", "| name | |", "| --- | --- |", *rows, "", rest])
 
     return SECTION.sub(section, text)
