@@ -16,7 +16,15 @@ import fastlsh
 from bench import common
 from bench.common import corpus
 from bench.peers import pure
-from bench.peers.contenders import THRESHOLD, Contender, K, Pair, everyone, installed
+from bench.peers.contenders import (
+    THRESHOLD,
+    WITH_THEIR_BANDS,
+    Contender,
+    K,
+    Pair,
+    everyone,
+    installed,
+)  # fmt: skip
 from bench.peers.contenders.base import shingle_list
 from bench.peers.contenders.datasketch import byte_sets
 
@@ -127,11 +135,15 @@ def main(arguments: Sequence[str]) -> None:
     corpus.add_options(parser)
     parser.add_argument("--documents", type=int, help="of the whole job (default 4,000)")
     parser.add_argument("--only", nargs="*", help="names of contenders; fastlsh is always one")
+    parser.add_argument("--whole", action="store_true", help="slow ones, too, get all documents")
     options = parser.parse_args(arguments)
     count = common.rounds(options)
     names = everyone()
     if options.only:
         names = {n: c for n, c in names.items() if n == "fastlsh" or n in options.only}
+    if options.whole:
+        for contender in names.values():
+            contender.share = 1.0
     alike, mixed = texts_of(options)
     assert_equal_algorithm(alike[:20])
     results: dict[str, Any] = {}
@@ -139,6 +151,7 @@ def main(arguments: Sequence[str]) -> None:
         results["signatures, 1,100 characters"] = compared(
             names, lambda contender, texts: contender.characters(texts), alike, count
         )
+    names[WITH_THEIR_BANDS.name] = WITH_THEIR_BANDS
     results["all pairs"] = {
         "documents": len(mixed),
         "characters": sum(map(len, mixed)),

@@ -1,7 +1,7 @@
 """Writes the tables and figures from the results: python -m bench report [--check].
 
-A table stands in README.md or in benchmarks.md, migrating.md or conformance.md of docs, between
-<!-- bench NAME --> and <!-- /bench -->; what is outside of such lines is written by hand.
+A table stands in README.md or in a page of docs, between <!-- bench NAME --> and <!-- /bench -->;
+what is outside of such lines is written by hand.
 """
 
 import argparse
@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, conformance, dropin, figures, speed
+from bench.report import answers, conformance, dropin, figures, sizes, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "benchmarks.md"
 MIGRATING = ROOT / "docs" / "migrating.md"
 CONFORMANCE = ROOT / "docs" / "conformance.md"
-PAGES = (README, PAGE, MIGRATING, CONFORMANCE)
+ENGINES = ROOT / "docs" / "which-engine.md"
+PARAMETERS = ROOT / "docs" / "parameters.md"
+PAGES = (README, PAGE, MIGRATING, CONFORMANCE, ENGINES, PARAMETERS)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
@@ -113,7 +115,11 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "migrating datasketch": partial(answers.beside, name="datasketch"),
     "migrating rensa": partial(answers.beside, name="rensa"),
     "migrating lsh": speed.fingerprints,
+    "migrating text-dedup": partial(answers.from_files, name="text-dedup"),
+    "migrating datatrove": partial(answers.from_files, name="datatrove"),
     "dropin": dropin.by_class,
+    "sizes": sizes.needs,
+    "steps": speed.steps,
     **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},
 }

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,6 +113,19 @@ def test_dedup_there_and_back(storage, run):
     assert sorted(os.listdir("here")) == ["a.jsonl", "b.jsonl"]
     assert storage.get("r.html").startswith(b"<!DOCTYPE html>")
     assert storage.uploads() == []
+
+
+def test_on_disk_the_work_of_a_url_is_in_the_current_directory(storage, run):
+    storage.put("in/a.jsonl", rows(ONE, ONE, OTHER))
+    command = ["dedup", "s3://data/in", "-o", "s3://data/clean/", "--engine", "disk"]
+    status, _, err = run(*command, "--keep-work")
+    assert status == 0, err
+    assert storage.get("clean/a.jsonl").count(b"\n") == 2
+    assert Path("clean.work").is_dir()
+    status, _, err = run(*command)
+    assert status == 0, err
+    assert any(line.startswith("fastlsh: continuing the run in clean.work") for line in err)
+    assert not Path("clean.work").exists()
 
 
 def test_pairs_and_the_others(storage, run):

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -117,6 +118,22 @@ def assert_silent(told, key):
             if number < 2 ** (8 * width):
                 for order in ("little", "big"):
                     assert number.to_bytes(width, order) not in data
+
+
+@pytest.mark.parametrize(("unit", "megabytes"), [("char", 2.2), ("byte", 2.2), ("word", 6.4)])
+def test_the_tables_of_a_key_are_as_large_as_its_docstring_says(unit, megabytes):
+    MinHasher(shingler=Shingler(unit, 5)).signatures(TEXTS)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        hasher = MinHasher(shingler=Shingler(unit, 5), key=Key(SECRET))
+        hasher.signatures(TEXTS)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert hasher.key is not None
+    assert abs((after - before) / 1e6 - megabytes) < 0.1
+    assert f"{megabytes} MB" in Key.__doc__
 
 
 def test_nothing_is_told():

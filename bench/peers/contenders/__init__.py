@@ -23,12 +23,12 @@ from bench.peers.contenders.base import (
 from bench.peers.contenders.datasketch import Datasketch
 from bench.peers.contenders.fastsketch import FastSketch
 from bench.peers.contenders.gaoya import Gaoya
-from bench.peers.contenders.ours import OURS, Pure
+from bench.peers.contenders.ours import OURS, WITH_THEIR_BANDS, Pure
 from bench.peers.contenders.rensa import Rensa
 
 __all__ = [
-    "EVEN", "PARAMS", "SIZE", "THRESHOLD", "Contender", "K", "Pair", "everyone", "installed",
-    "shingle_list", "word_cutter",
+    "EVEN", "PARAMS", "SIZE", "THRESHOLD", "WITH_THEIR_BANDS", "Contender", "K", "Pair",
+    "everyone", "installed", "shingle_list", "word_cutter",
 ]  # fmt: skip
 
 for variable in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS"):

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.peers.contenders.base import (
-    PARAMS,
     THRESHOLD,
     Contender,
     K,
@@ -28,7 +27,6 @@ class Datasketch(Contender):
     """The same algorithm as affine32."""
 
     module = "datasketch"
-    bands = (PARAMS.bands, PARAMS.rows)
     share = 0.3
 
     def __init__(self, name: str) -> None:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 import fastlsh
 from bench.peers import pure
-from bench.peers.contenders.base import PARAMS, SIZE, THRESHOLD, Contender, K, Pair
+from bench.peers.contenders.base import EVEN, PARAMS, SIZE, THRESHOLD, Contender, K, Pair
 
 Signatures = NDArray[np.uint32]
 
@@ -17,9 +17,10 @@ class Fastlsh(Contender):
     bands = (PARAMS.bands, PARAMS.rows)
     check = "exact"
 
-    def __init__(self, name: str, scheme: str) -> None:
+    def __init__(self, name: str, scheme: str, bands: tuple[int, int] = bands) -> None:
         self.name = name
         self.scheme = scheme
+        self.bands = bands
 
     def hasher(self, shingler: fastlsh.Shingler | None = None) -> fastlsh.MinHasher:
         """Return the hasher of this scheme."""
@@ -35,7 +36,10 @@ class Fastlsh(Contender):
         return self.hasher().from_hashes(hashes, offsets)
 
     def pairs(self, texts: list[str]) -> set[Pair]:
-        found = fastlsh.near_duplicates(texts, THRESHOLD, scheme=self.scheme, threads=1)
+        bands, rows = self.bands
+        found = fastlsh.near_duplicates(
+            texts, THRESHOLD, scheme=self.scheme, threads=1, bands=bands, rows=rows
+        )
         return set(zip(found.left.tolist(), found.right.tolist(), strict=True))
 
 
@@ -58,3 +62,5 @@ class Pure(Contender):
 
 
 OURS = (Fastlsh("fastlsh", "affine32"), Fastlsh("fastlsh, fss", "fss"))
+WITH_THEIR_BANDS = Fastlsh("fastlsh, 16 x 8", "affine32", EVEN)
+"""With the bands of the others, to tell the difference of bands from that of verification."""

@@ -33,7 +33,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         "--work",
         metavar="DIR",
         help="directory of a run on disk, where an interrupted run continues (default: the name"
-        " of the output, followed by .work)",
+        " of the output, followed by .work; of a URL in the current directory)",
     )
     group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
     group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")

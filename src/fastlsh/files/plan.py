@@ -126,8 +126,8 @@ def select_engine(
     folder = engine.work_of(output)
     if folder is None:
         raise ValueError(
-            "a run on disk needs a work directory (work=), because its output is not a local"
-            f" file; the engine is {choice.reason}"
+            "a run on disk needs a work directory (work=), because its output is a stream, after"
+            f" which none can be named; the engine is {choice.reason}"
         )
     work = WorkDirectory(folder)
     piece = 0 if request.cutting is None else request.cutting.piece_bytes

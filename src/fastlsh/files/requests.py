@@ -76,7 +76,8 @@ class EngineOptions:
             Bytes, or a text like "4G", that the run may take: at least 256 MB. Default: half of
             the free memory.
         work
-            The directory of a run on disk; default: the output's name with ``.work`` behind it.
+            The directory of a run on disk; default: the output's name with ``.work`` behind it,
+            of a URL the last part of the name, in the current directory.
         keep_work
             Whether to keep it after a complete run.
         restart
@@ -252,12 +253,16 @@ def tokens_as_words(search: dict[str, Any]) -> tuple[dict[str, Any], bool]:
 def work_directory(engine: str, work: str | None, output: str | None) -> str | None:
     """Return the work directory of a run, by default the output's name with ``.work`` behind it.
 
-    It is None if the engine is memory, or if the output, which is not a local file, gives no name.
+    That of a URL is in the current directory. It is None if the engine is memory, or if the output
+    is a stream, which gives no name.
     """
     if engine == "memory":
         return None
-    if work is not None or output is None or is_remote(output):
+    if work is not None or output is None:
         return work
+    if is_remote(output):
+        *_, name = output.rstrip("/").split("/")
+        return f"{name}.work"
     if is_written_in_place(output) and not is_folder_output(output):
         return None
     return f"{output.rstrip('/')}.work"

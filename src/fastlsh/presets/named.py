@@ -31,7 +31,9 @@ def preset(name: str, **changes: Any) -> Preset:
 
     The parameters are those that the pipeline uses, not a recommendation: most were chosen for the
     steepest point of the curve, where only about 64 % of the pairs at the threshold are found.
-    Pipelines that do not verify remove every candidate; ``verify="none"`` reproduces that.
+    Most pipelines do not verify and remove whole connected components. ``verify="none"`` believes
+    every candidate, too, but keeps each document that shares no bucket with a kept one; for
+    components see docs/published-recipes.md.
 
     Parameters
     ----------

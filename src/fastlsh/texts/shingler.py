@@ -65,7 +65,8 @@ class Shingler:
 
         `unicode_form` is "NFC", "NFD", "NFKC" or "NFKD". `lowercase` works as str.lower().
         ``numbers="0"`` replaces each number by one 0. `punctuation` is "space" or "remove".
-        `strip_accents` drops accents and other marks and leaves the text decomposed.
+        `strip_accents` drops accents and other marks and leaves the text decomposed: a syllable of
+        Hangul counts as its two or three letters.
     remove_whitespace, collapse_whitespace
         Drop all whitespace; or replace each run of it by one space and strip the ends.
     punctuation_characters
@@ -98,8 +99,8 @@ class Shingler:
 
     Notes
     -----
-    The steps cost little: docs/parameters.md. `normalize` and `tokenizer` run in Python, one text
-    at a time, and hold the GIL: a tokenizer reduces the speed to between a tenth and a fifth.
+    What the steps cost is in docs/parameters.md. `normalize` and `tokenizer` run in Python, one
+    text at a time, and hold the GIL: a tokenizer reduces the speed to between a tenth and a fifth.
     """
 
     unit: str = "char"

@@ -1,0 +1,13 @@
+"""The page on counting duplicates runs, and finds all that is in both crawls."""
+
+import pytest
+
+from pages import run_here
+
+
+def test_the_page_runs(tmp_path):
+    for module in ("duckdb", "polars", "pyarrow"):
+        pytest.importorskip(module)
+    page = run_here("docs/tasks/count-duplicates.md", tmp_path)
+    assert page.ran == 9
+    assert page.names["shared"] == {name for (name,) in page.names["found"]}
