@@ -569,7 +569,6 @@ CASES = {
         "hashvalues": np.arange(6, dtype=UINT64), "bands": 2,
     }),
     "KeyBuckets.remove": method_of_keys("remove", key=3),
-    "mt19937": lambda: (_kernels.mt19937, {"seed": 7, "out": np.zeros(700, UINT32)}),
     "ArrowColumn": column(), "ArrowColumn.__len__": column("__len__"),
     "ArrowColumn.spans": column("spans", start=0, stop=3, as_bytes=False),
     "ArrowColumn.take": lambda: (_kernels.ArrowColumn(Column(stream())).take, {

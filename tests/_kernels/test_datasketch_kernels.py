@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sketches
-from fastlsh._kernels import AFFINE32, AFFINE64, FSS, LEGACY, PRIME61, mt19937
+from fastlsh._kernels import AFFINE32, AFFINE64, FSS, LEGACY, PRIME61
 
 KERNELS = {"affine32": AFFINE32, "affine64": AFFINE64, "legacy": LEGACY, "prime61": PRIME61}
 WIDTHS = {name: np.uint32 if name == "affine32" else np.uint64 for name in KERNELS}
@@ -204,11 +204,3 @@ def test_called_hashes_of_a_list_that_shrinks(isa):
     elements = [1, 2, 3]
     with pytest.raises(RuntimeError, match="changed"):
         isa.called_hashes(lambda x: elements.clear() or 1, elements, np.empty(3, np.uint32))
-
-
-def test_twister_is_numpys():
-    for seed in (0, 1, 5489, 2**32 - 1):
-        words = np.empty(2000, np.uint32)
-        mt19937(seed, words)
-        expected = np.random.RandomState(seed).randint(0, 2**32, 2000, np.uint32)
-        assert (words == expected).all()

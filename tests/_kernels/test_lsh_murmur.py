@@ -70,7 +70,7 @@ def test_long_texts_are_the_minimum_of_their_parts(isa, size, dtype):
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
 def test_equal_upper_halves(isa, dtype):
-    # So many windows under one seed that the filter cannot tell the least from the next.
+    # So many windows under one seed that the least hashes may have equal upper halves.
     texts = [bytes_of(60_000, seed) for seed in range(3)]
     seeds = list(range(16))
     ours = minima(isa, texts, 4, seeds, dtype)

@@ -157,6 +157,15 @@ def test_columns_become_json(here):
         convert("b.parquet", "b.jsonl", "jsonl")
 
 
+def test_a_map_with_a_key_twice_is_no_object(here):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    maps = pa.array([[("x", 1)], [("x", 1), ("x", 2)]], pa.map_(pa.string(), pa.int64()))
+    pq.write_table(pa.table({"text": ["a", "b"], "m": maps}), "a.parquet")
+    with pytest.raises(InputError, match=r"a\.jsonl: a value after row 0 .*duplicate key was 'x'"):
+        convert("a.parquet", "a.jsonl", "jsonl")
+
+
 def test_texts_become_rows(here):
     pytest.importorskip("pyarrow")
     os.mkdir("d")

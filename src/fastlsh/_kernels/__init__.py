@@ -22,7 +22,6 @@ from fastlsh._kernels.compat._compat import (
     KeyBuckets,
     Permutations,
     called_hashes,
-    mt19937,
     murmur_minima,
     sha1_hashes,
 )
@@ -162,7 +161,6 @@ __all__ = [
     "link",
     "link_ids",
     "merged",
-    "mt19937",
     "murmur_minima",
     "number_jaccard",
     "numbers_of",

@@ -14,7 +14,7 @@ import sketches
 from fastlsh.compat.datasketch import MinHash, sha1_hash32, sha1_hash64
 from fastlsh.compat.datasketch import minhash as module
 from fastlsh.compat.datasketch.elements import is_identity
-from fastlsh.compat.datasketch.schemes import SCHEMES, _interleaved, draw
+from fastlsh.compat.datasketch.schemes import SCHEMES, draw
 
 # Made with datasketch 2.0.0: MinHash(4, seed, scheme=...).update_batch([b"hello", b"world"]).
 GOLDEN = {
@@ -84,14 +84,6 @@ def compare_draws(scheme, seeds, num_perms):
             found = MinHash(k, seed, scheme=scheme).permutations
             assert found.dtype == dtype
             assert found.tolist() == [list(map(int, a)), list(map(int, b))], (seed, k)
-
-
-def test_the_draw_of_legacy_rejects_what_is_out_of_range():
-    top = 2**61 - 1
-    # a takes at most 2^61 - 3, b at most 2^61 - 2.
-    numbers = [top, 7, top - 1, top - 1, 5, top, top - 1, 9, 11 + (5 << 61), *range(100)]
-    drawn = _interleaved(3, lambda count: np.array(numbers[:count], np.uint64))
-    assert drawn.tolist() == [[8, 6, 10], [top - 1, top - 1, 11]]
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

@@ -2,12 +2,10 @@
 
 include "fuzz/native/drive.pxi"
 include "compat/murmur.pxi"
-include "compat/murmur32.pxi"
-include "compat/murmur64.pxi"
 include "compat/sha1.pxi"
 include "compat/sha1_rounds.pxi"
 
-from fastlsh._kernels.compat.murmur cimport arrays32
+from fastlsh._kernels.compat.murmur cimport arrays32, arrays64
 
 cdef enum:
     MOST = 40                   # texts: more than there are lanes
@@ -168,21 +166,19 @@ cdef void check_murmur(Given* given, Py_ssize_t width) noexcept nogil:
     cdef Py_ssize_t k = 1 + number(given, MOST_SEEDS)
     cdef Py_ssize_t size = 1 + number(given, 40)
     cdef Py_ssize_t n = min(<Py_ssize_t> LONGEST, size + 2 * byte(given))
-    cdef Py_ssize_t filled = (k + LANES - 1) // LANES * LANES
-    cdef uint32_t* seeds = <uint32_t*> room(4 * filled)
+    cdef uint32_t* seeds = <uint32_t*> room(4 * k)
     cdef uint64_t* wide = <uint64_t*> room(8 * k)
     cdef uint32_t* narrow = <uint32_t*> room(4 * k)
     cdef uint32_t seed = byte(given)
     cdef uint8_t step
     cdef uint8_t* text
     cdef Py_ssize_t j
-    memset(seeds, 0, 4 * filled)
     for j in range(k):
         seeds[j] = seed
         seed = seed * 0x19660D + 0x3C6EF35F if j & 3 else seed + 1
     m.k = k
     m.seeds = seeds
-    m.piece = GROUP * (1 + number(given, 6))
+    m.piece = 1 + number(given, 100)
     m.words = room((arrays32(size) if width == 4 else arrays64(size)) * m.piece * width)
     step = byte(given) & 7
     text = read_text(given, n, step)

@@ -1,5 +1,5 @@
-"""For the drop-in modules: minima of the hash functions of other libraries, and the tables and
-random numbers of datasketch.
+"""For the drop-in modules: minima of the hash functions of other libraries, and the tables of
+datasketch.
 """
 
 cimport cython
@@ -16,7 +16,6 @@ include "compat/key_buckets.pxi"
 include "compat/key_memory.pxi"
 include "compat/key_rows.pxi"
 include "compat/sha1.pxi"
-include "compat/twister.pxi"
 
 cdef enum:
     INSERTED = 0

@@ -1,15 +1,20 @@
 # Called from Python: minima of MurmurHash3. The loop runs without the GIL.
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
-from fastlsh._kernels.compat.murmur cimport GROUP, LANES, PIECE, Murmur, arrays32, arrays64
+from fastlsh._kernels.compat.murmur cimport Murmur, arrays32, arrays64
 from fastlsh._kernels.loops._chosen cimport loops
 from fastlsh._kernels.text._plans cimport longest_of
 from fastlsh._kernels.text._texts cimport Span, Spans
 from fastlsh._kernels.text.source cimport element
+
+cdef enum:
+    PIECE = 1 << 9          # windows at a time, at most: their words stay in the first cache,
+    ROOM = 1 << 16          # unless the windows are long,
+    LANES = 16              # and at least
 
 
 def murmur_minima(
@@ -35,8 +40,8 @@ def murmur_minima(
     """
     cdef Py_ssize_t k = seeds.shape[0]
     cdef Py_ssize_t i
-    cdef Py_ssize_t longest = longest_of(spans)
-    cdef Murmur* m
+    cdef Py_ssize_t arrays
+    cdef Murmur m
     cdef element start
     if size < 1:
         raise ValueError(f"size must be at least 1, got {size}")
@@ -56,10 +61,17 @@ def murmur_minima(
         start = 0xFFFFFFFF if sentinel else 0x7FFFFFFF
     else:
         start = <uint64_t> 0x7FFFFFFFFFFFFFFF if sentinel else <uint64_t> 0xFFFFFFFFFFFFFFFF
-    m = new_murmur(seeds, min(size, max(longest, <Py_ssize_t> 1)), sizeof(element))
+    arrays = min(size, max(longest_of(spans), <Py_ssize_t> 1))  # of no longer windows
+    arrays = arrays32(arrays) if element is uint32_t else arrays64(arrays)
+    m.k = k
+    m.seeds = &seeds[0]
+    m.piece = max(min(ROOM // arrays, <Py_ssize_t> PIECE), <Py_ssize_t> LANES)
+    m.words = malloc(arrays * m.piece * sizeof(element))
+    if m.words == NULL:
+        raise MemoryError()
     with nogil:
-        minima_of_texts(m, spans.at, spans.n, size, start, sentinel, &out[0, 0])
-    free_murmur(m)
+        minima_of_texts(&m, spans.at, spans.n, size, start, sentinel, &out[0, 0])
+    free(m.words)
 
 
 cdef void minima_of_texts(
@@ -79,35 +91,3 @@ cdef void minima_of_texts(
         elif not sentinel:
             memset(row, 0xFF, m.k * sizeof(element))
         row += m.k
-
-
-cdef Murmur* new_murmur(
-    const uint32_t[::1] seeds, Py_ssize_t size, size_t width
-) except NULL:
-    # Room for windows of at most `size` bytes.
-    cdef Py_ssize_t k = seeds.shape[0]
-    cdef Py_ssize_t arrays = arrays32(size) if width == 4 else arrays64(size)
-    cdef Py_ssize_t filled = (k + LANES - 1) // LANES * LANES
-    cdef uint32_t* copied = <uint32_t*> calloc(filled, sizeof(uint32_t))
-    cdef Murmur* m = <Murmur*> malloc(sizeof(Murmur))
-    cdef Py_ssize_t piece = max(min((1 << 16) // arrays, <Py_ssize_t> PIECE), <Py_ssize_t> GROUP)
-    cdef void* words
-    piece -= piece % GROUP
-    words = malloc(arrays * piece * width)
-    if copied == NULL or m == NULL or words == NULL:
-        free(copied)
-        free(m)
-        free(words)
-        raise MemoryError()
-    memcpy(copied, &seeds[0], k * sizeof(uint32_t))
-    m.k = k
-    m.seeds = copied
-    m.piece = piece
-    m.words = words
-    return m
-
-
-cdef void free_murmur(Murmur* m) noexcept:
-    free(<void*> m.seeds)
-    free(m.words)
-    free(m)

@@ -1,15 +1,15 @@
 # MurmurHash3 under many seeds: the minimum over the windows of a text, for each seed.
 #
-# What a window's bytes are mixed to does not depend on the seed; it is done once, and only the
-# chain that starts at the seed runs in lanes. Even of that the last steps are left out: they move
-# no bit into the upper part of a hash. So a filter finds the few windows whose upper part is
-# least, and only those are hashed in full.
+# What the bytes of a window are mixed to does not depend on the seed, so that is done once for all
+# seeds: an array for each word of a window, with an item for each window. The chain that starts at
+# a seed then runs through all windows at once, which are the lanes of the vectors.
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastlsh._kernels.common.compiler cimport noinline_void
-from fastlsh._kernels.compat.murmur cimport GROUP, LANES, Murmur
+from fastlsh._kernels.common.mixing cimport fmix32, fmix64
+from fastlsh._kernels.compat.murmur cimport Murmur
 from fastlsh._kernels.text.source cimport element
 
 
@@ -22,53 +22,161 @@ cdef inline uint64_t rotated64(uint64_t x, int r) noexcept nogil:
 
 
 cdef noinline_void load_words(
-    const uint8_t* text, Py_ssize_t n, int width, element* words
+    const uint8_t* text, Py_ssize_t n, Py_ssize_t width, element* words
 ) noexcept nogil:
     # words[i]: the `width` bytes from i on, little endian.
-    cdef Py_ssize_t i
-    cdef int byte
+    cdef Py_ssize_t byte, i
     memset(words, 0, n * sizeof(element))
     for byte in range(width):
         for i in range(n):
             words[i] |= <element> text[i + byte] << (8 * byte)
 
 
-cdef void fill_group(element* words, Py_ssize_t n) noexcept nogil:
-    # Repeat the last window until the group is full: that changes no minimum.
-    cdef Py_ssize_t i = n
-    while i % GROUP:
-        words[i] = words[n - 1]
-        i += 1
+cdef noinline_void fill_states(element seed, Py_ssize_t n, element* states) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        states[i] = seed
 
 
-cdef void forget_groups(Murmur* m) noexcept nogil:
-    memset(m.best, 0xFF, sizeof(m.best))
-    memset(m.second, 0xFF, sizeof(m.second))
-    memset(m.place, 0, sizeof(m.place))
+cdef noinline_void add_size(element size, Py_ssize_t n, element* words) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i] ^= size
 
 
-cdef noinline_void note_group(Murmur* m, uint32_t g, Py_ssize_t lanes) noexcept nogil:
-    # Which group is the least under each seed, and how far the next one is away.
-    cdef const uint32_t* least = m.least + g * LANES
-    cdef uint32_t value, best, worse
-    cdef Py_ssize_t j
-    for j in range(lanes):
-        value = least[j]
-        best = m.best[j]
-        worse = best if best > value else value
-        m.second[j] = min(m.second[j], worse)
-        m.place[j] = g if value < best else m.place[j]
-        m.best[j] = min(best, value)
+# ---- x86_32. The words are those of the whole blocks of 4 bytes, then the rest with the size.
+
+cdef noinline_void mix32(uint32_t* words, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i] = rotated32(words[i] * <uint32_t> 0xCC9E2D51, 15) * <uint32_t> 0x1B873593
 
 
-cdef Py_ssize_t next_group(
-    const Murmur* m, Py_ssize_t j, Py_ssize_t g, Py_ssize_t groups, uint32_t bound
+cdef noinline_void chain32(const uint32_t* words, Py_ssize_t n, uint32_t* states) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        states[i] = rotated32(states[i] ^ words[i], 13) * 5 + <uint32_t> 0xE6546B64
+
+
+cdef noinline_void take_least32(
+    const uint32_t* states, const uint32_t* rest, Py_ssize_t n, uint32_t* least
 ) noexcept nogil:
-    # The first group from g on that does not exceed the bound under seed j; else `groups`.
-    if m.best[j] > bound:
-        return groups
-    if m.second[j] > bound:
-        return m.place[j] if g <= m.place[j] else groups
-    while g < groups and m.least[g * LANES + j] > bound:
-        g += 1
-    return g
+    cdef int32_t low = <int32_t> least[0]
+    cdef int32_t value
+    cdef Py_ssize_t i
+    for i in range(n):
+        value = <int32_t> fmix32(states[i] ^ rest[i])
+        low = value if value < low else low
+    least[0] = <uint32_t> low
+
+
+cdef void minima_of_text32(
+    Murmur* m, const uint8_t* text, Py_ssize_t length, Py_ssize_t size, uint32_t* row
+) noexcept nogil:
+    # Into `row`, which holds where to start, in the order of signed numbers.
+    cdef uint32_t* words = <uint32_t*> m.words
+    cdef uint32_t* rest = words + size // 4 * m.piece
+    cdef uint32_t* states = rest + m.piece
+    cdef const uint8_t* end = text + (length - size + 1)
+    cdef Py_ssize_t n, width, j, word
+    while text < end:
+        n = min(end - text, m.piece)
+        for word in range(size // 4 + 1):
+            width = min(size - 4 * word, <Py_ssize_t> 4)
+            load_words(text + 4 * word, n, width, words + word * m.piece)
+            mix32(words + word * m.piece, n)
+        add_size(<uint32_t> size, n, rest)
+        for j in range(m.k):
+            fill_states(m.seeds[j], n, states)
+            for word in range(size // 4):
+                chain32(words + word * m.piece, n, states)
+            take_least32(states, rest, n, row + j)
+        text += n
+
+
+# ---- The first half of x64_128. The words are those of both halves of the whole blocks of 16
+# bytes, then both halves of the rest, with the size.
+
+cdef noinline_void mix64(uint64_t* words, Py_ssize_t n, bint second) noexcept nogil:
+    cdef uint64_t before = 0x4CF5AD432745937F if second else 0x87C37B91114253D5
+    cdef uint64_t after = 0x87C37B91114253D5 if second else 0x4CF5AD432745937F
+    cdef int turn = 33 if second else 31
+    cdef Py_ssize_t i
+    for i in range(n):
+        words[i] = rotated64(words[i] * before, turn) * after
+
+
+cdef noinline_void chain64(
+    const uint64_t* first, const uint64_t* second, Py_ssize_t n, uint64_t* h1, uint64_t* h2
+) noexcept nogil:
+    cdef uint64_t x, y
+    cdef Py_ssize_t i
+    for i in range(n):
+        x = rotated64(h1[i] ^ first[i], 27) + h2[i]
+        x = x + (x << 2) + <uint64_t> 0x52DCE729        # times 5: few processors multiply vectors
+        y = rotated64(h2[i] ^ second[i], 31) + x
+        h1[i] = x
+        h2[i] = y + (y << 2) + <uint64_t> 0x38495AB5
+
+
+cdef inline uint64_t finished64(uint64_t h1, uint64_t h2) noexcept nogil:
+    h1 += h2
+    h2 += h1
+    return fmix64(h1) + fmix64(h2)
+
+
+cdef noinline_void take_least64(
+    const uint64_t* h1, const uint64_t* h2, const uint64_t* first, const uint64_t* second,
+    Py_ssize_t n, uint64_t* least
+) noexcept nogil:
+    cdef uint64_t low = least[0]
+    cdef uint64_t value
+    cdef Py_ssize_t i
+    for i in range(n):
+        value = finished64(h1[i] ^ first[i], h2[i] ^ second[i])
+        low = value if value < low else low
+    least[0] = low
+
+
+cdef noinline_void take_least_of_rest64(
+    uint64_t seed, const uint64_t* first, const uint64_t* second, Py_ssize_t n, uint64_t* least
+) noexcept nogil:
+    # Of windows without a whole block, which are the usual ones.
+    cdef uint64_t low = least[0]
+    cdef uint64_t value
+    cdef Py_ssize_t i
+    for i in range(n):
+        value = finished64(seed ^ first[i], seed ^ second[i])
+        low = value if value < low else low
+    least[0] = low
+
+
+cdef void minima_of_text64(
+    Murmur* m, const uint8_t* text, Py_ssize_t length, Py_ssize_t size, uint64_t* row
+) noexcept nogil:
+    # Into `row`, which holds where to start.
+    cdef uint64_t* words = <uint64_t*> m.words
+    cdef uint64_t* first = words + 2 * (size // 16) * m.piece
+    cdef uint64_t* second = first + m.piece
+    cdef uint64_t* h1 = second + m.piece
+    cdef uint64_t* h2 = h1 + m.piece
+    cdef const uint8_t* end = text + (length - size + 1)
+    cdef Py_ssize_t n, width, j, word
+    while text < end:
+        n = min(end - text, m.piece)
+        for word in range(2 * (size // 16) + 2):
+            width = max(min(size - 8 * word, <Py_ssize_t> 8), <Py_ssize_t> 0)
+            load_words(text + 8 * word, n, width, words + word * m.piece)
+            mix64(words + word * m.piece, n, word & 1)
+        add_size(<uint64_t> size, n, first)
+        add_size(<uint64_t> size, n, second)
+        for j in range(m.k):
+            if size < 16:
+                take_least_of_rest64(m.seeds[j], first, second, n, row + j)
+                continue
+            fill_states(<uint64_t> m.seeds[j], n, h1)
+            fill_states(<uint64_t> m.seeds[j], n, h2)
+            for word in range(0, 2 * (size // 16), 2):
+                chain64(words + word * m.piece, words + (word + 1) * m.piece, n, h1, h2)
+            take_least64(h1, h2, first, second, n, row + j)
+        text += n

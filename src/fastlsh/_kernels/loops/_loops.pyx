@@ -6,8 +6,6 @@ from libc.stdint cimport uint32_t, uint64_t
 from fastlsh._kernels.loops.table cimport Loops
 
 include "compat/murmur.pxi"
-include "compat/murmur32.pxi"
-include "compat/murmur64.pxi"
 include "compat/permute.pxi"
 include "compat/prime61.pxi"
 include "compat/sha1_rounds.pxi"

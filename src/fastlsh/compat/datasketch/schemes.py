@@ -2,14 +2,13 @@
 
 import operator
 import os
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import AFFINE32, AFFINE64, LEGACY, Permutations, mt19937
+from fastlsh._kernels import AFFINE32, AFFINE64, LEGACY, Permutations
 
 CACHED_NUM_PERM = 4096
 
@@ -94,11 +93,13 @@ def draw(scheme: str, num_perm: int, seed: SupportsIndex | None) -> Permutations
 def _make(scheme: str, num_perm: int, seed: Any) -> Permutations:
     kind = SCHEMES[scheme]
     coefficients: NDArray[Any]
-    if scheme == "legacy":
-        coefficients = _interleaved(num_perm, lambda count: words64(seed, count))
+    stream = np.random.RandomState(seed)  # its stream is frozen by numpy's policy (NEP 19)
+    if scheme == "legacy":  # a from [1, 2^61 - 1) and b from [0, 2^61 - 1), in turn
+        least = np.tile(np.array([1, 0], np.uint64), num_perm)
+        numbers = stream.randint(least, 2**61 - 1, dtype=np.uint64)
+        coefficients = numbers.reshape(num_perm, 2).T.copy()
     else:
-        words = words32 if scheme == "affine32" else words64
-        coefficients = words(seed, 2 * num_perm).reshape(2, num_perm)
+        coefficients = stream.randint(0, kind.largest + 1, (2, num_perm), kind.dtype)
         # Without its top bit, doubled, plus one: the top bit falls out of the doubling.
         coefficients[0] = coefficients[0] * kind.dtype.type(2) + kind.dtype.type(1)
     coefficients.flags.writeable = False
@@ -106,36 +107,3 @@ def _make(scheme: str, num_perm: int, seed: Any) -> Permutations:
 
 
 _kept = lru_cache(maxsize=64)(_make)
-
-
-def _interleaved(num_perm: int, stream: Callable[[int], NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Draw a from [1, 2^61 - 1) and b from [0, 2^61 - 1) in turn, by masked rejection.
-
-    A number of 61 bits is taken unless it exceeds the range; then the next one is.
-    """
-    largest = np.tile(np.array([2**61 - 3, 2**61 - 2], np.uint64), num_perm)
-    numbers = stream(2 * num_perm) & np.uint64(2**61 - 1)
-    rejected = 0
-    while (over := numbers > largest).any():
-        rejected += 1
-        first = int(over.argmax())
-        following = stream(2 * num_perm + rejected)[-1:] & np.uint64(2**61 - 1)
-        numbers = np.concatenate([numbers[:first], numbers[first + 1 :], following])
-    pairs = numbers.reshape(num_perm, 2).T.copy()
-    pairs[0] += np.uint64(1)
-    return pairs
-
-
-def words32(seed: Any, count: int) -> NDArray[np.uint32]:
-    """Return the first 32-bit numbers of MT19937."""
-    if not isinstance(seed, int):
-        return np.random.RandomState(seed).randint(0, 2**32, count, np.uint32)
-    words = np.empty(count, np.uint32)
-    mt19937(seed, words)
-    return words
-
-
-def words64(seed: Any, count: int) -> NDArray[np.uint64]:
-    """Return the first 64-bit numbers of MT19937: of two 32-bit numbers the first is the high."""
-    words = words32(seed, 2 * count).astype(np.uint64)
-    return words[0::2] << np.uint64(32) | words[1::2]

@@ -19,6 +19,7 @@ was read.
 """
 
 from fastlsh.io.blocks.contract import Block, BlockDocuments, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.plain import TextBlock, as_json
 from fastlsh.io.blocks.reading import read_blocks, reread_blocks
@@ -31,6 +32,7 @@ __all__ = [
     "Block",
     "BlockDocuments",
     "BlockExtent",
+    "Delimited",
     "Flags",
     "Head",
     "Identity",

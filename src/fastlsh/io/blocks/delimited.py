@@ -60,6 +60,22 @@ class Delimited:
         if self.source.options.header and not self.begun:
             raise self.source.error("no header")
 
+    def fields(self, text: str, *, plain: bool = False) -> list[list[str]]:
+        """Return the fields of rows; of blank lines none, or an empty list.
+
+        Parameters
+        ----------
+        text
+            The rows.
+        plain
+            Whether each line is a row, and ends with a line feed.
+        """
+        lines = text.split("\n") if plain else io.StringIO(text, newline="")
+        with fields_of_any_size():
+            return list(
+                csv.reader(lines, delimiter=self.delimiter, quoting=self.quoting, strict=True)
+            )
+
     def block(
         self, extent: BlockExtent, data: Bytes, lines: Lines, bad: Indices | None
     ) -> "DelimitedBlock":
@@ -115,17 +131,8 @@ class DelimitedBlock(RowBlock):
         return str(b"".join([view[start:stop] for start, stop in spans]), "utf-8")
 
     def _reader(self, text: str) -> list[list[str]]:
-        simple = self._lines.count == len(self._lines) and "\r" not in text
-        lines = text.split("\n") if simple else io.StringIO(text, newline="")
-        with fields_of_any_size():
-            return list(
-                csv.reader(
-                    lines,
-                    delimiter=self._kind.delimiter,
-                    quoting=self._kind.quoting,
-                    strict=True,
-                )
-            )
+        plain = self._lines.count == len(self._lines) and "\r" not in text
+        return self._kind.fields(text, plain=plain)
 
     def _with_text(self, raw: str, text: str) -> str:
         kind = self._kind

@@ -1,6 +1,6 @@
 """From pieces of the inputs to an output of another format."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,14 +15,22 @@ from fastlsh.io.blocks import (
     TextBlock,
     rows_writer,
 )
-from fastlsh.io.convert.json_tables import JsonTables
-from fastlsh.io.convert.parsing import column_names, default_names, parser
-from fastlsh.io.convert.text import CsvRows, JsonRows, KeyedCsvRows
-from fastlsh.io.errors import pyarrow
+from fastlsh.io.convert.parsing import Row, column_names, default_names, parser
+from fastlsh.io.convert.tables import ParquetTable, open_parquet
+from fastlsh.io.convert.text import CsvTable, JsonLines
 from fastlsh.io.formats import COLUMNAR, SPLIT
-from fastlsh.io.outputs import open_output, parquet_writer
+from fastlsh.io.outputs import nameless_file
 from fastlsh.io.shards import Output
 from fastlsh.io.sources import Source
+
+_PIECE = 1 << 22
+"""Bytes of rows that are parsed together when they are read for the second time."""
+
+_TARGETS: dict[str, Callable[..., Any]] = {
+    "jsonl": JsonLines,
+    "csv": CsvTable,
+    "parquet": ParquetTable,
+}
 
 
 def output_piece(output: Output, block: Block, kept: Flags, texts: NewTexts | None = None) -> Any:
@@ -85,6 +93,9 @@ def output_writer(
     if output.format == kind:
         with rows_writer(temporary, kind, output.compression, head) as writer:
             yield writer
+    elif source.format in COLUMNAR and output.format == "parquet":
+        with open_parquet(temporary, output.path, head.layout) as tables:
+            yield tables
     else:
         yield from _converting(temporary, output, source, head.layout)
 
@@ -92,36 +103,48 @@ def output_writer(
 def _converting(
     temporary: str, output: Output, source: Source, layout: Any
 ) -> Iterator[RowsWriter]:
-    parse = parser(source, layout)
-    if source.format in COLUMNAR and output.format == "parquet":
-        error = pyarrow(output.path).ArrowNotImplementedError
-        try:
-            with parquet_writer(temporary, layout) as tables:
-                yield tables
-        except error as reason:
-            raise InputError(output.path, f"Parquet cannot hold it: {reason}") from reason
-        return
     names = column_names(source, layout)
-    if output.format == "parquet":
-        with JsonTables(temporary, output.path, names, default_names(source)) as rows:
-            yield _Parsed(rows, parse)
+    parse = parser(source, names)
+    target = _TARGETS[output.format](output, names or (), default_names(source))
+    if names is not None or output.format == "jsonl":
+        with target.open(temporary) as write:
+            yield _ParsedRows(output, parse, write)
         return
-    with open_output(temporary, output.compression) as stream:
-        if output.format == "jsonl":
-            yield _Parsed(JsonRows(stream, output.path), parse)
-        elif names is not None:
-            yield _Parsed(CsvRows(stream, output.path, names), parse)
-        else:
-            with KeyedCsvRows(stream, temporary, output.path, default_names(source)) as keyed:
-                yield _Parsed(keyed, parse)
+    with nameless_file(temporary) as waiting:
+
+        def parse_and_keep(piece: Any) -> list[Row]:
+            waiting.writelines((piece, b"\n"))
+            return parse(piece)
+
+        yield _ParsedRows(output, parse_and_keep, target.learn)
+        waiting.seek(0)
+        with target.open(temporary) as write:
+            rows = _ParsedRows(output, parse, write)
+            while lines := waiting.readlines(_PIECE):
+                rows.write(b"".join(lines))
 
 
-class _Parsed:
-    def __init__(self, rows: Any, parse: Any) -> None:
-        self._rows = rows
+class _ParsedRows:
+    """Hands on the rows of pieces, with the number of the first of them in the output."""
+
+    def __init__(
+        self,
+        output: Output,
+        parse: Callable[[Any], list[Row]],
+        write: Callable[[list[Row], int], None],
+    ) -> None:
+        self._output = output
         self._parse = parse
+        self._write = write
+        self._count = 0
 
     def write(self, piece: Any) -> None:
-        rows = self._parse(piece)
+        """Parse and hand on a piece."""
+        try:
+            rows = self._parse(piece)
+        except (KeyError, ValueError) as error:  # a map has a key twice; nanoseconds, no pandas
+            reason = f"a value after row {self._count} cannot be converted: {error.args[0]}"
+            raise InputError(self._output.path, reason) from error
         if rows:
-            self._rows.write(rows)
+            self._write(rows, self._count + 1)
+            self._count += len(rows)

@@ -1,126 +1,87 @@
-"""Rows as JSON lines and CSV."""
+"""Rows as JSON lines, which pyarrow does not write, and as CSV, where it has no nested values."""
 
 import datetime
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any, BinaryIO
+from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.io.convert.parsing import Row, of_lines
+from fastlsh.io.convert.parsing import Row
 from fastlsh.io.delimited import csv_text
-from fastlsh.io.outputs import nameless_file
+from fastlsh.io.outputs import open_output
+from fastlsh.io.shards import Output
 
-_PIECE = 1 << 22
-
-
-class JsonRows:
-    """Writes rows as JSON lines: dates and decimals as text, NaN and infinities as null."""
-
-    def __init__(self, stream: BinaryIO, path: str) -> None:
-        self._stream = stream
-        self._path = path
-        self._count = 0
-
-    def write(self, rows: Sequence[Row]) -> None:
-        """Write some rows."""
-        for row in rows:
-            self._count += 1
-            try:
-                line = json.dumps(
-                    {key: as_json(value) for key, value in row.items()}, ensure_ascii=False
-                )
-                self._stream.write(line.encode() + b"\n")
-            except (ValueError, TypeError) as error:
-                raise _error(self._path, self._count, row, error) from error
+WriteRows = Callable[[Sequence[Row], int], None]
+"""Takes rows, and the number of the first of them in the output."""
 
 
-class CsvRows:
-    """Writes rows as CSV: null as nothing, what is nested as JSON."""
-
-    def __init__(self, stream: BinaryIO, path: str, names: Sequence[str]) -> None:
-        self._stream = stream
-        self._path = path
-        self._names = names
-        self._count = 0
-        if names:
-            stream.write(_line(names))
-
-    def write(self, rows: Sequence[Row]) -> None:
-        """Write some rows."""
-        for row in rows:
-            self._count += 1
-            try:
-                self._stream.write(_line([_cell(row.get(name)) for name in self._names]))
-            except (ValueError, TypeError) as error:
-                raise _error(self._path, self._count, row, error) from error
-
-
-class KeyedCsvRows:
-    """Writes rows as CSV whose columns are all keys there are, in order of their appearance.
+class JsonLines:
+    """JSON lines: dates and decimals as text, NaN and infinities as null.
 
     Parameters
     ----------
-    stream : file
-        The output.
-    beside : str
-        In whose directory the rows wait for the columns to be known.
-    path : str
-        For messages.
-    default : list of str
-        The columns if there is no row.
+    output : Output
+        What is written.
+    names : sequence of str
+        The columns that are known before the rows.
+    default : sequence of str
+        The columns if there is no other one.
     """
 
-    def __init__(self, stream: BinaryIO, beside: str, path: str, default: list[str]) -> None:
-        self._stream = stream
-        self._path = path
+    def __init__(self, output: Output, names: Sequence[str], default: Sequence[str]) -> None:
+        self._output = output
+        self._names = dict.fromkeys(names)
         self._default = default
-        self._names: dict[str, None] = {}
-        self._spill = Spill(beside)
 
-    def write(self, rows: Sequence[Row]) -> None:
-        """Take some rows."""
+    @contextmanager
+    def open(self, temporary: str) -> Iterator[WriteRows]:
+        """Open the output for rows."""
+        with open_output(temporary, self._output.compression) as stream:
+            stream.write(self._header().encode())
+
+            def write(rows: Sequence[Row], first: int) -> None:
+                for number, row in enumerate(rows, first):
+                    try:
+                        stream.write(self._line(row).encode())
+                    except (ValueError, TypeError) as error:  # noqa: PERF203
+                        raise self._error(row, number, error) from error
+
+            yield write
+
+    def _header(self) -> str:
+        return ""
+
+    def _line(self, row: Row) -> str:
+        plain = {key: as_json(value) for key, value in row.items()}
+        return json.dumps(plain, ensure_ascii=False) + "\n"
+
+    def _error(self, row: Row, number: int, error: Exception) -> InputError:
+        """Return the error of a row, with the key whose value cannot be written."""
+        for key, value in row.items():
+            try:
+                json.dumps(as_json({key: value}), ensure_ascii=False).encode()
+            except (ValueError, TypeError) as reason:  # noqa: PERF203
+                message = f"the value of {key!r} cannot be written: {reason}"
+                return InputError(self._output.path, message, number)
+        return InputError(self._output.path, str(error), number)
+
+
+class CsvTable(JsonLines):
+    """CSV with a column for each key: null is empty, and nested values are JSON."""
+
+    def learn(self, rows: Sequence[Row], first: int) -> None:
+        """Learn the columns from rows that are written later."""
         for row in rows:
             self._names.update(dict.fromkeys(row))
-        self._spill.write(rows)
 
-    def __enter__(self) -> "KeyedCsvRows":
-        """Return itself."""
-        return self
+    def _header(self) -> str:
+        return csv_text([list(self._names) or self._default])
 
-    def __exit__(self, kind: Any, *_: object) -> None:
-        """Write them, if nothing was raised."""
-        with self._spill:
-            if kind is None:
-                out = CsvRows(self._stream, self._path, list(self._names) or self._default)
-                for rows in self._spill.read():
-                    out.write(rows)
-
-
-class Spill:
-    """Rows that wait in a file without a name, beside an output."""
-
-    def __init__(self, beside: str) -> None:
-        self._file = nameless_file(beside)
-
-    def write(self, rows: Sequence[Row]) -> None:
-        """Append rows that came from JSON."""
-        self._file.writelines(json.dumps(row).encode() + b"\n" for row in rows)
-
-    def read(self) -> Iterator[list[Row]]:
-        """Yield all rows, some megabytes at a time."""
-        self._file.seek(0)
-        while lines := self._file.readlines(_PIECE):
-            yield of_lines(b"".join(lines))
-
-    def __enter__(self) -> "Spill":
-        """Return itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the file."""
-        self._file.close()
+    def _line(self, row: Row) -> str:
+        return csv_text([[_cell(row.get(name)) for name in self._names]])
 
 
 def as_json(value: Any) -> Any:
@@ -149,23 +110,3 @@ def _cell(value: Any) -> str:
         return repr(value)
     plain = as_json(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
-
-
-def _line(cells: Sequence[str]) -> bytes:
-    return csv_text([cells]).encode()
-
-
-def _error(path: str, number: int, row: Row, error: Exception) -> InputError:
-    """Return the error of a row, with the key whose value cannot be written."""
-    for key, value in row.items():
-        if reason := _why_not({key: value}):
-            return InputError(path, f"the value of {key!r} cannot be written: {reason}", number)
-    return InputError(path, str(error), number)
-
-
-def _why_not(row: Row) -> str | None:
-    try:
-        json.dumps(as_json(row), ensure_ascii=False).encode()
-    except (ValueError, TypeError) as error:
-        return str(error)
-    return None
