@@ -471,7 +471,7 @@ CASES = {
     **{
         kind: lambda kind=kind: (getattr(_index, kind), {
             "num_perm": 8, "bands": 2, "rows": 3, "with_sets": True,
-        }) for kind in ("TableMemory", "TableChanges", "TableCompaction", "BandTables")
+        }) for kind in ("TableMemory", "BandTables")
     },
     "BandTables.over": tables_over,
     **{
@@ -483,15 +483,15 @@ CASES = {
             "TableMemory.slots": lambda: {"band": 1}, "TableMemory.used": lambda: {"band": 1},
             "TableMemory.read": lambda: {"number": 0, "start": 8, "out": np.zeros(40, UINT8)},
             "TableMemory.write": lambda: {"number": 0, "start": 8, "data": np.zeros(40, UINT8)},
-            "TableChanges.append": inserted,
-            "TableChanges.insert_unique": lambda: {
+            "BandTables.append": inserted,
+            "BandTables.insert_unique": lambda: {
                 **asked(), "own": 3, "limit": 2, "fresh": np.zeros(3, UINT8),
             },
-            "TableChanges.switch": lambda: {
+            "BandTables.switch": lambda: {
                 "first": 3, "gone": np.array([1]), "limited": 1,
             },
-            "TableChanges.remove": lambda: {"number": 1},
-            "TableCompaction.begin_compact": lambda: {"ids": None}, "TableCompaction.go_on": dict,
+            "BandTables.remove": lambda: {"number": 1},
+            "BandTables.begin_compact": lambda: {"ids": None}, "BandTables.go_on": dict,
             "BandTables.complete": lambda: {"n": 3, "ids": None},
             "BandTables.is_live": lambda: {"number": 2},
             "BandTables.copy_rows": lambda: {
@@ -517,7 +517,7 @@ CASES = {
     "token_signatures/keyed": with_plan(token_signatures, 1, 2),
     "shingle_sets/keyed": with_plan(shingle_sets, 0, 5),
     "BandTables.query/texts": query_of_texts,
-    "TableChanges.insert_unique/texts": unique_of_texts,
+    "BandTables.insert_unique/texts": unique_of_texts,
     "packed_sizes": lambda: (
         _kernels.packed_sizes, {"spans": spans(), "out": np.zeros(4, INT64)}
     ),
@@ -555,12 +555,11 @@ CASES = {
         "names": ["a", "b", "c"], "found": np.ones((3, 2)), "counts": np.array([2, 0, 1]),
         "alike": None,
     }),
-    "KeyRows": lambda: (_kernels.KeyBuckets.__base__, {"bands": 2, "rows": 3}),
-    "KeyRows.__len__": method_of_keys("__len__"), "KeyRows.kind": method_of_keys("kind"),
-    "KeyRows.__contains__": lambda: (lambda key: key in key_buckets(), {"key": 3}),
-    "KeyRows.nbytes": method_of_keys("nbytes"), "KeyRows.close": method_of_keys("close"),
-    "KeyRows.distinct_keys": method_of_keys("distinct_keys"),
-    "KeyRows.contents": method_of_keys("contents"),
+    "KeyBuckets.__len__": method_of_keys("__len__"), "KeyBuckets.kind": method_of_keys("kind"),
+    "KeyBuckets.__contains__": lambda: (lambda key: key in key_buckets(), {"key": 3}),
+    "KeyBuckets.nbytes": method_of_keys("nbytes"), "KeyBuckets.close": method_of_keys("close"),
+    "KeyBuckets.distinct_keys": method_of_keys("distinct_keys"),
+    "KeyBuckets.contents": method_of_keys("contents"),
     "KeyBuckets": lambda: (_kernels.KeyBuckets, {"bands": 2, "rows": 3}),
     "KeyBuckets.insert": lambda: (key_buckets().insert, {
         "key": "new", "hashvalues": np.arange(6, dtype=UINT64), "unique": True,

@@ -25,7 +25,17 @@ class TableMemory:
     def write(self, number: int, start: int, data: NDArray[np.uint8]) -> None: ...
 
 @disjoint_base
-class TableChanges(TableMemory):
+class BandTables(TableMemory):
+    @staticmethod
+    def over(
+        signatures: NDArray[np.uint32],
+        slots: list[NDArray[np.uint64]],
+        links: list[NDArray[np.uint32]],
+        rows: int,
+        hashes: NDArray[np.uint64] | None = None,
+        offsets: NDArray[np.int64] | None = None,
+        ids: Any = None,
+    ) -> BandTables: ...
     @property
     def ids(self) -> Any: ...
     @property
@@ -58,24 +68,6 @@ class TableChanges(TableMemory):
     ) -> int: ...
     def switch(self, first: int, gone: NDArray[np.int64], limited: int = 0) -> None: ...
     def remove(self, number: int) -> None: ...
-
-class TableCompaction(TableChanges):
-    @property
-    def unsettled(self) -> bool: ...
-    def begin_compact(self, ids: Any) -> None: ...
-    def go_on(self) -> bool: ...
-
-class BandTables(TableCompaction):
-    @staticmethod
-    def over(
-        signatures: NDArray[np.uint32],
-        slots: list[NDArray[np.uint64]],
-        links: list[NDArray[np.uint32]],
-        rows: int,
-        hashes: NDArray[np.uint64] | None = None,
-        offsets: NDArray[np.int64] | None = None,
-        ids: Any = None,
-    ) -> BandTables: ...
     @property
     def words(self) -> int: ...
     def complete(self, n: int, ids: Any) -> None: ...
@@ -96,6 +88,10 @@ class BandTables(TableCompaction):
         halt: NDArray[np.uint8],
         reader: TextReader | None = None,
     ) -> tuple[int, int, int]: ...
+    @property
+    def unsettled(self) -> bool: ...
+    def begin_compact(self, ids: Any) -> None: ...
+    def go_on(self) -> bool: ...
 
 @disjoint_base
 class TextReader:

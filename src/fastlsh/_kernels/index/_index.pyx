@@ -10,9 +10,7 @@ include "index/tables.pxi"
 include "index/unique.pxi"
 include "index/walks.pxi"
 
-# Each class stands behind the one that it extends.
+# A class is included after the class that it extends.
 include "index/call_texts.pxi"
-include "index/call_arrays.pxi"
-include "index/call_changes.pxi"
-include "index/call_compact.pxi"
-include "index/call_tables.pxi"
+include "index/table_memory.pxi"
+include "index/band_tables.pxi"

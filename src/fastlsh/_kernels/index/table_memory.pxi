@@ -2,13 +2,13 @@
 #
 # It belongs to the class below, not to arrays of Python: so it grows in place, and between two
 # instructions of Python all of it is always sound. Each call does all or nothing.
-# With memory.pxi and tables.pxi.
+# With lookups.pxi, memory.pxi and tables.pxi.
 
 from cython cimport no_gc_clear
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastlsh._kernels.common.checks cimport check_band_rows
+from fastlsh._kernels.common.checks cimport check_band_rows, memory_of, memory_of_rows
 from fastlsh._kernels.index.tables cimport Band, Sweep, Tables
 
 cdef enum:
@@ -84,6 +84,7 @@ cdef class TableMemory:
     def __dealloc__(self):
         self.release()
         PyMem_RawFree(self.t.bands)
+        PyMem_RawFree(self.sweep.desk.tags)
 
     cdef int check_own(self) except -1:
         if self.t.live == NULL:
@@ -100,9 +101,83 @@ cdef class TableMemory:
             check_sound(not 0 <= self.t.offsets[self.t.n] <= self.t.total)
         return 0
 
+    cdef int check_sets(self) except -1:
+        cdef Py_ssize_t within
+        with nogil:
+            within = sets_within(&self.t)
+        check_sound(within < self.t.n or self.t.offsets != NULL and self.t.offsets[0] != 0)
+        return 0
+
+    cdef int check_room(self, Py_ssize_t count, int64_t words) except -1:
+        cdef Py_ssize_t b
+        self.check_own()
+        if not 0 <= count <= self.capacity - self.t.n:
+            raise ValueError(f"no room for {count} documents")
+        for b in range(self.t.count):
+            if self.t.bands[b].used + count >= <int64_t> self.t.bands[b].size:
+                raise ValueError(f"the table of band {b} has no room for {count} keys")
+        self.check_end()
+        if self.t.offsets != NULL and not 0 <= words <= self.t.total - self.t.offsets[self.t.n]:
+            raise ValueError("no room for the sets")
+        return 0
+
     cdef int check_band(self, Py_ssize_t band) except -1:
         if not 0 <= band < self.t.count:
             raise IndexError(f"band {band} of {self.t.count}")
+        return 0
+
+    # ---- arrays of someone else
+
+    cdef int borrow(
+        self, const uint32_t[:, ::1] signatures, list slots, list links,
+        const uint64_t[::1] hashes, const int64_t[::1] offsets,
+    ) except -1:
+        # Reads these arrays from now on, instead of memory of its own. Nothing can be written.
+        self.release()
+        self.owners = [signatures, hashes, offsets]
+        if signatures.shape[0] > 0x7FFFFFFF:
+            raise ValueError(f"{signatures.shape[0]} documents are too many")
+        self.capacity = self.t.n = signatures.shape[0]
+        self.t.longest = -1
+        if self.capacity:
+            self.t.signatures = <uint32_t*> &signatures[0, 0]
+        memory_of_rows(signatures, "signatures")
+        self.borrow_sets(hashes, offsets)
+        return self.borrow_bands(slots, links)
+
+    cdef int borrow_sets(self, const uint64_t[::1] hashes, const int64_t[::1] offsets) except -1:
+        if offsets is None:
+            return 0
+        if hashes is None or offsets.shape[0] != self.capacity + 1:
+            raise ValueError(f"hashes need {self.capacity + 1} offsets")
+        self.t.offsets = <int64_t*> &offsets[0]
+        self.t.total = hashes.shape[0]
+        memory_of(hashes, "hashes")
+        memory_of(offsets, "offsets")
+        if hashes.shape[0]:
+            self.t.hashes = <uint64_t*> &hashes[0]
+        return 0
+
+    cdef int borrow_bands(self, list slots, list links) except -1:
+        cdef const uint64_t[::1] table
+        cdef const uint32_t[::1] chain
+        cdef Py_ssize_t b
+        if len(links) != self.t.count:
+            raise ValueError("slots and links need one array for each band")
+        for b in range(self.t.count):
+            table = slots[b]
+            chain = links[b]
+            if not 1 <= table.shape[0] <= MOST_SLOTS:
+                raise ValueError(f"band {b} has a table of {table.shape[0]} slots")
+            if chain.shape[0] != self.capacity:
+                raise ValueError(f"band {b} has links for {chain.shape[0]}, not {self.capacity}")
+            self.owners += [table, chain]
+            self.t.bands[b].slots = <uint64_t*> &table[0]
+            self.t.bands[b].size = table.shape[0]
+            memory_of(table, "slots")
+            memory_of(chain, "links")
+            if self.capacity:
+                self.t.bands[b].links = <uint32_t*> &chain[0]
         return 0
 
     # ---- room
