@@ -82,11 +82,11 @@ def in_short(records: Records) -> Iterator[str]:
         return
     versions = records["peers"]["versions"]
     yield (
-        "Times are multiples of fastlsh's, on one thread, from raw texts: signatures of 1,100 "
-        f"characters (medians of {rounds(signatures)} rounds), and all pairs at 0.8 of real "
-        f"documents (medians of {rounds(real['speed'])}; fastlsh gets the same documents). "
-        f"{promises(real, IN_SHORT)} True pairs are found by any library or a "
-        "[wider search](docs/benchmarks.md#from-raw-texts-to-pairs), and compared exactly."
+        "Times start from raw texts, on one thread, and are multiples of fastlsh's for the same "
+        f"documents: signatures of 1,100 characters (medians of {rounds(signatures)} rounds), and "
+        f"all pairs at 0.8 of real documents (medians of {rounds(real['speed'])}). "
+        f"{promises(real, IN_SHORT)} The true pairs are all that a library or a [wider search]"
+        "(docs/benchmarks.md#from-raw-texts-to-pairs) finds, compared exactly."
     )
     yield ""
     rows = [["**fastlsh**", "1", "1", *answer(real["accuracy"]["fastlsh"])]]

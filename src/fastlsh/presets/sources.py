@@ -25,12 +25,12 @@ def fineweb() -> Preset:
 
 
 def stack() -> Preset:
-    """Return what BigCode deduplicated The Stack with: 5 words of source code, 0.7, 256 hashes.
+    """Return BigCode's parameters for The Stack: 5 words of source code, 0.7, 256 hashes.
 
     Source: near_deduplication/minhash_deduplication.py of bigcode-dataset. Its `optimal_param`,
-    datasketch's rule of equal weights, gives 25 x 10 for 0.7 and 256. Words are what lies between
-    characters other than A-Z, a-z, 0-9 and _; two such in a row enclose an empty word. So it is
-    for source code: of a text in another script nothing but empty words remains.
+    datasketch's rule of equal weights, gives 25 x 10 for 0.7 and 256. Words consist of A-Z, a-z,
+    0-9 and _; between two other characters in a row there is an empty word. It suits source code
+    only: a text in another script has nothing but empty words.
 
     Differs: a text of fewer than 5 words is one shingle instead of none, and an empty one has no
     word; it does not verify, and it removes whole connected components.
