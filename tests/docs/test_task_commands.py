@@ -1,15 +1,23 @@
 """The commands of the task pages find what was planted in data that are not those of the page."""
 
+import ast
 import csv
+import importlib
+import inspect
+import io
+import itertools
 import json
 import random
 import re
 import shlex
+import textwrap
+from collections import Counter
 
 import pytest
 
+import fastlsh
 from fastlsh.cli import main
-from pages import ROOT
+from pages import BLOCK, ROOT, run_here, run_page
 
 TASKS = ROOT / "docs" / "tasks"
 FOUND = 0.95
@@ -26,24 +34,37 @@ def commands(page):
     return [shlex.split(line)[1:] for line in lines if line.startswith("fastlsh ")]
 
 
+def test_every_task_page_is_tested_here():
+    tested = {name.removeprefix("test_").replace("_", "-") for name in globals()}
+    assert {path.stem for path in TASKS.glob("*.md")} <= tested
+
+
 def option(words, name):
     return words[words.index(name) + 1]
 
 
-def similarity(words):
-    """Return the similarity that a command defines, by Python's sets, and its threshold."""
-    size, unit = int(option(words, "--size")), "word" if "--unit" in words else "char"
+def shares(units, size):
+    """Return the Jaccard similarity of two documents, by Python's sets of windows of units."""
 
-    def shingles(text):
-        text = " ".join(re.sub(r"[^\w\s]", " ", text.lower()).split())
-        units = text.split() if unit == "word" else text
-        return {tuple(units[i : i + size]) for i in range(max(1, len(units) - size + 1))}
+    def windows(document):
+        found = units(document)
+        return {tuple(found[i : i + size]) for i in range(max(1, len(found) - size + 1))}
 
     def jaccard(left, right):
-        a, b = shingles(left), shingles(right)
+        a, b = windows(left), windows(right)
         return len(a & b) / len(a | b)
 
-    return jaccard, float(option(words, "--threshold"))
+    return jaccard
+
+
+def similarity(words):
+    """Return the similarity that a command defines, and its threshold."""
+
+    def units(text):
+        text = " ".join(re.sub(r"[^\w\s]", " ", text.lower()).split())
+        return text.split() if "--unit" in words else text
+
+    return shares(units, int(option(words, "--size"))), float(option(words, "--threshold"))
 
 
 @pytest.fixture
@@ -152,3 +173,184 @@ def test_clean_a_training_set(tmp_path, monkeypatch, vocabulary):
         proofs = list(csv.DictReader(file, delimiter="\t"))
     assert len(proofs) == len(rows) - len(kept)
     assert {row["against"] for row in proofs if row["id"].startswith("leak")} == {"true"}
+
+
+def test_compare_code(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run_here("docs/tasks/compare-code.md", tmp_path).names
+    modules = map(importlib.import_module, ("textwrap", "difflib", "json.decoder", "statistics"))
+    functions = [
+        code
+        for module in modules
+        for _, code in inspect.getmembers(module, inspect.isfunction)
+        if code.__module__ == module.__name__
+    ]
+    sources = [textwrap.dedent(inspect.getsource(code)) for code in functions]
+    sources = [source for source in sources if 400 < len(source) < 6000]
+    assert len(sources) >= 20
+    copies = [ast.unparse(names["Rename"]().visit(ast.parse(source))) for source in sources]
+    documents = {f"{n}": names["token_ids"](source) for n, source in enumerate(sources)}
+    documents |= {f"copy of {n}": names["token_ids"](copy) for n, copy in enumerate(copies)}
+    rows = [json.dumps({"id": name, "tokens": ids}) for name, ids in documents.items()]
+    (tmp_path / "tokens.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    (words,) = commands("compare-code")
+    jaccard = shares(list, int(option(words, "--size")))
+    threshold = float(option(words, "--threshold"))
+    findable = {
+        (f"{n}", f"copy of {n}")
+        for n in range(len(sources))
+        if jaccard(documents[f"{n}"], documents[f"copy of {n}"]) >= threshold
+    }
+    assert len(findable) >= FOUND * len(sources)
+    assert main([*words, "-q"]) == 0
+    with open("pairs.tsv", encoding="utf-8") as file:
+        found = {(row["id_a"], row["id_b"]) for row in csv.DictReader(file, delimiter="\t")}
+    assert len(found & findable) >= FOUND * len(findable)
+    assert all(jaccard(documents[a], documents[b]) >= threshold for a, b in found)
+
+
+def test_count_duplicates(tmp_path, monkeypatch, vocabulary):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(4)
+    crawls = {"old": [], "new": []}
+    copies = Counter()
+    for number in range(120):
+        text = " ".join(draw.choices(vocabulary, k=60))
+        for again in range(draw.choice([1, 1, 2, 3, 5])):
+            crawl = draw.choice(["old", "new"])
+            row = {"id": f"{number}.{again}", "text": f"{text}, {again}", "source": crawl}
+            crawls[crawl].append(row)
+            copies[number] += 1
+    for crawl, rows in crawls.items():
+        lines = [json.dumps(row) for row in rows]
+        (tmp_path / f"{crawl}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    for words in commands("count-duplicates"):
+        assert main(words) == 0
+    removed = parquet.read_table("removed.parquet").to_pylist()
+    counted = Counter(int(row["kept_id"].partition(".")[0]) for row in removed)
+    assert {number: count - 1 for number, count in copies.items() if count > 1} == counted
+    clusters = parquet.read_table("clusters.parquet").to_pylist()
+    assert Counter(Counter(row["cluster"] for row in clusters).values()) == Counter(
+        count for count in copies.values() if count > 1
+    )
+    old = {row["id"].partition(".")[0] for row in crawls["old"]}
+    planted = {row["id"] for row in crawls["new"] if row["id"].partition(".")[0] in old}
+    known = parquet.read_table("known.parquet").to_pylist()
+    assert {row["id"] for row in known if row["against"]} == planted
+
+
+def test_remove_repeated_passages(tmp_path, monkeypatch, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(5)
+    passages = [" ".join(draw.choices(vocabulary, k=40)) for _ in range(20)]
+    texts, planted, seen = {}, [], set()
+    for number in range(80):
+        before, after = (" ".join(draw.choices(vocabulary, k=30)) for _ in range(2))
+        passage = draw.randrange(20)
+        name, start = f"{number}", len(before) + 1
+        texts[name] = f"{before}\n{passages[passage]}\n{after}"
+        if passage in seen:
+            planted.append((name, start, start + len(passages[passage])))
+        seen.add(passage)
+    lines = [json.dumps({"id": name, "text": text}) for name, text in texts.items()]
+    (tmp_path / "pages.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (words,) = commands("remove-repeated-passages")
+    assert main([*words, "-q"]) == 0
+    with open("spans.tsv", encoding="utf-8") as file:
+        spans = list(csv.DictReader(file, delimiter="\t"))
+    assert {span["id"] for span in spans} == {name for name, _, _ in planted}
+    for name, start, end in planted:
+        here = [(int(row["start"]), int(row["end"])) for row in spans if row["id"] == name]
+        assert all(right == left for (_, right), (left, _) in itertools.pairwise(here))
+        left, right = here[0][0], here[-1][1]
+        assert start - 10 < left <= start < end <= right < end + 10  # equal by chance around it
+    for row in spans:
+        removed = texts[row["id"]][int(row["start"]) : int(row["end"])]
+        assert texts[row["kept_id"]][int(row["kept_start"]) :].startswith(removed)
+    length, windows = int(option(words, "--min-length")), Counter()
+    for line in (tmp_path / "clean.jsonl").read_text(encoding="utf-8").splitlines():
+        text = json.loads(line)["text"]
+        windows.update(text[i : i + length] for i in range(len(text) - length + 1))
+    assert set(windows.values()) == {1}
+
+
+@pytest.fixture
+def arrivals(vocabulary):
+    """Return rows, and for each near-copy of an earlier row the number of its original."""
+    draw, texts, original = random.Random(6), [], {}
+    for number in range(400):
+        words = draw.choices(vocabulary, k=80)
+        if number % 4 == 3:
+            original[number] = draw.choice([n for n in range(number) if n not in original])
+            words = texts[original[number]].split()
+            words[draw.randrange(80)] = "changed"
+        texts.append(" ".join(words))
+    return [{"id": f"{n}", "text": text} for n, text in enumerate(texts)], original
+
+
+def check_kept(kept, original):
+    """All originals are kept, and hardly a copy."""
+    assert len(kept & set(original)) <= (1 - FOUND) * len(original)
+    assert set(range(400)) - set(original) <= kept
+
+
+def test_watch_a_stream(tmp_path, monkeypatch, arrivals):
+    rows, original = arrivals
+    (tmp_path / "examples").mkdir()
+    lines = [json.dumps(row) for row in rows]
+    (tmp_path / "examples" / "notices.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    index = run_page(TASKS / "watch-a-stream.md").names["index"]  # read from its file again
+    assert "another" in index
+    assert "n001 again" not in index
+    check_kept({number for number in range(400) if f"{number}" in index}, original)
+
+
+def test_serve_an_index(tmp_path, monkeypatch, arrivals):
+    rows, original = arrivals
+    monkeypatch.chdir(tmp_path)
+    names = run_here("docs/tasks/serve-an-index.md", tmp_path).names
+
+    def ask(path, **question):
+        body, statuses = json.dumps(question).encode(), []
+        environ = {
+            "PATH_INFO": path,
+            "REQUEST_METHOD": "POST",
+            "CONTENT_LENGTH": f"{len(body)}",
+            "wsgi.input": io.BytesIO(body),
+        }
+        (answer,) = names["application"](environ, lambda status, _: statuses.append(status))
+        return statuses[0], json.loads(answer)
+
+    with fastlsh.Index.open(tmp_path / "another.db", 0.8) as names["index"]:
+        ids, texts = ([row[name] for row in rows] for name in ("id", "text"))
+        status, new = ask("/insert", ids=ids, texts=texts)
+        assert status == "200 OK"
+        check_kept({number for number, is_new in enumerate(new) if is_new}, original)
+        _, answers = ask("/query", texts=texts)
+        found = [n for n in original if f"{original[n]}" in dict(answers[n])]
+        assert len(found) >= FOUND * len(original)
+        assert ask("/remove", id="0") == ("200 OK", None)
+        assert ask("/remove", id="0")[0].startswith("400")
+        assert "0" not in dict(ask("/query", texts=texts[:1])[1][0])
+    assert ask("/elsewhere")[0].startswith("404")
+
+
+def test_move_from_datasketch(arrivals, capsys):
+    rows, original = arrivals
+    text = (TASKS / "move-from-datasketch.md").read_text(encoding="utf-8")
+    first, _, last = (block["code"] for block in BLOCK.finditer(text))
+    texts = f"texts = {[row['text'] for row in rows]!r}"
+    names = {}
+    exec(re.sub(r"^texts = \[.*?^\]", texts, first, flags=re.M | re.S), names)
+    assert len(names["sketches"]) == len(rows)
+    found = [n for n in original if original[n] in names["lsh"].query(names["sketches"][n])]
+    assert len(found) >= FOUND * len(original)
+    capsys.readouterr()
+    exec(last, names)
+    pairs, _, kept = capsys.readouterr().out.partition("[")
+    found = {tuple(map(int, line.split()[:2])) for line in pairs.splitlines()}
+    planted = {(source, copy) for copy, source in original.items()}
+    assert len(found & planted) >= FOUND * len(planted)
+    check_kept(set(map(int, kept.strip(" ]\n").split())), original)
