@@ -6,6 +6,7 @@ need pyarrow (``pip install "fastlsh[io]"``).
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import (
+    AddedColumns,
     Block,
     BlockDocuments,
     BlockExtent,
@@ -56,6 +57,7 @@ from fastlsh.io.targets import check_target
 __all__ = [
     "COLUMNAR",
     "STANDARD",
+    "AddedColumns",
     "Block",
     "BlockDocuments",
     "BlockExtent",

@@ -1,7 +1,7 @@
 """Whole rows of the inputs, written as they came."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.io.blocks import (
+    AddedColumns,
     Block,
     BlockExtent,
     Flags,
     NewTexts,
     as_json,
+    json_tails,
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
@@ -25,6 +27,9 @@ from fastlsh.io.replacement import Replacements, joined
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.parallel import background_writer, ordered_map, thread_count
+
+Added = Callable[[int, int], AddedColumns]
+"""Returns the further columns of documents, by the number of the first and the one behind."""
 
 
 def check_rows_output(
@@ -81,6 +86,7 @@ def write_rows(
     *,
     convert: str | None = None,
     texts: NewTexts | None = None,
+    added: Added | None = None,
     threads: int | None = None,
     progress: ProgressOption | None = None,
     together: Replacements | None = None,
@@ -107,6 +113,9 @@ def write_rows(
     texts : mapping of int to str, optional
         Texts that some documents get instead of their own. All else of such a row stays as it is;
         of CSV, the quotes are new.
+    added : callable, optional
+        Takes two numbers of documents, and returns the columns that those from the first to the
+        one before the second get behind their own.
     threads : int, optional
         As for `read`.
     progress : callable, optional
@@ -125,7 +134,7 @@ def write_rows(
         raise ValueError(f"kept has {len(kept)} items for {len(collection)} documents")
     folders = is_folder_output(output)
     plan = plan_outputs([part.source for part in collection.parts], output, convert)
-    jobs = _jobs(collection, kept, plan, texts or {})
+    jobs = _jobs(collection, kept, plan, texts or {}, added)
     tell = ByteProgress("writing", [part.source for part in collection.parts], progress)
     threads = thread_count(threads)
     with (
@@ -141,7 +150,9 @@ def write_rows(
             first = job.parts[0]
             with (
                 files.file(job.output.path, folders=folders, last=True) as temporary,
-                output_writer(temporary, job.output, first.source, first.head) as writer,
+                output_writer(
+                    temporary, job.output, first.source, first.head, job.added_between(0, 0)
+                ) as writer,
                 background_writer(threads if job.blocks > 1 else 1) as soon,
             ):
                 for line in job.lines():
@@ -164,12 +175,17 @@ class _Job:
     texts: NewTexts
     changed: NDArray[np.int64]
     """The documents with a text in `texts`, ascending."""
+    added: Added | None
 
     def texts_between(self, start: int, stop: int) -> NewTexts:
         """Return new texts of documents, numbered from `start` of this output on."""
         start, stop = start + self.start, stop + self.start
         first, last = np.searchsorted(self.changed, (start, stop))
         return {n - start: self.texts[n] for n in self.changed[first:last].tolist()}
+
+    def added_between(self, start: int, stop: int) -> AddedColumns | None:
+        """Return further columns of documents, numbered from `start` of this output on."""
+        return self.added and self.added(start + self.start, stop + self.start)
 
     @property
     def from_memory(self) -> bool:
@@ -185,13 +201,22 @@ class _Job:
 
     def lines(self) -> Iterator[bytes]:
         """Yield what is not read again."""
-        for i in (np.flatnonzero(self.kept) + self.start).tolist() if self.from_memory else ():
+        if not self.from_memory:
+            return
+        added = self.added_between(0, len(self.kept))
+        tails = None if added is None else json_tails(added, plain=False)
+        for n in np.flatnonzero(self.kept).tolist():
+            i = n + self.start
             text = self.texts[i] if i in self.texts else self.collection.texts[i]
-            yield as_json(self.collection.ids[i], text)
+            yield as_json(self.collection.ids[i], text, b"" if tails is None else tails[n])
 
 
 def _jobs(
-    collection: Collection, kept: Flags, plan: Sequence[Output], texts: NewTexts
+    collection: Collection,
+    kept: Flags,
+    plan: Sequence[Output],
+    texts: NewTexts,
+    added: Added | None,
 ) -> list[_Job]:
     starts = [0, *accumulate(part.documents for part in collection.parts)]
     changed = np.sort(np.fromiter(texts, np.int64, len(texts)))
@@ -200,11 +225,11 @@ def _jobs(
         first, last = output.sources[0], output.sources[-1] + 1
         start, stop = starts[first], starts[last]
         parts = collection.parts[first:last]
-        jobs.append(_Job(output, collection, parts, start, kept[start:stop], texts, changed))
+        jobs.append(_Job(output, collection, parts, start, kept[start:stop], texts, changed, added))
     return jobs
 
 
-_Cut = tuple[Output, InputFile, Block, Flags, NewTexts]
+_Cut = tuple[Output, InputFile, Block, Flags, NewTexts, AddedColumns | None]
 
 
 def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
@@ -216,10 +241,11 @@ def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
             for count, block in zip(part.counts, part.blocks(), strict=True):
                 stop = start + count
                 texts = job.texts_between(start, stop)
-                yield job.output, part, block, job.kept[start:stop], texts
+                added = job.added_between(start, stop)
+                yield job.output, part, block, job.kept[start:stop], texts, added
                 start = stop
 
 
 def _piece(cut: _Cut) -> tuple[InputFile, BlockExtent, Any]:
-    output, part, block, kept, texts = cut
-    return part, block.extent, output_piece(output, block, kept, texts)
+    output, part, block, kept, texts, added = cut
+    return part, block.extent, output_piece(output, block, kept, texts, added)

@@ -145,6 +145,11 @@ class Source:
     options: Options
     folder: str = ""
 
+    @property
+    def delimiter(self) -> str:
+        """What divides the columns of CSV and TSV."""
+        return self.options.delimiter or ("\t" if self.format == "tsv" else ",")
+
     def error(self, reason: str, row: int | None = None) -> InputError:
         """Return (not raise) the error that names this file."""
         return InputError(self.path, reason, row)

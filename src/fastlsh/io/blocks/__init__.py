@@ -18,7 +18,16 @@ before it: a truncated archive, a quote that is never closed, a missing column, 
 was read.
 """
 
-from fastlsh.io.blocks.contract import Block, BlockDocuments, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks.added import head_with, json_tails
+from fastlsh.io.blocks.contract import (
+    AddedColumns,
+    Block,
+    BlockDocuments,
+    BlockExtent,
+    Flags,
+    Head,
+    NewTexts,
+)
 from fastlsh.io.blocks.delimited import Delimited
 from fastlsh.io.blocks.limit import Limit
 from fastlsh.io.blocks.plain import TextBlock, as_json
@@ -29,6 +38,7 @@ from fastlsh.io.filesystems import Identity
 from fastlsh.io.streams import changed, identity
 
 __all__ = [
+    "AddedColumns",
     "Block",
     "BlockDocuments",
     "BlockExtent",
@@ -43,7 +53,9 @@ __all__ = [
     "TextBlock",
     "as_json",
     "changed",
+    "head_with",
     "identity",
+    "json_tails",
     "read_blocks",
     "reread_blocks",
     "rows_writer",

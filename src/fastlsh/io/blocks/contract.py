@@ -76,6 +76,26 @@ class BlockDocuments:
         return len(self.rows)
 
 
+@dataclass(frozen=True)
+class AddedColumns:
+    """New columns, and the values of the good documents of a block.
+
+    Attributes
+    ----------
+    types : mapping of str to str
+        By name, the type in Arrow: "int64", "double" or "string".
+    values : mapping of str to sequence
+        By name, int, float, str or None (null) for each document; empty where only names matter.
+    """
+
+    types: Mapping[str, str]
+    values: Mapping[str, Sequence[Any]]
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the values of each document."""
+        return zip(*self.values.values(), strict=True)
+
+
 class Block(Protocol):
     """Some whole rows of a file. Any thread may work on it, one at a time."""
 
@@ -99,7 +119,9 @@ class Block(Protocol):
     def first(self, documents: int) -> "Iterator[Block]":
         """Yield the rows up to a good document, the first of which is number 1, as blocks."""
 
-    def rows(self, kept: Flags, texts: NewTexts | None = None) -> Any:
+    def rows(
+        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
+    ) -> Any:
         """Return rows exactly as they came.
 
         Parameters
@@ -108,6 +130,8 @@ class Block(Protocol):
             bool (good documents,): which of them.
         texts
             Texts that some of them get instead of their own.
+        added
+            Columns that they get behind their own.
 
         Returns
         -------

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks.added import delimited_tails
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import BlockExtent, Head
+from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Head
 from fastlsh.io.blocks.csv_columns import ADVICE, Columns, Fields
 from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, delimited, fields_of_any_size
 from fastlsh.io.blocks.new_texts import fields_as_row
@@ -30,7 +31,7 @@ class Delimited:
         self.head = Head()
         self.begun = False
         self.columns = Columns(source)
-        self.delimiter = options.delimiter or ("\t" if source.format == "tsv" else ",")
+        self.delimiter = source.delimiter
         self.quoting: Any = csv.QUOTE_MINIMAL if options.quotes else csv.QUOTE_NONE
         self.split = delimited(self.delimiter, options.quotes)
 
@@ -139,6 +140,13 @@ class DelimitedBlock(RowBlock):
         fields = self._reader(raw)[0]
         fields[kind.columns.text] = text
         return fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes)
+
+    def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
+        return delimited_tails(added, self.source)
+
+    def _with_tail(self, raw: bytes, tail: bytes) -> bytes:
+        end = len(raw.rstrip(b"\r\n"))
+        return b"".join((raw[:end], tail, raw[end:]))
 
     def _one_by_one(self, rows: Indices) -> Parsed:
         columns = self._kind.columns

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks.added import check_new_keys, json_tails
 from fastlsh.io.blocks.checks import Bytes, is_utf8, may_have_long_number
-from fastlsh.io.blocks.contract import BlockExtent, Head
+from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Head
 from fastlsh.io.blocks.json_rows import JsonRows
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
 from fastlsh.io.blocks.new_texts import json_with_text
@@ -80,6 +81,17 @@ class JsonBlock(RowBlock):
     def _with_text(self, raw: str, text: str) -> str:
         key = self.source.options.text or "text"
         return json_with_text(raw, key, text, plain=self.head.codec != "utf-8")
+
+    def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
+        data = self._data.tobytes()
+        if any(f'"{name}"'.encode() in data for name in added.types):
+            for number, raw in self._records(good):
+                check_new_keys(added, self.source, number, raw)
+        return json_tails(added, plain=self.head.codec != "utf-8")
+
+    def _with_tail(self, raw: bytes, tail: bytes) -> bytes:
+        brace = raw.rindex(b"}")
+        return b"".join((raw[:brace], tail, raw[brace:]))
 
     def _gathered(self, rows: Indices) -> tuple[Bytes, bool]:
         """Return the bytes of rows, and whether no object can reach beyond its line.

@@ -40,6 +40,11 @@ def json_with_text(raw: str, key: str, text: str, *, plain: bool) -> str:
     return raw[:begin] + json.dumps(text, ensure_ascii=plain) + raw[end:]
 
 
+def json_keys(raw: str) -> list[str]:
+    """Return the keys of an object, as they stand in a line of JSON."""
+    return [name for name, _, _ in _members(raw, _past_space(raw, 0))]
+
+
 def _member(raw: str, start: int, key: str) -> tuple[int, int] | None:
     """Return where the value of a key stands in an object; of repeated keys, that of the last."""
     found = None

@@ -8,8 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import LongRowError
+from fastlsh.io.blocks.added import json_tails
 from fastlsh.io.blocks.checks import checksum
-from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import (
+    AddedColumns,
+    BlockDocuments,
+    BlockExtent,
+    Flags,
+    Head,
+    NewTexts,
+)
 from fastlsh.io.errors import reading
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import BOM, OTHER_ENCODING, changed, exact_codec, open_bytes
@@ -47,12 +55,15 @@ class TextBlock:
         """Yield the file, which is one document; see `Block`."""
         yield self
 
-    def rows(self, kept: Flags, texts: NewTexts | None = None) -> bytes:
+    def rows(
+        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
+    ) -> bytes:
         """Return a line of JSON; see `Block`."""
         if not kept.any():
             return b""
         text = self.documents().texts[0] if not texts else texts[0]
-        return as_json(self.source.path, text)
+        tail = b"" if added is None else json_tails(added, plain=False)[0]
+        return as_json(self.source.path, text, tail)
 
     def copy(self, texts: NewTexts | None = None) -> bytes:
         """Return the bytes of the file, or those of another text."""
@@ -63,11 +74,11 @@ class TextBlock:
         return (mark + texts[0]).encode(codec)
 
 
-def as_json(path: str, text: str | None) -> bytes:
-    """Return a document as a line of JSON."""
-    line = json.dumps({"id": path, "text": text}, ensure_ascii=False) + "\n"
+def as_json(path: str, text: str | None, tail: bytes = b"") -> bytes:
+    """Return a document as a line of JSON; `tail` is that of `json_tails`."""
+    line = json.dumps({"id": path, "text": text}, ensure_ascii=False).removesuffix("}")
     # A file name need not be UTF-8; what is not becomes an escape that JSON knows.
-    return line.encode("utf-8", "backslashreplace")
+    return line.encode("utf-8", "backslashreplace") + tail + b"}\n"
 
 
 def read_text_blocks(

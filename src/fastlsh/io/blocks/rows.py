@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, checksum
-from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import (
+    AddedColumns,
+    BlockDocuments,
+    BlockExtent,
+    Flags,
+    Head,
+    NewTexts,
+)
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import OTHER_ENCODING
@@ -55,15 +62,17 @@ class RowBlock:
             parsed.texts, parsed.ids, self._row_numbers(rows), numbers(parsed.priority), parsed.bad
         )
 
-    def rows(self, kept: Flags, texts: NewTexts | None = None) -> memoryview | bytes:
+    def rows(
+        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
+    ) -> memoryview | bytes:
         """Return rows as they came; see `Block`."""
         if self._bad is None:
             self._all()
-        flags = np.zeros(len(self._lines), np.bool_)
         good = self._good(kept)
+        if texts or added:
+            return self._changed(kept, good, texts or {}, added)
+        flags = np.zeros(len(self._lines), np.bool_)
         flags[good[kept]] = True
-        if texts:
-            return self._with_texts(flags, {int(good[n]): text for n, text in texts.items()})
         view = self._data.data
         if flags.all():
             return view
@@ -84,15 +93,28 @@ class RowBlock:
         part.extent = self.extent._replace(stop=self.extent.start + part._lines.end, check=check)
         yield part
 
-    def _with_texts(self, flags: Flags, texts: NewTexts) -> bytes:
-        """Return the flagged rows, some with other texts."""
-        view, bounds = self._data.data, self._lines.bounds.tolist()
+    def _changed(
+        self, kept: Flags, good: Indices, texts: NewTexts, added: AddedColumns | None
+    ) -> bytes:
+        """Return rows of documents, some with other texts, all with further columns."""
+        view, bounds = self._data.data, self._lines.bounds
+        starts, stops = bounds[good].tolist(), bounds[good + 1].tolist()
+        tails = None if added is None else self._tails(added, good)
         parts: list[memoryview | bytes] = []
-        for row in np.flatnonzero(flags).tolist():
-            raw = view[bounds[row] : bounds[row + 1]]
-            text = texts.get(row)
-            parts.append(raw if text is None else self._with_text(str(raw, "utf-8"), text).encode())
+        for n in np.flatnonzero(kept).tolist():
+            raw: memoryview | bytes = view[starts[n] : stops[n]]
+            if n in texts:
+                raw = self._with_text(str(raw, "utf-8"), texts[n]).encode()
+            parts.append(raw if tails is None else self._with_tail(bytes(raw), tails[n]))
         return b"".join(parts)
+
+    def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
+        """Return the further columns of each document, as they stand in its row."""
+        raise NotImplementedError
+
+    def _with_tail(self, raw: bytes, tail: bytes) -> bytes:
+        """Return a row with further columns."""
+        raise NotImplementedError
 
     def _with_text(self, raw: str, text: str) -> str:
         """Return a row with another text."""

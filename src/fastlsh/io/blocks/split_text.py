@@ -1,12 +1,14 @@
 """Plain text of several documents: one in each line, or in each paragraph."""
 
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks.added import json_tails
 from fastlsh.io.blocks.checks import Bytes
-from fastlsh.io.blocks.contract import BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Flags, Head, NewTexts
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
 from fastlsh.io.blocks.plain import as_json
 from fastlsh.io.blocks.rows import Parsed, RowBlock
@@ -64,7 +66,9 @@ def _paragraphs(data: Bytes, lines: Lines, last: bool) -> Lines:
 class SplitBlock(RowBlock):
     """Some lines or paragraphs; an id is ``FILE:ROW``."""
 
-    def rows(self, kept: Flags, texts: NewTexts | None = None) -> memoryview | bytes:
+    def rows(
+        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
+    ) -> memoryview | bytes:
         """Return rows as they came; a blank line ends each paragraph. See `Block`."""
         found = super().rows(kept, texts)
         if self.source.format == "lines" or not len(found):
@@ -75,13 +79,15 @@ class SplitBlock(RowBlock):
         end = b"\r\n" if tail.endswith(b"\r\n") else b"\n"
         return bytes(found) + (end if tail.endswith(b"\n") else end * 2)
 
-    def as_json(self, kept: Flags) -> bytes:
+    def as_json(self, kept: Flags, added: AddedColumns | None = None) -> bytes:
         """Return documents as lines of JSON."""
         found = self.documents(kept)
         numbers = found.rows.tolist()
+        tails = [b""] * len(kept) if added is None else json_tails(added, plain=False)
+        chosen = compress(tails, kept.tolist())
         return b"".join(
-            as_json(f"{self.source.path}:{number}", text)
-            for number, text in zip(numbers, found.texts, strict=True)
+            as_json(f"{self.source.path}:{number}", text, tail)
+            for number, text, tail in zip(numbers, found.texts, chosen, strict=True)
         )
 
     def _not_blank(self) -> Indices:

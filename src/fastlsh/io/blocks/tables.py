@@ -9,8 +9,16 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
+from fastlsh.io.blocks.added import table_with_columns
 from fastlsh.io.blocks.columns import TableColumns
-from fastlsh.io.blocks.contract import BlockDocuments, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.blocks.contract import (
+    AddedColumns,
+    BlockDocuments,
+    BlockExtent,
+    Flags,
+    Head,
+    NewTexts,
+)
 from fastlsh.io.blocks.new_texts import table_with_texts
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.token_ids import words_of_column
@@ -36,7 +44,9 @@ class TableBlock:
         with reading(self._columns.source.path):
             return self._documents(self._table(False), wanted)
 
-    def rows(self, kept: Flags, texts: NewTexts | None = None) -> Any:
+    def rows(
+        self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
+    ) -> Any:
         """Return rows with all their columns; see `Block`."""
         with reading(self._columns.source.path):
             table = self._table(True)
@@ -50,6 +60,10 @@ class TableBlock:
                 rows = np.flatnonzero(flags)
                 path = self._columns.path(self._columns.text)
                 table = table_with_texts(table, path, {int(rows[n]): texts[n] for n in texts})
+            if added is not None and not flags.all():
+                table, flags = select(table, flags), flags[flags]
+            if added is not None:
+                table = table_with_columns(table, added)
             flags[flags] = kept
             return table if flags.all() else select(table, flags)
 

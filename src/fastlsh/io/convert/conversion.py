@@ -6,6 +6,7 @@ from typing import Any
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks import (
+    AddedColumns,
     Block,
     Flags,
     Head,
@@ -13,6 +14,7 @@ from fastlsh.io.blocks import (
     RowsWriter,
     SplitBlock,
     TextBlock,
+    head_with,
     rows_writer,
 )
 from fastlsh.io.convert.parsing import Row, column_names, default_names, parser
@@ -33,7 +35,13 @@ _TARGETS: dict[str, Callable[..., Any]] = {
 }
 
 
-def output_piece(output: Output, block: Block, kept: Flags, texts: NewTexts | None = None) -> Any:
+def output_piece(
+    output: Output,
+    block: Block,
+    kept: Flags,
+    texts: NewTexts | None = None,
+    added: AddedColumns | None = None,
+) -> Any:
     """Return what a block gives to an output, for the writer of `output_writer`.
 
     Parameters
@@ -46,17 +54,19 @@ def output_piece(output: Output, block: Block, kept: Flags, texts: NewTexts | No
         Which of the good documents of the block.
     texts : mapping of int to str, optional
         Texts that some of these get instead of their own.
+    added : AddedColumns, optional
+        Columns that they get behind their own.
     """
     if output.format == "txt":  # a copy of the file
         return block.copy(texts) if isinstance(block, TextBlock) else b""
     if isinstance(block, SplitBlock) and output.format != block.source.format:
-        return block.as_json(kept)
-    return block.rows(kept, texts)
+        return block.as_json(kept, added)
+    return block.rows(kept, texts, added)
 
 
 @contextmanager
 def output_writer(
-    temporary: str, output: Output, source: Source, head: Head
+    temporary: str, output: Output, source: Source, head: Head, added: AddedColumns | None = None
 ) -> Iterator[RowsWriter]:
     """Open an output for rows, which come in the format of the inputs or become another one.
 
@@ -70,6 +80,8 @@ def output_writer(
         The first input, whose format and options all of them have.
     head : Head
         Of its blocks.
+    added : AddedColumns, optional
+        The columns that its rows get behind their own.
 
     Yields
     ------
@@ -81,13 +93,15 @@ def output_writer(
     ------
     InputError
         If a value has no place in the other format, or the types of a key differ in a Parquet
-        file; it names the row of the output, and the key.
+        file; it names the row of the output, and the key. If a column of `added` is there already.
 
     Notes
     -----
     Memory is that of a piece. JSON lines that become Parquet or CSV wait in a file without a name
     beside the output, for their columns are known only at the end.
     """
+    if added is not None:
+        head = head_with(head, added, source)
     plain = source.format in ("txt", *SPLIT) and output.format != source.format
     kind = "jsonl" if plain else source.format
     if output.format == kind:

@@ -1,0 +1,112 @@
+"""Columns that the rows of an output get beside those that they came with."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from fastlsh.io.blocks.contract import AddedColumns, Head
+from fastlsh.io.blocks.new_texts import json_keys
+from fastlsh.io.delimited import csv_text
+from fastlsh.io.errors import pyarrow
+from fastlsh.io.sources import Source
+
+
+def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
+    """Return the head of an output whose rows get further columns.
+
+    Parameters
+    ----------
+    head
+        Of the blocks of the first input.
+    added
+        The new columns.
+    source
+        That input.
+
+    Raises
+    ------
+    InputError
+        A column of this name is there already.
+    """
+    if head.layout is None:
+        return head
+    has_names = not isinstance(head.layout, tuple)
+    for name in added.types:
+        if name in (head.layout.names if has_names else head.layout):
+            raise source.error(_taken(name))
+    if not has_names:
+        layout, header = (*head.layout, *added.types), head.header
+        if header:
+            end = header[len(header.rstrip(b"\r\n")) :]
+            names = source.delimiter.join(["", *added.types]).encode()
+            header = header[: len(header) - len(end)] + names + end
+        return replace(head, layout=layout, header=header)
+    schema = head.layout
+    for name, kind in added.types.items():
+        schema = schema.append(pyarrow("").field(name, kind))
+    return replace(head, layout=schema)
+
+
+def table_with_columns(table: Any, added: AddedColumns) -> Any:
+    """Return a table with the new columns behind its own."""
+    pa = pyarrow("")
+    for name, kind in added.types.items():
+        field = pa.field(name, kind)
+        table = table.append_column(field, pa.array(added.values[name], field.type))
+    return table
+
+
+def json_tails(added: AddedColumns, *, plain: bool) -> list[bytes]:
+    """Return for each document what stands before the brace that closes its line of JSON.
+
+    Parameters
+    ----------
+    added
+        The new columns.
+    plain
+        Whether to escape everything that is not ASCII.
+    """
+    keys = [f", {json.dumps(name)}: " for name in added.types]
+    known: dict[tuple[Any, ...], bytes] = {}
+    for row in added.rows():
+        if row not in known:
+            known[row] = _json_tail(keys, row, plain)
+    return [known[row] for row in added.rows()]
+
+
+def _json_tail(keys: Sequence[str], row: tuple[Any, ...], plain: bool) -> bytes:
+    for ascii_only in (plain, True):
+        values = (json.dumps(value, ensure_ascii=ascii_only) for value in row)
+        text = "".join(key + value for key, value in zip(keys, values, strict=True))
+        try:
+            return text.encode()
+        except UnicodeEncodeError:  # a lone surrogate can only be escaped
+            continue
+    raise AssertionError("ASCII can be encoded")
+
+
+def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> None:
+    """Raise InputError if a line of JSON has one of the new keys already."""
+    for name in json_keys(raw):
+        if name in added.types:
+            raise source.error(_taken(name), row)
+
+
+def delimited_tails(added: AddedColumns, source: Source) -> list[bytes]:
+    """Return for each document what stands behind the last field of its row."""
+    delimiter, tails = source.delimiter, []
+    for row in added.rows():
+        cells = ["" if value is None else str(value) for value in row]
+        if source.options.quotes:
+            text = csv_text([cells], delimiter).removesuffix("\n")
+        else:
+            text = delimiter.join(cells)
+            if text.count(delimiter) >= len(cells) or "\n" in text or "\r" in text:
+                raise source.error(f"{cells} cannot be added to a row without quotes")
+        tails.append((delimiter + text).encode("utf-8", "backslashreplace"))
+    return tails
+
+
+def _taken(name: str) -> str:
+    return f"there is a column {name!r} already, which is to be added: rename it"

@@ -1,0 +1,140 @@
+"""Rows that get further columns, in each format and in conversions."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fastlsh.io import AddedColumns, InputError, read, write_rows
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+TYPES = {"duplicate_of": "string", "similarity": "double", "cluster_size": "int64"}
+TEXTS = ["first", 'sécond, "quoted"', "third"]
+NEW = [(None, None, 2), ('é, "a"', 0.75, 2), (None, None, 1)]
+KEPT = np.array([True, True, False])
+
+
+def added(start, stop):
+    values = zip(*NEW[start:stop], strict=True) if stop > start else [()] * 3
+    return AddedColumns(TYPES, dict(zip(TYPES, map(list, values), strict=True)))
+
+
+def written(tmp_path, name, output, *, kept=KEPT, convert=None, **options):
+    collection = read([tmp_path / name], uniform=True, **options)
+    write_rows(collection, kept, str(tmp_path / output), convert=convert, added=added)
+    return tmp_path / output
+
+
+def expected(rows):
+    return [
+        {**row, **dict(zip(TYPES, new, strict=True))}
+        for row, new, kept in zip(rows, NEW, KEPT, strict=True)
+        if kept
+    ]
+
+
+ROWS = [{"id": str(n), "text": text} for n, text in enumerate(TEXTS)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_json_lines(tmp_path, end, encoding):
+    lines = [json.dumps(row) + end for row in ROWS]
+    (tmp_path / "a.jsonl").write_bytes("".join(lines).encode(encoding))
+    out = written(tmp_path, "a.jsonl", "b.jsonl", encoding=encoding).read_bytes().decode(encoding)
+    assert [json.loads(line) for line in out.splitlines()] == expected(ROWS)
+    tail = ', "duplicate_of": null, "similarity": null, "cluster_size": 2'
+    assert out.startswith(lines[0].replace("}", tail + "}"))
+
+
+def test_the_last_line_need_not_have_an_end(tmp_path):
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
+    out = written(tmp_path, "a.jsonl", "b.jsonl", kept=np.ones(3, bool))
+    assert len([json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]) == 3
+
+
+@pytest.mark.parametrize(("suffix", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_delimited(tmp_path, suffix, delimiter):
+    rows = [["id", "text"], ["0", "first"], ["1", f'"x""{delimiter}\ny"'], ["2", "z"]]
+    table = "\r\n".join(map(delimiter.join, rows))
+    (tmp_path / f"a.{suffix}").write_bytes(table.encode())
+    out = written(tmp_path, f"a.{suffix}", f"b.{suffix}").read_bytes().decode()
+    quoted = '"é, ""a"""'
+    assert out == (
+        f"id{delimiter}text{delimiter}{delimiter.join(TYPES)}\r\n"
+        f"0{delimiter}first{delimiter}{delimiter}{delimiter}2\r\n"
+        f'1{delimiter}"x""{delimiter}\ny"{delimiter}{quoted}{delimiter}0.75{delimiter}2\r\n'
+    )
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_tables(tmp_path, kind):
+    table = pa.Table.from_pylist(ROWS)
+    if kind == "parquet":
+        parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    else:
+        with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+            writer.write_table(table, max_chunksize=1)
+    out = written(tmp_path, f"a.{kind}", f"b.{kind}")
+    found = parquet.read_table(out) if kind == "parquet" else pa.ipc.open_file(out).read_all()
+    assert found.to_pylist() == expected(ROWS)
+    assert {name: str(found.schema.field(name).type) for name in TYPES} == TYPES
+
+
+def test_bad_rows_have_no_values(tmp_path):
+    values = [b'"0"', b'"1\xff"', b'"2"', b'"3"']
+    (tmp_path / "a.jsonl").write_bytes(b"".join(b'{"text": %b}\n' % value for value in values))
+    out = written(tmp_path, "a.jsonl", "b.jsonl", on_error="skip").read_text(encoding="utf-8")
+    assert [json.loads(line)["text"] for line in out.splitlines()] == ["0", "2"]
+    assert [json.loads(line)["similarity"] for line in out.splitlines()] == [None, 0.75]
+
+
+def test_plain_text_becomes_json_lines(tmp_path):
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    out = written(tmp_path, "a.txt", "b.jsonl", split="lines").read_text(encoding="utf-8")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [(row["text"], row["cluster_size"]) for row in found] == [(t, 2) for t in TEXTS[:2]]
+    for n, text in enumerate(TEXTS):
+        (tmp_path / f"c{n}.txt").write_text(text, encoding="utf-8")
+    collection = read([tmp_path / f"c{n}.txt" for n in range(3)], uniform=True)
+    write_rows(collection, KEPT, str(tmp_path / "d.jsonl"), added=added)
+    lines = (tmp_path / "d.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["duplicate_of"] for line in lines] == [None, NEW[1][0]]
+
+
+@pytest.mark.parametrize(
+    ("source", "convert"),
+    [("csv", "parquet"), ("csv", "jsonl"), ("jsonl", "csv"), ("parquet", "jsonl")],
+)
+def test_conversions(tmp_path, source, convert):
+    if source == "csv":
+        (tmp_path / "a.csv").write_text("id,text\n0,first\n1,second\n2,third\n", encoding="utf-8")
+    elif source == "jsonl":
+        (tmp_path / "a.jsonl").write_text("".join(json.dumps(r) + "\n" for r in ROWS), "utf-8")
+    else:
+        parquet.write_table(pa.Table.from_pylist(ROWS), tmp_path / "a.parquet")
+    out = written(tmp_path, f"a.{source}", f"b.{convert}", convert=convert)
+    if convert == "parquet":
+        found = parquet.read_table(out).to_pylist()
+    elif convert == "jsonl":
+        found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    else:
+        text = out.read_text(encoding="utf-8")
+        assert text.splitlines()[0] == "id,text,duplicate_of,similarity,cluster_size"
+        return
+    assert [str(row["cluster_size"]) for row in found] == ["2", "2"]
+    assert found[1]["duplicate_of"] == NEW[1][0]
+
+
+def test_a_name_that_is_taken(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "\\"similarity\\""}\n{"text": "b", "similarity": 1}\n{"text": "c"}\n', "utf-8"
+    )
+    (tmp_path / "a.csv").write_text("text,similarity\na,1\nb,2\nc,3\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"a\.jsonl.* row 2: there is a column 'similarity'"):
+        written(tmp_path, "a.jsonl", "b.jsonl")
+    with pytest.raises(InputError, match=r"a\.csv: there is a column 'similarity' already"):
+        written(tmp_path, "a.csv", "b.csv")
+    assert not list(tmp_path.glob("b.*"))
