@@ -1,25 +1,19 @@
-import numpy as np
-from numpy.typing import NDArray
+from fastlsh._kernels._arrays import I32, I64, U32, U64
 
-def link(
-    keys: NDArray[np.uint64],
-    table: NDArray[np.int32],
-    later: NDArray[np.int32],
-    earlier: NDArray[np.int32],
-) -> tuple[int, int]: ...
+def link(keys: U64, table: I32, later: I32, earlier: I32) -> tuple[int, int]: ...
 def emit_pairs(
-    signatures: NDArray[np.uint32],
+    signatures: U32,
     rows: int,
-    documents: NDArray[np.int64],
-    previous: NDArray[np.int32],
-    at: NDArray[np.int64],
+    documents: I64,
+    previous: I32,
+    at: I64,
     stop: int,
-    left: NDArray[np.int32] | None,
-    right: NDArray[np.int32] | None,
+    left: I32 | None,
+    right: I32 | None,
     room: int = 0,
     steps: int = ...,
 ) -> int: ...
-def chain_depths(previous: NDArray[np.int32], totals: NDArray[np.int64]) -> None: ...
-def roots(previous: NDArray[np.int32], root: NDArray[np.int32]) -> None: ...
-def unite(parent: NDArray[np.int32], left: NDArray[np.int32], right: NDArray[np.int32]) -> None: ...
-def families(parent: NDArray[np.int32]) -> None: ...
+def chain_depths(previous: I32, totals: I64) -> None: ...
+def roots(previous: I32, root: I32) -> None: ...
+def unite(parent: I32, left: I32, right: I32) -> None: ...
+def families(parent: I32) -> None: ...

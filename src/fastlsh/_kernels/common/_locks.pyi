@@ -4,16 +4,15 @@ from typing import Any, Protocol
 
 from typing_extensions import disjoint_base
 
+_Kind = type[BaseException] | None
+_Error = BaseException | None
+_Traceback = TracebackType | None
+
 @disjoint_base
 class Hold:
     def __new__(cls, lock: RLock) -> Hold: ...
     def __enter__(self) -> bool: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: _Kind, error: _Error, traceback: _Traceback) -> None: ...
 
 class _Work(Protocol):
     def begin(self) -> Any: ...
@@ -24,10 +23,5 @@ class _Work(Protocol):
 class Transaction:
     def __new__(cls, work: _Work) -> Transaction: ...
     def __enter__(self) -> Any: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: _Kind, error: _Error, traceback: _Traceback) -> None: ...
     def __del__(self) -> None: ...

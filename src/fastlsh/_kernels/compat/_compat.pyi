@@ -1,10 +1,10 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
+from fastlsh._kernels._arrays import I64, U32, U64
 from fastlsh._kernels.text._texts import Spans
 
 @disjoint_base
@@ -18,7 +18,7 @@ class Permutations:
     def __new__(cls, scheme: int, coefficients: NDArray[Any]) -> Self: ...
     def add_token(self, token: bytes, row: NDArray[Any]) -> Self: ...
     def add_hashes(
-        self, hashes: NDArray[Any], rows: NDArray[Any], offsets: NDArray[np.int64] | None = None
+        self, hashes: NDArray[Any], rows: NDArray[Any], offsets: I64 | None = None
     ) -> None: ...
 
 @disjoint_base
@@ -40,9 +40,5 @@ def called_hashes(
     hashfunc: Callable[[Any], Any] | None, elements: list[Any], hashes: NDArray[Any]
 ) -> tuple[int, Any]: ...
 def murmur_minima(
-    spans: Spans,
-    size: int,
-    seeds: NDArray[np.uint32],
-    out: NDArray[np.uint32] | NDArray[np.uint64],
-    sentinel: bool = False,
+    spans: Spans, size: int, seeds: U32, out: U32 | U64, sentinel: bool = False
 ) -> None: ...

@@ -1,9 +1,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
+
+from fastlsh._kernels._arrays import F64, I32, I64, U8, U32, U64
 
 REMEMBERED: int
 
@@ -11,46 +12,41 @@ REMEMBERED: int
 class Keeper:
     def __new__(
         cls,
-        root: NDArray[np.int32],
-        signatures: NDArray[np.uint32],
-        document: NDArray[np.int64],
-        fixed: NDArray[np.uint8],
+        root: I32,
+        signatures: U32,
+        document: I64,
+        fixed: U8,
         threshold: float,
         mode: int,
         limit: int,
-        role: NDArray[np.uint8] | None = ...,
+        role: U8 | None = ...,
         empty: Callable[[Any, Any], NDArray[Any]] = ...,
     ) -> Self: ...
     def candidates(
-        self,
-        first: int,
-        last: int,
-        out: NDArray[np.int32],
-        offsets: NDArray[np.int64],
-        steps: int = ...,
+        self, first: int, last: int, out: I32, offsets: I64, steps: int = ...
     ) -> int: ...
     def first_hits(
         self,
         first: int,
         last: int,
-        candidates: NDArray[np.int32],
-        offsets: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        start: NDArray[np.int64],
-        count: NDArray[np.int64],
-        hit: NDArray[np.int32],
-        similarity: NDArray[np.float64],
+        candidates: I32,
+        offsets: I64,
+        words: U64,
+        start: I64,
+        count: I64,
+        hit: I32,
+        similarity: F64,
     ) -> None: ...
     def settle(
         self,
         first: int,
         last: int,
-        words: NDArray[np.uint64],
-        start: NDArray[np.int64],
-        count: NDArray[np.int64],
-        hit: NDArray[np.int32],
-        similarity: NDArray[np.float64],
-        unsure: NDArray[np.uint8],
+        words: U64,
+        start: I64,
+        count: I64,
+        hit: I32,
+        similarity: F64,
+        unsure: U8,
         done: int = 0,
         steps: int = ...,
     ) -> int: ...

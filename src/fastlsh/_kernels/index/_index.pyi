@@ -1,9 +1,8 @@
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
+from fastlsh._kernels._arrays import F64, I64, U8, U32, U64
 from fastlsh._kernels.text._plans import ShinglePlan
 
 @disjoint_base
@@ -21,19 +20,19 @@ class TableMemory:
     def crowded_band(self, first: int, count: int, share: float) -> int: ...
     def slots(self, band: int) -> int: ...
     def used(self, band: int) -> int: ...
-    def read(self, number: int, start: int, out: NDArray[np.uint8]) -> None: ...
-    def write(self, number: int, start: int, data: NDArray[np.uint8]) -> None: ...
+    def read(self, number: int, start: int, out: U8) -> None: ...
+    def write(self, number: int, start: int, data: U8) -> None: ...
 
 @disjoint_base
 class BandTables(TableMemory):
     @staticmethod
     def over(
-        signatures: NDArray[np.uint32],
-        slots: list[NDArray[np.uint64]],
-        links: list[NDArray[np.uint32]],
+        signatures: U32,
+        slots: list[U64],
+        links: list[U32],
         rows: int,
-        hashes: NDArray[np.uint64] | None = None,
-        offsets: NDArray[np.int64] | None = None,
+        hashes: U64 | None = None,
+        offsets: I64 | None = None,
         ids: Any = None,
     ) -> BandTables: ...
     @property
@@ -45,47 +44,42 @@ class BandTables(TableMemory):
     @property
     def limited(self) -> int: ...
     def append(
-        self,
-        signatures: NDArray[np.uint32],
-        hashes: NDArray[np.uint64] | None,
-        offsets: NDArray[np.int64] | None,
-        first: int,
-        last: int,
+        self, signatures: U32, hashes: U64 | None, offsets: I64 | None, first: int, last: int
     ) -> None: ...
     def insert_unique(
         self,
-        signatures: NDArray[np.uint32],
-        hashes: NDArray[np.uint64] | None,
-        offsets: NDArray[np.int64] | None,
+        signatures: U32,
+        hashes: U64 | None,
+        offsets: I64 | None,
         first: int,
         last: int,
         own: int,
         mode: int,
         threshold: float,
         limit: int,
-        fresh: NDArray[np.uint8],
+        fresh: U8,
         reader: TextReader | None = None,
     ) -> int: ...
-    def switch(self, first: int, gone: NDArray[np.int64], limited: int = 0) -> None: ...
+    def switch(self, first: int, gone: I64, limited: int = 0) -> None: ...
     def remove(self, number: int) -> None: ...
     @property
     def words(self) -> int: ...
     def complete(self, n: int, ids: Any) -> None: ...
     def is_live(self, number: int) -> bool: ...
-    def copy_rows(self, numbers: NDArray[np.int64], out: NDArray[np.uint32]) -> None: ...
+    def copy_rows(self, numbers: I64, out: U32) -> None: ...
     def query(
         self,
-        signatures: NDArray[np.uint32],
-        hashes: NDArray[np.uint64] | None,
-        offsets: NDArray[np.int64] | None,
+        signatures: U32,
+        hashes: U64 | None,
+        offsets: I64 | None,
         first: int,
         last: int,
         mode: int,
         threshold: float,
         limit: int,
-        out: NDArray[np.float64],
-        counts: NDArray[np.int64],
-        halt: NDArray[np.uint8],
+        out: F64,
+        counts: I64,
+        halt: U8,
         reader: TextReader | None = None,
     ) -> tuple[int, int, int]: ...
     @property
@@ -98,21 +92,7 @@ class TextReader:
     def __new__(cls, unit: int, size: int, prepared: ShinglePlan | None = None) -> Self: ...
 
 def answer_lists(
-    names: list[Any],
-    found: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    alike: float | None = None,
+    names: list[Any], found: F64, counts: I64, alike: float | None = None
 ) -> list[list[tuple[Any, float]]]: ...
-def link_ids(
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64] | None,
-    n: int,
-    table: NDArray[np.uint64],
-) -> None: ...
-def find_id(
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64] | None,
-    n: int,
-    table: NDArray[np.uint64],
-    wanted: NDArray[np.uint8] | bytes,
-) -> int: ...
+def link_ids(data: U8, offsets: I64 | None, n: int, table: U64) -> None: ...
+def find_id(data: U8, offsets: I64 | None, n: int, table: U64, wanted: U8 | bytes) -> int: ...

@@ -1,6 +1,4 @@
-import numpy as np
-from numpy.typing import NDArray
-
+from fastlsh._kernels._arrays import I64, U32, U64
 from fastlsh._kernels.text._plans import ShinglePlan
 from fastlsh._kernels.text._texts import Spans
 
@@ -16,33 +14,26 @@ def signatures(
     unit: int,
     size: int,
     scheme: int,
-    a: NDArray[np.uint32],
-    b: NDArray[np.uint32],
-    out: NDArray[np.uint32],
+    a: U32,
+    b: U32,
+    out: U32,
     rows: int = 0,
-    keys: NDArray[np.uint64] | None = None,
+    keys: U64 | None = None,
     prepared: ShinglePlan | None = None,
 ) -> None: ...
 def token_signatures(
-    tokens: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
+    tokens: U64,
+    offsets: I64,
     size: int,
     scheme: int,
-    a: NDArray[np.uint32],
-    b: NDArray[np.uint32],
-    out: NDArray[np.uint32],
+    a: U32,
+    b: U32,
+    out: U32,
     rows: int = 0,
-    keys: NDArray[np.uint64] | None = None,
+    keys: U64 | None = None,
     prepared: ShinglePlan | None = None,
 ) -> None: ...
 def hash_signatures(
-    hashes: NDArray[np.uint32] | NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    scheme: int,
-    a: NDArray[np.uint32],
-    b: NDArray[np.uint32],
-    out: NDArray[np.uint32],
+    hashes: U32 | U64, offsets: I64, scheme: int, a: U32, b: U32, out: U32
 ) -> None: ...
-def band_keys(
-    signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64]
-) -> None: ...
+def band_keys(signatures: U32, first: int, rows: int, out: U64) -> None: ...

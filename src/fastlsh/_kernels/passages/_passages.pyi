@@ -1,21 +1,8 @@
-import numpy as np
-from numpy.typing import NDArray
-
+from fastlsh._kernels._arrays import I64, U64
 from fastlsh._kernels.text._texts import Spans
 
 def winnow(
-    texts: Spans,
-    length: int,
-    gram: int,
-    keys: NDArray[np.uint64],
-    rows: NDArray[np.int64],
-    echoes: NDArray[np.int64],
+    texts: Spans, length: int, gram: int, keys: U64, rows: I64, echoes: I64
 ) -> tuple[int, int]: ...
-def repeats(
-    texts: Spans,
-    occurrences: NDArray[np.int64],
-    groups: NDArray[np.int64],
-    length: int,
-    out: NDArray[np.int64],
-) -> int: ...
-def cuts(matches: NDArray[np.int64], texts: int, out: NDArray[np.int64]) -> int: ...
+def repeats(texts: Spans, occurrences: I64, groups: I64, length: int, out: I64) -> int: ...
+def cuts(matches: I64, texts: int, out: I64) -> int: ...

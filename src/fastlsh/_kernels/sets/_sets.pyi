@@ -1,7 +1,6 @@
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
+from fastlsh._kernels._arrays import F64, I32, I64, U32, U64
 from fastlsh._kernels.text._plans import ShinglePlan
 from fastlsh._kernels.text._texts import Spans
 
@@ -14,22 +13,16 @@ NOT_VERIFIED: int
 @disjoint_base
 class SetJoin:
     def __new__(
-        cls,
-        size: NDArray[np.int64],
-        start: NDArray[np.int64],
-        elements: NDArray[np.uint32],
-        lists: NDArray[np.int64],
-        postings: NDArray[np.int32],
-        threshold: float,
+        cls, size: I64, start: I64, elements: U32, lists: I64, postings: I32, threshold: float
     ) -> Self: ...
     def pairs(
         self,
-        at: NDArray[np.int64],
+        at: I64,
         last: int,
-        scratch: NDArray[np.int32],
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        similarity: NDArray[np.float64],
+        scratch: I32,
+        left: I32,
+        right: I32,
+        similarity: F64,
         steps: int = ...,
     ) -> int: ...
 
@@ -37,67 +30,29 @@ class SetJoin:
 class Numbers:
     def __len__(self) -> int: ...
     def clear(self) -> None: ...
-    def replace(
-        self, lists: NDArray[np.uint64], start: NDArray[np.int64], count: NDArray[np.int64]
-    ) -> None: ...
+    def replace(self, lists: U64, start: I64, count: I64) -> None: ...
 
-def pack_numbers(
-    lists: NDArray[np.uint64],
-    start: NDArray[np.int64],
-    count: NDArray[np.int64],
-    out: NDArray[np.uint64],
-    place: NDArray[np.int64],
-    size: NDArray[np.int64],
-) -> int: ...
+def pack_numbers(lists: U64, start: I64, count: I64, out: U64, place: I64, size: I64) -> int: ...
 def shingle_sets(
-    units: Spans | NDArray[np.uint64],
-    offsets: NDArray[np.int64] | None,
+    units: Spans | U64,
+    offsets: I64 | None,
     unit: int,
     size: int,
-    out: NDArray[np.uint64],
-    start: NDArray[np.int64],
-    count: NDArray[np.int64],
+    out: U64,
+    start: I64,
+    count: I64,
     unique: bool = True,
     thinned: bool = False,
     prepared: ShinglePlan | None = None,
 ) -> None: ...
-def agreement(
-    signatures: NDArray[np.uint32],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    out: NDArray[np.float64],
-) -> None: ...
+def agreement(signatures: U32, left: I64, right: I64, out: F64) -> None: ...
 def set_jaccard(
-    hashes: NDArray[np.uint64],
-    start: NDArray[np.int64],
-    count: NDArray[np.int64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    threshold: float,
-    out: NDArray[np.float64],
+    hashes: U64, start: I64, count: I64, left: I64, right: I64, threshold: float, out: F64
 ) -> None: ...
 def number_jaccard(
-    words: NDArray[np.uint64],
-    start: NDArray[np.int64],
-    count: NDArray[np.int64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    threshold: float,
-    out: NDArray[np.float64],
+    words: U64, start: I64, count: I64, left: I64, right: I64, threshold: float, out: F64
 ) -> None: ...
-def numbers_of(
-    known: NDArray[np.uint64],
-    number: NDArray[np.uint32],
-    directory: NDArray[np.int64],
-    hashes: NDArray[np.uint64],
-    out: NDArray[np.uint32],
-) -> None: ...
+def numbers_of(known: U64, number: U32, directory: I64, hashes: U64, out: U32) -> None: ...
 def invert(
-    numbers: NDArray[np.uint32],
-    begin: NDArray[np.int64],
-    start: NDArray[np.int64],
-    threshold: float,
-    lists: NDArray[np.int64],
-    postings: NDArray[np.int32],
-    elements: NDArray[np.uint32],
+    numbers: U32, begin: I64, start: I64, threshold: float, lists: I64, postings: I32, elements: U32
 ) -> None: ...

@@ -1,7 +1,6 @@
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
+from fastlsh._kernels._arrays import I64, U32
 from fastlsh._kernels.text._texts import Spans
 
 FORMS: tuple[str | None, ...]
@@ -16,9 +15,9 @@ class Normaliser:
         lowercase: bool = False,
         numbers: bool = False,
         punctuation: str | None = None,
-        characters: NDArray[np.uint32] | None = None,
+        characters: U32 | None = None,
         accents: bool = False,
         blanks: str | None = None,
     ) -> Self: ...
     def normalised(self, spans: Spans) -> Spans: ...
-    def traced(self, spans: Spans) -> tuple[Spans, NDArray[np.int64]]: ...
+    def traced(self, spans: Spans) -> tuple[Spans, I64]: ...

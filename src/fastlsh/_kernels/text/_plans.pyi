@@ -1,10 +1,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import Self, disjoint_base
 
+from fastlsh._kernels._arrays import I64, U64
 from fastlsh._kernels.text._texts import Spans
 
 ALPHANUMERIC: int
@@ -20,17 +19,17 @@ class ShinglePlan:
         cls,
         unit: int,
         size: int,
-        secret: NDArray[np.uint64] | None = None,
-        words: NDArray[np.uint64] | None = None,
+        secret: U64 | None = None,
+        words: U64 | None = None,
         keeps: bool = False,
     ) -> Self: ...
 
-def text_hashes(spans: Spans, out: NDArray[np.uint64]) -> None: ...
+def text_hashes(spans: Spans, out: U64) -> None: ...
 def token_hashes(
     documents: list[Any],
-    offsets: NDArray[np.int64],
+    offsets: I64,
     first: int = 0,
-    ids: Sequence[int] | NDArray[np.int64] | None = None,
+    ids: Sequence[int] | I64 | None = None,
     prepared: ShinglePlan | None = None,
-) -> NDArray[np.uint64]: ...
-def word_places(spans: Spans, unit: int, out: NDArray[np.int64]) -> int: ...
+) -> U64: ...
+def word_places(spans: Spans, unit: int, out: I64) -> int: ...
