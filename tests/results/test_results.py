@@ -221,6 +221,14 @@ def test_without_ids_documents_are_called_by_number():
     assert next(iter(near_duplicates(TEXTS, 0.9))) == (0, 1, 28 / 29)
 
 
+def test_the_size_of_each_cluster():
+    texts = ["a text of some length", "another text of some length", "a text of some length"]
+    result = deduplicate([*texts, "", *texts[:1], "x" * 30], against=["x" * 30])
+    assert result.kept_index.tolist() == [0, 1, 0, 3, 0, -1]
+    assert result.cluster_size.tolist() == [3, 1, 3, 1, 3, 2]
+    assert deduplicate([]).cluster_size.tolist() == []
+
+
 def test_clusters_keep_the_order_of_the_input():
     result = deduplicate(TEXTS, 0.7, keep="last", ids=IDS)
     assert result.clusters() == [["e", "a", "b"], ["f", "c"]]

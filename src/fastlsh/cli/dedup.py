@@ -51,6 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="id and cluster of each kept document with duplicates, and of the duplicates",
     )
     parser.add_argument(
+        "--annotate",
+        action="store_true",
+        default=None,
+        help="write all rows, with the columns duplicate_of (the id of the kept document),"
+        " similarity and cluster_size",
+    )
+    parser.add_argument(
         "--keep",
         choices=["first", "last", "longest"],
         help="which near-duplicate to keep (default: first)",
@@ -132,6 +139,7 @@ def run(arguments: argparse.Namespace) -> None:
             removed=arguments.removed,
             clusters=arguments.clusters,
             report=arguments.report,
+            annotate=bool(arguments.annotate),
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )

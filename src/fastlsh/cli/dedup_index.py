@@ -12,8 +12,8 @@ from fastlsh.index import shown
 from fastlsh.io import check_rows_output, check_target
 
 REFUSED = (
-    "against", "priority", "clusters", "report", "work", "memory", "rule", "containment",
-    "search", "keep_work", "restart", "log",
+    "against", "annotate", "priority", "clusters", "report", "work", "memory", "rule",
+    "containment", "search", "keep_work", "restart", "log",
 )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ def deduplicate_files(
     removed: Path | None = None,
     clusters: Path | None = None,
     report: Path | None = None,
+    annotate: bool = False,
     max_candidates: int = 1000,
     **keywords: "Unpack[FileRemovalKeywords]",
 ) -> FileDeduplication:
@@ -68,6 +69,12 @@ def deduplicate_files(
         kept document that has duplicates.
     report
         A page about the run (.html); on disk, it shows texts of the largest clusters only.
+    annotate
+        Write all rows, with three columns more: duplicate_of, the id of the kept document that the
+        row's document duplicates, and similarity (containment by that rule), which are null for a
+        kept document; and cluster_size, the number of documents in its cluster: the kept document
+        (also one of `against`) and those removed because of it. The counts of the result are those
+        of the same run without it.
     max_candidates
         As in `deduplicate`.
 
@@ -105,21 +112,28 @@ def deduplicate_files(
     request = Request.of(inputs, against, params, keywords, priority=priority, tokens=tokens)
     tables = (convert_to, removed, clusters, report)
     return changing_over(
-        lambda request: _deduplicated(request, output, tables, keep, max_candidates),
+        lambda request: _deduplicated(request, output, tables, keep, annotate, max_candidates),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
 
 
 def _deduplicated(
-    request: Request, output: Path, tables: tuple[Any, ...], keep: str, max_candidates: int
+    request: Request,
+    output: Path,
+    tables: tuple[Any, ...],
+    keep: str,
+    annotate: bool,
+    max_candidates: int,
 ) -> FileDeduplication:
     targets, choice = plan_removal(request, output, tables)
+    if annotate:
+        targets.check_columns()
     clock = Stopwatch()
     shared = shared_fields(request, choice.reason, clock)
     notes = in_memory.notes(request, targets)
     if choice.job is None:
         result, *read = in_memory.run_deduplication(
-            request, choice.read_budget, targets, keep, max_candidates, notes, clock
+            request, choice.read_budget, targets, keep, annotate, max_candidates, notes, clock
         )
         return FileDeduplication(
             documents=result.documents, n_kept=result.n_kept, empty=result.empty,
@@ -128,7 +142,7 @@ def _deduplicated(
         )  # fmt: skip
     work_done = on_disk.run_deduplication(
         choice.job, targets, keep=None if request.read.priority else keep,
-        max_candidates=max_candidates, notes=notes, clock=clock,
+        annotate=annotate, max_candidates=max_candidates, notes=notes, clock=clock,
     )  # fmt: skip
     summary = work_done.summary
     documents = summary.documents - summary.n_against

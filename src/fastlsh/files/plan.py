@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from fastlsh.errors import RoomError
+from fastlsh.errors import InputError, RoomError
 from fastlsh.files.budget import Budget
 from fastlsh.files.estimate import choose, estimate_of, per_document, sampled
 from fastlsh.files.reading import ReadBudget
@@ -15,6 +15,7 @@ from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
+    SPLIT,
     Output,
     RunPaths,
     Source,
@@ -49,6 +50,16 @@ class OutputPlan:
     def outputs(self, files: int) -> list[str]:
         """Return the paths of the outputs, if so many of the inputs were read."""
         return [each.path for each in self.plan if each.sources[0] < files]
+
+    def check_columns(self) -> None:
+        """Raise InputError if the rows of an output cannot have further columns."""
+        for each in self.plan:
+            if each.format in ("txt", *SPLIT):
+                raise InputError(
+                    each.path,
+                    "plain text has no columns for annotations: give a .jsonl file as the output,"
+                    ' or convert_to="jsonl"',
+                )
 
     @classmethod
     def of(

@@ -24,7 +24,7 @@ from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
 from fastlsh.io.filesystems import STANDARD, exists, is_remote, open_raw
-from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.formats import COLUMNAR, SPLIT
 from fastlsh.io.journal import journal_path
 from fastlsh.io.locks import try_lock
 from fastlsh.io.outputs import open_output, write_text
@@ -37,7 +37,7 @@ from fastlsh.io.replacement import (
     replacing,
     replacing_together,
 )
-from fastlsh.io.rows import check_rows_output, write_rows
+from fastlsh.io.rows import Added, check_rows_output, write_rows
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.io.sources import Options, ReadKeywords, ReadOptions, Source, check_used
@@ -45,18 +45,23 @@ from fastlsh.io.special import is_written_in_place
 from fastlsh.io.streams import expanded
 from fastlsh.io.table_columns import (
     Lookup,
+    Values,
+    are_integers,
     cluster_columns,
     pair_columns,
     passage_columns,
     proof_columns,
     span_columns,
+    texts_of_ids,
 )
 from fastlsh.io.tables import table_format, write_table
 from fastlsh.io.targets import check_target
 
 __all__ = [
     "COLUMNAR",
+    "SPLIT",
     "STANDARD",
+    "Added",
     "AddedColumns",
     "Block",
     "BlockDocuments",
@@ -76,6 +81,8 @@ __all__ = [
     "Room",
     "RunPaths",
     "Source",
+    "Values",
+    "are_integers",
     "bytes_of_pages",
     "check_outputs",
     "check_rows_output",
@@ -112,6 +119,7 @@ __all__ = [
     "span_columns",
     "spooled_inputs",
     "table_format",
+    "texts_of_ids",
     "try_lock",
     "without_repetition",
     "write_rows",

@@ -55,6 +55,18 @@ class Lookup(Sequence[Any]):
         return [self.values[i] for i in positions.tolist()]
 
 
+def are_integers(values: Values) -> bool:
+    """Whether all values are integers of 64 bits; false if there is none."""
+    if isinstance(values, StoredValues):
+        return values.integers
+    return len(values) > 0 and all(type(v) is int and -(2**63) <= v < 2**63 for v in values)
+
+
+def texts_of_ids(values: Sequence[Any]) -> list[str]:
+    """Return ids as texts that can be written as UTF-8."""
+    return [str(value).encode("utf-8", "backslashreplace").decode() for value in values]
+
+
 def pair_columns(
     ids: Values,
     left: npt.NDArray[np.int64],

@@ -4,7 +4,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, BinaryIO
@@ -19,7 +19,7 @@ from fastlsh.io.formats import split_suffix
 from fastlsh.io.outputs import open_output, parquet_writer
 from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import is_written_in_place
-from fastlsh.io.table_columns import Lookup, StoredValues, Values
+from fastlsh.io.table_columns import Lookup, are_integers, texts_of_ids
 
 _BLOCK = 1 << 17
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -167,16 +167,6 @@ def _arrow_slices(pa: Any, column: Any) -> Callable[[int, int], Any]:
     if isinstance(column, np.ndarray):
         return lambda start, stop: pa.array(column[start:stop])
     # Numbers only if all are: one type must do for the whole column.
-    if _are_integers(column.values if isinstance(column, Lookup) else column):
+    if are_integers(column.values if isinstance(column, Lookup) else column):
         return lambda start, stop: pa.array(column[start:stop], pa.int64())
-    return lambda start, stop: pa.array(_texts(column[start:stop]), pa.string())
-
-
-def _are_integers(values: Values) -> bool:
-    if isinstance(values, StoredValues):
-        return values.integers
-    return len(values) > 0 and all(type(v) is int and -(2**63) <= v < 2**63 for v in values)
-
-
-def _texts(values: Sequence[Any]) -> list[str]:
-    return [str(value).encode("utf-8", "backslashreplace").decode() for value in values]
+    return lambda start, stop: pa.array(texts_of_ids(column[start:stop]), pa.string())

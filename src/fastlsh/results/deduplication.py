@@ -119,6 +119,17 @@ class Deduplication(Table):
         return self.n_removed / self.documents if self.documents else 0.0
 
     @property
+    def cluster_size(self) -> NDArray[np.int64]:
+        """How many documents the cluster of each document has, int64 (n,).
+
+        A cluster is a kept document, also one of `against`, and the documents that were removed
+        because of it.
+        """
+        outside = self.against_index >= 0
+        cluster = np.where(outside, self.documents + self.against_index, self.kept_index)
+        return np.asarray(np.bincount(cluster)[cluster] + outside)
+
+    @property
     def least(self) -> float:
         """What the `similarity` of each removed document reaches."""
         return self.containment if self.rule == "contained" else self.threshold

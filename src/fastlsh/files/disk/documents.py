@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
+from fastlsh.files.annotations import Annotations
 from fastlsh.files.disk import gather, link, sign
 from fastlsh.files.disk.answers import ANSWER, answer_of_all_parts, clusters_of, kept_documents
 from fastlsh.files.disk.decide import (
@@ -56,6 +58,7 @@ def run_deduplication(
     targets: OutputPlan,
     *,
     keep: str | None,
+    annotate: bool,
     max_candidates: int,
     notes: Mapping[str, str],
     clock: Stopwatch,
@@ -68,6 +71,8 @@ def run_deduplication(
         What is written.
     keep, max_candidates
         As `decide_parts` takes them.
+    annotate
+        As in `deduplicate_files`.
     notes
         For the page.
     clock
@@ -78,6 +83,8 @@ def run_deduplication(
         "max_candidates": max_candidates,
         "against_files": job.first_input,
     }
+    if annotate:
+        more["annotate"] = True
     with begun(job, "dedup", more):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
@@ -87,7 +94,12 @@ def run_deduplication(
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids = stored_ids(job, summary)
-            with writing_outputs(job, targets, Remainder(kept, summary.n_against)) as together:
+            left = Remainder(kept, summary.n_against)
+            if annotate:
+                measure = "containment" if job.params.rule == "contained" else "similarity"
+                added = Annotations(*_columns(proofs), measure, ids, summary.n_against)
+                left = Remainder(np.ones_like(kept), summary.n_against, added=added)
+            with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
                         ids, *_columns(proofs), job.params.measure,

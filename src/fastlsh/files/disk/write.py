@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from fastlsh.files.disk.signed_runs import BlockRecord
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.io import (
+    Added,
     Block,
     ByteProgress,
     Output,
@@ -40,6 +41,8 @@ class Remainder:
     """bool, by document of the inputs."""
     n_against: int
     """How many documents of `against` are numbered before them."""
+    added: Added | None = field(default=None, kw_only=True)
+    """Returns the columns that rows get behind their own."""
 
     def has_rows(self, records: list[tuple[int, BlockRecord]]) -> bool:
         """Whether a row is written of some blocks, each with the number of its first document."""
@@ -47,7 +50,11 @@ class Remainder:
 
     def rest(self, first: int, record: BlockRecord, block: Block) -> Rest:
         """Return what is left of the documents of a block."""
-        return Rest(self._flags(first, record), {})
+        added = None
+        if self.added is not None:
+            start = first - self.n_against
+            added = self.added(start, start + record.documents)
+        return Rest(self._flags(first, record), {}, added)
 
     def _flags(self, first: int, record: BlockRecord) -> NDArray[np.bool_]:
         first -= self.n_against
@@ -165,8 +172,8 @@ def _write(
 ) -> None:
     def rows(item: tuple[int, BlockRecord, Any]) -> tuple[Any, Any, BlockRecord]:
         first, record, block = item
-        kept, texts = left.rest(first, record, block)
-        return block.head, output_piece(output, block, kept, texts), record
+        rest = left.rest(first, record, block)
+        return block.head, output_piece(output, block, *rest), record
 
     threads = job.options.threads
     source = job.sources[records[0][1].source]
@@ -178,7 +185,8 @@ def _write(
         )
         for head, piece, record in pieces:
             if writer is None:
-                writer = stack.enter_context(output_writer(temporary, output, source, head))
+                added = left.added and left.added(0, 0)
+                writer = stack.enter_context(output_writer(temporary, output, source, head, added))
                 soon = stack.enter_context(background_writer(threads if len(records) > 1 else 1))
             soon(writer.write, piece)
             tell(job.sources[record.source], record.extent)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
+from fastlsh.files.annotations import Annotations
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Request
@@ -32,6 +33,7 @@ def run_deduplication(
     budget: ReadBudget,
     targets: OutputPlan,
     keep: str,
+    annotate: bool,
     max_candidates: int,
     notes: Mapping[str, str],
     clock: Stopwatch,
@@ -48,6 +50,8 @@ def run_deduplication(
         What is written.
     keep, max_candidates
         As in `deduplicate`.
+    annotate
+        As in `deduplicate_files`.
     notes
         For the page.
     clock
@@ -70,8 +74,11 @@ def run_deduplication(
                 write_table(targets.removed, proofs, together)
             if targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection), together)
+            kept, added = result.kept, None
+            if annotate:
+                added, kept = _annotations(result, collection, others), np.ones_like(kept)
             write_rows(
-                collection, result.kept, targets.output, convert=targets.convert,
+                collection, kept, targets.output, convert=targets.convert, added=added,
                 together=together, **how,
             )  # fmt: skip
         if targets.report is not None:
@@ -170,6 +177,14 @@ def _proofs(
     )
     measure = "containment" if result.rule == "contained" else "jaccard"
     return proof_columns(ids, gone, reason, result.similarity[gone], measure, against=outside)
+
+
+def _annotations(result: Deduplication, collection: Collection, against: Collection) -> Annotations:
+    gone = result.removed
+    ids, reason = with_against(
+        collection, against, result.kept_index[gone], result.against_index[gone]
+    )
+    return Annotations(gone, reason, result.similarity[gone], result.measure, ids)
 
 
 def _clusters(result: Deduplication, collection: Collection) -> dict[str, Any]:

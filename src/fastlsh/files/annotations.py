@@ -1,0 +1,79 @@
+"""Annotations: columns that say, in the row of each document, which cluster the document is in."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.io import AddedColumns, Lookup, Values, are_integers, texts_of_ids
+
+
+class Annotations:
+    """The columns of the documents of the inputs, made block by block.
+
+    Documents are numbered through `against` and the inputs, in whichever order.
+
+    Parameters
+    ----------
+    removed, kept
+        int64 (m,): the removed documents, ascending, and the kept document that each duplicates.
+    similarity
+        float64 (m,): how similar both are; NaN, if that is not known, becomes null.
+    measure
+        What the column of it is called.
+    ids
+        The ids of all documents, or of the kept ones that have duplicates.
+    first
+        The number of the first document of the inputs.
+    """
+
+    def __init__(
+        self,
+        removed: NDArray[np.int64],
+        kept: NDArray[np.int64],
+        similarity: NDArray[np.float64],
+        measure: str,
+        ids: Values,
+        first: int = 0,
+    ) -> None:
+        self._removed, self._kept, self._similarity = removed, kept, similarity
+        self._ids, self._first = Lookup(ids, kept), first
+        self._integers = are_integers(ids)
+        kind = "int64" if self._integers else "string"
+        self._types = {"duplicate_of": kind, measure: "double", "cluster_size": "int64"}
+        clusters = np.sort(kept)
+        starts = np.flatnonzero(np.diff(clusters, prepend=-1))
+        self._clusters = clusters[starts]
+        self._sizes = np.diff(starts, append=len(clusters)) + 1
+
+    def __call__(self, start: int, stop: int) -> AddedColumns:
+        """Return the columns of the documents of the inputs from `start` to `stop` - 1."""
+        start, stop = start + self._first, stop + self._first
+        cluster = np.arange(start, stop)
+        rows = slice(*np.searchsorted(self._removed, (start, stop)))
+        gone = self._removed[rows] - start
+        cluster[gone] = self._kept[rows]
+        ids, similarity = self._ids[rows], self._similarity[rows].tolist()
+        values = (
+            _spread(ids if self._integers else texts_of_ids(ids), gone, len(cluster)),
+            _spread([None if s != s else s for s in similarity], gone, len(cluster)),
+            self._sizes_of(cluster).tolist(),
+        )
+        return AddedColumns(self._types, dict(zip(self._types, values, strict=True)))
+
+    def _sizes_of(self, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many documents the clusters of some kept documents have."""
+        first = np.searchsorted(self._clusters, clusters)
+        behind = np.searchsorted(self._clusters, clusters, "right")
+        sizes = np.ones(len(clusters), np.int64)
+        found = np.flatnonzero(first < behind)
+        sizes[found] = self._sizes[first[found]]
+        return sizes
+
+
+def _spread(values: list[Any], positions: NDArray[np.int64], count: int) -> list[Any]:
+    """Return a list with values at some positions, and None elsewhere."""
+    found: list[Any] = [None] * count
+    for position, value in zip(positions.tolist(), values, strict=True):
+        found[position] = value
+    return found

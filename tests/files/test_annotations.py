@@ -1,0 +1,129 @@
+"""Rows that say of which cluster they are: against a count by hand, in memory and on disk."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files
+from shards import contents, rows_of, small_budget, write_shards
+
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def annotated(folder, inputs, output="all.jsonl", **keywords):
+    """Run both engines, which write the same bytes; return the result and where it is."""
+    found = []
+    for engine in ("memory", "disk"):
+        place = folder / engine
+        place.mkdir()
+        result = deduplicate_files(
+            inputs, f"{place}/{output}", engine=engine, annotate=True, work=folder / "work",
+            removed=place / "removed.jsonl", memory="300M", **keywords,
+        )  # fmt: skip
+        found.append((result, contents(place)))
+    (_, written), (disk, same) = found
+    assert written == same
+    return disk, folder / "disk"
+
+
+def rows_in(path):
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def check(rows, proofs, originals, outside=()):
+    """Compare rows with the table of removed documents."""
+    gone = {proof["id"]: proof for proof in proofs}
+    size = Counter(proof["kept_id"] for proof in proofs)
+    assert len(gone) == len(proofs)
+    assert len(rows) == len(originals)
+    for row, original in zip(rows, originals, strict=True):
+        proof = gone.get(row["id"], {"kept_id": None, "jaccard": None})
+        cluster = proof["kept_id"] or row["id"]
+        assert row == {
+            **original, "duplicate_of": proof["kept_id"], "similarity": proof["jaccard"],
+            "cluster_size": 1 + size[cluster],
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("search", [{}, {"keep": "last"}, {"rule": "equal"}, {"verify": "none"}])
+@pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")
+def test_rows_of_one_file(tmp_path, monkeypatch, search):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(3, 150), 3)
+    result, place = annotated(tmp_path, inputs, threshold=0.7, **search)
+    originals = [row for path in inputs for row in rows_in(path)]
+    rows, proofs = rows_in(place / "all.jsonl"), rows_in(place / "removed.jsonl")
+    assert len(proofs) == result.n_removed > 0
+    check(rows, proofs, originals)
+
+
+def test_the_kept_rows_are_those_of_a_plain_run(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(4, 150), 2)
+    deduplicate_files(inputs, tmp_path / "kept.jsonl", 0.7)
+    _, place = annotated(tmp_path, inputs, "all/", threshold=0.7)
+    kept = [row["id"] for row in rows_in(tmp_path / "kept.jsonl")]
+    shards = [path for path in sorted((place / "all").iterdir()) if path.suffix == ".jsonl"]
+    assert [r["id"] for path in shards for r in rows_in(path) if not r["duplicate_of"]] == kept
+
+
+def test_duplicates_of_a_reference_collection(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(6, 120), 2)
+    (tmp_path / "old").mkdir()
+    (against,) = write_shards(tmp_path / "old", rows_of(6, 40), 1)
+    rows = [{**row, "id": f"old-{row['id']}"} for row in rows_in(against)]
+    Path(against).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    _, place = annotated(tmp_path, inputs, threshold=0.7, against=against)
+    rows, proofs = rows_in(place / "all.jsonl"), rows_in(place / "removed.jsonl")
+    assert {proof["against"] for proof in proofs} == {True, False}
+    check(rows, proofs, [row for path in inputs for row in rows_in(path)])
+
+
+TEXTS = ["one text that is here twice", "another one", "one text that is here twice", ""]
+
+
+@pytest.mark.parametrize("ids", [[7, 8, 9, 10], ["7", "b,", "9", "10"]])
+def test_other_formats(tmp_path, ids):
+    pa = pytest.importorskip("pyarrow")
+    parquet.write_table(pa.table({"id": ids, "text": TEXTS}), tmp_path / "a.parquet")
+    with open(tmp_path / "a.csv", "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["id", "text"], *zip(ids, TEXTS, strict=True)])
+    (tmp_path / "1").mkdir()
+    _, place = annotated(tmp_path / "1", tmp_path / "a.parquet", "all.parquet")
+    table = parquet.read_table(place / "all.parquet")
+    assert table["duplicate_of"].to_pylist() == [None, None, ids[0], None]
+    assert str(table.schema.field("duplicate_of").type) == ("int64" if ids[0] == 7 else "string")
+    assert table["cluster_size"].to_pylist() == [2, 1, 2, 1]
+    (tmp_path / "2").mkdir()
+    _, place = annotated(tmp_path / "2", tmp_path / "a.csv", "all.csv")
+    with open(place / "all.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["duplicate_of"], r["similarity"], r["cluster_size"]) for r in rows] == [
+        ("", "", "2"), ("", "", "1"), ("7", "1.0", "2"), ("", "", "1"),
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_annotated(tmp_path):
+    (tmp_path / "a.txt").write_text("a text", encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "cluster_size": 3}\n', encoding="utf-8")
+    for engine in ("memory", "disk"):
+        with pytest.raises(InputError, match="plain text has no columns"):
+            deduplicate_files(tmp_path / "a.txt", f"{tmp_path}/out/", engine=engine, annotate=True)
+        with pytest.raises(InputError, match="row 1: there is a column 'cluster_size' already"):
+            deduplicate_files(
+                tmp_path / "a.jsonl", tmp_path / "b.jsonl", engine=engine, annotate=True
+            )
+    assert not (tmp_path / "b.jsonl").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_annotates_is_another_one(tmp_path):
+    inputs = write_shards(tmp_path, rows_of(3, 40), 1)
+    keywords = {"engine": "disk", "work": tmp_path / "work", "keep_work": True}
+    deduplicate_files(inputs, tmp_path / "kept.jsonl", **keywords)
+    with pytest.raises(InputError, match="annotate"):
+        deduplicate_files(inputs, tmp_path / "kept.jsonl", annotate=True, **keywords)
