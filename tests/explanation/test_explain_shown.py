@@ -265,3 +265,11 @@ def test_shares_are_1_and_0_only_where_they_are():
         "0.9999",
         "1",
     ]
+
+
+def test_long_names_do_not_widen_the_figures():
+    names = ("corpus/part-00000-of-00100.jsonl.zst:1234567", "b")
+    lines = explain("one two three", "one two four").to_terminal(False, names=names).split("\n")
+    assert next(line for line in lines if "Jaccard" in line).startswith("Jaccard similarity ")
+    assert any(line.startswith("of the first in the second  ") for line in lines)
+    assert any(line.startswith(f"{names[0]} (13 characters)") for line in lines)

@@ -20,6 +20,9 @@ SHOWN = 160
 """What is shown of a long stretch, as `folded` has it."""
 
 ALIKE, ONLY, BOLD, FAINT, PLAIN = "\x1b[32m", "\x1b[1;31m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
+LONGEST_NAME = 24
+"""Characters of a name that stands in the label of a figure."""
+
 BRACKETS = {"a": ("[-", "-]"), "b": ("{+", "+}")}  # as wdiff
 
 
@@ -28,7 +31,9 @@ def as_lines(explanation: ExplanationData, names: Names, colour: bool, width: in
     names = (name_text(names[0]), name_text(names[1]))
     paint = _painted if colour else _plain
     matching = ", ".join(map(str, explanation.matching_bands)) or "none"
-    numbers = [*figures(explanation, names), ("bands that match", matching)]
+    is_short = max(map(len, names)) <= LONGEST_NAME
+    called = names if is_short else ("the first", "the second")
+    numbers = [*figures(explanation, called), ("bands that match", matching)]
     indent = max(len(label) for label, _ in numbers) + 2
     lines = [paint(line, BOLD) for line in _filled(reason(explanation), width)]
     lines.append("")
