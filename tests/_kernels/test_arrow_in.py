@@ -1,6 +1,7 @@
 """Arrow structures of a producer that makes mistakes: an error that says so, never a crash."""
 
 import ctypes
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -175,8 +176,20 @@ def test_categories_without_values_are_nulls():
 def test_categories_that_are_numbers_are_refused():
     kind = schema(b"c", dictionary=schema(b"g"))
     numbers = array(1, None, np.zeros(1, np.int8), dictionary=array(1, None, np.ones(1)))
-    with pytest.raises(TypeError, match="has format 'g'"):
+    with pytest.raises(TypeError, match="the Arrow column is of type float64, expected strings"):
         texts(kind, numbers)
+
+
+def test_types_of_other_columns_are_named():
+    pa = pytest.importorskip("pyarrow")
+    day = datetime(2026, 1, 1)
+    for values, called in (
+        (pa.array([1]), "int64"), (pa.array([1.5], pa.float32()), "float32"),
+        (pa.array([True]), "boolean"), (pa.array([day]), "timestamp"), (pa.array([["a"]]), "list"),
+        (pa.array([day - day]), "format 'tDu'"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=f"the Arrow column is of type {called}, expected"):
+            ArrowColumn(values).spans(0, 1)
 
 
 @pytest.mark.parametrize("kind", ["float64", "int64", "null", "string"])

@@ -240,8 +240,18 @@ cdef class ArrowColumn:
         return put_utf8(spans, at, data, n, 0, as_bytes)
 
 
+cdef dict TYPES = {
+    "n": "null", "b": "boolean", "c": "int8", "C": "uint8", "s": "int16", "S": "uint16",
+    "i": "int32", "I": "uint32", "l": "int64", "L": "uint64", "e": "float16", "f": "float32",
+    "g": "float64", "+s": "struct", "+l": "list", "+L": "large_list", "+vl": "list_view",
+    "+m": "map", "+r": "run_end_encoded", "tdD": "date32", "tdm": "date64",
+}
+"""Names of the types that Arrow's C interface has short formats for."""
+
+
 cdef object unreadable(str format):
+    kind = TYPES.get(format) or ("timestamp" if format[:2] == "ts" else f"format {format!r}")
     return TypeError(
-        f"the Arrow column has format {format!r}, expected strings or binary "
+        f"the Arrow column is of type {kind}, expected strings or binary "
         "(string, large_string, string_view, binary, or a dictionary of them)"
     )
