@@ -131,6 +131,19 @@ def test_directories_with_nothing_to_read(here):
     )
 
 
+def test_a_tree_of_source_files_names_the_input_that_reads_it(here):
+    fill("code/a.py", "code/e/b.py", "code/e/c.md")
+    remedy = "as plain text: the pattern 'code/**/*.py' as the input, with format=\"txt\""
+    assert remedy in why("code")
+    assert remedy in why("code", recursive=True)
+    assert found("code/**/*.py", kind="txt") == ["code/a.py", "code/e/b.py"]
+    fill("code/notes.txt")
+    for kind in (None, "txt"):
+        with pytest.warns(UserWarning, match="left out of code: ") as told:
+            assert found("code", kind=kind, recursive=True) == ["code/notes.txt"]
+        assert remedy in str(told[0].message)
+
+
 # --- links, awkward names
 
 

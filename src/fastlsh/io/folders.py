@@ -5,7 +5,7 @@ from collections import Counter
 
 from fastlsh.errors import InputError, warn_caller
 from fastlsh.io.errors import listed
-from fastlsh.io.filesystems import Listing, is_left_out
+from fastlsh.io.filesystems import Listing, is_left_out, joined
 from fastlsh.io.formats import COMPRESSIONS, Kind, PartialKind, is_json, kind_of_file, split_suffix
 
 _NAMED = 3
@@ -44,7 +44,7 @@ def files_of_folder(
         if is_input(os.path.basename(path), forced)
     ]
     if not chosen:
-        raise InputError(folder, _nothing(listing, forced))
+        raise InputError(folder, _nothing(folder, listing, forced))
     counts = Counter(kind for _, (kind, _) in chosen)
     if len(counts) > 1 and not mixed:
         number = ", ".join(f"{count} .{kind}" for kind, count in sorted(counts.items()))
@@ -55,7 +55,7 @@ def files_of_folder(
         )
     read = {path for path, _ in chosen}
     rest = [*(path for path in listing.files if path not in read), *listing.others]
-    _warn(folder, rest, listing.folders)
+    _warn(folder, rest, listing.folders, _remedy(folder, rest, len(read)))
     return chosen
 
 
@@ -81,24 +81,35 @@ def _forced(path: str, forced: PartialKind) -> PartialKind:
     return forced[0], compression or forced[1]
 
 
-def _nothing(listing: Listing, forced: PartialKind) -> str:
+def _nothing(folder: str, listing: Listing, forced: PartialKind) -> str:
     kind = "file of a known format" if forced[0] is None else f".{forced[0]} file"
     reason = f"the directory has no {kind}"
     if listing.folders:
-        return f"{reason}, but directories: recursive=True reads what is in them"
+        reason += ", but directories: recursive=True reads what is in them"
     if listing.files:
-        reason += f" (there is: {_list(listing.files)}); a pattern and format= name any files"
+        reason += f" (there is: {_list(listing.files)}{_remedy(folder, listing.files, 0)})"
     return reason
+
+
+def _remedy(folder: str, files: list[str], read: int) -> str:
+    """Return how the files with the commonest suffix are read, if they are more than were read."""
+    suffixes = Counter(os.path.splitext(path)[1] for path in files)
+    del suffixes[""]
+    ((suffix, count),) = suffixes.most_common(1) or [("", 0)]
+    if count <= read:
+        return ""
+    pattern = joined(folder, f"**/*{suffix}")
+    return f"; as plain text: the pattern '{pattern}' as the input, with format=\"txt\""
 
 
 def _list(paths: list[str]) -> str:
     return listed([os.path.basename(path.rstrip("/")) for path in paths], _NAMED)
 
 
-def _warn(folder: str, rest: list[str], folders: list[str]) -> None:
+def _warn(folder: str, rest: list[str], folders: list[str], remedy: str) -> None:
     reasons = []
     if rest:
-        reasons.append(f"no input by their names: {_list(rest)}")
+        reasons.append(f"no input by their names: {_list(rest)}{remedy}")
     if folders:
         reasons.append(f"directories, which recursive=True reads: {_list(folders)}")
     if reasons:
