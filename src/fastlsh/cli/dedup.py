@@ -149,6 +149,7 @@ def run(arguments: argparse.Namespace) -> None:
     summarise(
         arguments,
         result,
+        keywords,
         f"{result.n_kept:,} kept, {result.n_removed:,} removed"
         f" (duplicate ratio {result.duplicate_ratio:.4f})",
     )

@@ -14,7 +14,9 @@ from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
 from fastlsh.files import FileResult
 from fastlsh.io import Collection
+from fastlsh.keywords import made
 from fastlsh.parallel import Display, finish_line
+from fastlsh.parameters import SearchParams
 
 
 def say(message: str) -> None:
@@ -100,8 +102,22 @@ def recall_text(params: LSHParams, threshold: float) -> str:
     )
 
 
+def containment_text(search: dict[str, Any]) -> str:
+    """Say with which probability a search by containment finds a document in a longer one."""
+    params = made(SearchParams.of, search)
+    ratio = 2 ** (len(params.bandings) - 1)
+    share = "a document" if params.containment == 1 else f"{params.containment:g} of a document"
+    return (
+        f"search by containment: {share} in one of up to {ratio} times as many shingles is found"
+        f" with a probability of at least {params.recall:g}"
+    )
+
+
 def summarise(
-    arguments: argparse.Namespace, result: FileDeduplication | FilePairs, *lines: str
+    arguments: argparse.Namespace,
+    result: FileDeduplication | FilePairs,
+    search: dict[str, Any],
+    *lines: str,
 ) -> None:
     """Print what was read, how it was compared and what came out.
 
@@ -111,6 +127,8 @@ def summarise(
         With ``quiet``.
     result : FileDeduplication or FilePairs
         What a function on files has returned.
+    search : dict
+        The keyword arguments that it was given.
     *lines : str
         What is to be said about this result.
     """
@@ -120,6 +138,8 @@ def summarise(
     say(f"{documents}, {result.empty:,} empty{rows_skipped(result)}")
     if getattr(arguments, "rule", None) == "equal":
         say("equal texts: all of them are found")
+    elif search.get("search") == "containment":
+        say(containment_text(search))
     else:
         say(recall_text(result.params, result.threshold))
     for line in lines:

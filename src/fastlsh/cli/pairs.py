@@ -55,4 +55,4 @@ def run(arguments: argparse.Namespace) -> None:
         )
         watch.result(result)
     warn_of_rows(result)
-    summarise(arguments, result, plural(result.n_pairs, "pair"))
+    summarise(arguments, result, keywords, plural(result.n_pairs, "pair"))

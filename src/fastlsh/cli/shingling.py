@@ -27,7 +27,12 @@ def add_text_options(group: Any) -> None:
         metavar="CHARS",
         help="characters that count as punctuation (default: Unicode's)",
     )
-    _add_step(group, "--strip-accents", "remove accents")
+    _add_step(
+        group,
+        "--strip-accents",
+        "remove accents; texts stay decomposed, so that a syllable of Hangul is two or three"
+        " characters and --size needs to be larger",
+    )
     _add_step(group, "--remove-whitespace", "remove all white space")
     _add_step(group, "--collapse-whitespace", "replace each run of white space by one space")
     group.add_argument(
