@@ -78,6 +78,14 @@ def test_the_other_commands(run, write, place):
     assert out.splitlines()[0] == "id\tmatch\tjaccard"
     assert out.splitlines()[1] == "1-0\t1-0\t1.000000"
     assert err[-1].startswith("fastlsh: 40 documents, 40 with a match")
+    whole = run("index", "query", place, name)[1].splitlines()
+    above = [line for line in whole[1:] if float(line.split("\t")[2]) >= 0.99]
+    assert 40 <= len(above) < len(whole) - 1
+    status, out, _ = run("index", "query", place, name, "--threshold", 0.99)
+    assert (status, out.splitlines()) == (0, [whole[0], *above])
+    status, _, err = run("index", "query", place, name, "--threshold", 0.7)
+    assert status == 2
+    assert err[-1].startswith("fastlsh: --threshold=0.7 is below that of the index, 0.8")
     assert run("index", "remove", place, "1-0", "1-5")[2] == [
         f"fastlsh: 2 documents removed; {shown(place)} has 38"
     ]

@@ -54,6 +54,8 @@ def test_all_that_memory_does(backend, verify):
     assert (index.signature("one") == other.signature("one")).all()
     with pytest.raises(KeyError):
         index.signature("none")
+    if verify == "exact":
+        assert list(index.items()) == list(other.items())
     with pytest.raises(KeyError):
         index.remove("none")
     assert_same(index.copy(), other, texts)
@@ -173,3 +175,84 @@ def test_more_than_256_bands(backend):
         assert [found[0][0] for found in index.query_many(signatures=rows)] == list(range(20))
         index.remove(3)
         assert index.query(signature=rows[7]) == [(7, 1.0)]
+
+
+READ_BACK = [
+    ("char", ["Ab c", "\u4e2d\u6587\u5b57", "\ud800 x", "", None, "\U0001f600" * 9], None),
+    ("word", ["A  b c", "", "d"], None),
+    ("byte", [b"ab\xff\x00", "\u00e9\u4e2d", b""], [b"ab\xff\x00", "\u00e9\u4e2d".encode(), b""]),
+    ("token", [[1, 2**64 - 1], [], [7, 7, 7]], None),
+]
+
+
+@pytest.mark.parametrize(("unit", "texts", "expected"), READ_BACK)
+def test_texts_can_be_read_back(backend, unit, texts, expected):
+    index = backend(0.8, shingler=Shingler(unit, 2))
+    index.insert_many([*range(len(texts) - 1), "last"], texts)
+    expected = expected or [text or "" for text in texts]
+    expected = [text or [] for text in texts] if unit == "token" else expected
+    assert list(index.items()) == list(zip([*range(len(texts) - 1), "last"], expected, strict=True))
+    assert index.text("last") == expected[-1]
+    index.remove(0)
+    assert list(index.items())[0] == (1, expected[1])
+    with pytest.raises(KeyError, match="0"):
+        index.text(0)
+
+
+def test_texts_are_read_back_normalised(backend):
+    index = backend(0.8, shingler=Shingler(size=2, lowercase=True, collapse_whitespace=True))
+    index.insert("a", " The  Quick ")
+    assert index.text("a") == "the quick"
+
+
+def test_items_while_the_index_changes(backend, monkeypatch):
+    monkeypatch.setattr("fastlsh.index.api.READ_BACK", 2)
+    index = backend(0.8)
+    texts = [f"document number {number}" for number in range(7)]
+    index.insert_many(range(7), texts)
+    items = index.items()
+    assert next(items) == (0, texts[0])
+    index.remove(3)
+    assert list(items) == [(number, texts[number]) for number in (1, 2, 4, 5, 6)]
+
+
+@pytest.mark.parametrize(
+    ("how", "kept"),
+    [
+        ({"verify": "signature"}, "no texts"),
+        ({"verify": "none"}, "no texts"),
+        ({"shingler": Shingler("word", 2, tokenizer=str.split)}, "only sets"),
+    ],
+)
+def test_an_index_without_texts_says_so(backend, how, kept):
+    index = backend(0.8, **how)
+    index.insert("a", "one two three")
+    for read in (lambda: index.text("a"), index.items):
+        with pytest.raises(ValueError, match=f"the index keeps {kept}"):
+            read()
+    assert list(index) == ["a"]
+
+
+def test_a_query_with_a_higher_threshold(backend):
+    texts = [text[:length] for text in texts_alike(9) for length in range(20, 61, 5)]
+    index = backend(0.4, **SMALL)
+    index.insert_many(range(60), texts[:60])
+    whole = index.query_many(texts)
+    assert {round(s, 1) for found in whole for _, s in found} >= {0.5, 0.8, 1.0}
+    for threshold in (0.4, 0.55, 0.8, 1.0):
+        expected = [[pair for pair in found if pair[1] >= threshold] for found in whole]
+        assert index.query_many(texts, threshold=threshold) == expected
+        assert index.query(texts[0], threshold=threshold) == expected[0]
+        for limit in (1, 2):
+            assert index.query_many(texts, limit=limit, threshold=threshold) == [
+                found[:limit] for found in expected
+            ]
+    with pytest.raises(ValueError, match="threshold=0.3 is below that of the index, 0.4"):
+        index.query(texts[0], threshold=0.3)
+    with pytest.raises(ValueError, match="threshold must be"):
+        index.query(texts[0], threshold=1.5)
+
+
+def test_a_threshold_needs_similarities(backend):
+    with pytest.raises(ValueError, match='the index has verify="none"'):
+        backend(0.8, verify="none").query("a", threshold=0.9)

@@ -86,6 +86,8 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
         raise ValueError(f"{shown(path)}: there is no index; `fastlsh index build` creates one")
     if hasattr(arguments, "threshold"):
         given = given_keywords(arguments)
+        if read_only:  # of the matches
+            given.pop("threshold", None)
     else:
         given = {"key": key_of(arguments)}
     if new:
@@ -127,7 +129,9 @@ def _query(arguments: argparse.Namespace) -> None:
     with opened(arguments, read_only=True) as index:
         collection = read_inputs(arguments, arguments.inputs)
         warn_of_rows(collection)
-        found = index.query_many(collection.texts, limit=arguments.limit)
+        found = index.query_many(
+            collection.texts, limit=arguments.limit, threshold=arguments.threshold
+        )
     counts = [len(matches) for matches in found]
     columns = {
         "id": Lookup(collection.ids, np.repeat(np.arange(len(found)), counts)),

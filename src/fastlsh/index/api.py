@@ -5,7 +5,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from fastlsh.index.arguments import (
     check_limit,
     check_mergeable,
     check_on_known,
+    check_query_threshold,
     names_of,
     read_documents,
 )
@@ -27,9 +28,9 @@ from fastlsh.index.guard import Guard, GuardedBatch
 from fastlsh.index.identity import plain_id
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.loading import map_index, read_index
-from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
+from fastlsh.index.memory import IndexDocuments, PackedTexts, StoredIds, joined_documents
 from fastlsh.index.pickling import recipe_of
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import write_index
 from fastlsh.index.store import retry_until_consistent
 from fastlsh.keyed import Key, check_key
@@ -39,6 +40,10 @@ from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
     from fastlsh.parameters import BandingKeywords
+
+
+READ_BACK = 1 << 12
+"""Documents whose texts `Index.items` reads at a time."""
 
 
 class Index:
@@ -352,11 +357,66 @@ class Index:
         KeyError
             No document has this id.
         """
-        with self._guard.hold() as nested:
-            signature = self._settled(nested).signature(plain_id(id))
-        if signature is None:
-            raise KeyError(id)
+        signature: NDArray[np.uint32] = self._fetched(id).signatures[0]
         return signature
+
+    def text(self, id: Hashable) -> Any:  # noqa: A002
+        """Return the text of a document as the index keeps it, normalised.
+
+        It is a str; bytes if the unit of the shingler is "byte", and a list of token ids if it is
+        "token".
+
+        Raises
+        ------
+        KeyError
+            No document has this id.
+        ValueError
+            The index keeps no texts: it has another `verify` than "exact", or a `tokenizer`.
+        """
+        self._check_texts()
+        return self._read_back(self._fetched(id))[0]
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over (id, text) of all documents, in the order of insertion.
+
+        The texts are those of `text`. Documents that are removed meanwhile are left out.
+
+        Raises
+        ------
+        ValueError
+            As in `text`; iterate over the index itself for the ids alone.
+        """
+        self._check_texts()
+        return self._items()
+
+    def _items(self) -> Iterator[tuple[Any, Any]]:
+        names = iter(self)
+        while some := list(islice(names, READ_BACK)):
+            with self._guard.hold() as nested:
+                there, documents = self._settled(nested).fetch(some)
+            yield from zip(there, self._read_back(documents), strict=True)
+
+    def _check_texts(self) -> None:
+        if self._settings.keeps != TEXTS:
+            kept = "only sets, because of its tokenizer" if self._settings.keeps else "no texts"
+            raise ValueError(
+                f'the index keeps {kept}: texts can be read back with verify="exact" and without'
+                " a tokenizer"
+            )
+
+    def _fetched(self, id: Hashable) -> IndexDocuments:  # noqa: A002
+        hash(id)
+        with self._guard.hold() as nested:
+            names, documents = self._settled(nested).fetch([plain_id(id)])
+        if not names:
+            raise KeyError(id)
+        return documents
+
+    def _read_back(self, documents: IndexDocuments) -> list[Any]:
+        assert documents.contents is not None
+        assert documents.offsets is not None
+        unit = self._settings.search.shingler.unit
+        return PackedTexts(documents.contents, documents.offsets, unit == "token").read_back(unit)
 
     def query(
         self,
@@ -364,6 +424,7 @@ class Index:
         *,
         signature: NDArray[np.uint32] | None = None,
         limit: int | None = None,
+        threshold: float | None = None,
     ) -> list[tuple[Any, float]]:
         """Return the similar documents as (id, similarity), the most similar first.
 
@@ -380,15 +441,17 @@ class Index:
         limit
             The most documents to return. The search ends early once that many documents with
             similarity 1 are found.
+        threshold
+            The least similarity of the documents to return, if more than that of the index.
 
         Raises
         ------
         TypeError, ValueError
             Neither is given, or the one given is unsuitable.
         """
-        limit = check_limit(limit)
+        limit, least = check_limit(limit), check_query_threshold(threshold, self._settings)
         documents = read_documents(self._settings, text, signature, one=True)
-        return self._answer(documents, limit)[0]
+        return self._answer(documents, limit, least)[0]
 
     def query_many(
         self,
@@ -396,6 +459,7 @@ class Index:
         *,
         signatures: NDArray[np.uint32] | None = None,
         limit: int | None = None,
+        threshold: float | None = None,
     ) -> list[list[tuple[Any, float]]]:
         """Return for each of many documents what `query` returns for one, using several threads.
 
@@ -407,10 +471,12 @@ class Index:
             uint32 (n, num_perm), as in `query`.
         limit
             The most documents to return for each.
+        threshold
+            As in `query`.
         """
-        limit = check_limit(limit)
+        limit, least = check_limit(limit), check_query_threshold(threshold, self._settings)
         documents = read_documents(self._settings, texts, signatures)
-        return self._answer(documents, limit)
+        return self._answer(documents, limit, least)
 
     # ---- changes
 
@@ -594,12 +660,20 @@ class Index:
         index._hold(backend)
         return index
 
-    def _answer(self, documents: IndexDocuments, limit: int) -> list[list[tuple[Any, float]]]:
+    def _answer(
+        self, documents: IndexDocuments, limit: int, least: float
+    ) -> list[list[tuple[Any, float]]]:
         with self._guard.hold() as nested:
             backend = self._settled(nested)
             names, found, counts = backend.answer(documents, limit)
             if not nested:
                 backend.tidy()
+        if least > self.threshold:
+            passes = found[:, 0] >= least
+            names, found = list(compress(names, passes.tolist())), found[passes]
+            counts = np.bincount(
+                np.repeat(np.arange(documents.n), counts)[passes], minlength=documents.n
+            )
         alike = math.nan if self._settings.verify == NOT_VERIFIED else None
         return answer_lists(names, found, counts, alike)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.arguments import check_ids
+from fastlsh.arguments import check_ids, check_threshold
 from fastlsh.arrays import offsets_of
 from fastlsh.candidates import check_signatures
 from fastlsh.index.identity import plain_ids
@@ -100,6 +100,21 @@ def check_limit(limit: int | None) -> int:
     if not isinstance(limit, (int, np.integer)) or limit < 1:
         raise ValueError(f"limit must be an integer of at least 1, or None, got {limit!r}")
     return min(int(limit), sys.maxsize)
+
+
+def check_query_threshold(threshold: float | None, settings: Settings) -> float:
+    """Return the least similarity of the documents to return."""
+    if threshold is None:
+        return settings.threshold
+    if settings.search.verify == "none":
+        raise ValueError('threshold= needs similarities, and the index has verify="none"')
+    threshold = check_threshold(threshold)
+    if threshold < settings.threshold:
+        raise ValueError(
+            f"threshold={threshold:g} is below that of the index, {settings.threshold:g}, which"
+            " has no bands for less similar documents: build one with a lower threshold"
+        )
+    return threshold
 
 
 def check_on_known(on_known: str) -> None:

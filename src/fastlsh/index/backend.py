@@ -46,8 +46,8 @@ class Backend(Protocol):
     def names(self) -> Iterator[Any]:
         """Iterate over the ids in the order of insertion."""
 
-    def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
-        """Return the signature of a document, None if no document has this id."""
+    def fetch(self, names: list[Any]) -> tuple[list[Any], IndexDocuments]:
+        """Return the documents of those ids that have one, and these ids, in one order."""
 
     def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Iterate over all documents, with their ids, in blocks."""

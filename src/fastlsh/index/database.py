@@ -73,14 +73,14 @@ class DatabaseBackend:
             numbers = self.store.after(number, COMPARED)
             return numbers, self.store.take(numbers)
 
-    def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
-        """Return the signature of a document, None if no document has this id."""
-        hash(name)
-        return retry_until_consistent(lambda: self._read(lambda: self._signature(name)))
+    def fetch(self, names: list[Any]) -> tuple[list[Any], IndexDocuments]:
+        """Return documents: see `Backend`."""
+        return retry_until_consistent(lambda: self._read(lambda: self._fetch(names)))
 
-    def _signature(self, name: Hashable) -> NDArray[np.uint32] | None:
-        numbers = np.array(list(self.store.find([name]).values()), np.int64)
-        return self.store.fetch(numbers).signatures[0].copy() if len(numbers) else None
+    def _fetch(self, names: list[Any]) -> tuple[list[Any], IndexDocuments]:
+        found = self.store.find(names)
+        names = sorted(found, key=found.__getitem__)
+        return names, self.store.fetch(np.array([found[name] for name in names], np.int64))
 
     def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Iterate over all documents of a single state, with their ids, in blocks.

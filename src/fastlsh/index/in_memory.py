@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import BandTables
+from fastlsh.arrays import offsets_of
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.index.backend import UNIQUE_OTHERWISE, Backend, check_new, chosen
 from fastlsh.index.memory import (
@@ -19,6 +20,7 @@ from fastlsh.index.memory import (
     StoredIds,
     array_pieces,
     check_contents,
+    contents_of,
     filled_tables,
     new_tables,
 )
@@ -144,10 +146,16 @@ class Memory:
             names += self.ids.take(numbers[first:last].tolist())
         return names
 
-    def signature(self, name: Hashable) -> NDArray[np.uint32] | None:
-        """Return a copy of the signature of a document, None if no document has this id."""
-        number = self.find(name)
-        return None if number < 0 else self._rows(np.array([number])).reshape(-1)
+    def fetch(self, names: list[Any]) -> tuple[list[Any], IndexDocuments]:
+        """Return copies of documents: see `Backend`."""
+        numbers = {name: number for name in names if (number := self.find(name)) >= 0}
+        signatures = self._rows(np.fromiter(numbers.values(), np.int64, len(numbers)))
+        if not self.settings.keeps:
+            return list(numbers), IndexDocuments(signatures)
+        some = [contents_of(self.kernel, number) for number in numbers.values()]
+        contents = np.concatenate([np.empty(0, np.uint64), *some])
+        offsets = offsets_of(np.array([len(words) for words in some], np.int64))
+        return list(numbers), IndexDocuments(signatures, contents, offsets)
 
     def documents(self) -> IndexDocuments:
         """Return a copy of all documents."""

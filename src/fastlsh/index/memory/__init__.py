@@ -3,6 +3,7 @@
 from fastlsh.index.memory.arrays import (
     Bytes,
     array_pieces,
+    contents_of,
     filled_tables,
     mapped_tables,
     new_tables,
@@ -23,6 +24,7 @@ __all__ = [
     "StoredIds",
     "array_pieces",
     "check_contents",
+    "contents_of",
     "filled_tables",
     "joined_documents",
     "mapped_tables",

@@ -79,6 +79,18 @@ def array_pieces(
             yield piece
 
 
+def contents_of(kernel: BandTables, number: int) -> NDArray[np.uint64]:
+    """Return a copy of what is kept of a document: its packed text, or its set."""
+    bounds = np.empty(2, np.int64)
+    kernel.read(2, 8 * number, bounds.view(np.uint8))
+    first, last = bounds.tolist()
+    if not 0 <= first <= last <= kernel.words:
+        raise ValueError("the tables are damaged: contents lie outside")
+    words = np.empty(last - first, np.uint64)
+    kernel.read(3, 8 * first, words.view(np.uint8))
+    return words
+
+
 def _parts_of(
     name: str, n: int, num_perm: int, words: int, slots: Iterable[int]
 ) -> list[tuple[int, int]]:
