@@ -94,10 +94,10 @@ def test_columns_without_header(run):
     assert table(out)[1][:2] == ["1", "2"]
 
 
-def test_help_says_that_accents_count_letters_of_hangul(run, capsys):
+def test_help_says_that_accents_count_letters_of_hangul(run, capfd):
     with pytest.raises(SystemExit):
         run("pairs", "--help")
-    text = " ".join(capsys.readouterr().out.split())
+    text = " ".join(capfd.readouterr().out.split())
     assert "--strip-accents remove accents; texts stay decomposed, so that a syllable of" in text
 
 
