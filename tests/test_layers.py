@@ -51,7 +51,7 @@ AT_IMPORT = {
 
 MOST_LINES = 400
 
-LONGER = {"index/api.py": 640}
+LONGER = {"index/api.py": 690}
 """Files with a single public class, which is not split for the sake of its docstrings."""
 
 

@@ -5,7 +5,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from itertools import compress, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,15 +22,16 @@ from fastlsh.index.arguments import (
     names_of,
     read_documents,
 )
-from fastlsh.index.backend import Backend
+from fastlsh.index.backend import Backend, at_least
 from fastlsh.index.database import DatabaseBackend
 from fastlsh.index.guard import Guard, GuardedBatch
 from fastlsh.index.identity import plain_id
 from fastlsh.index.in_memory import Memory, in_memory
 from fastlsh.index.loading import map_index, read_index
-from fastlsh.index.memory import IndexDocuments, PackedTexts, StoredIds, joined_documents
+from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
 from fastlsh.index.pickling import recipe_of
-from fastlsh.index.settings import TEXTS, Settings
+from fastlsh.index.reading_back import check_texts_kept, texts_of
+from fastlsh.index.settings import Settings
 from fastlsh.index.storage import write_index
 from fastlsh.index.store import retry_until_consistent
 from fastlsh.keyed import Key, check_key
@@ -373,8 +374,8 @@ class Index:
         ValueError
             The index keeps no texts: it has another `verify` than "exact", or a `tokenizer`.
         """
-        self._check_texts()
-        return self._read_back(self._fetched(id))[0]
+        check_texts_kept(self._settings)
+        return texts_of(self._settings, self._fetched(id))[0]
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over (id, text) of all documents, in the order of insertion.
@@ -386,7 +387,7 @@ class Index:
         ValueError
             As in `text`; iterate over the index itself for the ids alone.
         """
-        self._check_texts()
+        check_texts_kept(self._settings)
         return self._items()
 
     def _items(self) -> Iterator[tuple[Any, Any]]:
@@ -394,15 +395,7 @@ class Index:
         while some := list(islice(names, READ_BACK)):
             with self._guard.hold() as nested:
                 there, documents = self._settled(nested).fetch(some)
-            yield from zip(there, self._read_back(documents), strict=True)
-
-    def _check_texts(self) -> None:
-        if self._settings.keeps != TEXTS:
-            kept = "only sets, because of its tokenizer" if self._settings.keeps else "no texts"
-            raise ValueError(
-                f'the index keeps {kept}: texts can be read back with verify="exact" and without'
-                " a tokenizer"
-            )
+            yield from zip(there, texts_of(self._settings, documents), strict=True)
 
     def _fetched(self, id: Hashable) -> IndexDocuments:  # noqa: A002
         hash(id)
@@ -411,12 +404,6 @@ class Index:
         if not names:
             raise KeyError(id)
         return documents
-
-    def _read_back(self, documents: IndexDocuments) -> list[Any]:
-        assert documents.contents is not None
-        assert documents.offsets is not None
-        unit = self._settings.search.shingler.unit
-        return PackedTexts(documents.contents, documents.offsets, unit == "token").read_back(unit)
 
     def query(
         self,
@@ -669,11 +656,7 @@ class Index:
             if not nested:
                 backend.tidy()
         if least > self.threshold:
-            passes = found[:, 0] >= least
-            names, found = list(compress(names, passes.tolist())), found[passes]
-            counts = np.bincount(
-                np.repeat(np.arange(documents.n), counts)[passes], minlength=documents.n
-            )
+            names, found, counts = at_least(least, names, found, counts)
         alike = math.nan if self._settings.verify == NOT_VERIFIED else None
         return answer_lists(names, found, counts, alike)
 

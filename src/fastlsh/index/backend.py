@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
+from itertools import compress
 from typing import Any, Protocol
 
 import numpy as np
@@ -134,6 +135,16 @@ def chosen(
         names = [names[position] for position in positions]
         documents = documents.take(np.array(positions, np.int64))
     return names, documents, replaced
+
+
+def at_least(
+    least: float, names: list[Any], found: NDArray[np.float64], counts: NDArray[np.int64]
+) -> tuple[list[Any], NDArray[np.float64], NDArray[np.int64]]:
+    """Return those answers of `Backend.answer` whose similarity is high enough."""
+    passes = found[:, 0] >= least
+    of = np.repeat(np.arange(len(counts)), counts)[passes]
+    kept = list(compress(names, passes.tolist()))
+    return kept, found[passes], np.bincount(of, minlength=len(counts))
 
 
 UNIQUE_OTHERWISE = "insert_many replaces it if asked to"

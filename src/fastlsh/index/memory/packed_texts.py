@@ -1,7 +1,6 @@
 """Texts as an index keeps them: normalised, packed into words of 8 bytes."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,13 +64,6 @@ class PackedTexts:
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
-
-    def read_back(self, unit: str) -> list[Any]:
-        """Return the texts as str; as bytes, or lists of token ids, if that is the unit."""
-        texts = self.spans(0, len(self)).strings()
-        if unit == "token":
-            return [[int(token) for token in text.split()] for text in texts]
-        return [text.encode("latin-1") for text in texts] if unit == "byte" else texts
 
     def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
         """Gather the documents start ... stop - 1."""
