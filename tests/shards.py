@@ -4,7 +4,7 @@ import json
 import random
 
 from fastlsh.files.budget import Budget
-from fastlsh.files.run import workdir
+from fastlsh.files.run import manifest, workdir
 
 WORDS = [
     "river", "stone", "cloud", "ember", "meadow", "harbor", "signal", "copper", "winter", "lantern",
@@ -46,13 +46,17 @@ def write_shards(folder, rows, shards, name="in"):
 
 
 def small_budget(monkeypatch, **sizes):
-    """Let stages cut their work: blocks of 700 bytes, runs of 40 documents, parts of 10."""
+    """Let stages cut their work: blocks of 700 bytes, runs of 40 documents, parts of 10.
+
+    Units of signing have 16 KB.
+    """
     wanted = {"block": 700, "run": 40, "rows": 16, "part": 10, "pending": 2000, **sizes}
 
     def of(cls, memory, params, threads, piece=0):
         return cls(memory, **wanted)
 
     monkeypatch.setattr(Budget, "of", classmethod(of))
+    monkeypatch.setattr(manifest, "UNIT", 16_000)
     # Nothing is killed here; the disk would take most of the time.
     monkeypatch.setattr(workdir, "synchronise", lambda path: None)
 

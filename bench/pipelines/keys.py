@@ -84,14 +84,14 @@ def block_of(first: int, count: int, bands: int) -> SignedBlock:
 
 def write_runs(job: Job, documents: int, made: list[float]) -> None:
     """Sort and write the runs; what making the keys takes goes to `made`."""
-    writer = RunWriter(job, 0, 0)
+    writer = RunWriter(job, 0)
     for first in range(0, documents, BLOCK):
         start = process_time(), perf_counter()
         block = block_of(first, min(BLOCK, documents - first), job.params.lsh.bands)
         made[0] += process_time() - start[0]
         made[1] += perf_counter() - start[1]
-        writer.add(block)
-    writer.close()
+        writer.add(0, block)
+    writer.close(last=True)
 
 
 def make_answers(job: Job, documents: int, linked: Linked) -> None:
@@ -184,7 +184,7 @@ def working(folder: Path | None, memory: str) -> Iterator[Job]:
     work = WorkDirectory(made / "work")
     try:
         with work.locked():
-            work.begin({"inputs": []})
+            work.begin({"inputs": [], "units": [0]})
             yield Job(request, work, [], 0, budget, False)
     finally:
         shutil.rmtree(made)

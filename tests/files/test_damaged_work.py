@@ -210,7 +210,9 @@ def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
     goes_on(tmp_path, keywords, expected)
 
 
-@pytest.mark.parametrize("name", ["parts/ids.bounds", "parts/ids.json", "run-000000/pieces.npy"])
+@pytest.mark.parametrize(
+    "name", ["parts/ids.bounds", "parts/ids.json", "run-000000-000000/pieces.npy"]
+)
 def test_damage_of_a_run_by_line(tmp_path, monkeypatch, name):
     keywords = {**prepared(tmp_path, monkeypatch), "threshold": 1.0}
     deduplicate_line_files(**keywords)

@@ -187,8 +187,8 @@ def test_a_killed_run_continues_with_the_same_limit_only(tmp_path, monkeypatch):
     written = []
     close = signed_runs.RunWriter.close
 
-    def interrupted(self, *arguments):
-        close(self, *arguments)
+    def interrupted(self, **keywords):
+        close(self, **keywords)
         written.append(1)
         if len(written) == 1:
             raise KeyboardInterrupt

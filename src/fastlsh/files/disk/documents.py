@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.files.annotations import Annotations
-from fastlsh.files.disk import gather, link, sign
+from fastlsh.files.disk import gather, link
 from fastlsh.files.disk.answers import ANSWER, answer_of_all_parts, clusters_of, kept_documents
 from fastlsh.files.disk.decide import (
     EstimatedPair,
@@ -29,7 +29,7 @@ from fastlsh.files.disk.gather import (
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
-from fastlsh.files.disk.signed_runs import finished_runs
+from fastlsh.files.disk.signed_runs import SIGNED, finished_runs
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
@@ -188,7 +188,7 @@ def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[None]:
 def _finished(job: Job) -> str:
     """Return what a run before has done."""
     stages = {
-        "signing": sign.DONE, "linking": link.DONE, "gathering": gather.DONE,
+        "signing": SIGNED, "linking": link.DONE, "gathering": gather.DONE,
         "decisions": ANSWER,
     }  # fmt: skip
     finished = [stage for stage, name in stages.items() if job.work.has(name)]

@@ -11,7 +11,7 @@ from fastlsh.files.disk.decide import decide_parts, limited_documents
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import FOLDER, stored_ids
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import run_name, runs_of_inputs
+from fastlsh.files.disk.signed_runs import runs_of_inputs
 from fastlsh.files.disk.write import PieceRemainder, writing_outputs
 from fastlsh.files.line_pages import line_run_on_disk, removal_page
 from fastlsh.files.plan import OutputPlan
@@ -92,7 +92,7 @@ def _bounds(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
 
 def piece_counts(job: Job) -> NDArray[np.int32]:
     """Return how many pieces each document has, int32 (documents,), without those of `against`."""
-    names = [f"{run_name(number)}/pieces.npy" for number in runs_of_inputs(job)]
+    names = [f"{run.name}/pieces.npy" for run in runs_of_inputs(job)]
     return np.concatenate([np.empty(0, np.int32), *map(job.work.load, names)])
 
 

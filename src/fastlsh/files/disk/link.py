@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import OF_DOCUMENTS, count_runs, drop_keys, keys_of, run_name
+from fastlsh.files.disk.signed_runs import (
+    OF_DOCUMENTS,
+    drop_keys,
+    finished_runs,
+    keys_of_band,
+    mapped_keys,
+)
 from fastlsh.files.disk.sorted_keys import SortedRun, ranges, rows_of_range
 from fastlsh.files.run.job import Job
 from fastlsh.parallel import batches, ordered_map
@@ -52,22 +58,21 @@ def link_inputs(job: Job, summary: Summary) -> Linked:
 
 def _families(job: Job, documents: int) -> NDArray[np.int32]:
     """Return the first document of the family of each, int32 (documents,)."""
-    runs, bands = keys_of(job), job.params.lsh.bands
+    linker = _Linker(job, documents)
     count = ranges(documents, job.budget.rows)
-    bits = max(documents - 1, 1).bit_length()
     first, union = 0, UnionFind(documents)
     if job.work.has(STATE):
         done, of = job.work.read(STATE)["ranges"]
         first = done * count // of  # with another memory, there are other ranges
         union = UnionFind(documents, roots=job.work.load(ROOTS))
-    advance = job.options.progress.stage("linking", bands * count)
+    items = range(first, linker.bands * count)
+    advance = job.options.progress.stage("linking", items.stop)
     advance(first)
-
-    def link(item: int) -> list[NumberLinks]:
-        return list(_links(runs, item // count, item % count, count, bits))
-
     saved = time.monotonic()
-    found = ordered_map(range(first, bands * count), link, job.options.threads)
+    found = ordered_map(
+        items, lambda item: list(linker.links(item // count, item % count, count)),
+        job.options.threads,
+    )  # fmt: skip
     for item, links in enumerate(found, first):
         for each in links:
             union.unite(*each)
@@ -79,14 +84,32 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
     return union.roots()
 
 
-def _links(
-    runs: list[SortedRun], band: int, index: int, count: int, bits: int
-) -> Iterator[NumberLinks]:
-    keys, numbers = rows_of_range(runs, band, index, count, bits)
-    state = None
-    for start, stop in batches(len(keys), BATCH):
-        links, state = link_sorted(keys[start:stop], numbers[start:stop], state)
-        yield links
+class _Linker:
+    """Finds the documents of all runs that have a key in common."""
+
+    def __init__(self, job: Job, documents: int) -> None:
+        self._job = job
+        self._runs = [(run, mapped_keys(job, run)) for run in finished_runs(job)]
+        self._bits = max(documents - 1, 1).bit_length()
+        self._checked: dict[int, list[SortedRun]] = {}
+        self.bands = job.params.lsh.bands
+
+    def links(self, band: int, index: int, count: int) -> Iterator[NumberLinks]:
+        """Yield the links of one of several ranges of the keys of a band."""
+        state = None
+        keys, numbers = rows_of_range(self._keys(band), 0, index, count, self._bits)
+        for start, stop in batches(len(keys), BATCH):
+            links, state = link_sorted(keys[start:stop], numbers[start:stop], state)
+            yield links
+
+    def _keys(self, band: int) -> list[SortedRun]:
+        """Return the keys of a band, mapped; all of them are read once, and compared."""
+        if band not in self._checked:
+            self._checked[band] = [
+                SortedRun(run.first, keys_of_band(self._job, run, keys, band))
+                for run, keys in self._runs
+            ]
+        return self._checked[band]
 
 
 def _divided(roots: NDArray[np.int32], max_documents: int) -> tuple[NDArray[np.int32], Linked]:
@@ -115,17 +138,17 @@ def _divided(roots: NDArray[np.int32], max_documents: int) -> tuple[NDArray[np.i
 
 def first_pieces(job: Job) -> NDArray[np.int64]:
     """Return the number of the first piece of each document, int64 (documents + 1,)."""
-    counts = [job.work.load(f"{run_name(number)}/pieces.npy") for number in range(count_runs(job))]
+    counts = [job.work.load(f"{run.name}/pieces.npy") for run in finished_runs(job)]
     return np.cumsum(np.concatenate([np.zeros(1, np.int64), *counts]), dtype=np.int64)
 
 
 def echoes_of(job: Job) -> NDArray[np.int64]:
     """Return the stretches that repeat their own document, int64 (m, 5), by document."""
     found, documents = [np.empty((0, 5), np.int64)], 0
-    for number in range(count_runs(job)):
-        echoes = job.work.load(f"{run_name(number)}/echoes.npy")
+    for run in finished_runs(job):
+        echoes = job.work.load(f"{run.name}/echoes.npy")
         found.append(echoes + documents * OF_DOCUMENTS)
-        documents += len(job.work.load(f"{run_name(number)}/pieces.npy"))
+        documents += len(job.work.load(f"{run.name}/pieces.npy"))
     return np.concatenate(found)
 
 

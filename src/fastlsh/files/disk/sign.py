@@ -1,6 +1,6 @@
 """Sign: every file is read once, and the band keys of its documents sorted on disk, run by run."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -11,13 +11,15 @@ from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import PER_BATCH, least_memory, too_long
 from fastlsh.files.disk.identities import are_integers, identity_hashes
 from fastlsh.files.disk.signed_runs import (
+    SIGNED,
     BlockRecord,
     RunWriter,
     SignedBlock,
-    count_runs,
+    check_number,
     finished_runs,
-    run_name,
     runs_of_inputs,
+    runs_of_unit,
+    units_of,
 )
 from fastlsh.files.disk.sorted_keys import keep_first_bits, repetitions
 from fastlsh.files.run.job import Job
@@ -36,7 +38,6 @@ from fastlsh.search import warn_of_short_shingles
 from fastlsh.stages import hasher_for, sign_batch
 from fastlsh.texts import as_texts
 
-DONE = "signed.json"
 REASONS = 10
 """So many bad rows are described."""
 SAMPLE = 4096
@@ -56,7 +57,8 @@ class Summary(NamedTuple):
     reasons: list[tuple[str, str, int | None]]
     repeated: int
     """Documents with the id of an earlier one."""
-    runs: int
+    runs: list[int]
+    """How many runs each unit has."""
     integral: bool
     """Whether all priorities are integers."""
     integers: bool
@@ -76,75 +78,84 @@ def sign_inputs(job: Job) -> Summary:
         A file that cannot be read, or a bad row unless these are skipped. The files before it are
         not signed again when it has been mended.
     """
-    if not job.work.has(DONE):
-        _check_batches(job, job.sources[: job.surely_read])
-        tell = job.byte_progress("signing")
-        runs = finished_runs(job)
-        writer = RunWriter(job, len(runs), sum(run.documents for run in runs))
-        after = runs[-1].blocks[-1] if runs else None
-        blocks = _blocks(job, after)
-        if after is None and job.cutting is None and not job.params.finds_equal:
-            blocks = _warned(job, blocks)
-        found = ordered_map(
-            blocks, lambda item: _sign(job, *item), job.options.threads,
-            alone=lambda item: job.is_large(item[0], item[1].extent),
-        )  # fmt: skip
-        try:
-            for signed in found:
-                writer.add(signed)
-                tell(job.sources[signed.record.source], signed.record.extent)
-        except InputError as error:
-            writer.close(remember_broken(job, error))
-            raise
-        writer.close()
-        tell.end()
+    if not job.work.has(SIGNED):
+        sign_units(job)
         job.work.drop(BROKEN)  # from here on, no file may change
-        job.work.write(DONE, _summary(job)._asdict())
-    summary = job.work.read_as(Summary, DONE)
-    for number in range(summary.runs):
-        job.work.length(f"{run_name(number)}/blocks.json")  # an error if it is missing
+        job.work.write(SIGNED, _summary(job)._asdict())
+    summary = job.work.read_as(Summary, SIGNED)
+    finished_runs(job)  # an error if one is missing
     if summary.skipped and not job.skip:  # but it was when a run before this one read the row
         raise InputError(*summary.reasons[0])
     return summary
 
 
-def _blocks(job: Job, after: BlockRecord | None) -> Iterator[tuple[int, Block]]:
-    """Yield all blocks with the number of their file, those behind `after`."""
-    first = 0 if after is None else after.source
+def sign_units(job: Job) -> None:
+    """Sign the files of this process's part."""
+    units = dict(job.part.share(list(enumerate(units_of(job)))))
+    numbers = [number for files in units.values() for number in files]
+    _check_batches(job, [job.sources[number] for number in numbers if number < job.surely_read])
+    tell = job.byte_progress("signing")
+    writer = RunWriter(job, sum(run.documents for run in finished_runs(job)))
+    blocks = _blocks(job, units)
+    is_first = 0 in units and not runs_of_unit(job, 0)
+    if is_first and job.cutting is None and not job.params.finds_equal:
+        blocks = _warned(job, blocks)
+    found = ordered_map(
+        blocks, lambda item: (item[0], _sign(job, *item[1:])), job.options.threads,
+        alone=lambda item: job.is_large(item[1], item[2].extent),
+    )  # fmt: skip
+    try:
+        for unit, signed in found:
+            writer.add(unit, signed)
+            tell(job.sources[signed.record.source], signed.record.extent)
+    except InputError as error:
+        if (broken := remember_broken(job, error)) is not None:
+            writer.close(broken)
+        raise
+    writer.close(last=True)
+    tell.end()
+
+
+def _blocks(job: Job, units: Mapping[int, range]) -> Iterator[tuple[int, int, Block]]:
+    """Yield all blocks of some units, each with its unit and its file, behind those signed."""
     columns, path = None, ""
-    if after is not None and job.uniform:
-        columns, path = _first_columns(job, range(job.first_input, first + 1))
     limit = _limit(job)
-    for number in range(first, len(job.sources)):
-        if limit.reached:
-            return
-        if number >= job.surely_read:
-            _check_batches(job, [job.sources[number]])
-        extent = after.extent if after is not None and number == after.source else None
-        found = None
-        blocks = _cut(job, number, extent)
-        for block in blocks if number < job.first_input else limit.first(blocks):
-            found = block.head.layout
-            yield number, block
-        if job.uniform and number >= job.first_input:
-            if columns is None:
-                columns, path = found, job.sources[number].path
-            if found is not None and found != columns:
-                raise job.sources[number].error(f"its columns differ from those of {path}")
+    for unit, files in units.items():
+        runs = runs_of_unit(job, unit)
+        if runs and runs[-1].last:
+            continue
+        after = runs[-1].blocks[-1] if runs else None
+        first = files.start if after is None else after.source
+        if job.uniform and columns is None and first >= job.first_input:
+            before = range(job.first_input, first + (after is not None))
+            columns, path = _first_columns(job, before)
+        for number in range(first, files.stop):
+            if limit.reached:
+                return
+            if number >= job.surely_read:
+                _check_batches(job, [job.sources[number]])
+            extent = after.extent if after is not None and number == after.source else None
+            found = None
+            blocks = _cut(job, number, extent)
+            for block in blocks if number < job.first_input else limit.first(blocks):
+                found = block.head.layout
+                yield unit, number, block
+            if job.uniform and number >= job.first_input:
+                if columns is None:
+                    columns, path = found, job.sources[number].path
+                if found is not None and found != columns:
+                    raise job.sources[number].error(f"its columns differ from those of {path}")
 
 
 def _limit(job: Job) -> Limit:
     """Return how many documents are still wanted."""
     if job.limit is None:
         return Limit(None)
+    runs = runs_of_inputs(job)
     if job.cutting is None:
-        runs = finished_runs(job)
-        records = [
-            record for run in runs for record in run.blocks if record.source >= job.first_input
-        ]
-        done = sum(record.documents for record in records)
+        done = sum(run.documents for run in runs)
     else:
-        done = sum(len(job.work.load(f"{run_name(n)}/pieces.npy")) for n in runs_of_inputs(job))
+        done = sum(len(job.work.load(f"{run.name}/pieces.npy")) for run in runs)
     return Limit(job.limit - done)
 
 
@@ -235,18 +246,21 @@ def _text_bytes(texts: Any) -> int:
 
 
 def _summary(job: Job) -> Summary:
-    runs = [job.work.read(f"{run_name(n)}/blocks.json") for n in range(count_runs(job))]
+    units = [runs_of_unit(job, unit) for unit in range(len(units_of(job)))]
+    names = [run.name for unit in units for run in unit]
+    runs = [job.work.read(f"{name}/blocks.json") for name in names]
     blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
     bad = sum(len(rows) for run in runs for *_, rows, _ in run["blocks"])
     reasons = [tuple(reason) for run in runs for reason in run["reasons"]]
     first = sum(run["blocks"][0][0] < job.first_input for run in runs)  # of `against`
     stop = max((source + 1 for source, _ in blocks), default=job.first_input)
-    identities = [job.work.load(f"{run_name(n)}/identities.npy") for n in range(len(runs))]
+    identities = [job.work.load(f"{name}/identities.npy") for name in names]
     # Each collection by itself, as in memory.
     repeated = [
         repetitions(part, job.budget.rows) for part in (identities[:first], identities[first:])
     ]
     documents = sum(n for _, n in blocks)
+    check_number(documents)
     return Summary(
         documents=documents,
         n_against=sum(n for source, n in blocks if source < job.first_input),
@@ -254,7 +268,7 @@ def _summary(job: Job) -> Summary:
         skipped=bad,
         reasons=reasons[:REASONS],
         repeated=sum(repeated),
-        runs=len(runs),
+        runs=list(map(len, units)),
         integral=all(run["integral"] for run in runs),
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
@@ -262,12 +276,12 @@ def _summary(job: Job) -> Summary:
     )
 
 
-def _warned(job: Job, blocks: Iterator[tuple[int, Block]]) -> Iterator[tuple[int, Block]]:
+def _warned(job: Job, blocks: Iterator[tuple[int, int, Block]]) -> Iterator[tuple[int, int, Block]]:
     """Pass blocks on; of the first documents, look whether their shingles are too short."""
-    for number, block in islice(blocks, 1):
+    for unit, number, block in islice(blocks, 1):
         documents = block.documents()
         texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))
         signatures = hasher_for(job.params, job.options).sign(texts)
         warn_of_short_shingles(texts, signatures, job.params, job.options)
-        yield number, block
+        yield unit, number, block
     yield from blocks

@@ -1,6 +1,8 @@
 """Signed runs on disk: the sorted keys of consecutive blocks, and a record of each block."""
 
 import json
+from binascii import crc32
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -8,14 +10,18 @@ from numpy.typing import NDArray
 
 from fastlsh.candidates import MAX_DOCUMENTS
 from fastlsh.errors import InputError
-from fastlsh.files.disk.sorted_keys import SortedRun
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.workdir import new_array, save_array
+from fastlsh.files.run.seals import UnsealedError
+from fastlsh.files.run.workdir import MANIFEST, new_array, save_array
 from fastlsh.io import BlockExtent
 from fastlsh.parallel import ordered_map
 
+SIGNED = "signed.json"
+"""Counts of all documents, when every file has been signed."""
+
 BYTES_OF_RUN = 1 << 30
 """A run ends behind so many bytes of files: what a kill loses at most."""
+
 
 OF_DOCUMENTS = np.array([1, 0, 0, 1, 0])
 """Which columns of an echo are numbers of documents."""
@@ -37,9 +43,15 @@ class BlockRecord(NamedTuple):
 class SignedRun(NamedTuple):
     """The record of a run, besides its keys."""
 
+    name: str
     first: int
+    """The number of its first document, counted from the beginning of what was asked for."""
     documents: int
     blocks: list[BlockRecord]
+    last: bool
+    """Whether it completes its unit."""
+    bands: list[int]
+    """A checksum of the keys of each band."""
 
 
 class SignedBlock(NamedTuple):
@@ -62,10 +74,10 @@ class SignedBlock(NamedTuple):
 class RunWriter:
     """Gathers the keys of consecutive blocks, and writes them sorted when they are many."""
 
-    def __init__(self, job: Job, number: int, first: int) -> None:
+    def __init__(self, job: Job, documents: int) -> None:
         self._job = job
-        self._number = number
-        self._first = first
+        self._unit = -1
+        self._total = documents
         self._begin()
 
     def _begin(self) -> None:
@@ -73,40 +85,46 @@ class RunWriter:
         self._documents = 0
         self._bytes = 0
 
-    def add(self, signed: SignedBlock) -> None:
-        """Take a block; a run that would be too long, or has left `against`, is written before."""
-        n, first = signed.record.documents, self._job.first_input
-        behind = bool(self._parts) and self._parts[0].record.source < first <= signed.record.source
-        if self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN or behind:
+    def add(self, unit: int, signed: SignedBlock) -> None:
+        """Take a block; a run that would be too long, or has left its unit, is written before."""
+        n = signed.record.documents
+        if unit != self._unit:
+            if self._parts:
+                self.close(last=True)
+            self._unit, self._number = unit, len(runs_of_unit(self._job, unit))
+        elif self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN:
             self.close()
-        if self._first + self._documents + n > MAX_DOCUMENTS:
-            raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be processed")
+        self._total += n
+        check_number(self._total)
         self._parts.append(signed)
         self._documents += n
         self._bytes += _size(signed.record)
 
-    def close(self, before: int | None = None) -> None:
-        """Write the run; of the files before one only, if that is given."""
+    def close(self, before: int | None = None, *, last: bool = False) -> None:
+        """Write the run; of the files before one only, if that is given.
+
+        `last`: it completes its unit.
+        """
         if before is not None:
             self._parts = [part for part in self._parts if part.record.source < before]
             self._documents = sum(part.record.documents for part in self._parts)
         if not self._parts:
             return
         job, parts = self._job, self._parts
-        with job.work.replacing(run_name(self._number)) as folder:
+        with job.work.replacing(run_name(self._unit, self._number)) as folder:
             folder.mkdir()
             shape = job.params.lsh.bands, self._documents
             keys = new_array(folder / "keys.npy", np.uint64, shape)
             rows = np.arange(self._documents, dtype=np.uint64)
 
-            def sort(band: int) -> None:
+            def sort(band: int) -> int:
                 row = np.concatenate([part.keys[band] for part in parts])
                 row |= rows  # those of empty documents stay below all keys
                 row.sort()
                 keys[band] = row
+                return crc32(row.data)
 
-            for _ in ordered_map(range(len(keys)), sort, job.options.threads):
-                pass
+            bands = list(ordered_map(range(len(keys)), sort, job.options.threads))
             keys.flush()
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
@@ -119,9 +137,10 @@ class RunWriter:
             if echoes:
                 save_array(folder / "echoes.npy", counted_on(echoes, counts))
             content = {
-                "first": self._first,
                 "documents": self._documents,
                 "blocks": [part.record for part in parts],
+                "last": last,
+                "bands": bands,
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
                 "integral": all(part.integral for part in parts),
@@ -129,8 +148,13 @@ class RunWriter:
             }
             (folder / "blocks.json").write_text(json.dumps(content), encoding="utf-8")
         self._number += 1
-        self._first += self._documents
         self._begin()
+
+
+def check_number(documents: int) -> None:
+    """Raise ValueError if there are more documents than can be numbered."""
+    if documents > MAX_DOCUMENTS:
+        raise ValueError(f"at most {MAX_DOCUMENTS:,} documents can be processed")
 
 
 def counted_on(
@@ -146,44 +170,70 @@ def _size(record: BlockRecord) -> int:
     return record.extent.stop - record.extent.start
 
 
-def count_runs(job: Job) -> int:
-    """Return the number of runs that are complete."""
-    return len(list(job.work.path.glob("run-??????")))
+def units_of(job: Job) -> list[range]:
+    """Return the units of signing: the numbers of consecutive files, as the manifest has them."""
+    starts = job.work.read(MANIFEST)["units"]
+    return [range(*edges) for edges in pairwise([*starts, len(job.sources)])]
 
 
-def finished_runs(job: Job) -> list[SignedRun]:
-    """Return the records of the finished runs, in order."""
-    found = []
-    for number in range(count_runs(job)):
-        run = job.work.read(f"{run_name(number)}/blocks.json")
+def runs_of_unit(job: Job, unit: int, count: int | None = None) -> list[SignedRun]:
+    """Return the records of the runs of a unit, those that there are or so many."""
+    found: list[SignedRun] = []
+    first = 0
+    while len(found) < count if count is not None else job.work.has(run_name(unit, len(found))):
+        name = run_name(unit, len(found))
+        run = job.work.read(f"{name}/blocks.json")
         blocks = [
             BlockRecord(source, BlockExtent(*extent), documents, tuple(bad), text)
             for source, extent, documents, bad, text in run["blocks"]
         ]
-        found.append(SignedRun(run["first"], run["documents"], blocks))
+        found.append(SignedRun(name, first, run["documents"], blocks, run["last"], run["bands"]))
+        first += run["documents"]
     return found
 
 
-def keys_of(job: Job) -> list[SortedRun]:
-    """Return the keys of all runs, mapped."""
-    return [
-        SortedRun(run.first, job.work.load(f"{run_name(number)}/keys.npy"))
-        for number, run in enumerate(finished_runs(job))
-    ]
+def finished_runs(job: Job) -> list[SignedRun]:
+    """Return the records of the finished runs, in order."""
+    counts: list[int | None] = [None] * len(units_of(job))
+    if job.work.has(SIGNED):
+        counts = job.work.read(SIGNED)["runs"]
+    found: list[SignedRun] = []
+    for unit, count in enumerate(counts):
+        first = found[-1].first + found[-1].documents if found else 0
+        found += [run._replace(first=first + run.first) for run in runs_of_unit(job, unit, count)]
+    return found
 
 
-def runs_of_inputs(job: Job) -> list[int]:
-    """Return the numbers of the runs behind those of `against`."""
-    runs = enumerate(finished_runs(job))
-    return [number for number, run in runs if run.blocks[0].source >= job.first_input]
+def runs_of_inputs(job: Job) -> list[SignedRun]:
+    """Return the runs behind those of `against`."""
+    return [run for run in finished_runs(job) if run.blocks[0].source >= job.first_input]
+
+
+def mapped_keys(job: Job, run: SignedRun) -> NDArray[np.uint64]:
+    """Return the keys of a run, mapped; `keys_of_band` compares them with their checksums.
+
+    They are not compared as a whole, for other processes may link other bands.
+    """
+    return job.work.load(f"{run.name}/keys.npy", sealed=False)
+
+
+def keys_of_band(
+    job: Job, run: SignedRun, keys: NDArray[np.uint64], band: int
+) -> NDArray[np.uint64]:
+    """Return the sorted keys of a band, uint64 (1, n), mapped, if they are unchanged."""
+    chosen = keys[band : band + 1]
+    with job.work.checking(f"{run.name}/keys.npy"):
+        if crc32(chosen.data) != run.bands[band]:
+            raise UnsealedError("is damaged")
+    return chosen
 
 
 def drop_keys(job: Job) -> None:
     """Remove the keys, which take most of the work directory."""
-    for number in range(count_runs(job)):
-        job.work.drop(f"{run_name(number)}/keys.npy", f"{run_name(number)}/identities.npy")
+    for run in finished_runs(job):
+        job.work.drop(f"{run.name}/keys.npy", f"{run.name}/identities.npy")
 
 
-def run_name(number: int) -> str:
+def run_name(unit: int, number: int) -> str:
     """Return the name of a run in the work directory."""
-    return f"run-{number:06}"
+    return f"run-{unit:06}-{number:06}"

@@ -24,7 +24,7 @@ from fastlsh.files.disk.gather import (
 )
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs, run_name
+from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
@@ -113,8 +113,8 @@ class _Numbering(NamedTuple):
 def _numbering(job: Job) -> _Numbering:
     first: dict[tuple[int, BlockExtent], int] = {}
     documents = n_against = 0
-    for number, run in enumerate(finished_runs(job)):
-        counts = job.work.load(f"{run_name(number)}/texts.npy").tolist()
+    for run in finished_runs(job):
+        counts = job.work.load(f"{run.name}/texts.npy").tolist()
         for record, count in zip(run.blocks, counts, strict=True):
             first[record.source, record.extent] = documents
             documents += count

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
+from fastlsh.files.run.part import ALL, Part
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import COLUMNAR, BlockExtent, ByteProgress, Source
 from fastlsh.parallel import RunOptions
@@ -24,6 +25,8 @@ class Job:
     budget: Budget
     uniform: bool
     """Whether the inputs must have the same columns, for their rows go into one file."""
+    part: Part = ALL
+    """Which of the units of a stage are worked on."""
 
     @property
     def params(self) -> SearchParams:

@@ -17,6 +17,10 @@ from fastlsh.parameters import SearchParams
 FORMAT = 1
 """Of the work directory."""
 
+UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 28, 1 << 30
+"""Files are signed in units: about so many, none of fewer bytes than the second number says, if
+there are more files, and none of more bytes than the third one, if it has more than one file."""
+
 ENDS = 1 << 16
 """Bytes at the head and the tail of a file that are looked at."""
 
@@ -69,10 +73,10 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
     if work.has(OVER) or (restart and work.has(MANIFEST)):
         work.empty()
     if not work.has(MANIFEST):
-        work.begin(description)
+        work.begin({**description, "units": units(description)})
         return False
     saved = work.read(MANIFEST)
-    description = {**description, "run": saved.get("run")}
+    description = {**description, **fixed(saved)}
     if difference := _difference(saved, description):
         raise InputError(
             work.path,
@@ -80,6 +84,25 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
             " over, or another directory as work=",
         )
     return True
+
+
+def fixed(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the first process of a run has fixed for all others."""
+    return {"run": saved.get("run"), "units": saved.get("units")}
+
+
+def units(description: Mapping[str, Any]) -> list[int]:
+    """Return the first file of each unit of signing; those of `against` have their own units."""
+    sizes = [each["size"] for each in description["inputs"]]
+    most = min(max(sum(sizes) // UNITS, UNIT), LARGEST_UNIT)
+    starts: list[int] = []
+    size = 0
+    for number, each in enumerate(sizes):
+        if not starts or size + each > most or number == description.get("against_files"):
+            starts.append(number)
+            size = 0
+        size += each
+    return starts
 
 
 def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastlsh.errors import InputError
-from fastlsh.files.disk.signed_runs import finished_runs, run_name
+from fastlsh.files.disk.signed_runs import finished_runs
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.manifest import fixed
 from fastlsh.files.run.workdir import LOCK, MANIFEST, WorkDirectory
 
 BROKEN = "broken.json"
@@ -42,11 +43,11 @@ def accept_mended(job: Job, description: Mapping[str, Any]) -> None:
     before, now = saved["inputs"], description["inputs"]
     if before == now or [each["path"] for each in before] != [each["path"] for each in now]:
         return
-    description = {"run": saved.get("run"), **description}
+    description = {**description, **fixed(saved)}
     if {**saved, "inputs": 0} != {**description, "inputs": 0} or before[:number] != now[:number]:
         return
-    for run_number, run in reversed(list(enumerate(finished_runs(job)))):
+    for run in reversed(finished_runs(job)):
         if run.blocks[-1].source >= number:
-            work.drop(run_name(run_number))
+            work.drop(run.name)
     work.write(MANIFEST, description)
     work.drop(BROKEN)

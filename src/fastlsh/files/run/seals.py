@@ -47,7 +47,7 @@ def content_length(path: Path, checksum: int) -> int:
     UnsealedError
         The seal is missing, or does not fit.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         length = os.fstat(file.fileno()).st_size - SEAL_BYTES
         found = _checked(file, max(length, 0), checksum)
         if file.read() == seal_of(*found):
@@ -57,7 +57,7 @@ def content_length(path: Path, checksum: int) -> int:
 
 def checksum_of_head(path: Path, length: int, checksum: int) -> int:
     """Return the checksum of the first bytes of a file; UnsealedError if there are fewer."""
-    with _opened(path) as file:
+    with opened(path) as file:
         count, checksum = _checked(file, length, checksum)
     if count < length:
         raise UnsealedError("is damaged")
@@ -65,7 +65,8 @@ def checksum_of_head(path: Path, length: int, checksum: int) -> int:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read it; UnsealedError if that is impossible."""
     try:
         with open(path, "rb") as file:
             yield file

@@ -20,6 +20,7 @@ from fastlsh.files.run.seals import (
     checksum_of_head,
     content_length,
     first_checksum,
+    opened,
     seal,
     seal_of,
 )
@@ -123,7 +124,7 @@ class WorkDirectory:
 
     def make_folder(self, name: str) -> None:
         """Make a directory for files that grow; it may be there."""
-        with self._sealed(name):
+        with self.checking(name):
             try:
                 (self / name).mkdir(exist_ok=True)
             except FileExistsError as error:
@@ -156,9 +157,16 @@ class WorkDirectory:
         with self.replacing(name) as temporary:
             save_array(temporary, array)
 
-    def load(self, name: str) -> NDArray[Any]:
-        """Return an array that `save` has written, mapped: it takes no memory of its own."""
-        self.length(name)
+    def load(self, name: str, *, sealed: bool = True) -> NDArray[Any]:
+        """Return an array that `save` has written, mapped: it takes no memory of its own.
+
+        `sealed`: it is compared with its seal; if not, the caller compares what it uses.
+        """
+        if sealed:
+            self.length(name)
+        else:
+            with self.checking(name), opened(self / name):
+                pass
         with self._parsing(name):
             array: NDArray[Any] = np.load(self / name, mmap_mode="r", allow_pickle=False)
         return array
@@ -180,7 +188,7 @@ class WorkDirectory:
             The file is missing, damaged, or belongs to another run.
         """
         if name not in self._lengths:
-            with self._sealed(name):
+            with self.checking(name):
                 self._lengths[name] = content_length(self / name, self.first_checksum(name))
         return self._lengths[name]
 
@@ -191,7 +199,7 @@ class WorkDirectory:
 
     def check_head(self, name: str, length: int, checksum: int) -> None:
         """Raise InputError unless a file without a seal begins with this many bytes."""
-        with self._sealed(name):
+        with self.checking(name):
             if checksum_of_head(self / name, length, self.first_checksum(name)) != checksum:
                 raise UnsealedError("is damaged")
 
@@ -209,7 +217,8 @@ class WorkDirectory:
         return self._run
 
     @contextmanager
-    def _sealed(self, name: str) -> Iterator[None]:
+    def checking(self, name: str) -> Iterator[None]:
+        """Name the file in the error that it is missing or damaged."""
         try:
             yield
         except UnsealedError as error:
