@@ -130,6 +130,21 @@ def run_here(name: str, folder: Path, names: dict[str, Any] | None = None, only:
     return page
 
 
+def run_examples(module: Any, folder: Path, **names: Any) -> int:
+    """Run the examples in the docstrings of a module, each in a folder of its own; count them."""
+    here, runner = Path.cwd(), doctest.DocTestRunner()
+    for number, example in enumerate(doctest.DocTestFinder().find(module, extraglobs=names)):
+        (folder / f"{number}").mkdir()
+        os.chdir(folder / f"{number}")
+        try:
+            runner.run(example)
+        finally:
+            os.chdir(here)
+    found = runner.summarize(verbose=False)
+    assert not found.failed, f"{found.failed} examples of {module.__name__} are wrong"
+    return found.attempted
+
+
 def update(paths: list[str]) -> None:
     """Write what the blocks print into the pages, and the figures into docs/images."""
     for path in [Path(path).resolve() for path in paths]:

@@ -51,8 +51,8 @@ AT_IMPORT = {
 
 MOST_LINES = 400
 
-LONGER = {"index/api.py": 690}
-"""Files with a single public class, which is not split for the sake of its docstrings."""
+DOCUMENTED = {"index/api.py"}
+"""Files with a single public class, whose docstrings do not count: it is not split for them."""
 
 
 def modules():
@@ -185,8 +185,20 @@ def check_optional_packages(path):
 def test_no_file_grows_too_long():
     paths = [path for kind in ("py", "pyx", "pxi", "pxd") for path in SOURCE.rglob(f"*.{kind}")]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
-    most = {SOURCE / path: count for path, count in LONGER.items()}
-    assert not {path: n for path, n in lines.items() if n > most.get(path, MOST_LINES)}
+    for path in map(SOURCE.joinpath, DOCUMENTED):
+        lines[path] -= lines_of_docstrings(path)
+    assert not {path: n for path, n in lines.items() if n > MOST_LINES}
+
+
+def lines_of_docstrings(path):
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = (node for node in ast.walk(tree) if isinstance(node, documented))
+    return sum(
+        node.body[0].end_lineno - node.body[0].lineno + 1
+        for node in nodes
+        if ast.get_docstring(node) is not None
+    )
 
 
 def test_the_public_names_exist():

@@ -155,6 +155,11 @@ class SearchParams:
         ------
         TypeError, ValueError
             An unsuitable argument; the message names it.
+
+        Examples
+        --------
+        >>> SearchParams.of(0.8).lsh
+        LSHParams(bands=17, rows=7)
         """
         threshold = check_threshold(threshold)
         check_choice(verify, "verify")

@@ -69,6 +69,11 @@ def plot_curves(curves: Mapping[str, LSHParams] | LSHParams, threshold: float | 
         There are no curves, or the threshold is invalid.
     ImportError
         matplotlib is not installed.
+
+    Examples
+    --------
+    >>> figure = plot_curves({"17 x 7": LSHParams(17, 7), "9 x 13": LSHParams(9, 13)}, 0.8)
+    >>> save(figure, "curves.svg")
     """
     if isinstance(curves, LSHParams):
         curves = {f"{curves.bands} bands x {curves.rows} rows": curves}
@@ -111,6 +116,12 @@ def plot_evaluation(result: Evaluation) -> Any:
     ------
     ImportError
         There is no matplotlib.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> figure = plot_evaluation(fastlsh.evaluate(["some text", "some text", "another"]))
+    >>> save(figure, "evaluation.svg")
     """
     figure, axes = _axes()
     similarity = np.linspace(0, 1, 501)
@@ -137,6 +148,10 @@ def save(figure: Any, path: str | os.PathLike[str]) -> None:
         What a function of this module returned.
     path
         Ends in .svg, .png or .pdf.
+
+    Examples
+    --------
+    >>> save(plot_curves(LSHParams(17, 7)), "curve.svg")
     """
     check_plot(path)
     with replacing(path) as name:

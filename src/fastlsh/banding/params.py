@@ -23,6 +23,12 @@ class LSHParams:
     ----------
     bands, rows
         At least 1 each. The first bands * rows minima of a signature are used.
+
+    Examples
+    --------
+    >>> params = LSHParams(bands=17, rows=7)
+    >>> round(params.probability(0.8), 3)
+    0.982
     """
 
     bands: int
@@ -44,6 +50,11 @@ class LSHParams:
         ----------
         similarity
             A number between 0 and 1, or an array of them.
+
+        Examples
+        --------
+        >>> LSHParams(17, 7).probability([0.3, 0.8, 0.9]).round(4).tolist()
+        [0.0037, 0.9817, 1.0]
         """
         values = curve.shares(similarity, "similarity")
         if not values.ndim:
@@ -55,7 +66,13 @@ class LSHParams:
     @overload
     def missed(self, similarity: ArrayLike) -> NDArray[np.float64]: ...
     def missed(self, similarity: Any) -> Any:
-        """Return 1 - `probability`, accurately even where it is tiny. Parameters as there."""
+        """Return 1 - `probability`, accurately even where it is tiny. Parameters as there.
+
+        Examples
+        --------
+        >>> round(LSHParams(17, 7).missed(0.8), 4)
+        0.0183
+        """
         values = curve.shares(similarity, "similarity")
         return curve.plain(curve.missed(values, self.bands, self.rows))
 
@@ -70,6 +87,11 @@ class LSHParams:
         ----------
         probability
             A number between 0 and 1, or an array of them.
+
+        Examples
+        --------
+        >>> round(LSHParams(17, 7).inverse(0.5), 3)
+        0.631
         """
         values = curve.shares(probability, "probability")
         return curve.plain(curve.similarity_found(values, self.bands, self.rows))
@@ -80,11 +102,23 @@ class LSHParams:
         return float((1 / self.bands) ** (1 / self.rows))
 
     def false_positive_area(self, threshold: float) -> float:
-        """Return the area under the curve left of `threshold`: needless candidates."""
+        """Return the area under the curve left of `threshold`: needless candidates.
+
+        Examples
+        --------
+        >>> round(LSHParams(17, 7).false_positive_area(0.8), 3)
+        0.179
+        """
         return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[0])
 
     def false_negative_area(self, threshold: float) -> float:
-        """Return the area above the curve right of `threshold`: pairs that are missed."""
+        """Return the area above the curve right of `threshold`: pairs that are missed.
+
+        Examples
+        --------
+        >>> round(LSHParams(17, 7).false_negative_area(0.8), 5)
+        0.00038
+        """
         return float(curve.areas(check_threshold(threshold), self.bands, self.rows)[1])
 
     def expected_candidates(self, counts: ArrayLike, edges: ArrayLike) -> float:
@@ -150,6 +184,13 @@ class LSHParams:
         -----
         RecallWarning
             More than 30 % of the pairs at half the threshold would be candidates.
+
+        Examples
+        --------
+        >>> LSHParams.for_threshold(0.8)
+        LSHParams(bands=17, rows=7)
+        >>> LSHParams.for_threshold(0.8, weights=(0.5, 0.5))
+        LSHParams(bands=9, rows=13)
         """
         check_threshold(threshold)
         num_perm = check_integer(num_perm, "num_perm")
@@ -183,13 +224,24 @@ class LSHParams:
         ------
         ValueError
             The threshold is less than 1 / num_perm.
+
+        Examples
+        --------
+        >>> LSHParams.steepest_at(0.8, 100)
+        LSHParams(bands=10, rows=10)
         """
         check_threshold(threshold)
         return cls(*choice.by_steepest(threshold, check_integer(num_perm, "num_perm"), rounding))
 
     @classmethod
     def divisions(cls, num_perm: int = 128) -> list["LSHParams"]:
-        """Return every choice that uses a whole signature, in ascending order of bands."""
+        """Return every choice that uses a whole signature, in ascending order of bands.
+
+        Examples
+        --------
+        >>> LSHParams.divisions(4)
+        [LSHParams(bands=1, rows=4), LSHParams(bands=2, rows=2), LSHParams(bands=4, rows=1)]
+        """
         num_perm = check_integer(num_perm, "num_perm")
         return [cls(bands, num_perm // bands) for bands in choice.divisors(num_perm)]
 
@@ -207,6 +259,11 @@ class LSHParams:
         "recall" and "weights" are those of `for_threshold`, "steepest, up" and "steepest, down"
         those of `steepest_at`; "division 1" and so on are the `divisions`, by their bands.
         Parameters as there.
+
+        Examples
+        --------
+        >>> LSHParams.choices(0.8)["weights"]
+        LSHParams(bands=9, rows=13)
         """
         check_threshold(threshold)
         num_perm = check_integer(num_perm, "num_perm")

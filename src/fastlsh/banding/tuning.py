@@ -52,7 +52,15 @@ class Tuning:
         )  # fmt: skip
 
     def comparison(self) -> str:
-        """Return a table of `choices`, with the probabilities and errors of each."""
+        r"""Return a table of `choices`, with the probabilities and errors of each.
+
+        Examples
+        --------
+        >>> print(*tune(0.8).comparison().splitlines()[:3], sep="\n")
+        rule             b x r steep    P(0.4)    P(0.8)     P(0.9) false+ false-
+        recall          17 x 7 0.667     0.027     0.982    0.99998 0.1793 0.0004
+        weights         9 x 13 0.844     0.000     0.399      0.929 0.0253 0.0333
+        """
         return "\n".join(_choice_lines(self.choices, self.threshold))
 
 

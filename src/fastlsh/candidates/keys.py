@@ -78,6 +78,14 @@ def band_keys(
     TypeError, ValueError
         The signatures have another type or shape, or too few values, or `params` is no
         `LSHParams`.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> signatures = fastlsh.MinHasher().signatures(["some text", "some text", ""])
+    >>> keys = band_keys(signatures, LSHParams(17, 7))
+    >>> bool((keys[:, 0] == keys[:, 1]).all()), int(keys[0, 2])
+    (True, 0)
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)

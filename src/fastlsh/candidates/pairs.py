@@ -122,6 +122,14 @@ def candidate_pairs(
     -----
     Memory besides the signatures and the result: less than 64 bytes per document with two threads,
     if one document in ten shares a bucket with another one.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> signatures = fastlsh.MinHasher().signatures(["some text", "another", "some text"])
+    >>> found = candidate_pairs(signatures, LSHParams(17, 7))
+    >>> found.left.tolist(), found.right.tolist()
+    ([0], [2])
     """
     signatures = check_signatures(signatures)
     check_bands(signatures, params)

@@ -42,7 +42,16 @@ class BandingComparison:
         return iter(self.evaluations)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evaluations as plain values, for JSON."""
+        """Return the evaluations as plain values, for JSON.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> texts = ["some text", "some text"]
+        >>> compared = fastlsh.compare_bandings(texts, bandings=[(16, 8), (32, 4)])
+        >>> [each["bands"] for each in compared.to_dict()["bandings"]]
+        [16, 32]
+        """
         return {"bandings": [each.to_dict() for each in self.evaluations]}
 
     def __str__(self) -> str:

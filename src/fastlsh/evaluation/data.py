@@ -45,7 +45,15 @@ class SimilarityBin:
     estimator: EstimatorError
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return plain values for JSON.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> result = fastlsh.evaluate(["some text", "some text", "another"])
+        >>> result.bins[-1].to_dict()["low"]
+        1.0
+        """
         return {
             "low": self.low,
             "high": self.high,

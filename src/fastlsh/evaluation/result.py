@@ -49,7 +49,14 @@ class Evaluation(EvaluationData):
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the missed pairs as plain values, for JSON."""
+        """Return everything but the missed pairs as plain values, for JSON.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> fastlsh.evaluate(["some text", "some text", "another"]).to_dict()["recall"]["share"]
+        1.0
+        """
         return {
             "threshold": self.threshold,
             "bands": self.params.bands,

@@ -43,7 +43,13 @@ class Share:
         return low, 1.0 if self.hits == n else min(middle + half, 1.0)
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Return plain values for JSON; null for the share of nothing."""
+        """Return plain values for JSON; null for the share of nothing.
+
+        Examples
+        --------
+        >>> Share(hits=3, total=4).to_dict()["share"]
+        0.75
+        """
         low, high = self.interval
         share = or_null(self.value)
         return {"hits": self.hits, "total": self.total, "share": share, "low": low, "high": high}
@@ -72,7 +78,13 @@ class EstimatorError:
     def of(
         cls, estimate: NDArray[np.float64], similarity: NDArray[np.float64], num_perm: int
     ) -> "EstimatorError":
-        """Compare estimates with the truth."""
+        """Compare estimates with the truth.
+
+        Examples
+        --------
+        >>> EstimatorError.of(np.array([0.75]), np.array([0.5]), 128).bias
+        0.25
+        """
         if not len(similarity):
             return cls(0, math.nan, math.nan, math.nan)
         error = estimate - similarity
@@ -81,7 +93,13 @@ class EstimatorError:
         return cls(len(error), float(error.mean()), rmse, math.sqrt(max(variance, 0.0)))
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Return plain values for JSON; null where there is none."""
+        """Return plain values for JSON; null where there is none.
+
+        Examples
+        --------
+        >>> EstimatorError.of(np.array([0.75]), np.array([0.5]), 128).to_dict()["bias"]
+        0.25
+        """
         return {
             "pairs": self.pairs,
             "bias": or_null(self.bias),

@@ -71,6 +71,13 @@ class Explanation(ExplanationData):
             The width at which to wrap lines between words; None: they are not wrapped.
         names
             The names of the two documents.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> why = fastlsh.explain("It opens at nine, as ever.", "It opens at ten, as ever.")
+        >>> print(why.to_terminal(colour=False).splitlines()[-1])
+        It opens at {+ten+}, as ever.
         """
         return as_lines(self, names, colour, width)
 
@@ -84,6 +91,13 @@ class Explanation(ExplanationData):
         ----------
         names
             The names of the two documents.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> why = fastlsh.explain("It opens at nine.", "It opens at ten.")
+        >>> with open("why.html", "w", encoding="utf-8") as file:
+        ...     size = file.write(why.to_html())
         """
         return as_page(self, names)
 
@@ -102,7 +116,14 @@ class Explanation(ExplanationData):
         return f'<pre style="white-space: pre-wrap">{escaped(str(self))}</pre>'
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the texts as plain values, for JSON."""
+        """Return everything but the texts as plain values, for JSON.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> fastlsh.explain("It opens at nine.", "It opens at ten.").to_dict()["shared"]
+        4
+        """
         return {
             "similarity": self.similarity,
             "estimate": self.estimate,

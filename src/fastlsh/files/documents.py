@@ -98,8 +98,15 @@ def deduplicate_files(
 
     Examples
     --------
-    >>> import fastlsh
-    >>> done = fastlsh.deduplicate_files("pages/*.jsonl.gz", "kept/", memory="4G")  # doctest: +SKIP
+    >>> import json
+    >>> with open("pages.jsonl", "w") as file:
+    ...     for text in ("some text", "another text", "some text"):
+    ...         print(json.dumps({"text": text}), file=file)
+    >>> done = deduplicate_files("pages.jsonl", "kept.jsonl", removed="removed.tsv")
+    >>> done.n_kept, done.documents
+    (2, 3)
+    >>> done.engine
+    'memory'
     """
     check_keep(keep, with_priority=priority is not None)
     params, tokens = search_params(threshold, keywords)

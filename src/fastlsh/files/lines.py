@@ -39,7 +39,7 @@ def deduplicate_line_files(
     max_candidates: int = 1000,
     **keywords: "Unpack[FilePairKeywords]",
 ) -> FileLineDeduplication:
-    """Remove the lines or paragraphs that repeat an earlier one from files of any size.
+    r"""Remove the lines or paragraphs that repeat an earlier one from files of any size.
 
     The answer is that of `fastlsh.deduplicate_lines` for the documents of all inputs, to the bit,
     with either engine.
@@ -80,8 +80,13 @@ def deduplicate_line_files(
 
     Examples
     --------
-    >>> import fastlsh
-    >>> done = fastlsh.deduplicate_line_files("pages/*.jsonl.gz", "clean/")  # doctest: +SKIP
+    >>> import json
+    >>> with open("pages.jsonl", "w") as file:
+    ...     for text in ("Menu\nA page", "Menu\nAnother page"):
+    ...         print(json.dumps({"text": text}), file=file)
+    >>> done = deduplicate_line_files("pages.jsonl", "clean.jsonl", removed="spans.tsv")
+    >>> done.n_removed, done.changed
+    (1, 1)
     """
     check_choice(by, "by")
     cutting = Cutting(by, check_integer(min_length, "min_length"))

@@ -66,6 +66,16 @@ def near_duplicate_files(
         As in `deduplicate_files`.
     TooManyPairsError
         There are more pairs than `max_pairs`.
+
+    Examples
+    --------
+    >>> import json
+    >>> with open("pages.jsonl", "w") as file:
+    ...     for text in ("some text", "some text", "another text"):
+    ...         print(json.dumps({"text": text}), file=file)
+    >>> done = near_duplicate_files("pages.jsonl", "pairs.tsv")
+    >>> done.documents, done.n_pairs
+    (3, 1)
     """
     params, tokens = search_params(threshold, keywords)
     max_pairs = check_integer(max_pairs, "max_pairs")

@@ -75,8 +75,13 @@ def deduplicate_span_files(
 
     Examples
     --------
-    >>> import fastlsh
-    >>> done = fastlsh.deduplicate_span_files("pages/*.jsonl.gz", "clean/")  # doctest: +SKIP
+    >>> import json
+    >>> with open("pages.jsonl", "w") as file:
+    ...     for text in ("a licence of words", "a licence of words, again"):
+    ...         print(json.dumps({"text": text}), file=file)
+    >>> done = deduplicate_span_files("pages.jsonl", "clean.jsonl", 10)
+    >>> done.n_removed, done.characters
+    (1, 18)
     """
     plain = check_traceable(Shingler() if shingler is None else shingler)
     cutting = SpanCutting("span", check_length(min_length), plain)

@@ -146,6 +146,14 @@ class Index:
             than expected; the message names the file and both values.
         OSError
             The file cannot be read.
+
+        Examples
+        --------
+        >>> index = Index(0.7)
+        >>> index.insert("a", "the quick brown fox jumps over the lazy dog")
+        >>> index.save("seen.index")
+        >>> Index.load("seen.index", mmap=True).query("the quick brown fox jumps over the lazy dog")
+        [('a', 1.0)]
         """
         check_key(keywords.get("key"))
         expected = {"threshold": threshold, **keywords}
@@ -202,6 +210,14 @@ class Index:
         Memory: the last 8,192 documents are linked in memory; the lists of pages take 1 byte per
         10 documents; candidates are fetched when they are compared. Cost: a query searches each of
         about ten sorted runs, so many queries at once cost far less than one at a time.
+
+        Examples
+        --------
+        >>> with Index.open("seen.db", 0.7) as index:
+        ...     index.insert("a", "the quick brown fox jumps over the lazy dog")
+        >>> with Index.open("seen.db", read_only=True) as index:
+        ...     print(index.query("the quick brown fox jumps over the lazy dog"))
+        [('a', 1.0)]
         """
         from fastlsh.index.opening import open_store  # most programs open none, and import faster
 
@@ -220,6 +236,14 @@ class Index:
         ------
         TypeError
             The ids are not all str, all bytes or all int of 64 bits; the message names the first.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert("a", "some text")
+        >>> index.save("seen.index")
+        >>> len(Index.load("seen.index"))
+        1
         """
         with self._guard.change():
             backend = self._settled()
@@ -230,7 +254,16 @@ class Index:
             write_index(path, tables, ids if isinstance(ids, StoredIds) else StoredIds.of(ids))
 
     def copy(self) -> "Index":
-        """Return an independent copy in memory, which can be changed even if this index cannot."""
+        """Return an independent copy in memory, which can be changed even if this index cannot.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> copy = index.copy()
+        >>> copy.insert("a", "some text")
+        >>> len(index), len(copy)
+        (0, 1)
+        """
         with self._guard.hold() as nested:
             return type(self)._over(in_memory(self._settled(nested)))
 
@@ -256,6 +289,14 @@ class Index:
         ------
         FileExistsError
             Something exists there already.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert("a", "some text")
+        >>> index.copy_to("seen.db")
+        >>> Index.open("seen.db")
+        <fastlsh.Index of 1 documents, threshold=0.8, num_perm=128, bands=17, rows=7>
         """
         from fastlsh.index.opening import copy_to
 
@@ -263,7 +304,13 @@ class Index:
             copy_to(self._settled(nested), os.fspath(location))
 
     def close(self) -> None:
-        """Close the files and connections of the index; one in memory has none."""
+        """Close the files and connections of the index; one in memory has none.
+
+        Examples
+        --------
+        >>> index = Index.open("seen.db", 0.8)
+        >>> index.close()
+        """
         with self._guard.change():
             self._backend.close()
 
@@ -357,6 +404,13 @@ class Index:
         ------
         KeyError
             No document has this id.
+
+        Examples
+        --------
+        >>> index = Index(num_perm=64)
+        >>> index.insert("a", "some text")
+        >>> index.signature("a").shape
+        (64,)
         """
         signature: NDArray[np.uint32] = self._fetched(id).signatures[0]
         return signature
@@ -373,6 +427,14 @@ class Index:
             No document has this id.
         ValueError
             The index keeps no texts: it has another `verify` than "exact", or a `tokenizer`.
+
+        Examples
+        --------
+        >>> from fastlsh import Shingler
+        >>> index = Index(shingler=Shingler(lowercase=True))
+        >>> index.insert("a", "Some text")
+        >>> index.text("a")
+        'some text'
         """
         check_texts_kept(self._settings)
         return texts_of(self._settings, self._fetched(id))[0]
@@ -386,6 +448,13 @@ class Index:
         ------
         ValueError
             As in `text`; iterate over the index itself for the ids alone.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert_many(["a", "b"], ["some text", "another text"])
+        >>> dict(index.items())
+        {'a': 'some text', 'b': 'another text'}
         """
         check_texts_kept(self._settings)
         return self._items()
@@ -435,6 +504,13 @@ class Index:
         ------
         TypeError, ValueError
             Neither is given, or the one given is unsuitable.
+
+        Examples
+        --------
+        >>> index = Index(0.6)
+        >>> index.insert_many([1, 2, 3], ["one text", "one text here", "another document"])
+        >>> index.query("one text here", limit=1)
+        [(2, 1.0)]
         """
         limit, least = check_limit(limit), check_query_threshold(threshold, self._settings)
         documents = read_documents(self._settings, text, signature, one=True)
@@ -460,6 +536,13 @@ class Index:
             The most documents to return for each.
         threshold
             As in `query`.
+
+        Examples
+        --------
+        >>> index = Index(0.7)
+        >>> index.insert_many(["a", "b"], ["the first text", "the second text"])
+        >>> index.query_many(["the second text", "something else"])
+        [[('b', 1.0)], []]
         """
         limit, least = check_limit(limit), check_query_threshold(threshold, self._settings)
         documents = read_documents(self._settings, texts, signatures)
@@ -487,6 +570,14 @@ class Index:
         on_known
             What to do if the id exists already. "raise": raise ValueError. "replace": remove the
             old document, and insert the new one as the latest.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert("a", "some text")
+        >>> index.insert("a", "its new version", on_known="replace")
+        >>> index.query("its new version")
+        [('a', 1.0)]
         """
         check_on_known(on_known)
         documents = read_documents(self._settings, text, signature, one=True)
@@ -511,6 +602,13 @@ class Index:
             As in `query_many`.
         on_known
             As in `insert`; it also applies to an id that is given twice.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert_many(["a", "b"], ["the first text", "the second text"])
+        >>> len(index)
+        2
         """
         check_on_known(on_known)
         documents = read_documents(self._settings, texts, signatures)
@@ -559,6 +657,14 @@ class Index:
         ``deduplicate(keep="first")``, in any number of calls, with one difference: an identical
         document is not recognised before its buckets are searched. If a limit leaves out its
         comparisons, it may be inserted here, whereas `deduplicate` would remove it.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert_unique([1, 2, 3], ["some text", "another text", "some text"]).tolist()
+        [True, True, False]
+        >>> list(index)
+        [1, 2]
         """
         max_candidates = check_integer(max_candidates, "max_candidates")
         documents = read_documents(self._settings, texts, signatures)
@@ -576,12 +682,27 @@ class Index:
         ------
         KeyError
             No document has this id.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert("a", "some text")
+        >>> index.remove("a")
+        >>> "a" in index
+        False
         """
         if not self.discard(id):
             raise KeyError(id)
 
     def discard(self, id: Hashable) -> bool:  # noqa: A002
-        """Remove a document if it exists, and return whether it did. See also `remove`."""
+        """Remove a document if it exists, and return whether it did. See also `remove`.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.discard("a")
+        False
+        """
         name = plain_id(id)
         with self._guard.hold() as nested:
             backend = self._changeable(nested)
@@ -602,6 +723,14 @@ class Index:
             one does. Bands, rows and threshold may differ.
         on_known
             As in `insert`.
+
+        Examples
+        --------
+        >>> today, ever = Index(), Index()
+        >>> today.insert("a", "some text")
+        >>> ever.merge(today)
+        >>> list(ever)
+        ['a']
         """
         check_on_known(on_known)
         if not isinstance(other, Index):
@@ -624,11 +753,29 @@ class Index:
         an error. Other processes see all changes or none, while this index sees those made so far.
         What other threads do with this index meanwhile belongs to the batch, too. For an index in
         memory, `batch` has no effect.
+
+        Examples
+        --------
+        >>> index = Index.open("seen.db", 0.8)
+        >>> with index.batch():
+        ...     index.insert("a", "some text")
+        ...     index.insert("b", "another text")
+        >>> len(index)
+        2
+        >>> index.close()
         """
         return Transaction(GuardedBatch(self._guard, lambda: self._changeable().batch()))
 
     def compact(self) -> None:
-        """Free unused memory, and the space of removed documents."""
+        """Free unused memory, and the space of removed documents.
+
+        Examples
+        --------
+        >>> index = Index()
+        >>> index.insert("a", "some text")
+        >>> index.remove("a")
+        >>> index.compact()
+        """
         with self._guard.change():
             self._changeable().pack()
 

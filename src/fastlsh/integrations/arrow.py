@@ -28,6 +28,13 @@ def signatures_to_arrow(signatures: NDArray[np.uint32]) -> Any:
     ------
     TypeError, ValueError
         The array has another dtype or shape.
+
+    Examples
+    --------
+    >>> from fastlsh import MinHasher
+    >>> column = signatures_to_arrow(MinHasher(64).signatures(["some text", ""]))
+    >>> print(column.type)
+    fixed_size_list<item: uint32>[64]
     """
     import pyarrow as pa
 
@@ -56,6 +63,13 @@ def signatures_from_arrow(column: Any) -> NDArray[np.uint32]:
         The column has another type.
     ValueError
         The column contains a null; every document has a signature, even an empty one.
+
+    Examples
+    --------
+    >>> from fastlsh import MinHasher
+    >>> column = signatures_to_arrow(MinHasher(64).signatures(["some text", ""]))
+    >>> signatures_from_arrow(column).shape
+    (2, 64)
     """
     import pyarrow as pa
 

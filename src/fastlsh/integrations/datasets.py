@@ -28,6 +28,14 @@ def text_column(dataset: Any, text: str = "text") -> Any:
     ------
     TypeError, ValueError
         `dataset` is not a Dataset, or does not have the column.
+
+    Examples
+    --------
+    >>> from datasets import Dataset
+    >>> dataset = Dataset.from_dict({"text": ["some text", "another text", "some text"]})
+    >>> import fastlsh
+    >>> fastlsh.deduplicate(text_column(dataset)).n_kept
+    2
     """
     _check(dataset, text, streams=False)
     if dataset._indices is None:
@@ -63,6 +71,13 @@ def deduplicate(dataset: Any, threshold: float = 0.8, *, text: str = "text", **o
     ------
     TypeError, ValueError
         An argument is unsuitable, or `dataset` is a DatasetDict; pass one of its splits instead.
+
+    Examples
+    --------
+    >>> from datasets import Dataset
+    >>> dataset = Dataset.from_dict({"text": ["some text", "another text", "some text"]})
+    >>> deduplicate(dataset)["text"][:]
+    ['some text', 'another text']
     """
     from datasets import IterableDataset
 
@@ -132,6 +147,13 @@ def add_signatures(
     ------
     TypeError, ValueError
         An argument is unsuitable, or a column `name` exists already.
+
+    Examples
+    --------
+    >>> from datasets import Dataset
+    >>> dataset = Dataset.from_dict({"text": ["some text", "another text", "some text"]})
+    >>> add_signatures(dataset, MinHasher(64)).column_names
+    ['text', 'signature']
     """
     from datasets import Dataset, Features, List, Value
 

@@ -62,6 +62,13 @@ class Deduplication(PipelineStep):  # type: ignore[misc]
         ------
         ValueError
             There is more than one task.
+
+        Examples
+        --------
+        >>> from datatrove.data import Document
+        >>> documents = [Document("some text", id=name) for name in ("a", "b")]
+        >>> [document.id for document in Deduplication(0.8).run(documents)]
+        ['a']
         """
         if world_size != 1:
             raise ValueError(
@@ -104,6 +111,13 @@ class MinhashSignatures(MinhashDedupSignature):  # type: ignore[misc]
     shingler
         How a document is split into a set, instead of into ``config.n_grams`` words of `language`.
         None: as datatrove does it.
+
+    Examples
+    --------
+    >>> words = Shingler("word", 5, lowercase=True)
+    >>> block = MinhashSignatures("signatures", shingler=words)
+    >>> block.num_hashes
+    112
     """
 
     name = "🎯 MinHash stage 1, by fastlsh"

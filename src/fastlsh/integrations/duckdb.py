@@ -59,6 +59,14 @@ def register(
     ------
     TypeError, ValueError
         An argument is unsuitable; the message names it.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> connection = duckdb.connect()
+    >>> params = register(connection)
+    >>> connection.sql("SELECT fastlsh_jaccard('some text', 'some text')").fetchall()
+    [(1.0,)]
     """
     import pyarrow as pa
 

@@ -43,6 +43,12 @@ class Expressions:
         -------
         polars.Expr
             An expression of type Array(UInt32, num_perm).
+
+        Examples
+        --------
+        >>> frame = pl.DataFrame({"text": ["some text", "another text"]})
+        >>> frame.select(pl.col("text").fastlsh.signature(64)).dtypes
+        [Array(UInt32, shape=(64,))]
         """
         hasher = MinHasher(num_perm, **options)
         dtype = pl.Array(pl.UInt32, hasher.num_perm)
@@ -70,6 +76,12 @@ class Expressions:
         polars.Expr
             An expression of type Boolean. It depends on the whole column, so it cannot be
             evaluated piece by piece.
+
+        Examples
+        --------
+        >>> frame = pl.DataFrame({"text": ["some text", "another text", "some text"]})
+        >>> frame.filter(pl.col("text").fastlsh.keep())["text"].to_list()
+        ['some text', 'another text']
         """
         return self._decided(lambda result: result.kept, pl.Boolean(), threshold, priority, options)
 
@@ -89,6 +101,12 @@ class Expressions:
             An expression of type Int64, with the values of `Deduplication.kept_index`. A kept
             document has its own row; -1 means that a document was removed because of one of
             `against`.
+
+        Examples
+        --------
+        >>> frame = pl.DataFrame({"text": ["some text", "another text", "some text"]})
+        >>> frame.select(pl.col("text").fastlsh.cluster())["text"].to_list()
+        [0, 1, 0]
         """
         return self._decided(
             lambda result: result.kept_index, pl.Int64(), threshold, priority, options

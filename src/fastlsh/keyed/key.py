@@ -82,6 +82,14 @@ class Key:
         ------
         InputError
             The file cannot be read, is empty, too short, or larger than 64 KiB.
+
+        Examples
+        --------
+        >>> import os, secrets
+        >>> with open("the.key", "wb", opener=lambda *args: os.open(*args, 0o600)) as file:
+        ...     size = file.write(secrets.token_bytes(32))
+        >>> Key.from_file("the.key").locked
+        False
         """
         key = cls(read_secret(path))
         key.path = os.fspath(path)
@@ -119,6 +127,17 @@ class Key:
             It is not the secret of this key.
         LockedKeyError
             The given key is itself locked.
+
+        Examples
+        --------
+        >>> import pickle
+        >>> key = Key(b"at least 16 bytes")
+        >>> sent = pickle.loads(pickle.dumps(key))
+        >>> sent.locked
+        True
+        >>> sent.unlock(b"at least 16 bytes")
+        >>> sent.locked
+        False
         """
         root = secret._known() if isinstance(secret, Key) else _root_of(secret)
         if fingerprint_of(root) != self.fingerprint:

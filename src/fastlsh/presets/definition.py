@@ -18,6 +18,13 @@ class Preset(Mapping[str, Any]):
     ----------
     threshold, shingler, num_perm, bands, rows
         As in these functions.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> chosen = fastlsh.preset("nemo", threshold=0.9)
+    >>> len(fastlsh.near_duplicates(["some text", "some text"], **chosen))
+    1
     """
 
     threshold: float

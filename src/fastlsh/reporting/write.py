@@ -72,6 +72,12 @@ def report(
     or with normalisation), reading up to a thousand texts, and comparing the shingles of a hundred
     pairs. Of a long text, 20,000 characters from the first difference on are compared with 100,000
     characters of the other one. The same arguments give the same bytes.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> texts = ["some text", "another text", "some text"]
+    >>> report(fastlsh.deduplicate(texts), texts, "report.html")
     """
     check_report(path)
     text = report_page(result, texts, against, ids, against_ids, title, notes or {}, seconds)

@@ -55,6 +55,15 @@ class Deduplication(Table):
         ``deduplicate(texts, result.threshold, **result.options)`` gives the same.
     seconds : dict of str to float
         How long each stage took.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> result = fastlsh.deduplicate(["some text", "another text", "some text"])
+    >>> result
+    <Deduplication: 2 of 3 documents kept, 33.3% duplicates>
+    >>> result.selected.tolist(), result.kept.tolist()
+    ([0, 1], [True, True, False])
     """
 
     def __init__(
@@ -153,7 +162,15 @@ class Deduplication(Table):
         return f"<p>{escape(repr(self))}</p>{self.proofs().first_rows()}"
 
     def proofs(self) -> Proofs:
-        """Return the table of all removed documents, each with the kept one that it duplicates."""
+        """Return the table of all removed documents, each with the kept one that it duplicates.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> result = fastlsh.deduplicate(["some text", "some text"], ids=["a", "b"])
+        >>> list(result.proofs())
+        [('b', 'a', 1.0)]
+        """
         removed = self.removed
         outside = self.against_index[removed]
         return Proofs(
@@ -180,6 +197,15 @@ class Deduplication(Table):
         list of list
             Ids, or numbers if no ids were given; in the order of the kept documents, and those
             of each cluster in the order of the input.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> result = fastlsh.deduplicate(["some text", "another text", "some text"])
+        >>> result.clusters()
+        [[0, 2]]
+        >>> result.clusters(singletons=True)
+        [[0, 2], [1]]
         """
         inside = np.flatnonzero(self.kept_index >= 0)
         heads = self.kept_index[inside]
@@ -202,6 +228,13 @@ class Deduplication(Table):
         ------
         ValueError
             `threshold` is lower than that of this result, or above 1, or nothing was verified.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> result = fastlsh.deduplicate(["some text, twice", "some text, twice!"], 0.8)
+        >>> result.n_kept, result.rethreshold(0.95).n_kept
+        (1, 2)
         """
         if not self.least <= threshold <= 1.0:
             raise ValueError(

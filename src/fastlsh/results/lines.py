@@ -89,7 +89,7 @@ class CutTexts(Table):
 
 
 class LineDeduplication(CutTexts):
-    """The texts without repeated lines, and for each removed span the one that is kept.
+    r"""The texts without repeated lines, and for each removed span the one that is kept.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
     similarity). Positions are code points of the original texts: ``texts[document][start:end]``
@@ -127,6 +127,15 @@ class LineDeduplication(CutTexts):
     options : dict
         The keyword arguments that the result came from, apart from the collections:
         ``deduplicate_lines(texts, **result.options)`` gives the same.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> result = fastlsh.deduplicate_lines(["Menu\nA page", "Menu\nAnother page"])
+    >>> result.texts
+    ['Menu\nA page', 'Another page']
+    >>> list(result)
+    [(1, 0, 4, 0, 1.0)]
     """
 
     def __init__(
@@ -215,6 +224,15 @@ class SpanDeduplication(CutTexts):
     options : dict
         The keyword arguments that the result came from, apart from the collections:
         ``deduplicate_spans(texts, **result.options)`` gives the same.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> result = fastlsh.deduplicate_spans(["a licence of words", "a licence of words, again"], 10)
+    >>> result.texts
+    ['a licence of words', ', again']
+    >>> list(result)
+    [(1, 0, 18, 0, 0)]
     """
 
     def __init__(

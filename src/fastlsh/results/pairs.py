@@ -33,6 +33,16 @@ class Pairs(Table):
         The bands and rows that found the pairs.
     documents, empty : int
         How many documents were read, and how many of them have no shingle.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> texts = ["one text here", "another one", "one text here!"]
+    >>> pairs = fastlsh.near_duplicates(texts, 0.8, ids=["a", "b", "c"])
+    >>> list(pairs)
+    [('a', 'c', 0.8333333333333334)]
+    >>> pairs.left.tolist(), pairs.right.tolist()
+    ([0], [2])
     """
 
     def __init__(

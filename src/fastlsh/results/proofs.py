@@ -35,6 +35,14 @@ class Proofs(Table):
     similarity : ndarray of float64, shape (m,)
         As in `Deduplication`. In tables this column is called "containment" if the rule of removal
         was "contained".
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> proofs = fastlsh.deduplicate(["known"], against=["known"], ids=["a"]).proofs()
+    >>> for removed, kept, similarity in proofs:
+    ...     print(removed, kept, similarity)
+    a against:0 1.0
     """
 
     def __init__(

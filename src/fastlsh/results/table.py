@@ -25,15 +25,37 @@ class Table:
         return export(self._columns())
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow.Table; needs pyarrow. Ids that are not integers become strings."""
+        """Return a pyarrow.Table; needs pyarrow. Ids that are not integers become strings.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> fastlsh.near_duplicates(["some text", "some text"]).to_arrow().column_names
+        ['left', 'right', 'similarity']
+        """
         return _library("pyarrow", "fastlsh[io]").table(self)
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame; needs pandas."""
+        """Return a pandas.DataFrame; needs pandas.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> fastlsh.near_duplicates(["some text", "some text"]).to_pandas()
+           left  right  similarity
+        0     0      1         1.0
+        """
         return _library("pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
-        """Return a polars.DataFrame; needs polars. Ids that are not integers become strings."""
+        """Return a polars.DataFrame; needs polars. Ids that are not integers become strings.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> fastlsh.near_duplicates(["some text", "some text"]).to_polars().columns
+        ['left', 'right', 'similarity']
+        """
         return _library("polars").DataFrame(self)
 
     def _repr_html_(self) -> str:

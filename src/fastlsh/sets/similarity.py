@@ -30,6 +30,11 @@ def jaccard(a: str | bytes, b: str | bytes, shingler: Shingler | None = None) ->
         The texts. A text without a shingle has similarity 0, even to itself.
     shingler
         How texts are split into sets; by default ``Shingler()``, 9 characters.
+
+    Examples
+    --------
+    >>> jaccard("a few words here", "a few words there", Shingler("word", 1))
+    0.6
     """
     return float(exact_jaccard([a, b], ([0], [1]), shingler)[0])
 
@@ -52,6 +57,13 @@ def estimate_jaccard(
     -------
     ndarray of float64, shape (m,)
         The standard error is sqrt(J (1 - J) / num_perm). It is 0 for empty documents.
+
+    Examples
+    --------
+    >>> import fastlsh
+    >>> signatures = fastlsh.MinHasher().signatures(["some text", "some text", "another"])
+    >>> estimate_jaccard(signatures, [(0, 1), (0, 2)]).tolist()
+    [1.0, 0.0]
     """
     signatures = check_signatures(signatures)
     left, right = pair_arrays(pairs, len(signatures))

@@ -120,6 +120,12 @@ class MinHasher:
         TypeError, ValueError
             A document has an unsupported type or is not UTF-8 (the message names it), or
             `out` is unsuitable.
+
+        Examples
+        --------
+        >>> hasher = MinHasher(num_perm=64)
+        >>> hasher.signatures(["some text", b"some text", None]).shape
+        (3, 64)
         """
         return self.sign(as_texts(texts), out)
 
@@ -138,6 +144,13 @@ class MinHasher:
             For each document, a sequence of str or bytes (UTF-8), the elements of its set.
         out
             As in `signatures`.
+
+        Examples
+        --------
+        >>> hasher = MinHasher(num_perm=64)
+        >>> signatures = hasher.from_tokens([["a", "few", "tokens"], ["tokens", "few", "a"]])
+        >>> bool((signatures[0] == signatures[1]).all())
+        True
         """
         documents = list(token_lists)
         prepared = self.key.plan(WORDS, 1) if self.key else None
@@ -167,6 +180,13 @@ class MinHasher:
             Integers (n + 1,), not decreasing: document d has hashes[offsets[d]:offsets[d + 1]].
         out
             As in `signatures`.
+
+        Examples
+        --------
+        >>> hasher = MinHasher(num_perm=64)
+        >>> hashes = np.array([5, 7, 9, 7], np.uint64)
+        >>> hasher.from_hashes(hashes, np.array([0, 3, 4])).shape
+        (2, 64)
         """
         values = np.asarray(hashes)
         if values.dtype not in (np.uint64, np.uint32) or values.ndim != 1:

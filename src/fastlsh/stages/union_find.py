@@ -88,6 +88,13 @@ class UnionFind:
         Notes
         -----
         Close to linear in the links, all calls together: small ones wait for each other.
+
+        Examples
+        --------
+        >>> union = UnionFind()
+        >>> union.unite([7], [2])
+        >>> union.families().family.tolist()
+        [2, 2]
         """
         left = check_numbers(later, "later")
         right = check_numbers(earlier, "earlier", len(left))
@@ -105,7 +112,16 @@ class UnionFind:
                 self._unite_pending()
 
     def merge(self, other: "UnionFind") -> None:
-        """Join what `other` has joined, which does not change."""
+        """Join what `other` has joined, which does not change.
+
+        Examples
+        --------
+        >>> one, other = UnionFind(), UnionFind()
+        >>> other.unite([9], [7])
+        >>> one.merge(other)
+        >>> one.families().number.tolist()
+        [7, 9]
+        """
         self.unite(*other.families())
 
     def families(self) -> FamilyTable:
@@ -115,6 +131,14 @@ class UnionFind:
         -------
         FamilyTable
             16 bytes for each of them.
+
+        Examples
+        --------
+        >>> union = UnionFind(documents=5)
+        >>> union.unite([3, 4], [1, 3])
+        >>> number, family = union.families()
+        >>> number.tolist(), family.tolist()
+        ([1, 3, 4], [1, 1, 1])
         """
         if self._dense is None:
             self._unite_pending()
@@ -134,6 +158,13 @@ class UnionFind:
         -------
         ndarray of int32, shape (documents,)
             4 bytes for each document; a copy.
+
+        Examples
+        --------
+        >>> union = UnionFind(documents=5)
+        >>> union.unite([3, 4], [1, 3])
+        >>> union.roots().tolist()
+        [0, 1, 2, 1, 1]
         """
         if self._dense is None:
             raise ValueError("roots() needs UnionFind(documents=...): call families() instead")

@@ -101,6 +101,12 @@ class Shingler:
     -----
     What the steps cost is in docs/parameters.md. `normalize` and `tokenizer` run in Python, one
     text at a time, and hold the GIL: a tokenizer reduces the speed to between a tenth and a fifth.
+
+    Examples
+    --------
+    >>> words = Shingler("word", 2, lowercase=True, punctuation="space")
+    >>> words.shingles("The library, closed")
+    ['the library', 'library closed']
     """
 
     unit: str = "char"
@@ -145,6 +151,13 @@ class Shingler:
         """Return every window of the text in order, repetitions included.
 
         Words are joined by one space; for unit "byte" the windows are bytes.
+
+        Examples
+        --------
+        >>> Shingler(size=4).shingles("closed")
+        ['clos', 'lose', 'osed']
+        >>> Shingler("word", 3).shingles("two words")
+        ['two words']
         """
         spans = self._normalised(as_texts([text]).spans(0, 1, self._as_bytes))
         units: Any
@@ -166,6 +179,11 @@ class Shingler:
         """Return the 64-bit hashes of the distinct shingles, uint64, ascending.
 
         They are defined in docs/signature-spec.md, section 2.
+
+        Examples
+        --------
+        >>> Shingler("word", 1).hashes("to be or not to be").size
+        4
         """
         gathered = self.gather(as_texts([text]), 0, 1)
         room = np.array([0, max(int(gathered.lengths()[0]), 1)], np.int64)

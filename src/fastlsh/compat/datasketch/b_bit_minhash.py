@@ -29,6 +29,15 @@ class bBitMinHash:  # noqa: N801  (datasketch's name)
     ------
     ValueError
         `b` or `r` out of range.
+
+    Examples
+    --------
+    >>> from fastlsh.compat.datasketch import MinHash
+    >>> sketch = MinHash()
+    >>> sketch.update_batch([b"a", b"few", b"tokens"])
+    >>> small = bBitMinHash(sketch, b=2)
+    >>> small.jaccard(small)
+    1.0
     """
 
     __slots__ = ("b", "hashvalues", "r", "scheme", "seed")

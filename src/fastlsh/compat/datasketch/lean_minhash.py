@@ -35,6 +35,15 @@ class LeanMinHash(MinHash):
     bytes each. The schemes since datasketch 2.0 write -n and after it their code, 1 for
     "affine32", 2 for "affine64" (1 byte); hash values of "affine64" have 8 bytes. Byte order and
     alignment are those of `struct`: "@", "=", "<", ">", "!".
+
+    Examples
+    --------
+    >>> from fastlsh.compat.datasketch import MinHash
+    >>> sketch = MinHash()
+    >>> sketch.update_batch([b"a", b"few", b"tokens"])
+    >>> lean = LeanMinHash(sketch)
+    >>> lean.jaccard(sketch)
+    1.0
     """
 
     __slots__ = ("hashvalues", "scheme", "seed")

@@ -71,6 +71,16 @@ class MinHashLSH(Index):
     A key that was inserted twice
     (``check_duplication=False``) is removed with all its sketches; datasketch leaves the second in
     its buckets.
+
+    Examples
+    --------
+    >>> from fastlsh.compat.datasketch import MinHash
+    >>> sketch = MinHash()
+    >>> sketch.update_batch([b"a", b"few", b"tokens"])
+    >>> lsh = MinHashLSH(threshold=0.8)
+    >>> lsh.insert("first", sketch)
+    >>> lsh.query(sketch)
+    ['first']
     """
 
     def __init__(

@@ -150,6 +150,18 @@ class MinHashLSHBloom:
     Notes
     -----
     A sketch costs 1.44 log2(1 / fp) bits for each band: 9 bands at fp = 0.001 are 16 bytes.
+
+    Examples
+    --------
+    >>> from fastlsh.compat.datasketch import MinHash
+    >>> sketch = MinHash()
+    >>> sketch.update_batch([b"a", b"few", b"tokens"])
+    >>> lsh = MinHashLSHBloom(threshold=0.8, n=1000, fp=0.001, save_dir="bloom")
+    >>> lsh.query(sketch)
+    False
+    >>> lsh.insert(sketch)
+    >>> lsh.query(sketch)
+    True
     """
 
     _minhash_scheme: str | None = None  # learned from the first insertion

@@ -55,6 +55,16 @@ class MinHashLSHEnsemble:
     ------
     ValueError
         An argument out of range.
+
+    Examples
+    --------
+    >>> from fastlsh.compat.datasketch import MinHash
+    >>> sketch = MinHash()
+    >>> sketch.update_batch([b"a", b"few", b"tokens"])
+    >>> ensemble = MinHashLSHEnsemble(threshold=0.8)
+    >>> ensemble.index([("first", sketch, 3)])
+    >>> list(ensemble.query(sketch, 3))
+    ['first']
     """
 
     def __init__(

@@ -43,6 +43,17 @@ class MinHashLSHForest:
     ------
     ValueError
         An argument below 1, or more parts than minima.
+
+    Examples
+    --------
+    >>> from fastlsh.compat.datasketch import MinHash
+    >>> sketch = MinHash()
+    >>> sketch.update_batch([b"a", b"few", b"tokens"])
+    >>> forest = MinHashLSHForest()
+    >>> forest.add("first", sketch)
+    >>> forest.index()
+    >>> forest.query(sketch, 1)
+    ['first']
     """
 
     _minhash_scheme: str | None = None  # learned from the first key

@@ -18,6 +18,12 @@ class WeightedMinHash:
         Of the generator.
     hashvalues
         Integers (sample_size, 2): the dimension and the level of each sample.
+
+    Examples
+    --------
+    >>> generator = WeightedMinHashGenerator(3, sample_size=64)
+    >>> generator.minhash([1, 2, 0]).jaccard(generator.minhash([1, 2, 0]))
+    1.0
     """
 
     def __init__(self, seed: int, hashvalues: NDArray[Any]) -> None:
@@ -82,6 +88,12 @@ class WeightedMinHashGenerator:
         How many samples a WeightedMinHash has.
     seed
         Draws the random numbers: of numpy's RandomState, whose stream is frozen (NEP 19).
+
+    Examples
+    --------
+    >>> generator = WeightedMinHashGenerator(3, sample_size=64)
+    >>> len(generator.minhash([1, 2, 0]))
+    64
     """
 
     def __init__(self, dim: int, sample_size: int = 128, seed: int = 1) -> None:

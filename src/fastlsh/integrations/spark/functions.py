@@ -83,6 +83,12 @@ def deduplicate(
     Functions in a shingler are sent to the executors by cloudpickle. A key is not sent with the
     job: executors read it from the file that their environment variable ``FASTLSH_KEY_FILE`` names,
     and fail without it.
+
+    Examples
+    --------
+    >>> df = spark.createDataFrame([(1, "some text"), (2, "some text"), (3, "")], ["id", "text"])
+    >>> deduplicate(df).sort("id").collect()
+    [Row(id=1, text='some text'), Row(id=3, text='')]
     """
     removed = proofs(
         df, threshold, text=text, id=id, keep=keep, priority=priority, against=against,
@@ -110,6 +116,12 @@ def proofs(
         which tells whether `kept_id` is an id of that collection. To get both the proofs and the
         kept rows from one run, persist or write the proofs, and then use
         ``df.join(proofs, "id", "left_anti")``.
+
+    Examples
+    --------
+    >>> df = spark.createDataFrame([(1, "some text"), (2, "some text"), (3, "")], ["id", "text"])
+    >>> proofs(df).collect()
+    [Row(id=2, kept_id=1, similarity=1.0)]
     """
     measure = "containment" if options.get("rule") == "contained" else "similarity"
     decided = _decided(df, threshold, text=text, id=id, **options).where("NOT limited")
@@ -132,6 +144,12 @@ def clusters(
     pyspark.sql.DataFrame
         (kept_id, removed), where `removed` is an array of ids in ascending order. Each row must
         fit into the memory of a task; for very large clusters, use `proofs` instead.
+
+    Examples
+    --------
+    >>> df = spark.createDataFrame([(1, "some text"), (2, "some text"), (3, "")], ["id", "text"])
+    >>> clusters(df).collect()
+    [Row(kept_id=1, removed=[2])]
     """
     from pyspark.sql import functions
 
@@ -155,6 +173,12 @@ def limited_documents(
     -------
     pyspark.sql.DataFrame
         (id), the documents of `Deduplication.limited_documents`.
+
+    Examples
+    --------
+    >>> df = spark.createDataFrame([(1, "some text"), (2, "some text"), (3, "")], ["id", "text"])
+    >>> limited_documents(df).count()
+    0
     """
     return _decided(df, threshold, text=text, id=id, **options).where("limited").select("id")
 
@@ -226,6 +250,12 @@ def near_duplicates(
     ------
     TypeError, ValueError
         As in `deduplicate`.
+
+    Examples
+    --------
+    >>> df = spark.createDataFrame([(1, "some text"), (2, "some text"), (3, "")], ["id", "text"])
+    >>> near_duplicates(df).collect()
+    [Row(left_id=1, right_id=2, similarity=1.0)]
     """
     params = made(SearchParams.of, keywords, threshold)
     max_pairs = check_integer(max_pairs, "max_pairs")
