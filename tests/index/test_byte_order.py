@@ -124,23 +124,22 @@ def test_pieces_may_end_anywhere(monkeypatch):
     ends = np.cumsum([0, *(len(packed(text, NATIVE)) // 8 for text in TEXTS)])
     expected = b"".join(packed(text, OTHER) for text in TEXTS)
     for size in (1, 2, 3, 5, len(words)):
-        swap = byte_order.Swap(byte_order.TEXTS, stored=False)
-        list(swap("offsets", 8, [ends[:3].view(np.uint8), ends[3:].view(np.uint8)]))
         pieces = [words[i : i + size].view(np.uint8) for i in range(0, len(words), size)]
-        turned = b"".join(piece.tobytes() for piece in swap("contents", 8, pieces))
+        saved = byte_order.swapped_pieces(pieces, 8, stored=False, text_offsets=ends)
+        turned = b"".join(piece.tobytes() for piece in saved)
         assert turned == expected
-        again = byte_order.Swap(byte_order.TEXTS, stored=True)
-        list(again("offsets", 8, [ends.byteswap().view(np.uint8)]))
-        back = again("contents", 8, [np.frombuffer(turned, np.uint8)])
+        back = byte_order.swapped_pieces(
+            [np.frombuffer(turned, np.uint8)], 8, stored=True, text_offsets=ends
+        )
         assert b"".join(piece.tobytes() for piece in back) == words.tobytes()
 
 
 @pytest.mark.parametrize("offsets", [[5, 0], [-9, 2], [0, 2**62], [7, 7]])
 def test_damaged_offsets_do_no_harm(offsets, forged):
-    swap = byte_order.Swap(byte_order.TEXTS, stored=True)
-    code = np.array(offsets, np.int64).byteswap().view(np.uint8)
-    list(swap("offsets", 8, [code]))
-    assert len(list(swap("contents", 8, [np.arange(32, dtype=np.uint8)]))) == 1
+    pieces = byte_order.swapped_pieces(
+        [np.arange(32, dtype=np.uint8)], 8, stored=True, text_offsets=np.array(offsets, np.int64)
+    )
+    assert len(list(pieces)) == 1
 
 
 def test_what_cannot_be_mapped_is_refused(tmp_path, monkeypatch):

@@ -339,13 +339,13 @@ def test_removal_is_not_paid_for_again_and_again():
     index.insert_many(range(3000), signatures=np.tile(same_row, (3000, 1)))
     for d in range(1400):
         index.remove(d)
-    assert index._backend.dead == 1400
+    assert index._backend.kernel.dead == 1400
     for _ in range(300):
         assert index.query(signature=same_row, limit=3) == [(1400, 1.0), (1401, 1.0), (1402, 1.0)]
-    assert index._backend.dead == 0  # too often in the way
+    assert index._backend.kernel.dead == 0  # too often in the way
     for d in range(1400, 2900):
         index.discard(d)
-    assert index._backend.n < 1600
+    assert index._backend.kernel.n < 1600
     assert list(index) == list(range(2900, 3000))
     assert index.query(signature=same_row, limit=1) == [(2900, 1.0)]
 
@@ -406,9 +406,9 @@ def test_contents_are_packed(keeps):
         index.remove(d)
     index.compact()
     if keeps == "sets":
-        assert index._backend.words == sum(len(shingler.hashes(texts[d])) for d in index)
+        assert index._backend.kernel.words == sum(len(shingler.hashes(texts[d])) for d in index)
     else:
-        assert index._backend.words == sum(words_of(texts[d]) for d in index)
+        assert index._backend.kernel.words == sum(words_of(texts[d]) for d in index)
     assert [index.query(texts[d]) for d in (0, 1, 2)] == [[], [(1, 1.0)], [(2, 1.0)]]
 
 

@@ -135,7 +135,7 @@ def test_removed_documents_are_not_among_those_of_a_bucket(backend, verify):
     for d in gone:
         index.remove(d)
     if not backend.stored:
-        assert index._backend.dead == len(gone)  # they are in the way
+        assert index._backend.kernel.dead == len(gone)  # they are in the way
     left = [text for d, text in enumerate(known) if d not in gone]
     expected = deduplicate(asked, 0.8, against=left, verify=verify, **parameters)
     assert index.insert_unique(range(200, 270), asked).tolist() == expected.kept.tolist()

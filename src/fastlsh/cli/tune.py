@@ -1,6 +1,7 @@
 """``fastlsh tune``: what parameters will do, before they are used."""
 
 import argparse
+from typing import Any
 
 from fastlsh import LSHParams, Tuning, preset, tune
 from fastlsh.cli.options import integer
@@ -13,6 +14,9 @@ examples:
   fastlsh tune --threshold 0.8
   fastlsh tune --threshold 0.7 --num-perm 256 --compare --plot curves.svg
 """
+
+RULES = ("recall", "weights", "steepest", "bands", "rows")
+"""The options that say how bands and rows are chosen."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,12 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
         recover_outputs([arguments.plot])
         check_target(arguments.plot)
         check_plot(arguments.plot)
-    _complete(arguments)
-    tuning = tune(
-        arguments.threshold, arguments.num_perm, recall=arguments.recall,
-        weights=arguments.weights and tuple(arguments.weights), steepest=arguments.steepest,
-        bands=arguments.bands, rows=arguments.rows,
-    )  # fmt: skip
+    tuning = tune(**_keywords(arguments))
     print(tuning)
     if arguments.compare:
         print("", tuning.comparison(), sep="\n")
@@ -95,16 +94,20 @@ def _size(params: LSHParams) -> str:
     return f"{params.bands} x {params.rows}"
 
 
-def _complete(arguments: argparse.Namespace) -> None:
-    """Take from the preset what no option gives; bands and rows unless another rule is given."""
+def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `fastlsh.tune`.
+
+    What no option gives comes from the preset; its bands and rows only if no option is a rule.
+    """
+    given = {name: getattr(arguments, name) for name in ("threshold", "num_perm", *RULES)}
+    given["weights"] = given["weights"] and tuple(given["weights"])
     if arguments.preset is not None:
-        given = preset(arguments.preset)
-        rules = ("recall", "weights", "steepest", "bands", "rows")
-        by_rule = any(getattr(arguments, rule) is not None for rule in rules)
+        by_rule = any(given[rule] is not None for rule in RULES)
         for name in ("threshold", "num_perm", *(() if by_rule else ("bands", "rows"))):
-            if getattr(arguments, name) is None:
-                setattr(arguments, name, given[name])
-    elif arguments.threshold is None:
+            if given[name] is None:
+                given[name] = preset(arguments.preset)[name]
+    elif given["threshold"] is None:
         raise ValueError("--threshold or --preset must be given (see fastlsh tune --help)")
-    elif arguments.num_perm is None:
-        arguments.num_perm = 128
+    elif given["num_perm"] is None:
+        del given["num_perm"]
+    return given

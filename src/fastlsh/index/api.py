@@ -248,7 +248,7 @@ class Index:
         with self._guard.change():
             backend = self._settled()
             tables = backend if isinstance(backend, Memory) else in_memory(backend)
-            if tables.dead:
+            if tables.kernel.dead:
                 tables.compact()
             ids = tables.ids
             write_index(path, tables, ids if isinstance(ids, StoredIds) else StoredIds.of(ids))

@@ -15,49 +15,44 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 
-class Swap:
-    """Turns the arrays of an index file round, if the machine needs it.
+def needs_offsets(name: str, keeps: str) -> bool:
+    """Whether `swapped_pieces` needs the offsets of the texts to turn an array round."""
+    return SWAPPED and name == "contents" and keeps == TEXTS
+
+
+def swapped_pieces(
+    pieces: Iterable[Bytes],
+    width: int,
+    *,
+    stored: bool,
+    text_offsets: NDArray[np.int64] | None = None,
+) -> Iterator[Bytes]:
+    """Yield the pieces of an array of an index file turned round, if the machine needs it.
 
     Parameters
     ----------
-    keeps
-        What the index keeps of each document: the contents of texts are not all numbers of 8 bytes.
+    pieces
+        The bytes of the array; no piece ends within a number.
+    width
+        Bytes of a number.
     stored
-        The arrays come from a file; otherwise they go into one.
+        The array comes from a file; otherwise it goes into one.
+    text_offsets
+        Where each text begins, if the array consists of packed texts, which are not all numbers of
+        `width` bytes.
     """
-
-    def __init__(self, keeps: str, *, stored: bool) -> None:
-        self._texts_follow = keeps == TEXTS
-        self._stored = stored
-        self._offsets = np.zeros(1, np.int64)
-
-    def __call__(self, name: str, width: int, pieces: Iterable[Bytes]) -> Iterator[Bytes]:
-        """Yield the pieces of an array with numbers of `width` bytes, none of which is cut.
-
-        What the contents of texts consist of follows from their offsets, which come before them.
-        """
-        if not SWAPPED:
-            yield from pieces
-        elif name == "contents" and self._texts_follow:
-            yield from self._texts(pieces)
-        else:
-            offsets = []
-            for piece in pieces:
-                numbers = piece.view(f"u{width}")
-                turned = numbers.byteswap().view(np.uint8)
-                if name == "offsets":
-                    offsets.append((turned if self._stored else piece).view(np.int64).copy())
-                yield turned
-            if offsets:
-                self._offsets = np.concatenate(offsets)
-
-    def _texts(self, pieces: Iterable[Bytes]) -> Iterator[Bytes]:
-        starts = _starts(self._offsets)
-        first, width = 0, 8
+    if not SWAPPED:
+        yield from pieces
+    elif text_offsets is None:
+        for piece in pieces:
+            yield piece.view(f"u{width}").byteswap().view(np.uint8)
+    else:
+        starts = _starts(text_offsets)
+        first, units = 0, 8
         for piece in pieces:
             words = piece.view(np.uint64)
             here = starts[(starts >= first) & (starts < first + len(words))] - first
-            turned, width = _turned(words, here, width, self._stored)
+            turned, units = _turned(words, here, units, stored)
             yield turned.view(np.uint8)
             first += len(words)
 

@@ -89,24 +89,9 @@ class Memory:
         return self.kernel.ids  # type: ignore[no-any-return]
 
     @property
-    def n(self) -> int:
-        """How many numbers are given, those of removed documents included."""
-        return self.kernel.n
-
-    @property
-    def dead(self) -> int:
-        """How many of them have no document."""
-        return self.kernel.dead
-
-    @property
     def nbytes(self) -> int:
         """Bytes of everything but the ids, spare room included."""
         return self.kernel.nbytes
-
-    @property
-    def words(self) -> int:
-        """How many words the contents have, those of removed documents included."""
-        return self.kernel.words
 
     @property
     def slots(self) -> tuple[int, ...]:
@@ -165,7 +150,7 @@ class Memory:
             return IndexDocuments(signatures)
         contents = self._array("contents").view(np.uint64)
         offsets = self._array("offsets").view(np.int64)
-        check_contents(contents, offsets, self.n)
+        check_contents(contents, offsets, self.kernel.n)
         return IndexDocuments(signatures, contents, offsets).with_contents_of(numbers)
 
     def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
@@ -185,13 +170,12 @@ class Memory:
         arrays = ARRAYS if self.settings.keeps else ARRAYS[:3]
         given = [(name, self.pieces(name)) for name in arrays]
         given.append(("live", iter([self._live()])))
-        kernel = filled_tables(
-            self.settings, self.n, self.words, self.slots, given, self.ids.copy
-        )  # fmt: skip
+        n, words = self.kernel.n, self.kernel.words
+        kernel = filled_tables(self.settings, n, words, self.slots, given, self.ids.copy)
         return Memory(self.settings, kernel)
 
     def _live(self) -> Bytes:
-        return np.ones(self.n, np.uint8) if self.read_only else self._array("live")
+        return np.ones(self.kernel.n, np.uint8) if self.read_only else self._array("live")
 
     def _array(self, name: str) -> Bytes:
         return np.concatenate([np.empty(0, np.uint8), *self.pieces(name)])

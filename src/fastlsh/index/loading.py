@@ -71,7 +71,6 @@ def read_index(
         header = _read_header(path, file, expected, threads)
         sizes = header.sizes
         ours: dict[str, NDArray[Any]] = {}
-        swap = byte_order.Swap(header.settings.keeps, stored=True)
 
         def pieces(entry: Entry, checksum: int) -> Iterator[NDArray[np.uint8]]:
             found = 0
@@ -86,16 +85,23 @@ def read_index(
                 _refuse(path, f"{entry.name} is damaged")
 
         def arrays() -> Iterator[tuple[str, Iterator[NDArray[np.uint8]]]]:
+            keeps = header.settings.keeps
             for entry, checksum in zip(header.entries, header.checksums, strict=True):
-                native = swap(entry.name, entry.width, pieces(entry, checksum))
-                if not entry.name.startswith("id_"):
+                offsets = ours["offsets"] if byte_order.needs_offsets(entry.name, keeps) else None
+                native = byte_order.swapped_pieces(
+                    pieces(entry, checksum), entry.width, stored=True, text_offsets=offsets
+                )
+                is_id, is_offsets = entry.name.startswith("id_"), entry.name == "offsets"
+                if is_id or (is_offsets and byte_order.needs_offsets("contents", keeps)):
+                    array = np.empty(entry.shape, entry.dtype.lstrip("<"))
+                    code, position = array.view(np.uint8), 0
+                    for piece in native:
+                        code[position : position + len(piece)] = piece
+                        position += len(piece)
+                    ours[entry.name] = array
+                    native = pieces_of(array)
+                if not is_id:
                     yield entry.name, native
-                    continue
-                ours[entry.name] = array = np.empty(entry.shape, entry.dtype.lstrip("<"))
-                code, position = array.view(np.uint8), 0
-                for piece in native:
-                    code[position : position + len(piece)] = piece
-                    position += len(piece)
 
         tables = filled_tables(
             header.settings, sizes.documents, sizes.words, sizes.slots, arrays(),

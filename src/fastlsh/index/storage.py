@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._version import __version__
-from fastlsh.index.byte_order import Swap
+from fastlsh.index.byte_order import needs_offsets, swapped_pieces
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.layout import ALIGNED, Entry, Sizes, entries_of, parameters_of
 from fastlsh.index.memory import StoredIds
@@ -31,18 +31,21 @@ def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) ->
     from fastlsh.io import open_output, replacing  # a third of the time of `import fastlsh`
 
     sizes = Sizes(
-        documents=tables.n,
+        documents=tables.kernel.n,
         slots=tables.slots,
-        words=tables.words,
+        words=tables.kernel.words,
         ids=ids.kind,
         id_bytes=len(ids.data),
         id_table=len(ids.table),
     )
     entries = entries_of(tables.settings, sizes)
-    swap = Swap(tables.settings.keeps, stored=False)
 
     def saved(entry: Entry) -> Iterator[NDArray[np.uint8]]:
-        return swap(entry.name, entry.width, _saved(tables, ids, entry.name))
+        offsets = None
+        if needs_offsets(entry.name, tables.settings.keeps):
+            offsets = np.concatenate([*tables.pieces("offsets")]).view(np.int64)
+        pieces = _saved(tables, ids, entry.name)
+        return swapped_pieces(pieces, entry.width, stored=False, text_offsets=offsets)
 
     header = {
         "fastlsh": __version__,

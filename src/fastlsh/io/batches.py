@@ -1,6 +1,6 @@
 """Rows as batches whose edges and bytes depend on the rows alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ MOST_BYTES = 1 << 25
 """A batch ends with the row with which it has so many bytes."""
 
 
-Columns = list[list[Any]]
-"""The chunks of each column of a batch, pyarrow.Array; at least one for each."""
+Columns = Iterable[list[Any]]
+"""The chunks of each column of a batch, pyarrow.Array; at least one for each. They can be iterated
+over once: so the memory of a column is free before the next one is made."""
 
 
 class BatchWriter:
@@ -28,12 +29,12 @@ class BatchWriter:
     Parameters
     ----------
     write : callable
-        Takes the `Columns` of a batch, and may empty the lists.
+        Takes the `Columns` of a batch.
     """
 
     def __init__(self, write: Callable[[Columns], object]) -> None:
         self._write = write
-        self._columns: Columns = []
+        self._columns: list[list[Any]] = []
         self._rows = 0
         self._bytes = 0
 
@@ -63,7 +64,7 @@ class BatchWriter:
         columns, self._columns = self._columns, []
         self._rows = self._bytes = 0
         if columns:
-            self._write(columns)
+            self._write(columns.pop(0) for _ in range(len(columns)))
 
 
 def remade(chunks: list[Any], *, fill: bool) -> Any:
@@ -72,7 +73,7 @@ def remade(chunks: list[Any], *, fill: bool) -> Any:
     Parameters
     ----------
     chunks : list of pyarrow.Array
-        At least one; the list is emptied.
+        At least one.
     fill : bool
         Whether what lies under nulls is replaced: an Arrow file has it, a Parquet file does not.
     """
@@ -83,7 +84,6 @@ def remade(chunks: list[Any], *, fill: bool) -> Any:
         return dictionary.array(dictionary.codes(chunks))
     # One array alone would be returned as it is, with what lies beside it in its buffers.
     array = pa.concat_arrays([*chunks, chunks[0].slice(0, 0)])
-    chunks.clear()
     if str(kind) in ("string_view", "binary_view"):
         return array.cast(f"large_{kind}".removesuffix("_view")).cast(kind)
     if pa.types.is_run_end_encoded(kind):

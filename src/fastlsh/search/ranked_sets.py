@@ -50,6 +50,11 @@ class TokenSets:
                 first[copy] = original
         return first
 
+    def take_hashes(self) -> NDArray[np.uint64]:
+        """Return the hashes, and let go of them: they take much memory."""
+        hashes, self.hashes = self.hashes, self.hashes[:0].copy()
+        return hashes
+
     def only(self, documents: NDArray[np.int64]) -> "TokenSets":
         """Return the sets of these documents (ascending)."""
         if len(documents) == len(self.size):
@@ -78,9 +83,11 @@ class Ranked(NamedTuple):
 
 
 def ranked(sets: TokenSets, threshold: float) -> Ranked:
-    """Rank the elements of sets that are not empty, for a join at `threshold`; empties `sets`."""
-    numbers, frequency = _numbers(sets.hashes)
-    sets.hashes = sets.hashes[:0]
+    """Rank the elements of sets that are not empty, for a join at `threshold`.
+
+    The hashes are taken out of `sets`.
+    """
+    numbers, frequency = _numbers(sets.take_hashes())
     order = np.argsort(sets.size, kind="stable")
     size = sets.size[order]
     begin = offsets_of(size)

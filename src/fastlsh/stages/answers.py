@@ -42,7 +42,7 @@ def decide(
     Parameters
     ----------
     texts, signed
-        The documents, with signatures and lengths; the band keys are consumed.
+        The documents, with signatures and lengths; the band keys are taken.
     order
         int64 (n,): all documents, highest priority first.
     fixed
@@ -85,7 +85,7 @@ def find_pairs(
     Parameters
     ----------
     texts, signed
-        The documents, with signatures and lengths; the band keys are consumed.
+        The documents, with signatures and lengths; the band keys are taken.
     max_pairs
         Raise TooManyPairsError if there are more.
     params, options

@@ -46,7 +46,7 @@ def part_of(
     Parameters
     ----------
     texts, signed
-        The collection, with signatures and lengths; the band keys are consumed.
+        The collection, with signatures and lengths; the band keys are taken.
     order
         int64: the documents that take part, in priority order; None: all, as they come.
     params, options
@@ -67,9 +67,8 @@ def part_of(
         signed.signatures,
         params.lsh,
         order,
-        keys=signed.keys,
+        keys=signed.take_keys(),
         threads=options.threads,
         empty=options.empty,
     )
-    signed.keys = None
     return Part(texts, signed, families)

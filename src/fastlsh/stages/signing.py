@@ -27,7 +27,12 @@ class Signed:
     lengths: NDArray[np.int64]
     """int64 (n,): code points (bytes, tokens)."""
     keys: NDArray[np.uint64] | None
-    """uint64 (bands, n): keys of the first bands, until they have been used."""
+    """uint64 (bands, n): keys of the first bands, until they have been taken."""
+
+    def take_keys(self) -> NDArray[np.uint64] | None:
+        """Return the band keys, and let go of them: they are needed once, and take much memory."""
+        keys, self.keys = self.keys, None
+        return keys
 
     @property
     def empty(self) -> NDArray[np.int64]:

@@ -25,13 +25,7 @@ def sha1_hash32(data: Any) -> int:
 
 
 def sha1_hash64(data: Any) -> int:
-    """Return the first eight bytes of the SHA-1 digest as a little-endian number.
-
-    Parameters
-    ----------
-    data
-        bytes, or whatever offers its bytes as a buffer.
-    """
+    """Return the first eight bytes of the SHA-1 digest, likewise."""
     number: int = WORD64.unpack_from(sha1(data, usedforsecurity=False).digest())[0]
     return number
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fastlsh.candidates import band_keys
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.damage import numbers_of
-from fastlsh.index.sqlite.lookups import find_in_runs
+from fastlsh.index.sqlite.lookups import TagQuery, find_in_runs
 from fastlsh.index.sqlite.runs import (
     TagRun,
     delete_pages_of,
@@ -59,7 +59,7 @@ class Levels:
         self, sql: sqlite3.Connection, wanted: NDArray[np.uint64], max_entries: int | None
     ) -> tuple[NDArray[np.int64], bool]:
         """Return the documents with one of these tags, ascending, and whether there are more."""
-        return find_in_runs(sql, self.runs, wanted, self.gone, max_entries)
+        return find_in_runs(sql, self.runs, TagQuery(wanted, self.gone, max_entries))
 
     def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
         """Note that documents are gone, which may be in a run."""

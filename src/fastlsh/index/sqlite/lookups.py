@@ -1,6 +1,7 @@
 """Looking up buckets in runs."""
 
 import sqlite3
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +16,26 @@ FEW = 1 << 10
 """Tags, times runs, that are searched one by one."""
 
 
-def find_in_runs(
-    connection: sqlite3.Connection,
-    runs: list[TagRun],
-    wanted: NDArray[np.uint64],
-    removed: NDArray[np.uint64],
-    max_entries: int | None,
-) -> tuple[NDArray[np.int64], bool]:
-    """Return the numbers of all documents with one of the tags, and whether there are more.
+class TagQuery(NamedTuple):
+    """Which documents are looked up."""
 
-    Parameters
-    ----------
-    wanted
-        uint64: ``band << 32 | tag``, ascending.
-    removed
-        Of documents that are gone, ascending.
-    max_entries
-        At least so many documents with each tag, the first.
-    """
+    wanted: NDArray[np.uint64]
+    """``band << 32 | tag`` of the buckets, ascending."""
+    removed: NDArray[np.uint64]
+    """The numbers of removed documents, ascending."""
+    max_entries: int | None
+    """How many documents of each bucket are enough, the first ones; None: all are needed."""
+
+
+def find_in_runs(
+    connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
+) -> tuple[NDArray[np.int64], bool]:
+    """Return the numbers of the documents in the buckets, and whether there are more."""
+    wanted = query.wanted
+    if len(wanted) * len(runs) <= FEW:
+        return _find_few(connection, runs, query)
     found = [np.empty(0, np.uint64)]
     more = False
-    if len(wanted) * len(runs) <= FEW:
-        return _find_few(connection, runs, wanted, removed, max_entries)
     for run in runs:
         start, stop = _pages_of(run, wanted)
         for first, last in batches_by_work(stop - start, PAGES, max(len(wanted), 1)):
@@ -44,7 +43,7 @@ def find_in_runs(
             pages = unique(ranges_of(start[some], (stop - start)[some]))
             if len(pages):
                 tags, entries = _entries(connection, run, pages)
-                chosen, cut = _chosen(tags, entries, wanted[some], removed, max_entries)
+                chosen, cut = _chosen(tags, entries, query._replace(wanted=wanted[some]))
                 found.append(chosen)
                 more |= cut
     return unique(np.concatenate(found)).astype(np.int64), more
@@ -60,13 +59,10 @@ def _pages_of(
 
 
 def _find_few(
-    connection: sqlite3.Connection,
-    runs: list[TagRun],
-    wanted: NDArray[np.uint64],
-    removed: NDArray[np.uint64],
-    max_entries: int | None,
+    connection: sqlite3.Connection, runs: list[TagRun], query: TagQuery
 ) -> tuple[NDArray[np.int64], bool]:
-    """Find the documents with a few tags: all pages at once, and each is searched by itself."""
+    """Find the documents in a few buckets: all pages are read at once, and searched one by one."""
+    wanted, removed, max_entries = query
     band, low = wanted >> HALF, wanted << HALF
     ends = np.stack([low, low | MASK], axis=1)  # no number is as large as MASK
     asked: list[tuple[int, int, NDArray[np.uint64]]] = []
@@ -106,13 +102,10 @@ def _entries(
 
 
 def _chosen(
-    tags: NDArray[np.uint64],
-    entries: NDArray[np.uint64],
-    wanted: NDArray[np.uint64],
-    removed: NDArray[np.uint64],
-    max_entries: int | None,
+    tags: NDArray[np.uint64], entries: NDArray[np.uint64], query: TagQuery
 ) -> tuple[NDArray[np.uint64], bool]:
     """Return the numbers of the entries with tags that are wanted, and whether there are more."""
+    wanted, removed, max_entries = query
     start = np.searchsorted(tags, wanted, "left")
     count = np.searchsorted(tags, wanted, "right") - start
     chosen = entries[ranges_of(start, count)] & MASK
