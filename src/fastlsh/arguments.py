@@ -25,6 +25,7 @@ INTEGERS = {
     "partitions": Bounds(1, 2**31 - 1),
     "max_pairs": Bounds(0),
     "max_candidates": Bounds(1),
+    "max_copies": Bounds(1),
     "min_length": Bounds(0),
     "keep_least": Bounds(0),
     "limit": Bounds(1),

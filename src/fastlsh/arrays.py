@@ -17,6 +17,16 @@ def unique(values: NDArray[Any]) -> NDArray[Any]:
     return values[first]
 
 
+def cumcount(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each item how many items before it have the same group."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    count = np.empty(len(groups), np.int64)
+    count[order] = np.arange(len(order)) - np.repeat(starts, sizes)
+    return count
+
+
 def offsets_of(size: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each item begins if all lie one after the other, and where the last one ends."""
     offsets = np.zeros(len(size) + 1, np.int64)

@@ -127,3 +127,38 @@ def test_a_run_that_annotates_is_another_one(tmp_path):
     deduplicate_files(inputs, tmp_path / "kept.jsonl", **keywords)
     with pytest.raises(InputError, match="annotate"):
         deduplicate_files(inputs, tmp_path / "kept.jsonl", annotate=True, **keywords)
+
+
+@pytest.mark.parametrize("more", [{}, {"keep": "last"}, {"priority": "score"}], ids=str)
+def test_some_documents_of_each_cluster_stay(tmp_path, monkeypatch, more):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(8, 150), 2)
+    _, place = annotated(tmp_path, inputs, threshold=0.6, **more)
+    rows = rows_in(place / "all.jsonl")
+    score = {"keep": lambda n: n, "priority": lambda n: (rows[n]["score"], -n)}
+    rank = score.get(next(iter(more), ""), lambda n: -n)
+    members = {}
+    for number in sorted(range(len(rows)), key=rank, reverse=True):
+        row = rows[number]
+        members.setdefault(row["duplicate_of"] or row["id"], []).append(number)
+    largest = max(map(len, members.values()))
+    assert largest > 3
+    for copies in (1, 2, 3, largest):
+        stay = {rows[n]["id"] for numbers in members.values() for n in numbers[:copies]}
+        for engine in ("memory", "disk"):
+            out = tmp_path / f"{copies}-{engine}.jsonl"
+            result = deduplicate_files(
+                inputs, out, 0.6, max_copies=copies, engine=engine, work=tmp_path / "work",
+                removed=tmp_path / "removed.jsonl", **more,
+            )  # fmt: skip
+            assert {row["id"] for row in rows_in(out)} == stay
+            assert (result.n_kept, result.n_removed) == (len(stay), len(rows) - len(stay))
+            removed = {row["id"] for row in rows_in(tmp_path / "removed.jsonl")}
+            assert removed == {row["id"] for row in rows} - stay
+
+
+def test_copies_and_annotations_contradict_each_other(tmp_path):
+    with pytest.raises(ValueError, match="max_copies has no effect"):
+        deduplicate_files("a.jsonl", tmp_path / "b.jsonl", max_copies=2, annotate=True)
+    with pytest.raises(ValueError, match="max_copies"):
+        deduplicate_files("a.jsonl", tmp_path / "b.jsonl", max_copies=0)

@@ -226,7 +226,11 @@ def test_the_size_of_each_cluster():
     result = deduplicate([*texts, "", *texts[:1], "x" * 30], against=["x" * 30])
     assert result.kept_index.tolist() == [0, 1, 0, 3, 0, -1]
     assert result.cluster_size.tolist() == [3, 1, 3, 1, 3, 2]
-    assert deduplicate([]).cluster_size.tolist() == []
+    assert result.copy_number.tolist() == [0, 0, 1, 0, 2, 1]
+    last = deduplicate([*texts, "", *texts[:1], "x" * 30], keep="last")
+    assert last.copy_number.tolist() == [2, 0, 1, 0, 0, 0]
+    empty = deduplicate([])
+    assert (empty.cluster_size.tolist(), empty.copy_number.tolist()) == ([], [])
 
 
 def test_clusters_keep_the_order_of_the_input():

@@ -58,6 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " similarity and cluster_size",
     )
     parser.add_argument(
+        "--max-copies",
+        metavar="N",
+        type=integer,
+        help="write up to N documents of each cluster, by priority (default: 1)",
+    )
+    parser.add_argument(
         "--keep",
         choices=["first", "last", "longest"],
         help="which near-duplicate to keep (default: first)",
@@ -123,7 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.index is not None:
         dedup_index.run(arguments)
         return
-    own = ("keep", "max_candidates", "rule", "containment", "search")
+    own = ("keep", "max_copies", "max_candidates", "rule", "containment", "search")
     if arguments.search == "containment" and arguments.threshold is not None:
         raise ValueError("--threshold has no effect with --search containment")
     if arguments.rule == "equal":

@@ -12,7 +12,7 @@ from fastlsh.index import shown
 from fastlsh.io import check_rows_output, check_target
 
 REFUSED = (
-    "against", "annotate", "priority", "clusters", "report", "work", "memory", "rule",
+    "against", "annotate", "max_copies", "priority", "clusters", "report", "work", "memory", "rule",
     "containment", "search", "keep_work", "restart", "log",
 )  # fmt: skip
 

@@ -13,7 +13,8 @@ OPTIONS = ("join", "keep_least")
 """Options that only passages have."""
 
 REFUSED = (
-    "annotate", "preset", *(name for name in SEARCH if name != "threads"), "unit", "size", "words",
+    "annotate", "max_copies", "preset",
+    *(name for name in SEARCH if name != "threads"), "unit", "size", "words",
     "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",
     "search", "split", "report", "drop_empty",
 )  # fmt: skip

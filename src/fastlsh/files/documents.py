@@ -8,7 +8,7 @@ from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import changing_over, plan_removal
-from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request, search_params
+from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Removal, Request, search_params
 from fastlsh.files.results import FileDeduplication
 from fastlsh.io import Paths
 from fastlsh.keywords import shares
@@ -34,6 +34,7 @@ def deduplicate_files(
     clusters: Path | None = None,
     report: Path | None = None,
     annotate: bool = False,
+    max_copies: int = 1,
     max_candidates: int = 1000,
     **keywords: "Unpack[FileRemovalKeywords]",
 ) -> FileDeduplication:
@@ -75,6 +76,10 @@ def deduplicate_files(
         kept document; and cluster_size, the number of documents in its cluster: the kept document
         (also one of `against`) and those removed because of it. The counts of the result are those
         of the same run without it.
+    max_copies
+        How many documents of each cluster are written, at least 1: those with the highest
+        priority. The clusters are those of the same run without it, and the documents of `against`
+        count as well.
     max_candidates
         As in `deduplicate`.
 
@@ -115,41 +120,42 @@ def deduplicate_files(
             'keep="longest" counts characters, which token ids do not have: give a column of'
             " numbers as the priority"
         )
-    max_candidates = check_integer(max_candidates, "max_candidates")
+    removal = Removal(
+        keep, check_integer(max_candidates, "max_candidates"),
+        check_integer(max_copies, "max_copies"), annotate,
+    )  # fmt: skip
+    if annotate and max_copies != 1:
+        raise ValueError("max_copies has no effect with annotate=True, which writes all rows")
     request = Request.of(inputs, against, params, keywords, priority=priority, tokens=tokens)
     tables = (convert_to, removed, clusters, report)
     return changing_over(
-        lambda request: _deduplicated(request, output, tables, keep, annotate, max_candidates),
+        lambda request: _deduplicated(request, output, tables, removal),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
 
 
 def _deduplicated(
-    request: Request,
-    output: Path,
-    tables: tuple[Any, ...],
-    keep: str,
-    annotate: bool,
-    max_candidates: int,
+    request: Request, output: Path, tables: tuple[Any, ...], removal: Removal
 ) -> FileDeduplication:
     targets, choice = plan_removal(request, output, tables)
-    if annotate:
+    if removal.annotate:
         targets.check_columns()
     clock = Stopwatch()
     shared = shared_fields(request, choice.reason, clock)
     notes = in_memory.notes(request, targets)
+    if removal.max_copies > 1:
+        notes["copies"] = f"up to {removal.max_copies} documents of each cluster are written"
     if choice.job is None:
-        result, *read = in_memory.run_deduplication(
-            request, choice.read_budget, targets, keep, annotate, max_candidates, notes, clock
+        result, written, *read = in_memory.run_deduplication(
+            request, choice.read_budget, targets, removal, notes, clock
         )
         return FileDeduplication(
-            documents=result.documents, n_kept=result.n_kept, empty=result.empty,
+            documents=result.documents, n_kept=int(written.sum()), empty=result.empty,
             limited=result.limited, engine="memory", **counts_of(*read), **shared,
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
     work_done = on_disk.run_deduplication(
-        choice.job, targets, keep=None if request.read.priority else keep,
-        annotate=annotate, max_candidates=max_candidates, notes=notes, clock=clock,
+        choice.job, targets, removal, notes=notes, clock=clock
     )  # fmt: skip
     summary = work_done.summary
     documents = summary.documents - summary.n_against

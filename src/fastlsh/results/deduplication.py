@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arrays import cumcount
 from fastlsh.banding import LSHParams
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import Proofs, kept_names, named
@@ -81,6 +82,7 @@ class Deduplication(Table):
         params: LSHParams | None = None,
         empty: int = 0,
         options: Mapping[str, Any] | None = None,
+        order: NDArray[np.int64] | None = None,
         seconds: Mapping[str, float] | None = None,
     ) -> None:
         self.kept_index = kept_index
@@ -100,6 +102,7 @@ class Deduplication(Table):
         self.documents = len(kept_index)
         self.empty = empty
         self.options = dict(options or {})
+        self._order = np.arange(self.documents) if order is None else order
         self.seconds = dict(seconds or {})
 
     @property
@@ -134,9 +137,26 @@ class Deduplication(Table):
         A cluster is a kept document, also one of `against`, and the documents that were removed
         because of it.
         """
+        cluster = self._cluster()
+        return np.asarray(np.bincount(cluster)[cluster] + (self.against_index >= 0))
+
+    @property
+    def copy_number(self) -> NDArray[np.int64]:
+        """The number of each document among the removed ones of its cluster, int64 (n,).
+
+        Numbers go by priority, from 1; that of a kept document is 0. So ``copy_number < 3`` is true
+        for three documents of each cluster, if it has as many.
+        """
+        cluster = self._cluster()
+        removed = self._order[~self.kept[self._order]]
+        number = np.zeros(self.documents, np.int64)
+        number[removed] = 1 + cumcount(cluster[removed])
+        return number
+
+    def _cluster(self) -> NDArray[np.int64]:
+        """Return a number for the cluster of each document: that of the kept one."""
         outside = self.against_index >= 0
-        cluster = np.where(outside, self.documents + self.against_index, self.kept_index)
-        return np.asarray(np.bincount(cluster)[cluster] + outside)
+        return np.where(outside, self.documents + self.against_index, self.kept_index)
 
     @property
     def least(self) -> float:
@@ -258,6 +278,7 @@ class Deduplication(Table):
             params=self.params,
             empty=self.empty,
             options=self.options,
+            order=self._order,
             seconds=self.seconds,
         )
 

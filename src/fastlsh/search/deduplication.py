@@ -165,6 +165,7 @@ def deduplicate_texts(
         everything, signed, order, fixed, max_candidates, params, options, clock
     )
     kept = kept[len(others) :]
+    order = order[order >= len(others)] - len(others)
     return Deduplication(
         np.where(kept >= len(others), kept - len(others), -1),
         np.where(kept >= len(others), -1, kept),
@@ -181,5 +182,6 @@ def deduplicate_texts(
             "keep": keep, "priority": priority, "max_candidates": max_candidates,
             **asked.removal_keywords,
         },
+        order=order,
         seconds=clock,
     )  # fmt: skip

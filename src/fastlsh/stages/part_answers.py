@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastlsh.arguments import check_integer
+from fastlsh.arrays import cumcount
 from fastlsh.candidates import check_signatures, split_codes
 from fastlsh.parallel import RunOptions, batches, mapped_in, run
 from fastlsh.parameters import SearchParams, check_pair_params, check_params
@@ -35,6 +36,9 @@ class PartDecisions(NamedTuple):
     contains; 1 for kept ones; NaN for others with verify "none"."""
     limited: NDArray[np.bool_]
     """bool (n,): kept though it could not be compared with every candidate."""
+    copy_number: NDArray[np.int64]
+    """int64 (n,): among the removed documents of its cluster, by priority, from 1; 0 for kept
+    ones."""
 
 
 class PartPairs(NamedTuple):
@@ -138,7 +142,9 @@ def decide_part(
     kept[fixed], similarity[fixed] = np.flatnonzero(fixed), 1.0  # a copy of another one, too
     unsure = np.zeros(n, np.bool_)
     unsure[limited] = True
-    return PartDecisions(number, number[kept], similarity, unsure)
+    copies, removed = np.zeros(n, np.int64), order[kept[order] != order]
+    copies[removed] = 1 + cumcount(kept[removed])
+    return PartDecisions(number, number[kept], similarity, unsure, copies)
 
 
 def find_pairs_of_part(

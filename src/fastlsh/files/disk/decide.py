@@ -20,11 +20,14 @@ from fastlsh.parallel import amount
 from fastlsh.stages import decide_part, find_pairs_of_part
 from fastlsh.texts import as_texts
 
-Proof = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
-"""(removed document, kept one, similarity), or a pair and its similarity."""
+FoundPair = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
+"""A pair and its similarity."""
 
-EstimatedPair = np.dtype([*Proof.descr, ("estimate", np.float64)])
+EstimatedPair = np.dtype([*FoundPair.descr, ("estimate", np.float64)])
 """A pair, its similarity, and what the signatures estimate."""
+
+Proof = np.dtype([*FoundPair.descr, ("copy", np.int64)])
+"""(removed document, kept one, similarity), and the number that `PartDecisions.copy_number` has."""
 
 Match = np.dtype([(name, np.int64) for name in ("left", "begin", "end", "right", "kept_begin")])
 """Dtype of a stretch of a document that occurred before, as the kernel `repeats` finds it."""
@@ -79,10 +82,9 @@ def decide_parts(
             max_candidates=max_candidates, threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
-        return (
-            _proofs(answer.number[gone], answer.kept_number[gone], answer.similarity[gone]),
-            answer.number[answer.limited],
-        )
+        columns = (answer.number, answer.kept_number, answer.similarity, answer.copy_number)
+        found = _rows(Proof, *(column[gone] for column in columns))
+        return found, answer.number[answer.limited]
 
     each_part(job, linked, gathered, decide, "decisions")
 
@@ -120,7 +122,8 @@ def find_pairs(
                 "deduplicate instead, which is linear in the number of documents, or"
                 " raise the limit"
             )
-        return _proofs(*pairs), np.empty(0, np.int64)
+        kind = EstimatedPair if estimates else FoundPair
+        return _rows(kind, *pairs[: 4 if estimates else 3]), np.empty(0, np.int64)
 
     each_part(job, linked, gathered, find, "comparing")
 
@@ -223,9 +226,9 @@ def _texts(rows: NDArray[Any], data: NDArray[np.uint8], strict: bool) -> Any:
     return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
 
 
-def _proofs(left: Any, right: Any, similarity: Any, estimate: Any = None) -> NDArray[Any]:
-    rows = np.empty(len(left), Proof if estimate is None else EstimatedPair)
-    rows["left"], rows["right"], rows["similarity"] = left, right, similarity
-    if estimate is not None:
-        rows["estimate"] = estimate
+def _rows(kind: np.dtype[Any], *columns: Any) -> NDArray[Any]:
+    """Return columns as an array of rows."""
+    rows = np.empty(len(columns[0]), kind)
+    for name, column in zip(kind.names or (), columns, strict=True):
+        rows[name] = column
     return rows

@@ -14,6 +14,7 @@ from fastlsh.files.disk import gather, link
 from fastlsh.files.disk.answers import ANSWER, answer_of_all_parts, clusters_of, kept_documents
 from fastlsh.files.disk.decide import (
     EstimatedPair,
+    FoundPair,
     Proof,
     decide_parts,
     find_pairs,
@@ -32,6 +33,7 @@ from fastlsh.files.disk.sign import Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
+from fastlsh.files.requests import Removal
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
@@ -56,10 +58,8 @@ class Deduplicated(NamedTuple):
 def run_deduplication(
     job: Job,
     targets: OutputPlan,
+    removal: Removal,
     *,
-    keep: str | None,
-    annotate: bool,
-    max_candidates: int,
     notes: Mapping[str, str],
     clock: Stopwatch,
 ) -> Deduplicated:
@@ -69,41 +69,43 @@ def run_deduplication(
     ----------
     targets
         What is written.
-    keep, max_candidates
-        As `decide_parts` takes them.
-    annotate
-        As in `deduplicate_files`.
+    removal
+        Which documents stay, and with which columns.
     notes
         For the page.
     clock
         Takes the time of each stage.
     """
+    keep = None if job.request.read.priority else removal.keep
     more = {
         "keep": keep or "priority",
-        "max_candidates": max_candidates,
+        "max_candidates": removal.max_candidates,
+        "max_copies": removal.max_copies,
+        "annotate": removal.annotate,
         "against_files": job.first_input,
     }
-    if annotate:
-        more["annotate"] = True
     with begun(job, "dedup", more):
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
-            decide_parts(job, summary, linked, gathered, keep, max_candidates)
-            proofs = answer_of_all_parts(job, linked)
-            kept = kept_documents(job, summary, proofs)
+            decide_parts(job, summary, linked, gathered, keep, removal.max_candidates)
+            proofs = answer_of_all_parts(job, linked, Proof)
+            goes = proofs
+            if removal.max_copies > 1:
+                goes = proofs[proofs["copy"] >= removal.max_copies]
+            kept = kept_documents(job, summary, goes)
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             ids = stored_ids(job, summary)
             left = Remainder(kept, summary.n_against)
-            if annotate:
+            if removal.annotate:
                 measure = "containment" if job.params.rule == "contained" else "similarity"
                 added = Annotations(*_columns(proofs), measure, ids, summary.n_against)
                 left = Remainder(np.ones_like(kept), summary.n_against, added=added)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
-                        ids, *_columns(proofs), job.params.measure,
-                        against=proofs["right"] < summary.n_against if job.first_input else None,
+                        ids, *_columns(goes), job.params.measure,
+                        against=goes["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.clusters is not None:
@@ -112,14 +114,14 @@ def run_deduplication(
                     write_table(targets.clusters, columns, together)
                 limited = limited_documents(job, linked)
                 if targets.report is not None:
-                    decided: dict[str, Any] = {"max_candidates": max_candidates}
+                    decided: dict[str, Any] = {"max_candidates": removal.max_candidates}
                     if keep is not None:
                         decided["keep"] = keep
                     page = largest_page(
                         job, summary, proofs, ids, limited, decided, notes, clock
                     )  # fmt: skip
                     write_text(targets.report, page, together)
-        return Deduplicated(summary, len(proofs), limited)
+        return Deduplicated(summary, len(goes), limited)
 
 
 def run_pairs(
@@ -135,7 +137,7 @@ def run_pairs(
         summary, linked, gathered = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, gathered, max_pairs, estimates)
-            pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else Proof)
+            pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
             columns = pair_columns(stored_ids(job, summary), *_columns(pairs), estimate)

@@ -11,7 +11,7 @@ from fastlsh._version import __version__
 from fastlsh.files.annotations import Annotations
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
-from fastlsh.files.requests import Request
+from fastlsh.files.requests import Removal, Request
 from fastlsh.io import (
     Collection,
     cluster_columns,
@@ -32,13 +32,13 @@ def run_deduplication(
     request: Request,
     budget: ReadBudget,
     targets: OutputPlan,
-    keep: str,
-    annotate: bool,
-    max_candidates: int,
+    removal: Removal,
     notes: Mapping[str, str],
     clock: Stopwatch,
-) -> tuple[Deduplication, Collection, Collection]:
+) -> tuple[Deduplication, NDArray[np.bool_], Collection, Collection]:
     """Read the files, remove the near-duplicates, and write what is asked for.
+
+    Returns the result, which documents stay, and both collections.
 
     Parameters
     ----------
@@ -48,10 +48,8 @@ def run_deduplication(
         What reading may take.
     targets
         What is written.
-    keep, max_candidates
-        As in `deduplicate`.
-    annotate
-        As in `deduplicate_files`.
+    removal
+        Which documents stay, and with which columns.
     notes
         For the page.
     clock
@@ -61,22 +59,22 @@ def run_deduplication(
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
     result = deduplicate_texts(
-        collection.texts, request.search, request.run, against=others.texts, keep=keep,
-        priority=collection.priority, max_candidates=max_candidates,
+        collection.texts, request.search, request.run, against=others.texts, keep=removal.keep,
+        priority=collection.priority, max_candidates=removal.max_candidates,
     )  # fmt: skip
+    stays = result.kept
+    if removal.max_copies > 1:
+        stays = result.copy_number < removal.max_copies
     with replacing_together() as together:
         with clock("writing"):
             if targets.removed is not None:
-                outside = None
-                if request.against:
-                    outside = result.against_index[result.removed] >= 0
-                proofs = _proofs(result, collection, others, outside)
+                proofs = _proofs(result, ~stays, collection, others, bool(request.against))
                 write_table(targets.removed, proofs, together)
             if targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection), together)
-            kept, added = result.kept, None
-            if annotate:
-                added, kept = _annotations(result, collection, others), np.ones_like(kept)
+            kept, added = stays, None
+            if removal.annotate:
+                added, kept = _annotations(result, collection, others), np.ones_like(stays)
             write_rows(
                 collection, kept, targets.output, convert=targets.convert, added=added,
                 together=together, **how,
@@ -86,7 +84,7 @@ def run_deduplication(
             page = _page(result, collection, others, notes, seconds)
             write_text(targets.report, page, together)
     clock.update(result.seconds)
-    return result, collection, others
+    return result, stays, collection, others
 
 
 def read_both(
@@ -167,11 +165,13 @@ def with_against(
 
 def _proofs(
     result: Deduplication,
+    goes: NDArray[np.bool_],
     collection: Collection,
     against: Collection,
-    outside: NDArray[np.bool_] | None,
+    has_against: bool,
 ) -> dict[str, Any]:
-    gone = result.removed
+    gone = np.flatnonzero(goes)
+    outside = result.against_index[gone] >= 0 if has_against else None
     ids, reason = with_against(
         collection, against, result.kept_index[gone], result.against_index[gone]
     )
