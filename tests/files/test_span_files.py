@@ -10,6 +10,7 @@ import fastlsh
 from combinations import covering
 from fastlsh import InputError, Shingler, deduplicate_span_files
 from fastlsh.files.disk import spans
+from hostile_texts import hostile_text
 from killed_runs import ended_again_and_again
 from shards import contents, small_budget, write_shards
 
@@ -99,6 +100,19 @@ def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
     result, _ = both(tmp_path, write_shards(tmp_path, rows_of(3, 90), 2), **more)
     assert bool(result.n_removed) == (more.get("length") != 2000)
     assert bool(result.dropped) == ("keep_least" in more)
+
+
+MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 100)]
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_hostile_collections(tmp_path, monkeypatch, seed):
+    draw = random.Random(seed)
+    small_budget(monkeypatch, **draw.choice(SIZES))
+    base = "".join(draw.choices("abcdefgh  é😀", k=300))
+    rows = [{"id": n, "text": hostile_text(draw, base)} for n in range(draw.randrange(1, 30))]
+    length = draw.choice([1, 3, 8, 21, 55, 120])
+    both(tmp_path, write_shards(tmp_path, rows, 2), length=length, threads=draw.choice([1, 2]))
 
 
 @pytest.mark.parametrize("shingler", [None, Shingler(lowercase=True)])

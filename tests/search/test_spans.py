@@ -12,6 +12,7 @@ from fastlsh import Index, Shingler, deduplicate_spans
 from fastlsh.parallel import RunOptions
 from fastlsh.stages import passages
 from fastlsh.texts import as_texts
+from hostile_texts import hostile_text
 from strategies import few_letters
 
 
@@ -67,6 +68,23 @@ def test_passages_of_a_reference_collection_go_too(documents, known, length):
     check(result, documents, length, known)
     again = deduplicate_spans(documents, against=known, **result.options)
     assert (again.texts, list(again)) == (result.texts, list(result))
+
+
+MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 40)]
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_hostile_collections(monkeypatch, seed):
+    draw = random.Random(seed)
+    for _ in range(200):
+        base = "".join(draw.choices("abcdefgh  é😀"[: draw.choice([3, 8, 12])], k=300))
+        documents = [hostile_text(draw, base) for _ in range(draw.randrange(1, 9))]
+        length = draw.choice([1, 2, 3, 5, 8, 13, 21, 34, 55, 80, 120])
+        gram = min(draw.choice([1, 2, 5, 20, 50]), length)
+        monkeypatch.setattr(passages, "gram_size", lambda length, gram=gram: gram)
+        n_against = draw.choice([0, 0, draw.randrange(len(documents))])
+        known, own = documents[:n_against], documents[n_against:]
+        check(deduplicate_spans(own, length, against=known, threads=1), own, length, known)
 
 
 @pytest.mark.parametrize("length", [40, 100, 101, 500])

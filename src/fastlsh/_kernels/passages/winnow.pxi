@@ -9,9 +9,13 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
-from fastlsh._kernels.common.mixing cimport fmix64
-from fastlsh._kernels.passages.symbols cimport power_of, pushed, rolled, symbol
+from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, fmix64, mix_code_point
+from fastlsh._kernels.passages.symbols cimport power_of, symbol
 from fastlsh._kernels.text._texts cimport Span, Spans
+
+
+cdef enum:
+    NARROW = 256            # units below have their share of a hash in a table
 
 
 cdef struct Winnowing:
@@ -19,8 +23,10 @@ cdef struct Winnowing:
     Py_ssize_t gram         # units of a gram
     Py_ssize_t width        # grams of a window
     uint64_t power
-    # Of the block of `width` grams that is being read, and of the block before it: the smallest
-    # hash from each place to the end, and where it is.
+    uint64_t entering[NARROW]
+    uint64_t leaving[NARROW]
+    # Of the last `width` grams, in a ring: their hashes and, up to one of them, the smallest hash
+    # from each on, and where it is.
     uint64_t* hashes
     uint64_t* smallest
     Py_ssize_t* where
@@ -74,6 +80,7 @@ def winnow(
         How many there are. If they are more than there is room for, the others are not written.
     """
     cdef Winnowing state
+    cdef Py_ssize_t i
     if not 1 <= gram <= length:
         raise ValueError(f"a gram must have 1 to {length} units, got {gram}")
     if rows.shape[1] != 4 or rows.shape[0] != keys.shape[0] or echoes.shape[1] != 5:
@@ -82,7 +89,10 @@ def winnow(
     memory_of_rows(rows, "rows")
     memory_of_rows(echoes, "echoes")
     state.length, state.gram, state.width = length, gram, length - gram + 1
-    state.power = power_of(gram)
+    state.power = power_of(gram - 1)
+    for i in range(NARROW):
+        state.entering[i] = mix_code_point(i)
+        state.leaving[i] = state.entering[i] * state.power
     state.room, state.count = keys.shape[0], 0
     state.keys = &keys[0] if state.room else NULL
     state.rows = &rows[0, 0] if state.room else NULL
@@ -122,55 +132,83 @@ cdef void winnow_texts(const Span* at, Py_ssize_t n, Winnowing* state) noexcept 
 cdef void winnow_text(
     const symbol* text, Py_ssize_t n, Py_ssize_t number, Winnowing* state
 ) noexcept nogil:
-    # The smallest of a window is the smaller of two: of the end of one block of `width` grams,
-    # and of the beginning of the next (van Herk 1992).
+    # The smallest of a window stays until a gram is no larger, or it leaves the window. Then the
+    # next one is found among the smallest from each gram on, which are renewed once in `width`
+    # grams at most, and those that came behind.
     cdef Py_ssize_t gram = state.gram
     cdef Py_ssize_t width = state.width
-    cdef Py_ssize_t inside = 0          # which gram of its block
-    cdef Py_ssize_t i, first, found
+    cdef Py_ssize_t slot = 0            # of the gram in the ring; the next one is the oldest
+    cdef Py_ssize_t renewed = -1        # the last gram of which the smallest is known from it on
+    cdef Py_ssize_t i, first, begin
     cdef uint64_t h = 0
-    cdef uint64_t value, key
-    cdef uint64_t smallest = 0
-    cdef Py_ssize_t where = 0
+    cdef uint64_t value
+    cdef uint64_t smallest = <uint64_t> -1
+    cdef uint64_t behind = <uint64_t> -1
+    cdef Py_ssize_t where = -1
+    cdef Py_ssize_t where_behind = -1
     cdef Chain chain
+    chain.key, chain.start, chain.period = 0, 0, 0
     chain.last = -1
     chain.known = -1
-    for i in range(gram):
-        h = pushed(h, text[i])
+    for i in range(gram - 1):
+        h = h * CHARACTER_BASE + entering_of(state, text[i])
     for first in range(n - gram + 1):
-        if first > 0:
-            h = rolled(h, text[first - 1], text[first + gram - 1], state.power)
-        value = fmix64(h)
-        state.hashes[inside] = value
-        if inside == 0 or value <= smallest:
-            smallest, where = value, first
-        if first >= width - 1:
-            key, found = smallest, where
-            if inside + 1 < width and state.smallest[inside + 1] < smallest:
-                key, found = state.smallest[inside + 1], state.where[inside + 1]
-            if found != chain.last and first - width + 1 > chain.known:
-                add_anchor(state, text, n, number, &chain, key, found, first - width + 1)
-        inside += 1
-        if inside == width:
-            finish_block(state, first)
-            inside = 0
+        h = h * CHARACTER_BASE + entering_of(state, text[first + gram - 1])
+        value = (h ^ (h >> 32)) * UNITS
+        h -= leaving_of(state, text[first])
+        state.hashes[slot] = value
+        if value <= behind:
+            behind, where_behind = value, first
+            if value <= smallest:
+                smallest, where = value, first
+        slot += 1
+        if slot == width:
+            slot = 0
+        begin = first - width + 1
+        if begin < 0:
+            continue
+        if where < begin:
+            if begin > renewed:
+                renew(state, slot, first)
+                renewed = first
+                behind = <uint64_t> -1
+                smallest, where = state.smallest[slot], state.where[slot]
+            else:
+                smallest, where = state.smallest[slot], state.where[slot]
+                if behind <= smallest:
+                    smallest, where = behind, where_behind
+        if where != chain.last and begin > chain.known:
+            add_anchor(state, text, n, number, &chain, smallest, where, begin)
     if chain.last >= 0:
         close_row(state, n - state.length)
 
 
-cdef inline void finish_block(Winnowing* state, Py_ssize_t last) noexcept nogil:
-    # `last` is where the last gram of the block begins.
-    cdef Py_ssize_t width = state.width
-    cdef Py_ssize_t i = width - 1
-    cdef uint64_t smallest = state.hashes[i]
-    cdef Py_ssize_t where = last
-    while True:
-        state.smallest[i], state.where[i] = smallest, where
-        i -= 1
-        if i < 0:
-            return
-        if state.hashes[i] < smallest:
-            smallest, where = state.hashes[i], last - (width - 1 - i)
+cdef inline uint64_t entering_of(const Winnowing* state, symbol unit) noexcept nogil:
+    if symbol is uint8_t:
+        return state.entering[unit]
+    else:
+        return state.entering[unit] if unit < NARROW else mix_code_point(unit)
+
+
+cdef inline uint64_t leaving_of(const Winnowing* state, symbol unit) noexcept nogil:
+    # Before the next unit enters, so without the last factor of the power.
+    if symbol is uint8_t:
+        return state.leaving[unit]
+    else:
+        return state.leaving[unit] if unit < NARROW else mix_code_point(unit) * state.power
+
+
+cdef void renew(Winnowing* state, Py_ssize_t slot, Py_ssize_t first) noexcept nogil:
+    # `first` is the last gram, and `slot` that of the oldest one.
+    cdef Py_ssize_t at = slot
+    cdef Py_ssize_t i
+    cdef Py_ssize_t where = first
+    cdef uint64_t smallest = <uint64_t> -1
+    for i in range(state.width):
+        at = (at if at else state.width) - 1
+        if state.hashes[at] < smallest or i == 0:
+            smallest, where = state.hashes[at], first - i
+        state.smallest[at], state.where[at] = smallest, where
 
 
 cdef void add_anchor(
@@ -193,7 +231,8 @@ cdef void add_anchor(
     chain.key, chain.last = key, found
     if state.count < state.room:
         row = state.rows + 4 * state.count
-        state.keys[state.count] = key
+        # The smallest of many hashes have zeros in front; keys on disk are cut, and divided evenly.
+        state.keys[state.count] = max(fmix64(key), <uint64_t> 1)
         row[0], row[1], row[2] = number, found, begin
     state.count += 1
 
