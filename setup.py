@@ -43,7 +43,7 @@ INSTRUCTION_SETS = {
 PLAIN_MODULES = [
     "loops._chosen", "common._locks", "text._texts", "text._plans", "text._normal",
     "minhash._signatures", "candidates._candidates", "sets._sets", "greedy._keeper",
-    "index._index", "passages._passages", "compat._compat",
+    "index._index", "passages._passages", "grams._grams", "compat._compat",
 ]  # fmt: skip
 
 # What Cython needs for memoryviews, compiled once and not in each module. Python knows it by its

@@ -440,7 +440,62 @@ def cuts():
     return _kernels.cuts, {"matches": matches, "texts": 3, "out": np.zeros((9, 5), INT64)}
 
 
+GRAMS = np.array([[0, 0, 3], [0, 1, 3], [1, 0, 3], [2, 0, 2]])
+
+
+def hash_grams():
+    return _kernels.hash_grams, {
+        "texts": spans_of_list(REPEATED), "unit": _kernels.WORDS, "grams": GRAMS.copy(),
+        "mask": 2**64 - 1, "out": np.zeros(4, UINT64),
+    }  # fmt: skip
+
+
+def gram_table():
+    _, given = hash_grams()
+    _kernels.hash_grams(**given)
+    beginnings = np.zeros(1, UINT64)
+    _kernels.hash_grams(
+        given["texts"], _kernels.WORDS, np.array([[2, 0, 2]]), 2**64 - 1, beginnings
+    )
+    return _kernels.GramTable, {
+        "size": 3, "hashes": given["out"], "numbers": np.arange(4),
+        "is_shorter": np.array([0, 0, 0, 1], UINT8), "least": 2, "shorter": np.array([2]),
+        "beginnings": beginnings, "mask": 2**64 - 1,
+    }  # fmt: skip
+
+
+def find_grams():
+    made, given = gram_table()
+    return made(**given).find, {
+        "texts": spans_of_list(REPEATED), "unit": _kernels.WORDS, "out": np.zeros((9, 3), INT64),
+    }  # fmt: skip
+
+
+def words_of_each(texts):
+    bounds = []
+    for text in texts:
+        places = np.zeros((len(text) + 1, 2), INT64)
+        count = _kernels.word_places(spans_of_list([text]), _kernels.WORDS, places)
+        bounds.append(places[:count])
+    return np.concatenate(bounds), np.cumsum([0, *map(len, bounds)])
+
+
+def extend_grams():
+    others = ["three four two three", "☃ one two three"]
+    bounds, starts = words_of_each(REPEATED)
+    other_bounds, other_starts = words_of_each(others)
+    rows = np.array([[0, 0, 2, 0, 2], [0, 1, 0, 1, 3], [2, 0, 0, 2, 2], [2, 0, 1, 1, 2]])
+    return _kernels.extend_grams, {
+        "texts": spans_of_list(REPEATED), "bounds": bounds, "starts": starts,
+        "others": spans_of_list(others), "other_bounds": other_bounds,
+        "other_starts": other_starts, "rows": rows, "runs": np.zeros((4, 5), INT64),
+        "run_of": np.zeros(4, INT64),
+    }  # fmt: skip
+
+
 CASES = {
+    "hash_grams": hash_grams, "GramTable": gram_table, "GramTable.find": find_grams,
+    "extend_grams": extend_grams,
     "winnow": winnow, "repeats": repeats, "cuts": cuts,
     "signatures": signatures, "token_signatures": token_signatures,
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,

@@ -22,8 +22,16 @@ from fastlsh.errors import (
 from fastlsh.index import Index
 from fastlsh.keyed import Key
 from fastlsh.presets import Preset, preset
-from fastlsh.results import Deduplication, LineDeduplication, Pairs, Proofs, SpanDeduplication
+from fastlsh.results import (
+    Contamination,
+    Deduplication,
+    LineDeduplication,
+    Pairs,
+    Proofs,
+    SpanDeduplication,
+)
 from fastlsh.search import (
+    decontaminate,
     deduplicate,
     deduplicate_lines,
     deduplicate_spans,
@@ -58,6 +66,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BandingComparison",
+    "Contamination",
     "Deduplication",
     "Evaluation",
     "Explanation",
@@ -87,6 +96,7 @@ __all__ = [
     "candidate_pairs",
     "compare_bandings",
     "containment",
+    "decontaminate",
     "deduplicate",
     "deduplicate_files",
     "deduplicate_line_files",

@@ -31,6 +31,13 @@ INTEGERS = {
     "limit": Bounds(1),
     "bits": Bounds(1, 8),
     "sample": Bounds(1),
+    "step": Bounds(1),
+    "min_run": Bounds(0),
+    "max_items": Bounds(1),
+    "boilerplate_documents": Bounds(1),
+    "around": Bounds(0),
+    "min_piece": Bounds(0),
+    "max_pieces": Bounds(1),
     "trials": Bounds(100),
 }
 

@@ -232,3 +232,14 @@ def test_write_words(loops, kind):
         n = loops("write_words", c_ssize_t, pointer(plan), pointer(span), out)
         assert [text[begin:end] for begin, end in out[:n]] == text.split()
     assert owners
+
+
+@pytest.mark.parametrize("kind", [1, 2, 4])
+def test_write_hashes(loops, kind):
+    spans, owners = spans_of(TEXTS, kind)
+    plan = Plan(_kernels.WORDS, 1)
+    for span, text in zip(spans, TEXTS, strict=True):
+        out = np.zeros(len(text) + 1, np.uint64)
+        n = loops("write_hashes", c_ssize_t, pointer(plan), pointer(span), out)
+        assert out[:n].tolist() == [oracle.window_hash((word,)) for word in text.split()]
+    assert owners

@@ -25,6 +25,7 @@ from fastlsh._kernels.compat._compat import (
     murmur_minima,
     sha1_hashes,
 )
+from fastlsh._kernels.grams._grams import GramTable, extend_grams, hash_grams
 from fastlsh._kernels.greedy._keeper import REMEMBERED, Keeper
 from fastlsh._kernels.index._index import (
     BandTables,
@@ -132,6 +133,7 @@ __all__ = [
     "WORDS",
     "ArrowColumn",
     "BandTables",
+    "GramTable",
     "Hold",
     "Keeper",
     "KeyBuckets",
@@ -152,8 +154,10 @@ __all__ = [
     "cut_pieces",
     "cuts",
     "emit_pairs",
+    "extend_grams",
     "families",
     "find_id",
+    "hash_grams",
     "hash_signatures",
     "instruction_sets",
     "invert",

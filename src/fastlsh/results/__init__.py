@@ -1,8 +1,18 @@
 """What the main functions return."""
 
+from fastlsh.results.contamination import Boilerplate, Contamination, NotSearched
 from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
 from fastlsh.results.pairs import Pairs
 from fastlsh.results.proofs import Proofs
 
-__all__ = ["Deduplication", "LineDeduplication", "Pairs", "Proofs", "SpanDeduplication"]
+__all__ = [
+    "Boilerplate",
+    "Contamination",
+    "Deduplication",
+    "LineDeduplication",
+    "NotSearched",
+    "Pairs",
+    "Proofs",
+    "SpanDeduplication",
+]

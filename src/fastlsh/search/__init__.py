@@ -1,5 +1,10 @@
 """The answer in memory: all near-duplicate pairs, or a collection without them."""
 
+from fastlsh.search.contamination_params import (
+    ContaminationKeywords as ContaminationKeywords,
+)
+from fastlsh.search.contamination_params import ContaminationParams as ContaminationParams
+from fastlsh.search.decontamination import decontaminate
 from fastlsh.search.deduplication import deduplicate, deduplicate_texts
 from fastlsh.search.exact_join import exact_codes, exact_pairs
 from fastlsh.search.lines import deduplicate_lines, deduplicate_lines_of_texts
@@ -9,6 +14,7 @@ from fastlsh.search.spans import check_length as check_length
 from fastlsh.search.spans import deduplicate_spans, deduplicate_spans_of_texts
 
 __all__ = [
+    "decontaminate",
     "deduplicate",
     "deduplicate_lines",
     "deduplicate_lines_of_texts",

@@ -17,7 +17,19 @@ from fastlsh.parameters import SearchParams
 from fastlsh.stages.answers import decide as decide
 from fastlsh.stages.answers import find_pairs as find_pairs
 from fastlsh.stages.batches import SignedBatch, sign_batch
+from fastlsh.stages.contaminated_spans import cut_around as cut_around
+from fastlsh.stages.contamination import Found as Found
+from fastlsh.stages.contamination import Matches as Matches
+from fastlsh.stages.contamination import Tally as Tally
+from fastlsh.stages.contamination import found_in as found_in
+from fastlsh.stages.contamination import matches_in as matches_in
 from fastlsh.stages.copies import with_copies as with_copies
+from fastlsh.stages.gram_table import BOILERPLATE as BOILERPLATE
+from fastlsh.stages.gram_table import SHARED as SHARED
+from fastlsh.stages.gram_table import SHORT as SHORT
+from fastlsh.stages.gram_table import SHORTEST as SHORTEST
+from fastlsh.stages.gram_table import ItemGrams as ItemGrams
+from fastlsh.stages.gram_table import item_grams as item_grams
 from fastlsh.stages.linking import LinkState, NumberLinks, link_sorted
 from fastlsh.stages.part_answers import (
     PartDecisions,

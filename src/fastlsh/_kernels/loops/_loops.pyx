@@ -24,6 +24,7 @@ include "text/words.pxi"
 
 cdef Loops table
 table.write_words = write_words
+table.write_hashes = write_hashes
 table.sign_texts = sign_texts
 table.sign_tokens = sign_tokens
 table.sign_hashes_32 = sign_hashes[uint32_t]

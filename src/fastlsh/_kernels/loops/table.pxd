@@ -17,6 +17,7 @@ from fastlsh._kernels.text.source cimport Plan
 cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.py reads their names
     # text
     Py_ssize_t (*write_words)(const Plan* plan, const Span* span, int64_t* out) noexcept nogil
+    Py_ssize_t (*write_hashes)(const Plan* plan, const Span* span, uint64_t* out) noexcept nogil
     # minhash
     void (*sign_texts)(
         const Span* at, Py_ssize_t n, const Plan* plan, const Signer* how, uint64_t* window,

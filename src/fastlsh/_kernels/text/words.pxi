@@ -218,3 +218,16 @@ cdef Py_ssize_t write_words(const Plan* plan, const Span* span, int64_t* out) no
         if source.length == 0:
             break
     return total
+
+
+cdef Py_ssize_t write_hashes(const Plan* plan, const Span* span, uint64_t* out) noexcept nogil:
+    # Of a plan for single words: writes the hash of each; returns how many there are.
+    cdef Source source
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t n
+    open_text(&source, plan, span, NULL)
+    n = source.next(&source, out)
+    while n:
+        total += n
+        n = source.next(&source, out + total)
+    return total

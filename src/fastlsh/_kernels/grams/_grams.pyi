@@ -1,0 +1,47 @@
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import Self, disjoint_base
+
+from fastlsh._kernels.text._plans import ShinglePlan
+from fastlsh._kernels.text._texts import Spans
+
+@disjoint_base
+class GramTable:
+    def __new__(
+        cls,
+        size: int,
+        hashes: NDArray[np.uint64],
+        numbers: NDArray[np.int64],
+        is_shorter: NDArray[np.uint8],
+        least: int,
+        shorter: NDArray[np.int64],
+        beginnings: NDArray[np.uint64],
+        mask: int,
+    ) -> Self: ...
+    def find(
+        self,
+        texts: Spans,
+        unit: int,
+        out: NDArray[np.int64],
+        prepared: ShinglePlan | None = None,
+    ) -> int: ...
+
+def hash_grams(
+    texts: Spans,
+    unit: int,
+    grams: NDArray[np.int64],
+    mask: int,
+    out: NDArray[np.uint64],
+    prepared: ShinglePlan | None = None,
+) -> None: ...
+def extend_grams(
+    texts: Spans,
+    bounds: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    others: Spans,
+    other_bounds: NDArray[np.int64],
+    other_starts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    runs: NDArray[np.int64],
+    run_of: NDArray[np.int64],
+) -> int: ...

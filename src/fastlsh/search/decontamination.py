@@ -1,0 +1,213 @@
+"""Which evaluation items training documents contain, in memory."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arguments import check_ids
+from fastlsh.arrays import unique
+from fastlsh.keywords import made, shares
+from fastlsh.parallel import RunKeywords, RunOptions, batches, run
+from fastlsh.results import Boilerplate, Contamination, NotSearched
+from fastlsh.search.contamination_params import ContaminationKeywords, ContaminationParams
+from fastlsh.search.items import Items
+from fastlsh.signatures import batch_size
+from fastlsh.stages import (
+    BOILERPLATE,
+    SHARED,
+    SHORT,
+    Found,
+    ItemGrams,
+    Matches,
+    Tally,
+    cut_around,
+    found_in,
+    item_grams,
+    matches_in,
+)
+from fastlsh.texts import Texts, as_texts, plain_strings, texts_without_spans
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
+
+
+class DecontaminationKeywords(ContaminationKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `decontaminate`, for type checkers."""
+
+
+REASONS = {SHORT: "short", SHARED: "shared", BOILERPLATE: "boilerplate"}
+
+
+@shares(ContaminationParams.of, RunOptions.of)
+def decontaminate(
+    texts: Iterable[Any],
+    items: Iterable[Any],
+    *,
+    ids: Sequence[Any] | None = None,
+    item_ids: Sequence[Any] | None = None,
+    **keywords: "Unpack[DecontaminationKeywords]",
+) -> Contamination:
+    """Find evaluation items in training documents, and remove what contains them.
+
+    An item is found by its n-grams, which are looked up in a table and then compared as text, so
+    that neither a hash nor a filter decides.
+
+    Parameters
+    ----------
+    texts, ids
+        The documents, as in `deduplicate`.
+    items
+        The evaluation items: each a text, or a mapping of the names of its fields to texts or
+        lists of texts. N-grams do not cross fields.
+    item_ids
+        Their ids.
+
+    Returns
+    -------
+    Contamination
+        Where items are found, which documents are left, and which items cannot be found.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is invalid, or a document or an item has an unsupported type.
+
+    Examples
+    --------
+    >>> question = "How many moons does the planet have that is nearest to the sun in our system?"
+    >>> pages = ["A page of its own.", f"Quiz. {question.upper()} None."]
+    >>> result = decontaminate(pages, [{"question": question, "answer": "None."}])
+    >>> result.kept.tolist()
+    [True, False]
+    >>> list(result)
+    [(1, 0, 1.0, 16, 'question', 6, 83)]
+    """
+    params = made(ContaminationParams.of, keywords)
+    options = made(RunOptions.of, keywords)
+    given = Items.of(items)
+    item_ids = check_ids(item_ids, given.n_items, "item_ids")
+    documents = plain_strings(texts) if params.rule == "span" else None
+    collection = as_texts(texts if documents is None else documents)
+    ids = check_ids(ids, len(collection))
+    contents = found_in_texts(collection, grams_of_items(given, params), params, options)
+    kept = np.ones(len(collection), np.bool_)
+    if documents is None:
+        kept[contents.found.document] = False
+    else:
+        changed, dropped = without_spans(collection, contents.found, params)
+        for number, text in changed.items():
+            documents[number] = text
+        kept[dropped] = False
+    return Contamination(
+        columns_of(contents, given), kept, documents,
+        not_searched=not_searched(contents.grams, item_ids),
+        boilerplate=boilerplate_of(contents), ids=ids, item_ids=item_ids,
+        options={name: getattr(params, name) for name in asdict(params)},
+    )  # fmt: skip
+
+
+class Contents(NamedTuple):
+    """What documents contain of items."""
+
+    found: Found
+    grams: ItemGrams
+    tally: Tally
+
+
+def grams_of_items(items: Items, params: ContaminationParams) -> ItemGrams:
+    """Return the n-grams of items."""
+    return item_grams(
+        items.fields, items.owner, items.n_items, params.shingler, step=params.step,
+        max_items=params.max_items,
+    )  # fmt: skip
+
+
+def found_in_texts(
+    texts: Texts, grams: ItemGrams, params: ContaminationParams, options: RunOptions
+) -> Contents:
+    """Find items in a collection, of which the first documents tell what is boilerplate."""
+    size = batch_size(texts)
+    sample = 0 if params.boilerplate_share is None else min(params.sample, len(texts))
+    advance = options.progress.stage("decontaminating", len(texts))
+    first: dict[int, Matches | None] = {}
+
+    def match(start: int, stop: int) -> None:
+        first[start] = matches_in(grams, texts, start, stop)
+
+    run(match, batches(sample, size), options.threads, advance)
+    tally = Tally.empty(grams)
+    for matches in first.values():
+        if matches is not None:
+            tally.add(grams, matches)
+    counting = without_boilerplate(grams, tally, sample, params)
+    parts: dict[int, Found] = {}
+
+    def decide(start: int, stop: int) -> None:
+        matches = first.pop(start, None) if stop <= sample else None
+        if stop > sample:
+            matches = matches_in(counting, texts, start, stop)
+        if matches is not None:
+            parts[start] = found_in(counting, texts, matches, params.min_share, params.min_run)
+
+    run(decide, batches(sample, size), options.threads)
+    rest = ((start + sample, stop + sample) for start, stop in batches(len(texts) - sample, size))
+    run(decide, rest, options.threads, advance)
+    found = Found.joined([parts[start] for start in sorted(parts)])
+    return Contents(found, counting, tally)
+
+
+def without_boilerplate(
+    grams: ItemGrams, tally: Tally, sample: int, params: ContaminationParams
+) -> ItemGrams:
+    """Return the n-grams, of which boilerplate does not count; there are so many documents."""
+    if params.boilerplate_share is None or not sample:
+        return grams
+    numbers = tally.boilerplate(sample, params.boilerplate_share, params.boilerplate_documents)
+    return grams.without(numbers, BOILERPLATE) if len(numbers) else grams
+
+
+def columns_of(contents: Contents, items: Items) -> dict[str, Any]:
+    """Return the table of the places where items are found."""
+    found, grams = contents.found, contents.grams
+    row = found.spans[:, 0]
+    return {
+        "document": found.document[row],
+        "item": found.item[row],
+        "share": found.grams[row] / grams.sizes[found.item[row]],
+        "longest_run": found.run[row],
+        "field": [items.names[field] for field in found.spans[:, 1].tolist()],
+        "start": found.spans[:, 2],
+        "end": found.spans[:, 3],
+    }
+
+
+def not_searched(grams: ItemGrams, ids: Sequence[Any] | None) -> list[NotSearched]:
+    """Return the items that cannot be found."""
+    why = grams.why_not_searched()
+    return [
+        NotSearched(item if ids is None else ids[item], REASONS[int(why[item])])
+        for item in np.flatnonzero(why).tolist()
+    ]
+
+
+def boilerplate_of(contents: Contents) -> list[Boilerplate]:
+    """Return the n-grams that are boilerplate, those of most documents first."""
+    grams, documents = contents.grams, contents.tally.documents
+    numbers = np.flatnonzero(grams.reasons == BOILERPLATE)
+    numbers = numbers[np.argsort(-documents[numbers], kind="stable")]
+    return [Boilerplate(grams.text_of(n), int(documents[n])) for n in numbers.tolist()]
+
+
+def without_spans(
+    texts: Texts, found: Found, params: ContaminationParams
+) -> tuple[dict[int, str], NDArray[np.int64]]:
+    """Return the texts that lose something, by number, and the documents that go as a whole."""
+    spans = np.column_stack([found.document[found.spans[:, 0]], found.spans[:, 2:]])
+    documents = unique(spans[:, 0])
+    lengths = np.empty(len(documents), np.int64)
+    texts.take(documents).lengths(lengths)
+    cuts, dropped = cut_around(lengths, spans, params.around, params.min_piece, params.max_pieces)
+    return texts_without_spans(texts, cuts, params.join), dropped

@@ -1,0 +1,236 @@
+"""Which items are in which documents: n-grams found in a table, and compared as text."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import extend_grams
+from fastlsh.arrays import offsets_of, ranges_of, unique
+from fastlsh.stages.gram_table import ItemGrams, Units
+from fastlsh.texts import Texts, original_spans
+
+ALONE = 0.5
+"""An n-gram is alone in a document that has a smaller share of each item with this n-gram."""
+
+
+@dataclass(frozen=True)
+class Matches:
+    """N-grams of items in the documents of a batch, each compared as text."""
+
+    document: NDArray[np.int64]
+    """int64 (n,), ascending: the document of each."""
+    gram: NDArray[np.int64]
+    """int64 (n,): the n-gram of the item, by its row in `ItemGrams.grams`."""
+    run: NDArray[np.int64]
+    """int64 (n,): the longest run of equal units around it."""
+    runs: NDArray[np.int64]
+    """int64 (m, 5): field, the units where each run begins and ends in the document, and the same
+    places as code points of the normalised document."""
+
+
+class Found(NamedTuple):
+    """Items in documents, ascending by both."""
+
+    document: NDArray[np.int64]
+    """int64 (n,)"""
+    item: NDArray[np.int64]
+    """int64 (n,)"""
+    grams: NDArray[np.int64]
+    """int64 (n,): how many of the item's n-grams that count are in the document."""
+    run: NDArray[np.int64]
+    """int64 (n,): units of the longest run that contains one of them."""
+    spans: NDArray[np.int64]
+    """int64 (m, 4), ascending: which row, the field, and where the runs of the field begin and end
+    in the document."""
+
+    @classmethod
+    def joined(cls, parts: "list[Found]") -> "Found":
+        """Return the rows of all parts, in their order."""
+        starts = offsets_of(np.array([len(part.item) for part in parts], np.int64))
+        spans = [part.spans.copy() for part in parts]
+        for each, start in zip(spans, starts.tolist(), strict=False):
+            each[:, 0] += start
+        nothing = np.empty(0, np.int64)
+        document, item, grams, run = (
+            np.concatenate([nothing, *(part[i] for part in parts)]) for i in range(4)
+        )
+        joined = np.concatenate([np.empty((0, 4), np.int64), *spans])
+        return cls(document, item, grams, run, joined)
+
+
+def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Matches | None:
+    """Find the n-grams that count in the documents start ... stop - 1; None: there are none."""
+    plain = grams.shingler.plain_texts(texts, start, stop)
+    room = 1024
+    while True:
+        hits = np.empty((room, 3), np.int64)
+        count = grams.table.find(plain, grams.unit, hits, grams.plan)
+        if count <= room:
+            break
+        room = count
+    if not count:
+        return None
+    hits = hits[:count]
+    documents = unique(hits[:, 0])
+    units = Units.of(grams.shingler, grams.shingler.take_texts(texts, documents + start))
+    occurrences = grams.first[hits[:, 2] + 1] - grams.first[hits[:, 2]]
+    gram = grams.by_number[ranges_of(grams.first[hits[:, 2]], occurrences)]
+    hits = np.repeat(hits, occurrences, axis=0)
+    field, first, size = grams.grams[gram].T
+    rows = np.column_stack([np.searchsorted(documents, hits[:, 0]), field, hits[:, 1], first, size])
+    order = np.lexsort((hits[:, 1], hits[:, 1] - first, field, rows[:, 0]))
+    rows = np.ascontiguousarray(rows[order])
+    runs, run = np.empty_like(rows), np.empty(len(rows), np.int64)
+    others = grams.units
+    count = extend_grams(
+        units.texts, units.bounds, units.starts, others.texts, others.bounds, others.starts, rows,
+        runs, run,
+    )  # fmt: skip
+    equal = run >= 0
+    if not equal.any():
+        return None
+    runs = runs[:count]
+    first, last = runs[:, 2], runs[:, 2] + runs[:, 4]
+    begin = units.starts[runs[:, 0]]
+    points = units.bounds[begin + first, 0], units.bounds[begin + last - 1, 1]
+    where = np.column_stack([runs[:, 1], first, last, *points])
+    return Matches(documents[rows[equal, 0]] + start, gram[order][equal], run[equal], where)
+
+
+def _counting(grams: ItemGrams, matches: Matches) -> Matches:
+    """Return the matches of n-grams that count."""
+    counted = grams.counted[matches.gram]
+    return Matches(
+        matches.document[counted], matches.gram[counted], matches.run[counted], matches.runs
+    )
+
+
+def _pairs(grams: ItemGrams, matches: Matches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return which rows are of one document and item: an order of rows, and where each begins."""
+    item = grams.item[matches.gram]
+    order = np.lexsort((matches.gram, item, matches.document))
+    document, item = matches.document[order], item[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (document[1:] != document[:-1]) | (item[1:] != item[:-1])
+    return order, np.flatnonzero(new)
+
+
+def _different(
+    matches: Matches, order: NDArray[np.int64], first: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many different n-grams each document and item have in common."""
+    gram = matches.gram[order]
+    new = np.ones(len(gram), np.int64)
+    new[1:] = gram[1:] != gram[:-1]
+    new[first] = 1
+    return np.add.reduceat(new, first)
+
+
+def found_in(
+    grams: ItemGrams, texts: Texts, matches: Matches, min_share: float, min_run: int
+) -> Found:
+    """Return the items that documents contain, by their n-grams that count.
+
+    Parameters
+    ----------
+    texts
+        The collection of the documents.
+    matches
+        Of a batch of these.
+    min_share, min_run
+        The least share of the item's n-grams, and the least run.
+    """
+    matches = _counting(grams, matches)
+    if not len(matches.gram):
+        return Found.joined([])
+    order, first = _pairs(grams, matches)
+    document = matches.document[order[first]]
+    item = grams.item[matches.gram[order[first]]]
+    common = _different(matches, order, first)
+    units = matches.runs[matches.run[order], 2] - matches.runs[matches.run[order], 1]
+    run = np.maximum.reduceat(units, first)
+    enough = (common / grams.sizes[item] >= min_share) & (run >= min_run)
+    row = np.full(len(first), -1)
+    row[enough] = np.arange(enough.sum())
+    pair = np.repeat(row, np.diff(first, append=len(order)))
+    wanted = pair >= 0
+    spans = np.column_stack([pair[wanted], matches.runs[matches.run[order[wanted]]]])
+    spans = _merged(spans)
+    document = document[enough]
+    spans[:, 2:] = original_spans(texts, grams.shingler, document[spans[:, 0]], spans[:, 2:])
+    return Found(document, item[enough], common[enough], run[enough], spans)
+
+
+def _merged(spans: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return spans of each row and field in which no two touch: int64 (m, 4), in code points.
+
+    Parameters
+    ----------
+    spans
+        int64 (n, 6): the row, and what `Matches.runs` has.
+    """
+    spans = spans[np.lexsort((spans[:, 2], spans[:, 1], spans[:, 0]))]
+    if not len(spans):
+        return spans[:, :4]
+    group = np.cumsum((np.diff(spans[:, :2], axis=0, prepend=-1) != 0).any(axis=1))
+    # The furthest end so far, in each group: ends of later groups are greater.
+    shift = group * (int(spans[:, 3].max()) + 1)
+    furthest = np.maximum.accumulate(spans[:, 3] + shift) - shift
+    new = np.ones(len(spans), np.bool_)
+    new[1:] = (np.diff(group) != 0) | (spans[1:, 2] > furthest[:-1])
+    first = np.flatnonzero(new)
+    ends = np.maximum.reduceat(spans[:, 5], first)
+    return np.column_stack([spans[first][:, [0, 1, 4]], ends])
+
+
+@dataclass
+class Tally:
+    """In how many documents each n-gram is, and in how many it is alone."""
+
+    documents: NDArray[np.int64]
+    """int64 (numbers,)"""
+    alone: NDArray[np.int64]
+    """int64 (numbers,)"""
+
+    @classmethod
+    def empty(cls, grams: ItemGrams) -> "Tally":
+        """Return the counts of no document."""
+        zeros = np.zeros(len(grams.reasons), np.int64)
+        return cls(zeros, zeros.copy())
+
+    def add(self, grams: ItemGrams, matches: Matches) -> None:
+        """Count the documents of a batch.
+
+        An n-gram is alone if the document has less than half of the n-grams of each item with it,
+        or the item has no other n-gram.
+        """
+        order, first = _pairs(grams, matches)
+        item = grams.item[matches.gram[order[first]]]
+        share = _different(matches, order, first) / grams.sizes[item]
+        share[grams.sizes[item] == 1] = 0
+        share = np.repeat(share, np.diff(first, append=len(order)))
+        number = grams.number[matches.gram[order]]
+        document = matches.document[order]
+        by_gram = np.lexsort((share, number, document))
+        number, document = number[by_gram], document[by_gram]
+        last = np.ones(len(number), np.bool_)  # the greatest share of each document and n-gram
+        last[:-1] = (number[1:] != number[:-1]) | (document[1:] != document[:-1])
+        self.documents += np.bincount(number[last], minlength=len(self.documents))
+        alone = last & (share[by_gram] < ALONE)
+        self.alone += np.bincount(number[alone], minlength=len(self.alone))
+
+    def boilerplate(self, sample: int, share: float, least: int) -> NDArray[np.int64]:
+        """Return the numbers of the n-grams that are boilerplate, ascending.
+
+        Parameters
+        ----------
+        sample
+            How many documents were looked at.
+        share, least
+            It is in at least this share of them, and in so many; and alone in more than half of
+            these.
+        """
+        common = (self.documents >= least) & (self.documents >= share * sample)
+        return np.flatnonzero(common & (2 * self.alone > self.documents) & (self.documents > 0))

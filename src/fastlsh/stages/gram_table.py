@@ -1,0 +1,215 @@
+"""The n-grams of evaluation items, in a table that training documents are looked up in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import GramTable, ShinglePlan, Spans, hash_grams
+from fastlsh.arrays import offsets_of, unique
+from fastlsh.texts import Shingler, as_texts
+
+SHORTEST = 5
+"""Words of the shortest item that is searched."""
+
+ALL_BITS = (1 << 64) - 1
+
+SHORT, SHARED, BOILERPLATE = 1, 2, 3
+"""Why an item is not searched: it has too few words, or only n-grams that too many items share, or
+only boilerplate."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Normalised texts, cut into words or characters."""
+
+    texts: Spans
+    bounds: NDArray[np.int64]
+    """int64 (units, 2): where each begins and ends, text by text."""
+    starts: NDArray[np.int64]
+    """int64 (texts + 1,): the first unit of each text."""
+
+    @classmethod
+    def of(cls, shingler: Shingler, texts: Spans) -> "Units":
+        """Cut texts."""
+        lengths = np.empty(len(texts), np.int64)
+        texts.lengths(lengths)
+        if shingler.unit == "char":
+            starts = offsets_of(lengths)
+            first = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+            return cls(texts, np.column_stack([first, first + 1]), starts)
+        found = [shingler.word_bounds(texts.part(i, i + 1)) for i in range(len(texts))]
+        bounds = np.concatenate([np.empty((0, 2), np.int64), *found])
+        return cls(texts, bounds, offsets_of(np.array(list(map(len, found)), np.int64)))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many units each text has."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class ItemGrams:
+    """The n-grams of items, and which of them count."""
+
+    shingler: Shingler
+    units: Units
+    """Of the fields of all items."""
+    owner: NDArray[np.int64]
+    """int64 (fields,), ascending: the item of each field."""
+    grams: NDArray[np.int64]
+    """int64 (n, 3), ascending: field, first unit, units."""
+    hashes: NDArray[np.uint64]
+    """uint64 (n,): of each n-gram."""
+    number: NDArray[np.int64]
+    """int64 (n,): n-grams with the same hash have the same number."""
+    reasons: NDArray[np.int64]
+    """int64 (numbers,): 0 for an n-gram that counts; otherwise `SHARED` or `BOILERPLATE`."""
+    items: int
+    mask: int = ALL_BITS
+
+    @property
+    def unit(self) -> int:
+        """The unit by the number that the kernels have for it."""
+        return self.shingler.kernel_unit
+
+    @property
+    def plan(self) -> ShinglePlan | None:
+        """How single units are hashed."""
+        return replace(self.shingler, size=1).hashing.prepared
+
+    @cached_property
+    def item(self) -> NDArray[np.int64]:
+        """int64 (n,): the item of each n-gram."""
+        return self.owner[self.grams[:, 0]]
+
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """Bool (n,): which n-grams count."""
+        counted: NDArray[np.bool_] = self.reasons[self.number] == 0
+        return counted
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """int64 (items,): how many n-grams of each item count."""
+        return np.bincount(self.item[self.counted], minlength=self.items)
+
+    @cached_property
+    def by_number(self) -> NDArray[np.int64]:
+        """int64 (n,): the n-grams, sorted by their number."""
+        return np.argsort(self.number, kind="stable")
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """int64 (numbers + 1,): where the n-grams with each number begin in `by_number`."""
+        return offsets_of(np.bincount(self.number, minlength=len(self.reasons)))
+
+    @cached_property
+    def table(self) -> GramTable:
+        """The n-grams that count."""
+        size = self.shingler.size
+        rows = np.flatnonzero(self.counted)
+        shorter = rows[self.grams[rows, 2] < size]
+        least = min(SHORTEST, size)
+        heads = self.grams[shorter].copy()
+        heads[:, 2] = least
+        beginnings = np.empty(len(heads), np.uint64)
+        hash_grams(self.units.texts, self.unit, heads, self.mask, beginnings, self.plan)
+        one_of_each = self.by_number[self.first[:-1]]
+        one_of_each = one_of_each[self.counted[one_of_each]]
+        only_shorter = np.ones(len(self.reasons), np.uint8)
+        only_shorter[self.number[rows[self.grams[rows, 2] == size]]] = 0
+        numbers = self.number[one_of_each]
+        return GramTable(
+            size, self.hashes[one_of_each], numbers, only_shorter[numbers], least,
+            unique(self.grams[shorter, 2]), beginnings, self.mask,
+        )  # fmt: skip
+
+    def without(self, numbers: NDArray[np.int64], reason: int) -> "ItemGrams":
+        """Return the same in which n-grams with these numbers do not count."""
+        reasons = self.reasons.copy()
+        reasons[numbers] = reason
+        return replace(self, reasons=reasons)
+
+    def why_not_searched(self) -> NDArray[np.int64]:
+        """Return why each item is not searched, int64 (items,); 0: it is."""
+        why = np.full(self.items, SHORT)
+        for reason in (SHARED, BOILERPLATE, 0):  # the last one that is true of an n-gram
+            why[self.item[self.reasons[self.number] == reason]] = reason
+        return why
+
+    def text_of(self, number: int) -> str:
+        """Return an n-gram as it is compared."""
+        field, first, size = self.grams[self.by_number[self.first[number]]].tolist()
+        bounds = self.units.bounds[self.units.starts[field] + first :][:size]
+        (text,) = self.units.texts.part(field, field + 1).strings()
+        joiner = "" if self.shingler.unit == "char" else " "
+        return joiner.join(text[begin:end] for begin, end in bounds.tolist())
+
+
+def item_grams(
+    fields: Sequence[str | None],
+    owner: NDArray[np.int64],
+    items: int,
+    shingler: Shingler,
+    *,
+    step: int = 1,
+    max_items: int = 100,
+    mask: int = ALL_BITS,
+) -> ItemGrams:
+    """Find the n-grams of items.
+
+    Parameters
+    ----------
+    fields, owner
+        The texts of the fields; and int64 (fields,), ascending, the item of each.
+    items
+        How many items there are.
+    shingler
+        How texts are normalised and cut, and how many units an n-gram has.
+    step
+        Every so many units an n-gram begins.
+    max_items
+        An n-gram that more items have does not count.
+    mask
+        As in `hash_grams`.
+    """
+    texts = as_texts(list(fields))
+    units = Units.of(shingler, shingler.plain_texts(texts, 0, len(texts)))
+    grams = _places(units.counts, owner, items, shingler.size, step)
+    hashes = np.empty(len(grams), np.uint64)
+    plan = replace(shingler, size=1).hashing.prepared
+    hash_grams(units.texts, shingler.kernel_unit, grams, mask, hashes, plan)
+    distinct = unique(hashes)
+    number = np.searchsorted(distinct, hashes)
+    found = ItemGrams(
+        shingler, units, owner, grams, hashes, number, np.zeros(len(distinct), np.int64), items,
+        mask,
+    )  # fmt: skip
+    users = unique(number * np.int64(max(items, 1)) + found.item) // max(items, 1)
+    shared = np.flatnonzero(np.bincount(users, minlength=len(distinct)) > max_items)
+    return found.without(shared, SHARED)
+
+
+def _places(
+    counts: NDArray[np.int64], owner: NDArray[np.int64], items: int, size: int, step: int
+) -> NDArray[np.int64]:
+    """Return where the n-grams are, int64 (n, 3): field, first unit, units.
+
+    Of an item without a field of `size` units, the longest field is one n-gram as a whole.
+    """
+    windows = np.maximum(counts - size + step, 0) // step
+    has_grams = np.zeros(items, np.bool_)
+    has_grams[owner[windows > 0]] = True
+    short = np.flatnonzero(~has_grams[owner] & (counts >= min(SHORTEST, size)))
+    # The longest of each item, and the first one of equals.
+    short = short[np.lexsort((short, -counts[short], owner[short]))]
+    short = short[np.diff(owner[short], prepend=-1) != 0]
+    field = np.repeat(np.arange(len(counts)), windows)
+    first = step * (np.arange(len(field)) - np.repeat(np.cumsum(windows) - windows, windows))
+    long = np.column_stack([field, first, np.full(len(field), size)])
+    whole = np.column_stack([short, np.zeros_like(short), counts[short]])
+    grams = np.concatenate([long, whole]).astype(np.int64)
+    return np.ascontiguousarray(grams[np.argsort(grams[:, 0], kind="stable")])

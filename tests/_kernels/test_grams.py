@@ -1,0 +1,142 @@
+"""Tables of n-grams and longest common runs, kernel by kernel, against plain Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import _kernels
+from fastlsh._kernels import CHARACTERS, WORDS, GramTable, extend_grams, hash_grams, spans_of_list
+from kernel_cases import CASES, words_of_each
+
+texts = st.lists(st.text("abé☃😀 ", max_size=30), max_size=5)
+ALL = 2**64 - 1
+
+
+def units_of(text, unit):
+    return list(text) if unit == CHARACTERS else text.split()
+
+
+def windows(collection, unit, size):
+    """Return (text, place, units) of every window."""
+    return [
+        (number, place, tuple(units[place : place + size]))
+        for number, units in enumerate(units_of(text, unit) for text in collection)
+        for place in range(len(units) - size + 1)
+    ]
+
+
+def hashed(collection, unit, rows, mask=ALL):
+    out = np.zeros(len(rows), np.uint64)
+    grams = np.array([(t, p, len(w)) for t, p, w in rows], np.int64).reshape(-1, 3)
+    hash_grams(spans_of_list(collection), unit, grams, mask, out)
+    return out
+
+
+@given(texts, texts, st.sampled_from([CHARACTERS, WORDS]), st.integers(1, 5), st.integers(1, 5))
+def test_a_table_finds_what_is_in_it(items, collection, unit, size, least):
+    least = min(least, size)
+    rows = sorted(row for n in range(least, size + 1) for row in windows(items, unit, n))
+    hashes = hashed(items, unit, rows)
+    one_of_each = {}
+    for row, value in zip(rows, hashes.tolist(), strict=True):
+        assert one_of_each.setdefault(value, row)[2] == row[2]
+    kept = list(one_of_each.values())
+    lengths = np.array([len(row[2]) for row in kept], np.int64)
+    beginnings = [(text, place, units[:least]) for text, place, units in kept if len(units) < size]
+    table = GramTable(
+        size, np.array(list(one_of_each), np.uint64), np.arange(len(kept)),
+        (lengths < size).astype(np.uint8), least, np.unique(lengths[lengths < size]),
+        hashed(items, unit, beginnings), ALL,
+    )  # fmt: skip
+    out = np.zeros((400, 3), np.int64)
+    count = table.find(spans_of_list(collection), unit, out)
+    numbers = {row[2]: number for number, row in enumerate(kept)}
+    expected = [
+        (text, place, numbers[units])
+        for n in range(least, size + 1)
+        for text, place, units in windows(collection, unit, n)
+        if units in numbers
+    ]
+    assert sorted(map(tuple, out[:count].tolist())) == sorted(expected)
+    few = np.zeros((min(count, 1), 3), np.int64)
+    assert table.find(spans_of_list(collection), unit, few) == count
+
+
+def test_long_texts_are_found_block_by_block():
+    words = [f"w{number}" for number in range(5000)]
+    items, collection = [" ".join(words[4000:4013])], [" ".join(words)] * 2
+    value = hashed(items, WORDS, windows(items, WORDS, 13))
+    table = GramTable(
+        13, value, np.array([7]), np.zeros(1, np.uint8), 5, np.empty(0, np.int64),
+        np.empty(0, np.uint64), ALL,
+    )  # fmt: skip
+    out = np.zeros((2, 3), np.int64)
+    assert table.find(spans_of_list(collection), WORDS, out) == 2
+    assert out.tolist() == [[0, 4000, 7], [1, 4000, 7]]
+
+
+@given(texts, texts, st.integers(1, 4))
+def test_runs_are_the_longest_common_ones(one, other, size):
+    units = [[text.split() for text in side] for side in (one, other)]
+    rows = sorted(
+        ((t, o, a, b, size) for t, left in enumerate(units[0]) for o, right in enumerate(units[1])
+         for a in range(len(left) - size + 1) for b in range(len(right) - size + 1)),
+        key=lambda row: (row[0], row[1], row[2] - row[3], row[2]),
+    )  # fmt: skip
+    if not rows:
+        return
+    table = np.array(rows)
+    runs, run_of = np.zeros((len(rows), 5), np.int64), np.zeros(len(rows), np.int64)
+    count = extend_grams(
+        spans_of_list(one), *words_of_each(one), spans_of_list(other), *words_of_each(other),
+        table, runs, run_of,
+    )  # fmt: skip
+    assert count == len({number for number in run_of.tolist() if number >= 0})
+    for (t, o, a, b, n), number in zip(rows, run_of.tolist(), strict=True):
+        left, right = units[0][t], units[1][o]
+        assert (number >= 0) == (left[a : a + n] == right[b : b + n])
+        if number < 0:
+            continue
+        text, there, begin, other_begin, length = runs[number].tolist()
+        assert (text, there, begin - other_begin) == (t, o, a - b)
+        assert begin <= a
+        assert a + n <= begin + length
+        end, other_end = begin + length, other_begin + length
+        assert left[begin:end] == right[other_begin:other_end]
+        assert not (begin and other_begin) or left[begin - 1] != right[other_begin - 1]
+        ends = end == len(left) or other_end == len(right)
+        assert ends or left[end] != right[other_end]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "kind", "message"),
+    [
+        ("hash_grams", {"unit": 8}, ValueError, "words that are not empty"),
+        ("hash_grams", {"unit": 6}, ValueError, "words that are not empty"),
+        ("hash_grams", {"grams": np.array([[0, 2, 3]] * 4)}, IndexError, "gram 0 is in no text"),
+        ("hash_grams", {"grams": np.array([[3, 0, 1]] * 4)}, IndexError, "gram 0 is in no text"),
+        ("hash_grams", {"grams": np.array([[1, 0, 1], *[[0, 0, 1]] * 3])}, IndexError, "gram 1"),
+        ("hash_grams", {"out": np.zeros(3, np.uint64)}, ValueError, "as many elements"),
+        ("GramTable", {"least": 0}, ValueError, "least must be between 1 and 3, got 0"),
+        ("GramTable", {"least": 4}, ValueError, "least must be between 1 and 3, got 4"),
+        ("GramTable", {"shorter": np.array([3])}, ValueError, "ascend from 2 to below 3"),
+        ("GramTable", {"numbers": np.arange(3)}, ValueError, "as many numbers and flags"),
+        ("GramTable.find", {"out": np.zeros((3, 2), np.int64)}, ValueError, "expected 3"),
+        ("extend_grams", {"starts": np.array([0, 4])}, ValueError, "has 2 elements, not 4"),
+        ("extend_grams", {"rows": np.full((4, 5), 9)}, IndexError, "row 0 names a text"),
+        ("extend_grams", {"runs": np.zeros((3, 5), np.int64)}, ValueError, "as many rows"),
+    ],
+)
+def test_refusals(name, change, kind, message):
+    call, arguments = CASES[name]()
+    with pytest.raises(kind, match=message):
+        call(**{**arguments, **change})
+
+
+def test_what_is_written_is_apart_from_what_is_read():
+    call, arguments = CASES["extend_grams"]()
+    with pytest.raises(ValueError, match="must not share memory"):
+        call(**{**arguments, "runs": arguments["rows"]})
+    assert isinstance(call(**arguments), int)
+    assert _kernels.GramTable is GramTable

@@ -1,0 +1,241 @@
+"""Evaluation items in documents: what is found equals the definition, however it is run."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_decontamination as oracle
+from fastlsh import Shingler, decontaminate
+from fastlsh.parallel import RunOptions
+from fastlsh.search import ContaminationParams
+from fastlsh.search import decontamination as module
+from fastlsh.search.decontamination import found_in_texts
+from fastlsh.search.items import Items
+from fastlsh.stages import item_grams
+from fastlsh.texts import as_texts
+
+WORDS = ["a", "b", "c", "d", "e", "é", "☃x", "𝄞1", "İs", "ß_", "七", "Ab"]
+BETWEEN = [" ", "\n", ", ", " -- ", "(", "\t"]
+
+
+def texts_of(most):
+    words = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(BETWEEN)), max_size=most)
+    return words.map(lambda pairs: "".join(word + between for word, between in pairs))
+
+
+@st.composite
+def cases(draw):
+    """Return documents that are made of pieces of items, the items, and rules."""
+    items = draw(st.lists(st.lists(texts_of(12), min_size=1, max_size=3), min_size=1, max_size=5))
+    pieces = [field for item in items for field in item]
+    documents = draw(
+        st.lists(
+            st.lists(st.one_of(texts_of(6), st.sampled_from(pieces)), max_size=5).map("; ".join),
+            max_size=7,
+        )
+    )
+    rules = oracle.Rules(
+        size=draw(st.sampled_from([1, 3, 5, 6, 9])),
+        step=draw(st.sampled_from([1, 1, 2, 3])),
+        min_share=draw(st.sampled_from([0.0, 0.0, 0.3, 0.8, 1.0])),
+        min_run=draw(st.sampled_from([0, 0, 4, 8])),
+        max_items=draw(st.sampled_from([1, 2, 100])),
+        boilerplate_share=draw(st.sampled_from([0.0, 0.4])),
+        boilerplate_documents=draw(st.sampled_from([1, 2, 100])),
+        sample=draw(st.sampled_from([2, 4, 100])),
+    )
+    return documents, items, rules
+
+
+def shingler_of(size):
+    return Shingler("word", size, words="alphanumeric", lowercase=True)
+
+
+def arguments_of(rules):
+    given = rules._asdict()
+    return {"shingler": shingler_of(given.pop("size")), **given}
+
+
+def named(items):
+    return [{str(number): text for number, text in enumerate(item)} for item in items]
+
+
+def rows_of(result):
+    """Return what a result says, as the oracle says it."""
+    found = {}
+    columns = result.document, result.item, result.share, result.longest_run
+    fields = [int(name) for name in result.field]
+    places = zip(fields, result.start.tolist(), result.end.tolist(), strict=True)
+    for (document, item, share, run), place in zip(
+        zip(*(column.tolist() for column in columns), strict=True), places, strict=True
+    ):
+        found.setdefault((document, item), (share, run, []))[2].append(place)
+    return {key: oracle.Found(s, run, tuple(places)) for key, (s, run, places) in found.items()}
+
+
+@given(cases())
+def test_what_is_found_is_the_definition(case):
+    documents, items, rules = case
+    found, reasons = oracle.decontaminated(documents, items, rules)
+    result = decontaminate(documents, named(items), **arguments_of(rules), threads=1)
+    assert rows_of(result) == found
+    assert dict(result.not_searched) == reasons
+    _, _, common = oracle.counted_grams(documents, items, rules)
+    assert sorted(each.text for each in result.boilerplate) == sorted(map(" ".join, common))
+    assert result.kept.tolist() == [
+        all(document != number for document, _ in found) for number in range(len(documents))
+    ]
+
+
+@given(cases(), st.integers(1, 5))
+def test_no_hash_decides(case, bits):
+    documents, items, rules = case
+    rules = rules._replace(max_items=100)
+    given_items = Items.of(named(items))
+    params = ContaminationParams.of(**{**arguments_of(rules), "boilerplate_share": None})
+    answers = []
+    for mask in ((1 << bits) - 1, (1 << 64) - 1):
+        grams = item_grams(
+            given_items.fields, given_items.owner, given_items.n_items, params.shingler,
+            step=params.step, mask=mask,
+        )  # fmt: skip
+        contents = found_in_texts(as_texts(documents), grams, params, RunOptions.of(1))
+        answers.append(contents.found)
+    for one, other in zip(*answers, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@given(cases(), st.integers(1, 3))
+def test_neither_threads_nor_batches_change_the_answer(case, size):
+    documents, items, rules = case
+    expected = decontaminate(documents, named(items), **arguments_of(rules), threads=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "batch_size", lambda texts: size)
+        result = decontaminate(documents, named(items), **arguments_of(rules), threads=3)
+    assert rows_of(result) == rows_of(expected)
+    assert result.boilerplate == expected.boilerplate
+
+
+QUESTION = "Which of the planets that were known to the ancients has the shortest year of all?"
+NOTICE = "this page may be copied by anybody who names the author and the year in which it was made"
+
+
+def pages(n):
+    return [f"Page {number} is about {number**2} things. {number} more." for number in range(n)]
+
+
+def test_items_of_fields():
+    items = [{"question": QUESTION, "choices": ["Mercury", "Venus"], "answer": None}, QUESTION]
+    found = decontaminate([*pages(3), f"quiz:\n{QUESTION.upper()}"], items, item_ids=["a", "b"])
+    assert [row[:5] for row in found] == [
+        (3, "a", 1.0, 16, "question"), (3, "b", 1.0, 16, "text"),
+    ]  # fmt: skip
+    assert found.contaminated.tolist() == [False, False, False, True]
+    assert found.items_found.tolist() == [0, 1]
+    assert "1 of 4 documents contain 2 items" in repr(found)
+
+
+def test_n_grams_do_not_cross_fields():
+    words = QUESTION.split()
+    halves = {"one": " ".join(words[:8]), "other": " ".join(words[8:])}
+    found = decontaminate([QUESTION], [halves])
+    assert found.field == ["one"]  # the longest field as a whole, as no field has 13 words
+
+
+def test_short_items_are_found_as_a_whole():
+    items = ["who has won it", "who has ever won it", "which of them has won it at last"]
+    result = decontaminate(
+        ["we ask who has ever won it", "Which of them has won it at\nlast?"], items
+    )
+    assert [row[:2] for row in result] == [(0, 1), (1, 2)]
+    assert result.not_searched == [(0, "short")]
+
+
+def test_boilerplate_is_listed_and_does_not_count():
+    documents = [
+        f"{page} {NOTICE if number % 3 == 0 else ''}" for number, page in enumerate(pages(600))
+    ]
+    items = [f"{QUESTION} {NOTICE}", " ".join(NOTICE.split()[:13])]
+    documents[1] = f"{QUESTION} and more"
+    result = decontaminate(documents, items)
+    assert np.flatnonzero(result.contaminated).tolist() == [1]
+    assert result.not_searched == [(1, "boilerplate")]
+    assert len(result.boilerplate) == len(NOTICE.split()) - 12
+    assert result.boilerplate[0].documents == 200
+    everything = decontaminate(documents, items, boilerplate_share=None)
+    assert everything.contaminated.sum() == 201
+
+
+def test_an_item_of_many_pages_still_counts():
+    documents = [f"{page} {QUESTION}" for page in pages(300)]
+    result = decontaminate(documents, [QUESTION])
+    assert result.contaminated.all()
+    assert result.boilerplate == []
+
+
+def test_what_many_items_share_is_a_template():
+    items = [f"{NOTICE} and the question is number {number}" for number in range(150)]
+    result = decontaminate([NOTICE, f"{NOTICE} and the question is number 7"], [*items, NOTICE])
+    assert [row[:2] for row in result] == [(1, 7)]
+    assert result.not_searched == [(150, "shared")]
+
+
+def test_spans_are_cut_out_of_texts():
+    documents = ["before it. " + QUESTION + " behind it.", "nothing", QUESTION]
+    result = decontaminate(documents, [QUESTION], rule="span", join="[...]")
+    assert result.texts == ["before it. [...]? behind it.", "nothing", "?"]
+    around = decontaminate(documents, [QUESTION], rule="span", around=4)
+    assert around.texts[0] == "before hind it."
+    assert around.kept.tolist() == [True, True, False]
+    least = decontaminate(documents, [QUESTION], rule="span", around=4, min_piece=8)
+    assert least.texts[0] == "hind it."
+    most = decontaminate(documents, [QUESTION], rule="span", max_pieces=1)
+    assert most.kept.tolist() == [False, True, True]
+
+
+def test_characters_are_units_too():
+    item = "敏捷的棕色狐狸跳过了那只懒狗"
+    shingler = Shingler("char", 8)
+    result = decontaminate([f"他说{item[2:]}。", "没有"], [item], shingler=shingler)
+    assert list(result) == [(0, 0, 5 / 7, 12, "text", 2, 14)]
+    short = decontaminate(["那只懒狗跑了 吗"], ["懒狗跑了 "], shingler=shingler)
+    assert list(short) == [(0, 0, 1.0, 5, "text", 2, 7)]
+
+
+def test_arrow_and_frames():
+    pa = pytest.importorskip("pyarrow")
+    result = decontaminate(pa.array([None, QUESTION]), [QUESTION], ids=["x", "y"])
+    assert result.id == ["y"]
+    table = result.to_arrow()
+    assert table["item"].to_pylist() == [0]
+    assert table["id"].to_pylist() == ["y"]
+
+
+def test_nothing_to_find():
+    assert len(decontaminate([], [QUESTION])) == 0
+    result = decontaminate(["some text"], [])
+    assert (len(result), result.not_searched, result.kept.tolist()) == (0, [], [True])
+    assert decontaminate([None, ""], [None, "", {}]).not_searched == [
+        (0, "short"), (1, "short"), (2, "short"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"items": QUESTION}, TypeError, "items must be a list of items, got str"),
+        ({"items": [3]}, TypeError, "item 0 is of type int, expected str or a mapping of fields"),
+        ({"items": [{"a": 3}]}, TypeError, "item 0 has a value of type int in the field 'a'"),
+        ({"item_ids": [1, 2]}, ValueError, "item_ids has 2 elements for 1 documents"),
+        ({"min_share": 2}, ValueError, "min_share must be between 0 and 1, got 2"),
+        ({"step": 0}, ValueError, "step must be at least 1, got 0"),
+        ({"rule": "line"}, ValueError, "rule must be one of document, span, got 'line'"),
+        ({"join": 3}, TypeError, "join must be a str, got int"),
+        ({"shingler": Shingler("byte")}, ValueError, "not of unit 'byte'"),
+        ({"shingler": Shingler("word", tokenizer=str.split)}, ValueError, "a tokenizer"),
+    ],
+)
+def test_bad_arguments(change, kind, message):
+    with pytest.raises(kind, match=message):
+        decontaminate(**{"texts": ["x"], "items": [QUESTION], **change})
