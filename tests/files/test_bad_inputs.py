@@ -147,7 +147,7 @@ def test_a_kill_while_it_goes_what_was_signed_of_a_mended_file(nine, tmp_path, m
 
 @pytest.mark.parametrize(
     ("room", "name"),
-    [(link, "link_sorted"), (gather, "_Files"), (on_disk, "kept_documents")],
+    [(link, "link_sorted"), (gather, "_RunWriter"), (on_disk, "kept_documents")],
 )
 def test_a_file_that_vanishes(nine, tmp_path, monkeypatch, capfd, room, name):
     inputs, command, expected = nine

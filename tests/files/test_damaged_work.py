@@ -46,8 +46,7 @@ STOPS = {
 
 def prepared(folder, monkeypatch, seed=3):
     small_budget(monkeypatch, pending=400, rows=64)
-    for stage in (link, gather):
-        monkeypatch.setattr(stage, "EVERY", 0.0)
+    monkeypatch.setattr(link, "EVERY", 0.0)
     folder.mkdir(exist_ok=True)
     rows = rows_of(seed, 70)
     paths = write_shards(folder, rows, 3)
@@ -186,7 +185,7 @@ def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
 
 def test_files_of_a_part_that_are_directories(tmp_path, monkeypatch):
     keywords, expected = stopped(tmp_path, monkeypatch, "gathering")
-    for path in [*(keywords["work"] / "parts").iterdir()]:
+    for path in list(keywords["work"].glob("texts-*/*")):
         path.unlink()
         path.mkdir()
     goes_on(tmp_path, keywords, expected)
@@ -211,7 +210,12 @@ def test_a_sector_that_cannot_be_read(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["parts/ids.bounds", "parts/ids.json", "run-000000-000000/pieces.npy"]
+    "name",
+    [
+        "texts-000000-000000/ids.bounds.npy",
+        "texts-000000-000000/ids.json",
+        "run-000000-000000/pieces.npy",
+    ],
 )
 def test_damage_of_a_run_by_line(tmp_path, monkeypatch, name):
     keywords = {**prepared(tmp_path, monkeypatch), "threshold": 1.0}

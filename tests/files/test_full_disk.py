@@ -90,8 +90,8 @@ STAGES = {
     "linking": (link, "link_sorted", 1),
     "families so far": (link, "link_sorted", 9),
     "dividing": (link, "_divided", 1),
-    "gathering": (gather, "_Files", 1),
-    "later while gathering": (gather._Files, "_write", 9),
+    "gathering": (gather, "_RunWriter", 1),
+    "later while gathering": (gather._RunWriter, "_write", 4),
     "deciding": (decide, "decide_part", 1),
     "a later part": (decide, "decide_part", 4),
     "the whole answer": (answers, "new_array", 1),
@@ -129,7 +129,6 @@ def test_a_disk_that_is_full_in_a_stage(
 ):
     small_budget(monkeypatch, rows=200)
     monkeypatch.setattr(link, "EVERY", 0)
-    monkeypatch.setattr(gather, "EVERY", 0)
     inputs, expected = collection
     room, name, call = STAGES[stage]
     folder = small_disk(4_000)
@@ -258,7 +257,7 @@ def test_lines_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
     inputs = write_shards(tmp_path, rows, 3)
     folder = small_disk(4_000)
     command = ["dedup", *inputs, "--by", "line", "-o", f"{folder}/k/", "--engine", "disk", "-q"]
-    for room, name in [(gather, "_Files"), (disk_writing, "output_writer")]:
+    for room, name in [(gather, "_RunWriter"), (disk_writing, "output_writer")]:
         with monkeypatch.context() as patch:
             filling(patch, folder, room, name)
             assert FULL in refused(capfd, command)

@@ -1,6 +1,5 @@
 """Kills: whatever ends a run, the same command goes on, to the same bytes, and leaves nothing."""
 
-import io
 import json
 import os
 import random
@@ -139,7 +138,7 @@ def test_what_is_done_is_not_done_again(stopped, tmp_path, monkeypatch):
     monkeypatch.setattr(
         decide, "decide_part", lambda *a, **k: decided.append(1) or decide_part(*a, **k)
     )
-    for room, name in [(sign, "sign_batch"), (link, "link_sorted"), (gather, "_Files")]:
+    for room, name in [(sign, "sign_batch"), (link, "link_sorted"), (gather, "_RunWriter")]:
         monkeypatch.setattr(room, name, None)
     parts = content_of(tmp_path / "work" / "linked.json")["parts"]
     deduplicate_files(**keywords)
@@ -231,30 +230,32 @@ def test_memory_may_change_while_documents_are_linked(tmp_path, monkeypatch, bef
 
 @pytest.mark.parametrize("blocks", [1, 2, 7])
 def test_a_run_that_ends_while_it_gathers(tmp_path, monkeypatch, blocks):
-    """What was written after the last saved state is written again, once."""
+    """The texts of a run of keys are gathered once more, or not at all."""
     rows = rows_of(2, 150)
     rows[0]["text"] = rows[3]["text"] = "the only text with \ud83d, in the first block"
     monkeypatch.setattr(sys.modules[__name__], "rows_of", lambda *_: rows)
     small_budget(monkeypatch, pending=0)
     keywords, expected = prepared(tmp_path)
-    add = gather._Files.add
-    with monkeypatch.context() as patch:
-        added = []
+    add = gather._RunWriter.add
+    gathered = []
 
-        def stop(files, *arguments):
-            added.append(arguments)
-            patch.setattr(gather, "EVERY", 0 if len(added) <= blocks else 1e9)
-            add(files, *arguments)
-            if len(added) > blocks:
-                raise StoppedError
+    def counted(writer, pieces):
+        gathered.append(pieces.record)
+        if len(gathered) == blocks + 1:
+            raise StoppedError
+        add(writer, pieces)
 
-        patch.setattr(gather._Files, "add", stop)
-        with pytest.raises(StoppedError):
-            deduplicate_files(**keywords)
-    state = content_of(tmp_path / "work" / gather.STATE)
-    assert 0 < state["done"] < added[-1][0] + 1
+    monkeypatch.setattr(gather._RunWriter, "add", counted)
+    with pytest.raises(StoppedError):
+        deduplicate_files(**keywords)
+    folders = [path.name for path in (tmp_path / "work").glob("texts-*")]
+    whole = [name for name in folders if not name.endswith(".tmp")]
+    assert len(whole) < len(folders)
     deduplicate_files(**keywords)
     assert written(tmp_path) == expected
+    again = [record for record in gathered[blocks + 1 :] if record in gathered[: blocks + 1]]
+    assert again
+    assert len(whole) < 3 or len(again) <= blocks
 
 
 def test_what_tells_that_an_input_has_changed(tmp_path):
@@ -283,17 +284,6 @@ def test_what_tells_that_an_input_has_changed(tmp_path):
     os.replace(work / "manifest.json", work / "over.json")
     path.write_bytes(whole[: whole.index(b"\n") + 1])
     assert deduplicated().documents == 1
-
-
-def test_a_write_that_takes_a_part_of_the_bytes():
-    class Slow(io.RawIOBase):
-        def write(self, data, /):
-            taken.append(bytes(data[:3]))
-            return len(taken[-1])
-
-    taken = []
-    gather._write_all(Slow(), b"0123456789")
-    assert taken == [b"012", b"345", b"678", b"9"]
 
 
 def test_files_that_go_into_one_must_have_the_same_columns_also_when_a_run_goes_on(

@@ -28,7 +28,6 @@ def keywords(request, tmp_path, monkeypatch):
     """A run on 1 MB of rows with 10 KB of texts, all of which share buckets."""
     pytest.importorskip("pyarrow")
     small_budget(monkeypatch, block=50_000, pending=500)
-    monkeypatch.setattr(gather, "EVERY", 0.0)
     columns = {
         "id": list(range(DOCUMENTS)),
         "text": [TEXT.format(n // 2) for n in range(DOCUMENTS)],
@@ -56,19 +55,21 @@ def test_too_little_room_is_noticed_before_the_texts_are_written(keywords, monke
     free(monkeypatch, TEXTS // 2)
     with pytest.raises(InputError, match="and their texts take about"):
         deduplicate_files(**keywords)
-    assert not (keywords["work"] / "parts").exists()
+    assert not list(keywords["work"].glob("texts-*"))
 
 
-@pytest.mark.parametrize("stage", [(gather, "synchronise", 4), (decide, "decide_part", 0)])
+@pytest.mark.parametrize("stage", [(gather, "_RunWriter", 2), (decide, "decide_part", 0)])
 def test_texts_that_are_gathered_need_no_more_room(keywords, monkeypatch, stage):
     module, name, calls = stage
     left = iter(range(calls))
     original = getattr(module, name)
     with monkeypatch.context() as patch:
-        patch.setattr(module, name, lambda *a, **k: stop() if next(left, None) is None else None)
+        patch.setattr(
+            module, name, lambda *a, **k: stop() if next(left, None) is None else original(*a, **k)
+        )
         with pytest.raises(StoppedError):
             deduplicate_files(**keywords)
     assert getattr(module, name) is original
-    gathered = sum(path.stat().st_size for path in (keywords["work"] / "parts").iterdir())
+    gathered = sum(path.stat().st_size for path in keywords["work"].glob("texts-*[0-9]/*"))
     free(monkeypatch, 0 if module is decide else 2 * TEXTS - gathered)
     assert deduplicate_files(**keywords).n_removed > DOCUMENTS // 2

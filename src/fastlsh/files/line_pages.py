@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.disk.identities import StoredIds
-from fastlsh.files.disk.largest import family_texts
+from fastlsh.files.disk.gathered import GatheredTexts
+from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.run.job import Job
@@ -18,7 +18,7 @@ def line_run_on_disk(
     job: Job,
     summary: Summary,
     proofs: NDArray[Any],
-    ids: StoredIds,
+    gathered: GatheredTexts,
     pieces: NDArray[np.int32],
     counts: Mapping[str, int],
 ) -> LineRun:
@@ -26,7 +26,7 @@ def line_run_on_disk(
 
     Parameters
     ----------
-    proofs, ids
+    proofs, gathered
         Of all removed pieces, and of the documents in families.
     pieces
         How many pieces each document has.
@@ -41,7 +41,8 @@ def line_run_on_disk(
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         both = np.concatenate([right[rows], left[rows]])
         numbers, where = np.unique(both, return_inverse=True)
-        texts, names = family_texts(job, numbers), ids.take(numbers)
+        texts = gathered.texts(job.work.load(PARTS)[numbers], numbers)
+        names = gathered.take(numbers)
         found = [
             Passage(texts[i], str(names[i]), outside=bool(numbers[i] < summary.n_against))
             for i in where.tolist()

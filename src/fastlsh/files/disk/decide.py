@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import TooManyPairsError
 from fastlsh.files.budget import BASE
-from fastlsh.files.disk.gather import FOLDER, Gathered, Row, part_name
+from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.link import Linked
 from fastlsh.files.disk.long_texts import check_comparable
 from fastlsh.files.disk.sign import Summary
@@ -57,7 +57,7 @@ def decide_parts(
     job: Job,
     summary: Summary,
     linked: Linked,
-    gathered: Gathered,
+    texts: GatheredTexts,
     keep: str | None,
     max_candidates: int,
 ) -> None:
@@ -86,7 +86,7 @@ def decide_parts(
         found = _rows(Proof, *(column[gone] for column in columns))
         return found, answer.number[answer.limited]
 
-    each_part(job, linked, gathered, decide, "decisions")
+    each_part(job, linked, texts, decide, "decisions")
 
 
 def _prepared(job: Job, part: GatheredPart) -> Any:
@@ -97,7 +97,7 @@ def _prepared(job: Job, part: GatheredPart) -> Any:
 
 
 def find_pairs(
-    job: Job, linked: Linked, gathered: Gathered, max_pairs: int, estimates: bool
+    job: Job, linked: Linked, texts: GatheredTexts, max_pairs: int, estimates: bool
 ) -> None:
     """Find the pairs of each part that has not been worked on yet.
 
@@ -125,7 +125,7 @@ def find_pairs(
         kind = EstimatedPair if estimates else FoundPair
         return _rows(kind, *pairs[: 4 if estimates else 3]), np.empty(0, np.int64)
 
-    each_part(job, linked, gathered, find, "comparing")
+    each_part(job, linked, texts, find, "comparing")
 
 
 def answer_rows(job: Job, linked: Linked) -> int:
@@ -170,7 +170,7 @@ def _answers(job: Job, linked: Linked) -> list[str]:
 def each_part(
     job: Job,
     linked: Linked,
-    gathered: Gathered,
+    texts: GatheredTexts,
     work: Callable[[GatheredPart], tuple[NDArray[Any], NDArray[np.int64]]],
     stage: str,
 ) -> None:
@@ -178,13 +178,14 @@ def each_part(
 
     That is its answer, `Proof` or alike, and the documents that were limited.
     """
-    advance = job.options.progress.stage(stage, linked.n_linked)
-    for number in range(linked.parts):
+    units = job.part.share(range(linked.parts))
+    advance = job.options.progress.stage(stage, len(units))
+    for number in units:
         name = part_name(number)
-        rows, data = part_texts(job, number)
         if not job.work.has(f"answer-{name}.npy"):
-            check_comparable(job, rows, data)
-            texts = _texts(rows, data, gathered.strict)
+            part = texts.part(number)
+            rows = part.rows
+            check_comparable(job, rows, part.data)
             large = len(rows) > 2 * job.budget.part
             if large:
                 job.tell(
@@ -193,10 +194,11 @@ def each_part(
                     f" longer{_needed(job, len(rows))}. Longer shingles (size=), a higher"
                     " threshold= or a larger num_perm= would divide it"
                 )
-            answer, limited = work(GatheredPart(rows, texts, job.work.path if large else None))
+            folder = job.work.path if large else None
+            answer, limited = work(GatheredPart(rows, _texts(part), folder))
             job.work.save(f"limited-{name}.npy", limited)
             job.work.save(f"answer-{name}.npy", answer)
-        advance(len(rows))
+        advance(1)
 
 
 def _needed(job: Job, documents: int) -> str:
@@ -207,23 +209,21 @@ def _needed(job: Job, documents: int) -> str:
     return f" and about {amount(size)} of memory, more than the {amount(job.budget.memory)} given"
 
 
-def part_texts(job: Job, number: int) -> tuple[NDArray[Any], Any]:
-    """Return the rows of a part, and the bytes of its texts, both mapped."""
-    name = part_name(number)
-    rows = job.work.map(f"{FOLDER}/{name}.rows", Row)
-    return rows, job.work.map(f"{FOLDER}/{name}.texts", np.uint8)
+def part_name(number: int) -> str:
+    """Return what tells the files of a part from those of others."""
+    return f"{number:06}"
 
 
-def _texts(rows: NDArray[Any], data: NDArray[np.uint8], strict: bool) -> Any:
-    ends = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(rows["size"], out=ends[1:])
-    if not strict:
+def _texts(part: PartTexts) -> Any:
+    ends = np.zeros(len(part.rows) + 1, np.int64)
+    np.cumsum(part.rows["size"], out=ends[1:])
+    if not part.strict:
         edges = ends.tolist()
-        pieces = (data[a:b] for a, b in pairwise(edges))
+        pieces = (part.data[a:b] for a, b in pairwise(edges))
         return [piece.tobytes().decode("utf-8", "surrogatepass") for piece in pieces]
     pa = pyarrow("texts on disk")
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_string(), len(rows), buffers)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(part.data)]
+    return pa.Array.from_buffers(pa.large_string(), len(part.rows), buffers)
 
 
 def _rows(kind: np.dtype[Any], *columns: Any) -> NDArray[Any]:

@@ -20,13 +20,8 @@ from fastlsh.files.disk.decide import (
     find_pairs,
     limited_documents,
 )
-from fastlsh.files.disk.gather import (
-    Gathered,
-    bytes_gathered,
-    gather_inputs,
-    has_gathered,
-    stored_ids,
-)
+from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
+from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import Summary, sign_inputs
@@ -85,9 +80,9 @@ def run_deduplication(
         "against_files": job.first_input,
     }
     with begun(job, "dedup", more):
-        summary, linked, gathered = prepared(job, clock)
+        summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
-            decide_parts(job, summary, linked, gathered, keep, removal.max_candidates)
+            decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
             proofs = answer_of_all_parts(job, linked, Proof)
             goes = proofs
             if removal.max_copies > 1:
@@ -95,22 +90,21 @@ def run_deduplication(
             kept = kept_documents(job, summary, goes)
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
-            ids = stored_ids(job, summary)
             left = Remainder(kept, summary.n_against)
             if removal.annotate:
                 measure = "containment" if job.params.rule == "contained" else "similarity"
-                added = Annotations(*_columns(proofs), measure, ids, summary.n_against)
+                added = Annotations(*_columns(proofs), measure, texts, summary.n_against)
                 left = Remainder(np.ones_like(kept), summary.n_against, added=added)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
-                        ids, *_columns(goes), job.params.measure,
+                        texts, *_columns(goes), job.params.measure,
                         against=goes["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.clusters is not None:
                     number, cluster = clusters_of(proofs, summary.n_against)
-                    columns = cluster_columns(ids, number, cluster)
+                    columns = cluster_columns(texts, number, cluster)
                     write_table(targets.clusters, columns, together)
                 limited = limited_documents(job, linked)
                 if targets.report is not None:
@@ -118,7 +112,7 @@ def run_deduplication(
                     if keep is not None:
                         decided["keep"] = keep
                     page = largest_page(
-                        job, summary, proofs, ids, limited, decided, notes, clock
+                        job, summary, proofs, texts, limited, decided, notes, clock
                     )  # fmt: skip
                     write_text(targets.report, page, together)
         return Deduplicated(summary, len(goes), limited)
@@ -134,13 +128,13 @@ def run_pairs(
 ) -> tuple[Summary, int]:
     """Find all pairs, write them, and return how many there are."""
     with begun(job, "pairs", {"max_pairs": max_pairs, "estimates": estimates}):
-        summary, linked, gathered = prepared(job, clock)
+        summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
-            find_pairs(job, linked, gathered, max_pairs, estimates)
+            find_pairs(job, linked, texts, max_pairs, estimates)
             pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
-            columns = pair_columns(stored_ids(job, summary), *_columns(pairs), estimate)
+            columns = pair_columns(texts, *_columns(pairs), estimate)
             write_table(output, columns)
         return summary, len(pairs)
 
@@ -149,16 +143,17 @@ def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
     return answer["left"], answer["right"], answer["similarity"]
 
 
-def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, Gathered]:
+def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, GatheredTexts]:
     """Sign, link and gather: what all answers need."""
     with clock("signing"):
         summary = sign_inputs(job)
     with clock("linking"):
         linked = link_inputs(job, summary)
     with clock("gathering"):
-        if not has_gathered(job):
+        if not job.work.has(gather.DONE):
             _check_room(job, summary, linked)
-        return summary, linked, gather_inputs(job, summary, linked)
+        gather_inputs(job, summary)
+        return summary, linked, GatheredTexts(job, summary.integers)
 
 
 @contextmanager

@@ -1,83 +1,80 @@
-"""Gather: the texts of whole families go into the files of their part, the ids into one store."""
+"""Gather: run by run, the texts of documents in families, sorted by their parts; and the ids."""
 
-import os
-import time
 from binascii import crc32
-from collections.abc import Iterable, Iterator
-from io import RawIOBase
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.files.cutting import wanted_of
-from fastlsh.files.disk.identities import StoredIds, as_json
-from fastlsh.files.disk.link import PARTS, Linked
+from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Row, Stretch, texts_name
+from fastlsh.files.disk.identities import as_json
+from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
-from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
+from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun, finished_runs
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.workdir import synchronise
+from fastlsh.files.run.workdir import save_array
 from fastlsh.io import Block, reread_blocks
 from fastlsh.parallel import ordered_map
 
 DONE = "gathered.json"
-STATE = "gathered-so-far.json"
-FOLDER = "parts"
-EVERY = 60.0
-"""Seconds: so long a kill may set the gathering back."""
-
-Row = np.dtype([("number", np.int64), ("size", np.int64), ("priority", np.int64)])
-"""Dtype of the record of a text of a part; `priority` has the bits of a float64 or an int64."""
-
-
-class Gathered(NamedTuple):
-    """What has been gathered."""
-
-    strict: bool
-    """Whether all texts are strict UTF-8: none has a lone surrogate."""
 
 
 class _Pieces(NamedTuple):
-    """What a block adds to the files, by name."""
+    """What a block adds."""
 
-    added: dict[str, bytes]
+    run: int
+    """Which of the runs it is of."""
+    record: BlockRecord
+    numbers: NDArray[np.int64]
+    """The documents."""
+    ids: list[bytes]
+    bounds: NDArray[np.int64] | None
+    parts: dict[int, tuple[bytes, bytes]]
+    """Of each part, the records of its texts, and the texts."""
     strict: bool
 
 
-def gather_inputs(job: Job, summary: Summary, linked: Linked) -> Gathered:
-    """Read the documents in families again, and write them to the parts of their families."""
+def gather_inputs(job: Job, summary: Summary) -> None:
+    """Read the documents in families again, and write them sorted by parts of families."""
     if not job.work.has(DONE):
-        job.work.make_folder(FOLDER)
-        files = _Files(job)
-        tell = job.byte_progress("gathering")
-        parts = job.work.load(PARTS)
-        done = files.done
-        blocks = _blocks(job, parts, done)
-        found = ordered_map(
-            blocks, lambda item: _pieces(job, summary, parts, *item), job.options.threads,
-            alone=lambda item: job.is_large(item[2].source, item[2].extent),
-        )  # fmt: skip
-        for item, record, pieces in found:
-            files.add(item, pieces)
-            tell(job.sources[record.source], record.extent)
-        names = ["ids.numbers", "ids.sizes", "ids.json"]
-        files.finish([*names, "ids.bounds"] if job.cutting is not None else names)
-        tell.end()
-        job.work.write(DONE, Gathered(files.strict)._asdict())
-    job.work.drop(STATE)
-    return job.work.read_as(Gathered, DONE)
+        gather_runs(job, summary)
+        job.work.write(DONE, {})
 
 
-def has_gathered(job: Job) -> bool:
-    """Whether all texts have been gathered."""
-    return job.work.has(DONE)
+def gather_runs(job: Job, summary: Summary) -> None:
+    """Gather the runs of this process's part that have not been gathered."""
+    runs = [each for each in job.part.share(finished_runs(job)) if not is_gathered(job, each)]
+    tell = job.byte_progress("gathering")
+    parts = job.work.load(PARTS)
+    found = ordered_map(
+        _blocks(job, parts, runs), lambda item: _pieces(job, summary, parts, *item),
+        job.options.threads, alone=lambda item: job.is_large(item[2].source, item[2].extent),
+    )  # fmt: skip
+    following = next(found, None)
+    for place, run in enumerate(runs):
+        with job.work.replacing(texts_name(run), unsealed=(ROWS, TEXTS)) as folder:
+            folder.mkdir()
+            with _RunWriter(folder, job.budget.pending) as writer:
+                while following is not None and following.run == place:
+                    writer.add(following)
+                    tell(job.sources[following.record.source], following.record.extent)
+                    following = next(found, None)
+    tell.end()
+
+
+def is_gathered(job: Job, run: SignedRun) -> bool:
+    """Whether the texts of a run have been gathered."""
+    return job.work.has(texts_name(run))
 
 
 def bytes_gathered(job: Job) -> int:
     """Return the bytes that an interrupted run has gathered, and that will not be written again."""
-    state = job.work.read(STATE) if job.work.has(STATE) else {}
-    return sum(state.get("sizes", {}).values())
+    folders = [job.work / texts_name(run) for run in finished_runs(job) if is_gathered(job, run)]
+    return sum(path.stat().st_size for folder in folders for path in folder.iterdir())
 
 
 def reread_signed_blocks(
@@ -107,36 +104,42 @@ def reread_signed_blocks(
 
 def records_of(job: Job) -> list[tuple[int, BlockRecord]]:
     """Return the records of all blocks, each with the number of its first document."""
-    found = []
-    number = 0
-    for run in finished_runs(job):
-        for record in run.blocks:
-            found.append((number, record))
-            number += record.documents
-    return found
+    return [each for run in finished_runs(job) for each in numbered(run)]
 
 
-def _blocks(job: Job, parts: NDArray[np.int32], done: int) -> Iterator[tuple[int, Any, Any, Block]]:
-    records = records_of(job)
+def numbered(run: SignedRun) -> Iterator[tuple[int, BlockRecord]]:
+    """Yield the records of the blocks of a run, each with the number of its first document."""
+    number = run.first
+    for record in run.blocks:
+        yield number, record
+        number += record.documents
+
+
+def _blocks(
+    job: Job, parts: NDArray[np.int32], runs: list[SignedRun]
+) -> Iterator[tuple[int, int, BlockRecord, Block]]:
+    """Yield each block with a document in a family: its run, first document, record, content."""
     wanted = [
-        i
-        for i, (first, record) in enumerate(records)
-        if i >= done and (parts[first : first + record.documents] >= 0).any()
+        (place, first, record)
+        for place, run in enumerate(runs)
+        for first, record in numbered(run)
+        if (parts[first : first + record.documents] >= 0).any()
     ]
-    blocks = reread_signed_blocks(job, [records[i] for i in wanted])
-    for i, (first, record, block) in zip(wanted, blocks, strict=True):
-        yield i, first, record, block
+    blocks = reread_signed_blocks(job, [each[1:] for each in wanted])
+    for (place, _, _), (first, record, block) in zip(wanted, blocks, strict=True):
+        yield place, first, record, block
 
 
 def _pieces(
     job: Job,
     summary: Summary,
     parts: NDArray[np.int32],
-    item: int,
+    place: int,
     first: int,
     record: BlockRecord,
     block: Block,
-) -> tuple[int, BlockRecord, _Pieces]:
+) -> _Pieces:
+    """Take the documents in families out of a block."""
     part = parts[first : first + record.documents]
     wanted = part >= 0
     part = part[wanted]
@@ -145,7 +148,6 @@ def _pieces(
         raise job.sources[record.source].error("changed during the run")
     numbers = first + np.flatnonzero(wanted)
     ids = as_json(documents.ids, job.sources[record.source].path, documents.rows)
-    sizes = np.array([len(each) for each in ids], np.int64)
     order = np.argsort(part, kind="stable")
     texts, strict = _encoded(documents.texts, order)
     rows = np.zeros(len(part), Row)
@@ -155,21 +157,12 @@ def _pieces(
         # Integers of this block may have fractions beside them elsewhere.
         of_all = np.int64 if summary.integral else np.float64
         rows["priority"] = documents.priority[order].astype(of_all, copy=False).view(np.int64)
-    added = {"ids.numbers": numbers.tobytes(), "ids.sizes": sizes.tobytes()}
-    added["ids.json"] = b"".join(ids)
-    if bounds is not None:
-        added["ids.bounds"] = bounds.tobytes()
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
-    for start, stop in pairwise(edges):
-        name = part_name(int(part[order[start]]))
-        added[f"{name}.rows"] = rows[start:stop].tobytes()
-        added[f"{name}.texts"] = b"".join(texts[start:stop])
-    return item, record, _Pieces(added, strict)
-
-
-def part_name(number: int) -> str:
-    """Return how the files of a part begin."""
-    return f"{number:06}"
+    of_parts = {
+        int(part[order[start]]): (rows[start:stop].tobytes(), b"".join(texts[start:stop]))
+        for start, stop in pairwise(edges)
+    }
+    return _Pieces(place, record, numbers, ids, bounds, of_parts, strict)
 
 
 def _encoded(texts: Any, order: NDArray[np.int64]) -> tuple[list[bytes], bool]:
@@ -184,90 +177,67 @@ def _encoded(texts: Any, order: NDArray[np.int64]) -> tuple[list[bytes], bool]:
         return [text.encode("utf-8", "surrogatepass") for text in chosen], False
 
 
-class _Files:
-    """The files that grow while texts are gathered.
+class _RunWriter:
+    """Writes the texts of a run, some of them at a time sorted by part."""
 
-    What is written is whole up to the sizes that the last saved state names; what a kill has left
-    behind those is cut off.
-    """
-
-    def __init__(self, job: Job) -> None:
-        self._work = job.work
-        self._max_pending = job.budget.pending
-        state = job.work.read(STATE) if job.work.has(STATE) else {}
-        self.done: int = state.get("done", 0)
-        self.strict: bool = state.get("strict", True)
-        self._sizes: dict[str, int] = state.get("sizes", {})
-        self._checksums: dict[str, int] = state.get("checksums", {})
-        self._pending: dict[str, list[bytes]] = {}
+    def __init__(self, folder: Path, max_pending: int) -> None:
+        self._folder = folder
+        self._max_pending = max_pending
+        self._pending: dict[int, list[tuple[bytes, bytes]]] = {}
         self._waiting = 0
-        self._changed: set[str] = set()
-        self._saved = time.monotonic()
-        for name, size in self._sizes.items():
-            job.work.check_head(f"{FOLDER}/{name}", size, self._checksums.get(name, -1))
-            os.truncate(job.work / FOLDER / name, size)
-        for path in (job.work / FOLDER).iterdir():
-            if path.name not in self._sizes:
-                job.work.drop(f"{FOLDER}/{path.name}")
+        self._stretches: list[tuple[Any, ...]] = []
+        self._numbers = [np.empty(0, np.int64)]
+        self._sizes = [np.empty(0, np.int64)]
+        self._bounds: list[NDArray[np.int64]] = []
+        self._strict = True
 
-    def add(self, item: int, pieces: _Pieces) -> None:
+    def __enter__(self) -> "_RunWriter":
+        """Open the files."""
+        self._rows = open(self._folder / ROWS, "wb")
+        self._texts = open(self._folder / TEXTS, "wb")
+        self._ids = open(self._folder / "ids.json", "wb")
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        """Complete the files, unless there was an error."""
+        try:
+            if kind is None:
+                self._finish()
+        finally:
+            for file in (self._rows, self._texts, self._ids):
+                file.close()
+
+    def add(self, pieces: _Pieces) -> None:
         """Take what a block adds."""
-        for name, data in pieces.added.items():
-            self._pending.setdefault(name, []).append(data)
-            self._waiting += len(data)
-        self.done = item + 1
-        self.strict &= pieces.strict
+        self._numbers.append(pieces.numbers)
+        self._sizes.append(np.array([len(each) for each in pieces.ids], np.int64))
+        self._ids.write(b"".join(pieces.ids))
+        if pieces.bounds is not None:
+            self._bounds.append(pieces.bounds)
+        for part, texts in pieces.parts.items():
+            self._pending.setdefault(part, []).append(texts)
+            self._waiting += sum(map(len, texts))
+        self._strict &= pieces.strict
         if self._waiting > self._max_pending:
             self._write()
-            if time.monotonic() - self._saved > EVERY:
-                self._save()
-
-    def finish(self, names: Iterable[str]) -> None:
-        """Seal the files, these in any case, and bring everything to the disk."""
-        self._write()
-        self._save()
-        for name in sorted({*names, *self._sizes}):
-            path = f"{FOLDER}/{name}"
-            checksum = self._checksums.get(name, self._work.first_checksum(path))
-            self._work.seal(path, self._sizes.get(name, 0), checksum)
-        synchronise(self._work / FOLDER)
 
     def _write(self) -> None:
-        for name, data in self._pending.items():
-            path, joined = f"{FOLDER}/{name}", b"".join(data)
-            with open(self._work / path, "ab", buffering=0) as file:
-                _write_all(file, joined)
-                self._sizes[name] = file.tell()
-            before = self._checksums.get(name)
-            first = self._work.first_checksum(path) if before is None else before
-            self._checksums[name] = crc32(joined, first)
-            self._changed.add(name)
+        for part, pieces in sorted(self._pending.items()):
+            rows, texts = (b"".join(each) for each in zip(*pieces, strict=True))
+            self._stretches.append((
+                part, len(rows) // Row.itemsize, self._rows.tell() // Row.itemsize,
+                len(texts), self._texts.tell(), crc32(texts, crc32(rows)), self._strict,
+            ))  # fmt: skip
+            self._rows.write(rows)
+            self._texts.write(texts)
         self._pending.clear()
         self._waiting = 0
+        self._strict = True
 
-    def _save(self) -> None:
-        for name in self._changed:
-            synchronise(self._work / FOLDER / name)
-        synchronise(self._work / FOLDER)
-        self._changed.clear()
-        state = {
-            "done": self.done, "strict": self.strict, "sizes": self._sizes,
-            "checksums": self._checksums,
-        }  # fmt: skip
-        self._work.write(STATE, state)
-        self._saved = time.monotonic()
-
-
-def _write_all(file: RawIOBase, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[file.write(view) :]
-
-
-def stored_ids(job: Job, summary: Summary) -> StoredIds:
-    """Return the ids of the documents in families."""
-    numbers, sizes = (
-        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "sizes")
-    )
-    data = job.work.map(f"{FOLDER}/ids.json", np.uint8)
-    return StoredIds(numbers, np.cumsum(sizes), data, summary.integers)
+    def _finish(self) -> None:
+        self._write()
+        save_array(self._folder / STRETCHES, np.array(self._stretches, Stretch))
+        save_array(self._folder / "ids.numbers.npy", np.concatenate(self._numbers))
+        save_array(self._folder / "ids.ends.npy", np.cumsum(np.concatenate(self._sizes)))
+        if self._bounds:
+            save_array(self._folder / "ids.bounds.npy", np.concatenate(self._bounds))

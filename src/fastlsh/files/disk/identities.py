@@ -135,8 +135,6 @@ class StoredIds:
         int64 (m,): where the JSON of each ends.
     data
         uint8: that of all, one behind the other.
-    integers
-        Whether all are integers of 64 bits.
     """
 
     def __init__(
@@ -144,12 +142,10 @@ class StoredIds:
         numbers: NDArray[np.int64],
         ends: NDArray[np.int64],
         data: NDArray[np.uint8],
-        integers: bool,
     ) -> None:
         self._numbers = numbers
         self._ends = ends
         self._data = data
-        self.integers = integers
 
     def take(self, numbers: NDArray[np.int64]) -> list[Any]:
         """Return the ids of some documents, which must be in families."""

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
-from fastlsh.files.disk.decide import part_texts
-from fastlsh.files.disk.identities import StoredIds
+from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.link import PARTS
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.run.job import Job
@@ -23,7 +22,7 @@ def largest_page(
     job: Job,
     summary: Summary,
     proofs: NDArray[Any],
-    ids: StoredIds,
+    texts: GatheredTexts,
     limited: int,
     decided: Mapping[str, Any],
     notes: Mapping[str, str],
@@ -59,9 +58,9 @@ def largest_page(
     shown = f"of the largest clusters ({len(numbers):,} documents); the counts are of all documents"
     return largest_clusters_page(
         result,
-        family_texts(job, numbers),
+        texts.texts(job.work.load(PARTS)[numbers], numbers),
         counts,
-        ids=ids.take(numbers),
+        ids=texts.take(numbers),
         title=f"Deduplication of {documents:,} documents",
         notes={"texts shown": shown, **notes},
         seconds=dict(seconds),
@@ -84,17 +83,3 @@ def _largest(
     similarity = np.concatenate([np.ones(len(numbers) - len(rows)), rows["similarity"]])
     order = np.argsort(numbers)
     return numbers[order], kept[order], similarity[order]
-
-
-def family_texts(job: Job, numbers: NDArray[np.int64]) -> list[str]:
-    """Return some of the texts that were gathered."""
-    parts = job.work.load(PARTS)[numbers]
-    texts = [""] * len(numbers)
-    for part in unique(parts).tolist():
-        rows, data = part_texts(job, part)
-        starts = np.cumsum(rows["size"]) - rows["size"]
-        for i in np.flatnonzero(parts == part).tolist():
-            row = int(np.searchsorted(rows["number"], numbers[i]))
-            piece = data[int(starts[row]) : int(starts[row] + rows["size"][row])]
-            texts[i] = bytes(piece).decode("utf-8", "surrogatepass")
-    return texts

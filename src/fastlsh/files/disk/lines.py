@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from fastlsh.files.disk.answers import answer_of_all_parts, kept_documents
 from fastlsh.files.disk.decide import decide_parts, limited_documents
 from fastlsh.files.disk.documents import begun, prepared
-from fastlsh.files.disk.gather import FOLDER, stored_ids
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import runs_of_inputs
 from fastlsh.files.disk.write import PieceRemainder, writing_outputs
@@ -49,22 +48,22 @@ def run_on_disk(
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
     more |= {"drop_empty": drop_empty, "against_files": job.first_input}
     with begun(job, "lines", more):
-        summary, linked, gathered = prepared(job, clock)
+        summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
-            decide_parts(job, summary, linked, gathered, "first", max_candidates)
+            decide_parts(job, summary, linked, texts, "first", max_candidates)
             proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
-            ids, counts = stored_ids(job, summary), piece_counts(job)
-            begin, end = _bounds(job, proofs["left"])
+            counts = piece_counts(job)
+            begin, end = texts.bounds(proofs["left"]).T
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked)
             left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = span_columns(
-                        Lookup(ids, proofs["left"]), begin, end, Lookup(ids, proofs["right"]),
+                        Lookup(texts, proofs["left"]), begin, end, Lookup(texts, proofs["right"]),
                         proofs["similarity"],
                         against=proofs["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
@@ -72,22 +71,13 @@ def run_on_disk(
                 if targets.report is not None:
                     outcome = {"characters": characters, "limited": limited}
                     outcome["max_candidates"] = max_candidates
-                    run = line_run_on_disk(job, summary, proofs, ids, counts, outcome)
+                    run = line_run_on_disk(job, summary, proofs, texts, counts, outcome)
                     page = removal_page(run, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
         return Found(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,
         )  # fmt: skip
-
-
-def _bounds(job: Job, pieces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where some of the pieces in families begin, and where they end."""
-    numbers, bounds = (
-        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "bounds")
-    )
-    found = bounds.reshape(-1, 2)[np.searchsorted(numbers, pieces)]
-    return found[:, 0], found[:, 1]
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:

@@ -111,7 +111,9 @@ class RunWriter:
         if not self._parts:
             return
         job, parts = self._job, self._parts
-        with job.work.replacing(run_name(self._unit, self._number)) as folder:
+        with job.work.replacing(
+            run_name(self._unit, self._number), unsealed=["keys.npy"]
+        ) as folder:
             folder.mkdir()
             shape = job.params.lsh.bands, self._documents
             keys = new_array(folder / "keys.npy", np.uint64, shape)

@@ -15,13 +15,8 @@ from fastlsh.files.cutting import Rest, SpanCutting
 from fastlsh.files.disk.answers import answer_of_all_parts
 from fastlsh.files.disk.decide import ECHOES, GatheredPart, Match, each_part
 from fastlsh.files.disk.documents import begun, prepared
-from fastlsh.files.disk.gather import (
-    FOLDER,
-    Gathered,
-    records_of,
-    reread_signed_blocks,
-    stored_ids,
-)
+from fastlsh.files.disk.gather import records_of, reread_signed_blocks
+from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
@@ -61,10 +56,10 @@ def run_on_disk(
     assert isinstance(cutting, SpanCutting)
     more = {"min_length": cutting.min_length, "join": join, "keep_least": keep_least}
     with begun(job, "spans", {**more, "against_files": job.first_input}):
-        summary, linked, gathered = prepared(job, clock)
+        summary, linked, texts = prepared(job, clock)
         numbering = _numbering(job)
         with clock("decisions"):
-            _decide(job, linked, gathered, numbering)
+            _decide(job, linked, texts, numbering)
             rows = _cut(job, linked, numbering)
         if keep_least or job.params.shingler.normalises:
             with clock("tracing"):
@@ -78,10 +73,10 @@ def run_on_disk(
             left = _SpanRemainder(kept, 0, numbering, rows, join)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
-                    ids, piece = stored_ids(job, summary), numbering.pieces
+                    piece = numbering.pieces
                     columns = passage_columns(
-                        Lookup(ids, piece[rows[:, 0]]), rows[:, 1], rows[:, 2],
-                        Lookup(ids, piece[rows[:, 3]]), rows[:, 4],
+                        Lookup(texts, piece[rows[:, 0]]), rows[:, 1], rows[:, 2],
+                        Lookup(texts, piece[rows[:, 3]]), rows[:, 4],
                         against=rows[:, 3] < numbering.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
@@ -123,23 +118,19 @@ def _numbering(job: Job) -> _Numbering:
     return _Numbering(first_pieces(job), first, n_against)
 
 
-def _decide(job: Job, linked: Linked, gathered: Gathered, numbering: _Numbering) -> None:
+def _decide(job: Job, linked: Linked, texts: GatheredTexts, numbering: _Numbering) -> None:
     """Compare the contexts of each part that has not been worked on yet."""
-    numbers, bounds = (
-        job.work.map(f"{FOLDER}/ids.{name}", np.int64) for name in ("numbers", "bounds")
-    )
-    begins = bounds.reshape(-1, 2)[:, 0]
     nothing = np.empty(0, np.int64)
 
     def compare(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         number = np.ascontiguousarray(part.rows["number"])
         document = np.searchsorted(numbering.pieces, number, "right") - 1
-        begin = begins[np.searchsorted(numbers, number)]
+        begin = texts.bounds(number)[:, 0]
         contexts = as_texts(part.texts).spans(0, len(number))
         found = repeated_contexts(contexts, document, begin, job_length(job), job.options)
         return _sorted(found[found[:, 0] >= numbering.n_against]), nothing
 
-    each_part(job, linked, gathered, compare, "comparing")
+    each_part(job, linked, texts, compare, "comparing")
     if not job.work.has(ECHOES):
         echoes = echoes_of(job)
         job.work.save(ECHOES, _sorted(echoes[echoes[:, 0] >= numbering.n_against]))

@@ -10,6 +10,7 @@ import os
 from binascii import crc32  # zlib is not in every Python
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -55,17 +56,8 @@ def content_length(path: Path, checksum: int) -> int:
     raise UnsealedError("is damaged")
 
 
-def checksum_of_head(path: Path, length: int, checksum: int) -> int:
-    """Return the checksum of the first bytes of a file; UnsealedError if there are fewer."""
-    with opened(path) as file:
-        count, checksum = _checked(file, length, checksum)
-    if count < length:
-        raise UnsealedError("is damaged")
-    return checksum
-
-
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path) -> Iterator[BufferedReader]:
     """Open a file to read it; UnsealedError if that is impossible."""
     try:
         with open(path, "rb") as file:

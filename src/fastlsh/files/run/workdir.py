@@ -5,7 +5,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.files.run.seals import (
     UnsealedError,
-    checksum_of_head,
     content_length,
     first_checksum,
     opened,
     seal,
-    seal_of,
 )
 from fastlsh.io import STANDARD, try_lock
 
@@ -122,14 +120,6 @@ class WorkDirectory:
         """Whether this has been written."""
         return (self / name).exists()
 
-    def make_folder(self, name: str) -> None:
-        """Make a directory for files that grow; it may be there."""
-        with self.checking(name):
-            try:
-                (self / name).mkdir(exist_ok=True)
-            except FileExistsError as error:
-                raise UnsealedError("has the name of a directory") from error
-
     def begin(self, manifest: dict[str, Any]) -> None:
         """Write the manifest of a new run."""
         self._run = None
@@ -197,18 +187,6 @@ class WorkDirectory:
         run = "" if name == MANIFEST else self._run_id()
         return first_checksum(run, name)
 
-    def check_head(self, name: str, length: int, checksum: int) -> None:
-        """Raise InputError unless a file without a seal begins with this many bytes."""
-        with self.checking(name):
-            if checksum_of_head(self / name, length, self.first_checksum(name)) != checksum:
-                raise UnsealedError("is damaged")
-
-    def seal(self, name: str, length: int, checksum: int) -> None:
-        """Add the seal to a file that has grown, and bring it to the disk."""
-        with open(self / name, "ab") as file:
-            file.write(seal_of(length, checksum))
-        synchronise(self / name)
-
     def _run_id(self) -> str:
         if self._run is None:
             manifest = self.read(MANIFEST)
@@ -235,14 +213,18 @@ class WorkDirectory:
             raise InputError(self / name, f"the file is damaged: {START_OVER}") from error
 
     @contextmanager
-    def replacing(self, name: str) -> Iterator[Path]:
-        """Give the path of a file or directory that gets its name when all of it is on the disk."""
+    def replacing(self, name: str, *, unsealed: Collection[str] = ()) -> Iterator[Path]:
+        """Give the path of a file or directory that gets its name when all of it is on the disk.
+
+        `unsealed`: names of files in a directory that are read stretch by stretch, each with a
+        checksum that is kept elsewhere.
+        """
         temporary = self / (name + TEMPORARY)
         try:
             yield temporary
             inside = sorted(temporary.rglob("*"))
             for path in (*inside, temporary):
-                if path.is_file():
+                if path.is_file() and path.name not in unsealed:
                     relative = path.relative_to(temporary)
                     seal(path, self.first_checksum((Path(name) / relative).as_posix()))
                 synchronise(path)

@@ -1,0 +1,161 @@
+"""What has been gathered: the texts of each part, run by run, and the ids of their documents."""
+
+from binascii import crc32
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.files.disk.identities import StoredIds
+from fastlsh.files.disk.signed_runs import SignedRun, finished_runs
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.seals import UnsealedError, opened
+from fastlsh.parallel import mapped_in
+
+Row = np.dtype([("number", np.int64), ("size", np.int64), ("priority", np.int64)])
+"""Dtype of the record of a text of a part; `priority` has the bits of a float64 or an int64."""
+
+Stretch = np.dtype([
+    ("part", np.int64), ("rows", np.int64), ("row", np.int64), ("bytes", np.int64),
+    ("byte", np.int64), ("check", np.int64), ("strict", np.bool_),
+])  # fmt: skip
+"""Dtype of the record of consecutive texts of one part in a file of a run.
+
+It has how many rows and bytes there are and where the first one is, a checksum, and whether all
+texts are strict UTF-8: none has a lone surrogate.
+"""
+
+ROWS, TEXTS, STRETCHES = "rows", "texts", "stretches.npy"
+
+
+class PartTexts(NamedTuple):
+    """The texts of a part."""
+
+    rows: NDArray[Any]
+    """`Row`, in order of the documents."""
+    data: NDArray[np.uint8]
+    """The bytes of all texts, one behind the other."""
+    strict: bool
+
+
+def texts_name(run: SignedRun) -> str:
+    """Return the name of the folder with the gathered texts of a run."""
+    return run.name.replace("run", "texts")
+
+
+class GatheredTexts:
+    """The texts and ids of all documents in families; nothing of them is held in memory."""
+
+    def __init__(self, job: Job, integers: bool) -> None:
+        self._job = job
+        self.integers = integers
+        """Whether all ids are integers of 64 bits."""
+        self._runs = finished_runs(job)
+        self._first = np.array([run.first for run in self._runs], np.int64)
+        self._stretches: list[NDArray[Any]] | None = None
+        self._ids: dict[int, StoredIds] = {}
+
+    def part(self, number: int) -> PartTexts:
+        """Read a part; if it has much text, into a mapped file without a name.
+
+        Raises
+        ------
+        InputError
+            A file is missing or damaged.
+        """
+        if self._stretches is None:
+            self._stretches = [self._load(place, STRETCHES) for place in range(len(self._runs))]
+        found = [each[each["part"] == number] for each in self._stretches]
+        chosen = np.concatenate([np.empty(0, Stretch), *found])
+        size = int(chosen["bytes"].sum())
+        mapped = size > self._job.budget.pending // 2
+        empty = mapped_in(self._job.work.path) if mapped else np.empty
+        rows = empty(int(chosen["rows"].sum()), Row)
+        data = empty(size, np.uint8)
+        row = byte = 0
+        for place, stretches in enumerate(found):
+            if len(stretches):
+                end = row + int(stretches["rows"].sum()), byte + int(stretches["bytes"].sum())
+                self._read(place, stretches, rows[row : end[0]], data[byte : end[1]])
+                row, byte = end
+        return PartTexts(rows, data, bool(chosen["strict"].all()))
+
+    def _read(
+        self, place: int, stretches: NDArray[Any], rows: NDArray[Any], data: NDArray[np.uint8]
+    ) -> None:
+        """Read the stretches of a run into arrays, and compare them with their checksums."""
+        folder = texts_name(self._runs[place])
+        name = f"{folder}/{TEXTS}"
+        work = self._job.work
+        row = byte = 0
+        with (
+            work.checking(name), opened(work / f"{folder}/{ROWS}") as of_rows,
+            opened(work / name) as of_texts,
+        ):  # fmt: skip
+            for each in stretches.tolist():
+                _, many, first, size, start, check, _ = each
+                own = rows[row : row + many].view(np.uint8)
+                text = data[byte : byte + size]
+                of_rows.seek(first * Row.itemsize)
+                of_texts.seek(start)
+                whole = (
+                    of_rows.readinto(own.data) == len(own) and of_texts.readinto(text.data) == size
+                )
+                if not whole or crc32(text.data, crc32(own.data)) != check:
+                    raise UnsealedError("is damaged")
+                row, byte = row + many, byte + size
+
+    def _load(self, place: int, name: str) -> NDArray[Any]:
+        return self._job.work.load(f"{texts_name(self._runs[place])}/{name}")
+
+    def take(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the ids of some documents, which must be in families."""
+        found: list[Any] = [None] * len(numbers)
+        for place, chosen in self._by_run(numbers):
+            ids = self._ids_of(place).take(numbers[chosen])
+            for where, each in zip(chosen.tolist(), ids, strict=True):
+                found[where] = each
+        return found
+
+    def bounds(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where some pieces of documents in families begin and end, int64 (m, 2)."""
+        found = np.empty((len(numbers), 2), np.int64)
+        for place, chosen in self._by_run(numbers):
+            of_run = self._load(place, "ids.bounds.npy")
+            rows = np.searchsorted(self._load(place, "ids.numbers.npy"), numbers[chosen])
+            found[chosen] = of_run[rows]
+        return found
+
+    def texts(self, parts: NDArray[np.int64], numbers: NDArray[np.int64]) -> list[str]:
+        """Return some of the texts, given the part of each document."""
+        found = [""] * len(numbers)
+        for place, chosen in self._by_run(numbers):
+            stretches = self._load(place, STRETCHES)
+            for part in np.unique(parts[chosen]).tolist():
+                own = stretches[stretches["part"] == part]
+                rows = np.empty(int(own["rows"].sum()), Row)
+                data = np.empty(int(own["bytes"].sum()), np.uint8)
+                self._read(place, own, rows, data)
+                ends = np.cumsum(rows["size"])
+                for where in chosen[parts[chosen] == part].tolist():
+                    row = int(np.searchsorted(rows["number"], numbers[where]))
+                    piece = data[int(ends[row] - rows["size"][row]) : int(ends[row])]
+                    found[where] = piece.tobytes().decode("utf-8", "surrogatepass")
+        return found
+
+    def _by_run(self, numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield each run that some documents are in, and which of them these are."""
+        places = np.searchsorted(self._first, numbers, "right") - 1
+        order = np.argsort(places, kind="stable")
+        edges = np.flatnonzero(np.diff(places[order], prepend=-1, append=-1)).tolist()
+        for start, stop in pairwise(edges):
+            yield int(places[order[start]]), order[start:stop]
+
+    def _ids_of(self, place: int) -> StoredIds:
+        if place not in self._ids:
+            numbers, ends = (self._load(place, f"ids.{name}.npy") for name in ("numbers", "ends"))
+            data = self._job.work.map(f"{texts_name(self._runs[place])}/ids.json", np.uint8)
+            self._ids[place] = StoredIds(numbers, ends, data)
+        return self._ids[place]
