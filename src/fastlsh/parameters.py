@@ -14,6 +14,7 @@ from fastlsh._kernels import (
 from fastlsh.arguments import check_choice, check_containment, check_integer, check_threshold
 from fastlsh.banding import LSHParams, containment_bandings
 from fastlsh.keyed import Key
+from fastlsh.parallel import RunKeywords
 from fastlsh.texts import Shingler, with_key
 
 __all__ = ["SearchParams"]
@@ -39,6 +40,10 @@ class SearchKeywords(BandingKeywords, total=False):
     """Those that find verified pairs."""
 
     verify: str
+
+
+class SearchAndRunKeywords(SearchKeywords, RunKeywords, total=False):
+    """Those of `SearchKeywords`, and of `parallel.RunOptions`."""
 
 
 class RemovalKeywords(SearchKeywords, total=False):

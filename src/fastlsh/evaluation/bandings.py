@@ -14,8 +14,8 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 
 if TYPE_CHECKING:
-    from fastlsh.evaluation.measure import EvaluationKeywords
     from fastlsh.keywords import Unpack
+    from fastlsh.parameters import SearchAndRunKeywords
 
 BANDING_ONLY = {"recall", "bands", "rows"}
 """The keyword arguments that a list of bandings replaces."""
@@ -91,7 +91,7 @@ def compare_bandings(
     max_pairs: int = 100_000_000,
     sample: int | None = None,
     lowest: float | None = None,
-    **keywords: "Unpack[EvaluationKeywords]",
+    **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> BandingComparison:
     """Measure what several bandings of the same signatures find in the given texts.
 
@@ -112,10 +112,8 @@ def compare_bandings(
 
     Raises
     ------
-    TypeError, ValueError
-        An argument is invalid, or a document has an unsupported type (the message names it).
-    TooManyPairsError
-        There are more pairs than `max_pairs`.
+    TypeError, ValueError, TooManyPairsError
+        As `near_duplicates`.
 
     Examples
     --------

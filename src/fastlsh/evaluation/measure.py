@@ -12,8 +12,8 @@ from fastlsh.evaluation.count import Answer, Truth, counted
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.sample import sampled
 from fastlsh.keywords import made, shares
-from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
-from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
+from fastlsh.parallel import RunOptions, Stopwatch
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search import exact_codes
 from fastlsh.sets import estimate_jaccard
@@ -22,10 +22,7 @@ from fastlsh.texts import Texts, as_texts
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
-
-
-class EvaluationKeywords(SearchKeywords, RunKeywords, total=False):
-    """The shared keyword arguments of `evaluate`, for type checkers."""
+    from fastlsh.parameters import SearchAndRunKeywords
 
 
 @shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
@@ -37,7 +34,7 @@ def evaluate(
     max_pairs: int = 100_000_000,
     sample: int | None = None,
     lowest: float | None = None,
-    **keywords: "Unpack[EvaluationKeywords]",
+    **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> Evaluation:
     """Measure how many of the existing pairs `near_duplicates` finds in the given texts.
 
@@ -63,10 +60,8 @@ def evaluate(
 
     Raises
     ------
-    TypeError, ValueError
-        An argument is invalid, or a document has an unsupported type (the message names it).
-    TooManyPairsError
-        There are more pairs than `max_pairs`.
+    TypeError, ValueError, TooManyPairsError
+        As `near_duplicates`.
 
     Examples
     --------

@@ -6,27 +6,20 @@ from typing import Any
 from fastlsh.banding import LSHParams
 
 
-@dataclass
-class FileDeduplication:
-    """The counts, files and times of a deduplication of files.
+@dataclass(kw_only=True)
+class FileResult:
+    """The counts and times that every function on files returns.
 
     Attributes
     ----------
-    documents, n_kept, empty : int
-        The number of documents in the inputs, of those kept, and of those without a shingle.
-    limited : int
-        How many documents were kept without being compared with every candidate.
+    documents : int
+        The number of documents in the inputs.
     skipped : int
         How many bad rows were left out.
     skipped_reasons : list of str
         A line for each of the first ten of them.
     repeated_ids : int
         How many documents have the id of an earlier one.
-    outputs : list of str
-        The files with the kept rows.
-    threshold : float
-    params : LSHParams
-        Bands and rows; ``params.probability(threshold)`` is the recall at the threshold.
     engine : str
         "memory" or "disk".
     reason : str
@@ -36,18 +29,45 @@ class FileDeduplication:
     """
 
     documents: int
-    n_kept: int
-    empty: int
-    limited: int
     skipped: int
     skipped_reasons: list[str]
     repeated_ids: int
+    engine: str
+    reason: str
+    seconds: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class FileDeduplication(FileResult):
+    """The counts, files and times of a deduplication of files.
+
+    Attributes
+    ----------
+    documents, n_kept, empty : int
+        The number of documents in the inputs, of those kept, and of those without a shingle.
+    limited : int
+        How many documents were kept without being compared with every candidate.
+    outputs : list of str
+        The files with the kept rows.
+    threshold : float
+    params : LSHParams
+        Bands and rows; ``params.probability(threshold)`` is the recall at the threshold.
+    skipped, skipped_reasons : int, list of str
+        How many bad rows were left out, and a line for each of the first ten of them.
+    repeated_ids : int
+        How many documents have the id of an earlier one.
+    engine, reason : str
+        "memory" or "disk", and why this engine was chosen.
+    seconds : dict
+        How long each stage took.
+    """
+
+    n_kept: int
+    empty: int
+    limited: int
     outputs: list[str]
     threshold: float
     params: LSHParams
-    engine: str
-    reason: str
-    seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def n_removed(self) -> int:
@@ -60,8 +80,8 @@ class FileDeduplication:
         return self.n_removed / self.documents if self.documents else 0.0
 
 
-@dataclass
-class FileLineDeduplication:
+@dataclass(kw_only=True)
+class FileLineDeduplication(FileResult):
     """The counts, files and times of a removal of repeated lines or paragraphs from files.
 
     Attributes
@@ -81,7 +101,6 @@ class FileLineDeduplication:
         As in `FileDeduplication`.
     """
 
-    documents: int
     written: int
     changed: int
     emptied: int
@@ -89,16 +108,10 @@ class FileLineDeduplication:
     n_removed: int
     characters: int
     limited: int
-    skipped: int
-    skipped_reasons: list[str]
-    repeated_ids: int
     outputs: list[str]
     by: str
     threshold: float
     params: LSHParams
-    engine: str
-    reason: str
-    seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def n_kept(self) -> int:
@@ -111,8 +124,8 @@ class FileLineDeduplication:
         return self.n_removed / self.spans if self.spans else 0.0
 
 
-@dataclass
-class FileSpanDeduplication:
+@dataclass(kw_only=True)
+class FileSpanDeduplication(FileResult):
     """The counts, files and times of a removal of repeated passages from files.
 
     Attributes
@@ -129,24 +142,17 @@ class FileSpanDeduplication:
         As in `FileDeduplication`.
     """
 
-    documents: int
     written: int
     changed: int
     dropped: int
     n_removed: int
     characters: int
     min_length: int
-    skipped: int
-    skipped_reasons: list[str]
-    repeated_ids: int
     outputs: list[str]
-    engine: str
-    reason: str
-    seconds: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass
-class FilePairs:
+@dataclass(kw_only=True)
+class FilePairs(FileResult):
     """The counts and times of a search for pairs in files.
 
     Attributes
@@ -158,18 +164,7 @@ class FilePairs:
         As in `FileDeduplication`.
     """
 
-    documents: int
     n_pairs: int
     empty: int
-    skipped: int
-    skipped_reasons: list[str]
-    repeated_ids: int
     threshold: float
     params: LSHParams
-    engine: str
-    reason: str
-    seconds: dict[str, Any] = field(default_factory=dict)
-
-
-FileResult = FileDeduplication | FileLineDeduplication | FileSpanDeduplication | FilePairs
-"""What any function on files returns."""

@@ -104,34 +104,16 @@ def span_columns(
     start: npt.NDArray[np.int64],
     end: npt.NDArray[np.int64],
     kept_ids: Lookup,
-    similarity: npt.NDArray[np.float64],
+    last: dict[str, npt.NDArray[Any]],
     *,
     against: npt.NDArray[np.bool_] | None = None,
 ) -> dict[str, Any]:
     """Return the table of removed spans: where they were, and the document with the kept one.
 
+    `last` is the column that follows: how similar the spans are, or where the kept one begins.
     `against` is that of `proof_columns`.
     """
-    columns = {"id": ids, "start": start, "end": end, "kept_id": kept_ids, "jaccard": similarity}
-    return columns if against is None else {**columns, "against": against}
-
-
-def passage_columns(
-    ids: Lookup,
-    start: npt.NDArray[np.int64],
-    end: npt.NDArray[np.int64],
-    kept_ids: Lookup,
-    kept_start: npt.NDArray[np.int64],
-    *,
-    against: npt.NDArray[np.bool_] | None = None,
-) -> dict[str, Any]:
-    """Return the table of removed passages: where they were, and where they stay.
-
-    `against` is that of `proof_columns`.
-    """
-    columns = {
-        "id": ids, "start": start, "end": end, "kept_id": kept_ids, "kept_start": kept_start,
-    }  # fmt: skip
+    columns = {"id": ids, "start": start, "end": end, "kept_id": kept_ids, **last}
     return columns if against is None else {**columns, "against": against}
 
 

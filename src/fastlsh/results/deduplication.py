@@ -1,6 +1,7 @@
 """Which documents are kept, and why the others are not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ from fastlsh.results.proofs import Proofs, kept_names, named
 from fastlsh.results.table import Table
 
 
+@dataclass(eq=False, repr=False)
 class Deduplication(Table):
     """Tells which documents are kept and, for every other one, the kept one that proves it.
 
@@ -54,6 +56,8 @@ class Deduplication(Table):
     options : dict
         The keyword arguments that the result came from, apart from the collections:
         ``deduplicate(texts, result.threshold, **result.options)`` gives the same.
+    order : ndarray of int64, shape (n,), or None
+        The documents, those of the highest priority first; None: in the order of the input.
     seconds : dict of str to float
         How long each stage took.
 
@@ -67,43 +71,28 @@ class Deduplication(Table):
     ([0, 1], [True, True, False])
     """
 
-    def __init__(
-        self,
-        kept_index: NDArray[np.int64],
-        against_index: NDArray[np.int64],
-        similarity: NDArray[np.float64],
-        *,
-        threshold: float,
-        rule: str = "jaccard",
-        containment: float = 1.0,
-        limited_documents: NDArray[np.int64] | None = None,
-        ids: Sequence[Any] | None = None,
-        against_ids: Sequence[Any] | None = None,
-        params: LSHParams | None = None,
-        empty: int = 0,
-        options: Mapping[str, Any] | None = None,
-        order: NDArray[np.int64] | None = None,
-        seconds: Mapping[str, float] | None = None,
-    ) -> None:
-        self.kept_index = kept_index
-        self.against_index = against_index
-        self.similarity = similarity
-        self.kept: NDArray[np.bool_] = kept_index == np.arange(len(kept_index))
-        self.threshold = threshold
-        self.rule = rule
-        self.containment = containment
-        if limited_documents is None:
-            limited_documents = np.empty(0, np.int64)
-        self.limited_documents = limited_documents
-        self.limited = len(limited_documents)
-        self.ids = ids
-        self.against_ids = against_ids
-        self.params = params
-        self.documents = len(kept_index)
-        self.empty = empty
-        self.options = dict(options or {})
-        self._order = np.arange(self.documents) if order is None else order
-        self.seconds = dict(seconds or {})
+    kept_index: NDArray[np.int64]
+    against_index: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    _: KW_ONLY
+    threshold: float
+    rule: str = "jaccard"
+    containment: float = 1.0
+    limited_documents: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    ids: Sequence[Any] | None = None
+    against_ids: Sequence[Any] | None = None
+    params: LSHParams | None = None
+    empty: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+    order: NDArray[np.int64] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.kept: NDArray[np.bool_] = self.kept_index == np.arange(len(self.kept_index))
+        self.limited = len(self.limited_documents)
+        self.documents = len(self.kept_index)
+        self.options = dict(self.options)
+        self.seconds = dict(self.seconds)
 
     @property
     def selected(self) -> NDArray[np.int64]:
@@ -148,7 +137,8 @@ class Deduplication(Table):
         for three documents of each cluster, if it has as many.
         """
         cluster = self._cluster()
-        removed = self._order[~self.kept[self._order]]
+        order = np.arange(self.documents) if self.order is None else self.order
+        removed = order[~self.kept[order]]
         number = np.zeros(self.documents, np.int64)
         number[removed] = 1 + cumcount(cluster[removed])
         return number
@@ -265,21 +255,13 @@ class Deduplication(Table):
             raise ValueError("the result was not verified: run deduplicate again")
         released = self.similarity < threshold
         contained = self.rule == "contained"
-        return Deduplication(
-            np.where(released, np.arange(self.documents), self.kept_index),
-            np.where(released, -1, self.against_index),
-            np.where(released, 1.0, self.similarity),
+        return replace(
+            self,
+            kept_index=np.where(released, np.arange(self.documents), self.kept_index),
+            against_index=np.where(released, -1, self.against_index),
+            similarity=np.where(released, 1.0, self.similarity),
             threshold=self.threshold if contained else threshold,
-            rule=self.rule,
             containment=threshold if contained else 1.0,
-            limited_documents=self.limited_documents,
-            ids=self.ids,
-            against_ids=self.against_ids,
-            params=self.params,
-            empty=self.empty,
-            options=self.options,
-            order=self._order,
-            seconds=self.seconds,
         )
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:

@@ -145,21 +145,14 @@ class LineDeduplication(CutTexts):
         kept: NDArray[np.int64],
         similarity: NDArray[np.float64],
         *,
-        emptied: NDArray[np.int64],
         by: str,
         threshold: float,
         spans: int,
         limited: int = 0,
-        n_against: int = 0,
-        ids: Sequence[Any] | None = None,
-        against_ids: Sequence[Any] | None = None,
         params: LSHParams | None = None,
-        options: Mapping[str, Any] | None = None,
+        **others: Any,
     ) -> None:
-        super().__init__(
-            texts, removed, kept, emptied=emptied, n_against=n_against, ids=ids,
-            against_ids=against_ids, options=options,
-        )  # fmt: skip
+        super().__init__(texts, removed, kept, **others)
         self.similarity = similarity
         self.by = by
         self.threshold = threshold
@@ -203,24 +196,16 @@ class SpanDeduplication(CutTexts):
 
     Attributes
     ----------
-    texts : list of str
-        The texts after the removal, in the order of the input.
-    document, start, end : ndarray of int64, shape (m,)
-        The removed spans, ascending.
+    texts, document, start, end, against_document, emptied, ids, against_ids
+        As in `LineDeduplication`.
     kept_document, kept_start, kept_end : ndarray of int64, shape (m,)
         Where the same span stays; it may be in the same document. `kept_document` is -1 where that
         is in a document of `against`.
-    against_document : ndarray of int64, shape (m,)
-        The number of that document in `against`; -1 for all other spans.
-    emptied : ndarray of int64
-        The numbers of the documents that have become empty, ascending.
     dropped : ndarray of int64
         The numbers of the documents that lost something, and of which fewer than `keep_least`
         characters remain, ascending.
     documents, characters : int
         How many documents were read, and how many code points were removed.
-    ids, against_ids : sequence or None
-        The ids, if they were given.
     options : dict
         The keyword arguments that the result came from, apart from the collections:
         ``deduplicate_spans(texts, **result.options)`` gives the same.

@@ -1,6 +1,7 @@
 """Pairs of documents with their similarity."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
@@ -12,6 +13,7 @@ from fastlsh.results.proofs import named
 from fastlsh.results.table import Table
 
 
+@dataclass(eq=False, repr=False)
 class Pairs(Table):
     """Pairs of documents, sorted by (left, right), each pair once.
 
@@ -45,26 +47,15 @@ class Pairs(Table):
     ([0], [2])
     """
 
-    def __init__(
-        self,
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
-        similarity: NDArray[np.float64],
-        *,
-        estimate: NDArray[np.float64] | None = None,
-        ids: Sequence[Any] | None = None,
-        params: LSHParams | None = None,
-        documents: int = 0,
-        empty: int = 0,
-    ) -> None:
-        self.left = left
-        self.right = right
-        self.similarity = similarity
-        self.estimate = estimate
-        self.ids = ids
-        self.params = params
-        self.documents = documents
-        self.empty = empty
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    _: KW_ONLY
+    estimate: NDArray[np.float64] | None = None
+    ids: Sequence[Any] | None = None
+    params: LSHParams | None = None
+    documents: int = 0
+    empty: int = 0
 
     @property
     def left_id(self) -> list[Any]:
@@ -91,11 +82,13 @@ class Pairs(Table):
         if not isinstance(index, slice):
             row = range(len(self))[index]
             return next(iter(self[row : row + 1]))
-        return Pairs(
-            self.left[index], self.right[index], self.similarity[index],
-            estimate=None if self.estimate is None else self.estimate[index], ids=self.ids,
-            params=self.params, documents=self.documents, empty=self.empty,
-        )  # fmt: skip
+        return replace(
+            self,
+            left=self.left[index],
+            right=self.right[index],
+            similarity=self.similarity[index],
+            estimate=None if self.estimate is None else self.estimate[index],
+        )
 
     def __repr__(self) -> str:
         return f"<Pairs: {len(self):,} pairs among {self.documents:,} documents>"

@@ -1,6 +1,7 @@
 """Why documents were removed."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ def named(numbers: NDArray[np.int64], ids: Sequence[Any] | None) -> list[Any]:
     return plain if ids is None else [ids[number] for number in plain]
 
 
+@dataclass(eq=False, repr=False)
 class Proofs(Table):
     """One row for each removed document: the kept one that it duplicates, and their similarity.
 
@@ -33,8 +35,11 @@ class Proofs(Table):
     against : ndarray of bool, shape (m,)
         Whether the kept document is one of `against`.
     similarity : ndarray of float64, shape (m,)
-        As in `Deduplication`. In tables this column is called "containment" if the rule of removal
-        was "contained".
+        As in `Deduplication`.
+    ids, against_ids : sequence or None
+        The ids, if they were given.
+    measure : str
+        What tables call `similarity`: "containment" if the rule of removal was "contained".
 
     Examples
     --------
@@ -45,29 +50,19 @@ class Proofs(Table):
     a against:0 1.0
     """
 
-    def __init__(
-        self,
-        document: NDArray[np.int64],
-        kept_document: NDArray[np.int64],
-        against: NDArray[np.bool_],
-        similarity: NDArray[np.float64],
-        *,
-        ids: Sequence[Any] | None = None,
-        against_ids: Sequence[Any] | None = None,
-        measure: str = "similarity",
-    ) -> None:
-        self.document = document
-        self.kept_document = kept_document
-        self.against = against
-        self.similarity = similarity
-        self._ids = ids
-        self._against_ids = against_ids
-        self._measure = measure
+    document: NDArray[np.int64]
+    kept_document: NDArray[np.int64]
+    against: NDArray[np.bool_]
+    similarity: NDArray[np.float64]
+    _: KW_ONLY
+    ids: Sequence[Any] | None = None
+    against_ids: Sequence[Any] | None = None
+    measure: str = "similarity"
 
     @property
     def id(self) -> list[Any]:
         """The ids of the removed documents; their numbers if no ids were given."""
-        return named(self.document, self._ids)
+        return named(self.document, self.ids)
 
     @property
     def kept_id(self) -> list[Any]:
@@ -75,7 +70,7 @@ class Proofs(Table):
 
         A document of `against` without an id is called "against:3", by its number there.
         """
-        return kept_names(self.kept_document, self.against, self._ids, self._against_ids)
+        return kept_names(self.kept_document, self.against, self.ids, self.against_ids)
 
     def __len__(self) -> int:
         return len(self.document)
@@ -92,11 +87,13 @@ class Proofs(Table):
         if not isinstance(index, slice):
             row = range(len(self))[index]
             return next(iter(self[row : row + 1]))
-        return Proofs(
-            self.document[index], self.kept_document[index], self.against[index],
-            self.similarity[index], ids=self._ids, against_ids=self._against_ids,
-            measure=self._measure,
-        )  # fmt: skip
+        return replace(
+            self,
+            document=self.document[index],
+            kept_document=self.kept_document[index],
+            against=self.against[index],
+            similarity=self.similarity[index],
+        )
 
     def __repr__(self) -> str:
         return f"<Proofs: {len(self):,} removed documents>"
@@ -107,11 +104,11 @@ class Proofs(Table):
             "document": document,
             "kept_document": kept,
             "against": against,
-            self._measure: self.similarity[rows],
+            self.measure: self.similarity[rows],
         }
-        if self._ids is not None or self._against_ids is not None:
-            columns["id"] = named(document, self._ids)
-            columns["kept_id"] = kept_names(kept, against, self._ids, self._against_ids)
+        if self.ids is not None or self.against_ids is not None:
+            columns["id"] = named(document, self.ids)
+            columns["kept_id"] = kept_names(kept, against, self.ids, self.against_ids)
         return columns
 
 

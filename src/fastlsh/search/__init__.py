@@ -4,6 +4,7 @@ from fastlsh.search.contamination_params import (
     ContaminationKeywords as ContaminationKeywords,
 )
 from fastlsh.search.contamination_params import ContaminationParams as ContaminationParams
+from fastlsh.search.cut_collections import CutCollections
 from fastlsh.search.decontamination import decontaminate
 from fastlsh.search.deduplication import deduplicate, deduplicate_texts
 from fastlsh.search.exact_join import exact_codes, exact_pairs
@@ -14,6 +15,7 @@ from fastlsh.search.spans import check_length as check_length
 from fastlsh.search.spans import deduplicate_spans, deduplicate_spans_of_texts
 
 __all__ = [
+    "CutCollections",
     "decontaminate",
     "deduplicate",
     "deduplicate_lines",

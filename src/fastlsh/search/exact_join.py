@@ -72,10 +72,8 @@ def exact_pairs(
 
     Raises
     ------
-    TypeError, ValueError
-        An argument is invalid, or a document has an unsupported type (the message names it).
-    TooManyPairsError
-        There are more pairs than `max_pairs`.
+    TypeError, ValueError, TooManyPairsError
+        As `near_duplicates`.
 
     Notes
     -----

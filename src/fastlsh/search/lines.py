@@ -5,21 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastlsh.arguments import check_choice, check_ids, check_integer
-from fastlsh.index import Index
+from fastlsh.arguments import check_choice, check_integer
 from fastlsh.keywords import made, shares, taken
-from fastlsh.parallel import RunKeywords, RunOptions
-from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import LineDeduplication
+from fastlsh.search.cut_collections import CutCollections
 from fastlsh.stages import decide_pieces, piece_params
-from fastlsh.texts import pieces_of, plain_strings, texts_without
+from fastlsh.texts import pieces_of, texts_without
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
-
-
-class LineKeywords(SearchKeywords, RunKeywords, total=False):
-    """The shared keyword arguments of `deduplicate_lines`, for type checkers."""
+    from fastlsh.parameters import SearchAndRunKeywords
 
 
 @shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
@@ -33,7 +30,7 @@ def deduplicate_lines(
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
     max_candidates: int = 1000,
-    **keywords: "Unpack[LineKeywords]",
+    **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> LineDeduplication:
     r"""Remove the lines or paragraphs that repeat an earlier one, in the same text or another.
 
@@ -95,36 +92,30 @@ def deduplicate_lines(
     """
     params = piece_params(threshold, **taken(SearchParams.of, keywords))
     options = made(RunOptions.of, keywords)
+    check_choice(by, "by")
+    min_length = check_integer(min_length, "min_length")
+    max_candidates = check_integer(max_candidates, "max_candidates")
+    collections = CutCollections.of(texts, against, ids, against_ids)
     return deduplicate_lines_of_texts(
-        texts, by, params, options, against=against, min_length=min_length, ids=ids,
-        against_ids=against_ids, max_candidates=max_candidates,
-    )  # fmt: skip
+        collections, by, params, options, min_length=min_length, max_candidates=max_candidates
+    )
 
 
 def deduplicate_lines_of_texts(
-    texts: Iterable[Any],
+    collections: CutCollections,
     by: str,
     params: SearchParams,
     options: RunOptions,
     *,
-    against: Iterable[Any] | None = None,
-    min_length: int = 0,
-    ids: Sequence[Any] | None = None,
-    against_ids: Sequence[Any] | None = None,
-    max_candidates: int = 1000,
+    min_length: int,
+    max_candidates: int,
 ) -> LineDeduplication:
-    """Remove the repeated pieces as `deduplicate_lines` does; `params` are from `piece_params`."""
-    check_choice(by, "by")
-    min_length = check_integer(min_length, "min_length")
-    max_candidates = check_integer(max_candidates, "max_candidates")
-    documents = plain_strings(texts)
-    ids = check_ids(ids, len(documents))
-    if isinstance(against, Index):
-        raise TypeError("against must be texts: an index holds documents, and not their lines")
-    others = [] if against is None else plain_strings(against)
-    against_ids = check_ids(against_ids, len(others), "against_ids")
-    n_against = len(others)
-    everything = pieces_of([*others, *documents], by, options.threads)
+    """Remove the repeated pieces as `deduplicate_lines` does, whose arguments are checked before.
+
+    `params` are from `piece_params`.
+    """
+    n_against = len(collections.against)
+    everything = pieces_of([*collections.against, *collections.documents], by, options.threads)
     compared = everything.chosen(everything.lengths >= min_length) if min_length else everything
     kept, similarity, limited = decide_pieces(
         compared, params, max_candidates, options, int((compared.bounds[:, 0] < n_against).sum())
@@ -132,6 +123,7 @@ def deduplicate_lines_of_texts(
     gone = np.flatnonzero((kept != np.arange(len(kept))) & (compared.bounds[:, 0] >= n_against))
     removed = compared.bounds[gone]
     changed = texts_without(everything.texts, removed, by)
+    documents = collections.documents.copy()
     for number, text in changed.items():
         documents[number - n_against] = text
     return LineDeduplication(
@@ -145,8 +137,8 @@ def deduplicate_lines_of_texts(
         spans=int((everything.bounds[:, 0] >= n_against).sum()),
         limited=len(limited),
         n_against=n_against,
-        ids=ids,
-        against_ids=against_ids,
+        ids=collections.ids,
+        against_ids=collections.against_ids,
         params=None if params.finds_equal else params.lsh,
         options={
             "by": by, "threshold": params.threshold, "min_length": min_length,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from fastlsh.arguments import check_ids, check_integer
 from fastlsh.candidates import empty_documents, split_codes
 from fastlsh.keywords import made, shares
-from fastlsh.parallel import RunKeywords, RunOptions
-from fastlsh.parameters import REMOVAL_ONLY, SearchKeywords, SearchParams
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.short_shingles import warn_of_short_shingles
 from fastlsh.sets import estimate_jaccard
@@ -16,10 +16,7 @@ from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
-
-
-class PairKeywords(SearchKeywords, RunKeywords, total=False):
-    """The shared keyword arguments of `near_duplicates`, for type checkers."""
+    from fastlsh.parameters import SearchAndRunKeywords
 
 
 @shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
@@ -30,7 +27,7 @@ def near_duplicates(
     ids: Sequence[Any] | None = None,
     max_pairs: int = 100_000_000,
     estimates: bool = False,
-    **keywords: "Unpack[PairKeywords]",
+    **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`.
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastlsh.arguments import check_ids, check_integer
-from fastlsh.index import Index
+from fastlsh.arguments import check_integer
 from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.results import SpanDeduplication
+from fastlsh.search.cut_collections import CutCollections
 from fastlsh.stages import cut_texts, repeated_passages
-from fastlsh.texts import Shingler, as_texts, check_traceable, plain_strings
+from fastlsh.texts import Shingler, as_texts, check_traceable
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
@@ -65,7 +65,7 @@ def deduplicate_spans(
     Raises
     ------
     TypeError, ValueError
-        An argument is invalid, or a document has an unsupported type.
+        As `deduplicate_lines`.
 
     Notes
     -----
@@ -85,10 +85,14 @@ def deduplicate_spans(
     """
     options = made(RunOptions.of, keywords)
     length = check_length(min_length)
+    keep_least = check_integer(keep_least, "keep_least")
+    if not isinstance(join, str):
+        raise TypeError(f"join must be a str, got {type(join).__name__}")
+    plain = check_traceable(shingler or Shingler())
+    collections = CutCollections.of(texts, against, ids, against_ids, lose="passages")
     return deduplicate_spans_of_texts(
-        texts, length, shingler or Shingler(), options, against=against, ids=ids,
-        against_ids=against_ids, join=join, keep_least=keep_least,
-    )  # fmt: skip
+        collections, length, plain, options, join=join, keep_least=keep_least
+    )
 
 
 def check_length(min_length: Any) -> int:
@@ -100,42 +104,31 @@ def check_length(min_length: Any) -> int:
 
 
 def deduplicate_spans_of_texts(
-    texts: Iterable[Any],
+    collections: CutCollections,
     length: int,
     shingler: Shingler,
     options: RunOptions,
     *,
-    against: Iterable[Any] | None = None,
-    ids: Sequence[Any] | None = None,
-    against_ids: Sequence[Any] | None = None,
-    join: str = "",
-    keep_least: int = 0,
+    join: str,
+    keep_least: int,
 ) -> SpanDeduplication:
-    """Remove repeated passages as `deduplicate_spans` does."""
-    keep_least = check_integer(keep_least, "keep_least")
-    if not isinstance(join, str):
-        raise TypeError(f"join must be a str, got {type(join).__name__}")
-    check_traceable(shingler)
-    documents = plain_strings(texts)
-    ids = check_ids(ids, len(documents))
-    if isinstance(against, Index):
-        raise TypeError("against must be texts: an index holds documents, and not their passages")
-    others = [] if against is None else plain_strings(against)
-    against_ids = check_ids(against_ids, len(others), "against_ids")
-    everything = as_texts([*others, *documents])
-    rows = repeated_passages(everything, shingler, length, len(others), options)
+    """Remove repeated passages as `deduplicate_spans` does, whose arguments are checked before."""
+    n_against = len(collections.against)
+    everything = as_texts([*collections.against, *collections.documents])
+    rows = repeated_passages(everything, shingler, length, n_against, options)
     cut = cut_texts(everything, shingler, rows, join, keep_least)
+    documents = collections.documents.copy()
     for number, text in cut.texts.items():
-        documents[number - len(others)] = text
+        documents[number - n_against] = text
     return SpanDeduplication(
         documents,
-        cut.removed - (len(others), 0, 0),
+        cut.removed - (n_against, 0, 0),
         cut.kept,
-        emptied=np.array([n for n, text in cut.texts.items() if not text], np.int64) - len(others),
-        dropped=cut.dropped - len(others),
-        n_against=len(others),
-        ids=ids,
-        against_ids=against_ids,
+        emptied=np.array([n for n, text in cut.texts.items() if not text], np.int64) - n_against,
+        dropped=cut.dropped - n_against,
+        n_against=n_against,
+        ids=collections.ids,
+        against_ids=collections.against_ids,
         options={
             "min_length": length, "shingler": shingler, "join": join, "keep_least": keep_least,
         },

@@ -78,11 +78,7 @@ def estimate_jaccard(
 
 
 def exact_jaccard(
-    left: Iterable[Any],
-    right: Any,
-    shingler: Shingler | None = None,
-    *,
-    threads: int | None = None,
+    left: Iterable[Any], right: Any, shingler: Shingler | None = None, *, threads: int | None = None
 ) -> NDArray[np.float64]:
     """Return the exact Jaccard similarity of each pair of texts.
 
@@ -120,11 +116,7 @@ def exact_jaccard(
 
 
 def containment(
-    left: Iterable[Any],
-    right: Any,
-    shingler: Shingler | None = None,
-    *,
-    threads: int | None = None,
+    left: Iterable[Any], right: Any, shingler: Shingler | None = None, *, threads: int | None = None
 ) -> NDArray[np.float64]:
     """Return the exact share of each left text's shingles that the right one has: |A n B| / |A|.
 
@@ -137,11 +129,6 @@ def containment(
     -------
     ndarray of float64, shape (m,)
         0 where one of the two has no shingle.
-
-    Raises
-    ------
-    TypeError, ValueError, IndexError
-        As `exact_jaccard`.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def run_on_disk(
                 if targets.removed is not None:
                     columns = span_columns(
                         Lookup(texts, proofs["left"]), begin, end, Lookup(texts, proofs["right"]),
-                        proofs["similarity"],
+                        {"jaccard": proofs["similarity"]},
                         against=proofs["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)

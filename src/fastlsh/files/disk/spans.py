@@ -24,7 +24,7 @@ from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.io import Block, BlockExtent, Lookup, passage_columns, write_table
+from fastlsh.io import Block, BlockExtent, Lookup, span_columns, write_table
 from fastlsh.parallel import Stopwatch, mapped_in, ordered_map
 from fastlsh.stages import cut_rows, repeated_contexts, too_short
 from fastlsh.texts import as_texts, original_spans, texts_without_spans
@@ -74,9 +74,9 @@ def run_on_disk(
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     piece = numbering.pieces
-                    columns = passage_columns(
+                    columns = span_columns(
                         Lookup(texts, piece[rows[:, 0]]), rows[:, 1], rows[:, 2],
-                        Lookup(texts, piece[rows[:, 3]]), rows[:, 4],
+                        Lookup(texts, piece[rows[:, 3]]), {"kept_start": rows[:, 4]},
                         against=rows[:, 3] < numbering.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)

@@ -24,7 +24,7 @@ from fastlsh.io import (
 from fastlsh.parallel import Stopwatch
 from fastlsh.reporting import line_run
 from fastlsh.results import LineDeduplication
-from fastlsh.search import deduplicate_lines_of_texts
+from fastlsh.search import CutCollections, deduplicate_lines_of_texts
 
 
 class Found(NamedTuple):
@@ -54,7 +54,7 @@ def run_in_memory(
     with clock("search"):
         texts = collection.texts
         result = deduplicate_lines_of_texts(
-            texts, cutting.by, request.search, request.run, against=others.texts,
+            CutCollections.of(texts, others.texts), cutting.by, request.search, request.run,
             min_length=cutting.min_length, max_candidates=max_candidates,
         )  # fmt: skip
     kept = np.ones(len(collection), np.bool_)
@@ -92,5 +92,5 @@ def _spans(
     ids, kept = with_against(collection, others, result.kept_document, result.against_document)
     return span_columns(
         Lookup(ids, result.document), result.start, result.end, Lookup(ids, kept),
-        result.similarity, against=outside,
+        {"jaccard": result.similarity}, against=outside,
     )  # fmt: skip

@@ -12,14 +12,14 @@ from fastlsh.files.requests import Request
 from fastlsh.io import (
     Collection,
     Lookup,
-    passage_columns,
     replacing_together,
+    span_columns,
     write_rows,
     write_table,
 )
 from fastlsh.parallel import Stopwatch
 from fastlsh.results import SpanDeduplication
-from fastlsh.search import deduplicate_spans_of_texts
+from fastlsh.search import CutCollections, deduplicate_spans_of_texts
 
 
 class Found(NamedTuple):
@@ -45,8 +45,8 @@ def run_in_memory(
         collection, others = read_both(request, budget, targets)
     with clock("search"):
         result = deduplicate_spans_of_texts(
-            collection.texts, cutting.min_length, cutting.shingler, request.run,
-            against=others.texts, join=join, keep_least=keep_least,
+            CutCollections.of(collection.texts, others.texts), cutting.min_length,
+            cutting.shingler, request.run, join=join, keep_least=keep_least,
         )  # fmt: skip
     kept = np.ones(len(collection), np.bool_)
     kept[result.dropped] = False
@@ -55,9 +55,9 @@ def run_in_memory(
             ids, there = with_against(
                 collection, others, result.kept_document, result.against_document
             )
-            columns = passage_columns(
+            columns = span_columns(
                 Lookup(ids, result.document), result.start, result.end, Lookup(ids, there),
-                result.kept_start,
+                {"kept_start": result.kept_start},
                 against=result.against_document >= 0 if request.against else None,
             )  # fmt: skip
             write_table(targets.removed, columns, together)

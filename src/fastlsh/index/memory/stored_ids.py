@@ -1,6 +1,7 @@
-"""Ids as a file holds them."""
+"""Ids in the form in which a file of an index holds them."""
 
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,37 +14,21 @@ from fastlsh.index.memory.ids import Ids
 KINDS = ("str", "bytes", "int")
 
 
+@dataclass(eq=False)
 class StoredIds:
-    """Ids as a file holds them: all of one kind, with a table to look them up; read-only.
+    """Ids as a file holds them: all of one kind, with a table to look them up; read-only."""
 
-    Parameters
-    ----------
-    kind
-        "str", "bytes" or "int".
-    n
-        How many.
-    data
-        uint8: str as UTF-8 (surrogatepass), bytes as they are, int as 64 bits, one after the
-        other.
-    offsets
-        int64 (n + 1,): where each begins; None for int.
-    table
-        uint64: see docs/index-format.md.
+    kind: str
+    """"str", "bytes" or "int"."""
+    n: int
+    """The number of ids."""
+    data: NDArray[np.uint8]
+    """The ids one after the other: str as UTF-8 (surrogatepass), bytes as they are, int as 64 bits.
     """
-
-    def __init__(
-        self,
-        kind: str,
-        n: int,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int64] | None,
-        table: NDArray[np.uint64],
-    ) -> None:
-        self.kind = kind
-        self.n = n
-        self.data = data
-        self.offsets = offsets
-        self.table = table
+    offsets: NDArray[np.int64] | None
+    """int64 (n + 1,): where each id begins; None for int."""
+    table: NDArray[np.uint64]
+    """The hash table that finds an id: see docs/index-format.md."""
 
     @classmethod
     def of(cls, ids: Ids) -> "StoredIds":
