@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh.files.disk.answers import clusters_of
-from fastlsh.files.disk.decide import Proof
+from fastlsh.files.disk.decide import FoundPair
 from fastlsh.files.disk.link import _divided
 
 
@@ -38,7 +38,7 @@ def test_clusters_as_a_dictionary_has_them(chosen, known):
     """Document i is removed for one that is not, if one was drawn for it."""
     kept = {i for i, other in enumerate(chosen) if other < 0 or i < known}
     pairs = [(i, other) for i, other in enumerate(chosen) if i not in kept and other in kept]
-    proofs = np.array([(*pair, 1.0) for pair in pairs], Proof)
+    proofs = np.array([(*pair, 1.0) for pair in pairs], FoundPair)
     expected = {}
     for removed, head in pairs:
         if head >= known:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fastlsh import deduplicate_files
 from fastlsh.files.disk import largest
-from fastlsh.files.disk.decide import Proof
+from fastlsh.files.disk.decide import FoundPair
 from report_page import Page, words
 from shards import rows_of, small_budget, write_shards
 
@@ -65,7 +65,7 @@ def test_as_many_of_the_largest_as_there_is_room_for(chosen, known, most):
     chosen = [-1] * 5 + chosen
     kept = {i for i, other in enumerate(chosen) if other < 0 or i < known}
     pairs = [(i, other) for i, other in enumerate(chosen) if i not in kept and other in kept]
-    proofs = np.array([(i, other, i / 100) for i, other in pairs], Proof)
+    proofs = np.array([(i, other, i / 100) for i, other in pairs], FoundPair)
     clusters = {}
     for removed, head in pairs:
         if head >= known:

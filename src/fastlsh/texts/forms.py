@@ -142,7 +142,7 @@ def as_texts(texts: Any) -> Texts:
         try:
             return ArrowColumn(texts)
         except TypeError as error:
-            if not any(f"format '{name}" in str(error) for name in LISTS):
+            if not any(f"of type {name}," in str(error) for name in LISTS):
                 raise
             return ids_of_arrow(texts)
         except ImportError:  # pandas needs pyarrow for this
@@ -172,8 +172,8 @@ def as_texts(texts: Any) -> Texts:
 _COLLECTIONS = (ArrowColumn, JoinedTexts, ListTexts, NormalizedTexts, Pieces, TokenIds)
 """Collections behind the interface `Texts` already."""
 
-LISTS = ("+l", "+L", "+w", "+vl", "+vL")
-"""The formats of lists in Arrow."""
+LISTS = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+"""The types of lists in Arrow."""
 
 
 def _of_list(documents: list[Any]) -> Texts:

@@ -244,13 +244,16 @@ cdef dict TYPES = {
     "n": "null", "b": "boolean", "c": "int8", "C": "uint8", "s": "int16", "S": "uint16",
     "i": "int32", "I": "uint32", "l": "int64", "L": "uint64", "e": "float16", "f": "float32",
     "g": "float64", "+s": "struct", "+l": "list", "+L": "large_list", "+vl": "list_view",
-    "+m": "map", "+r": "run_end_encoded", "tdD": "date32", "tdm": "date64",
+    "+vL": "large_list_view", "+m": "map", "+r": "run_end_encoded", "tdD": "date32",
+    "tdm": "date64",
 }
 """Names of the types that Arrow's C interface has short formats for."""
 
 
 cdef object unreadable(str format):
-    kind = TYPES.get(format) or ("timestamp" if format[:2] == "ts" else f"format {format!r}")
+    kind = TYPES.get(format, f"format {format!r}")
+    if format.startswith(("ts", "+w")):
+        kind = "timestamp" if format[0] == "t" else "fixed_size_list"
     return TypeError(
         f"the Arrow column is of type {kind}, expected strings or binary "
         "(string, large_string, string_view, binary, or a dictionary of them)"
