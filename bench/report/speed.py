@@ -137,13 +137,14 @@ def doubling(records: Records) -> Iterator[str]:
                 f"`{job}`, {size}",
                 number(found["processor seconds, one thread"]["median"]),
                 *(more or [""]),
+                number(found["seconds, one thread"]["median"]),
                 number(found["seconds, two threads"]["median"]),
                 number(found[PEAK]["median"]),
             ])  # fmt: skip
     if rows:
         yield from table(
-            ["", "seconds, one thread", "times the one before", "seconds, two threads",
-             "peak bytes per document"],
+            ["", "processor seconds, one thread", "times the one before",
+             "wall seconds, one thread", "wall seconds, two threads", "peak bytes per document"],
             rows,
         )  # fmt: skip
 
