@@ -83,7 +83,7 @@ def decontaminate(
     >>> result.kept.tolist()
     [True, False]
     >>> list(result)
-    [(1, 0, 1.0, 16, 'question', 6, 83)]
+    [(1, 0, 1.0, 16, 'question', 6, 82)]
     """
     params = made(ContaminationParams.of, keywords)
     options = made(RunOptions.of, keywords)
