@@ -83,7 +83,7 @@ def block_of(first: int, count: int, bands: int) -> SignedBlock:
 
 def write_runs(job: Job, documents: int, made: list[float]) -> None:
     """Sort and write the runs; what making the keys takes goes to `made`."""
-    writer = RunWriter(job, 0)
+    writer = RunWriter(job, {0: []}, 0)
     for first in range(0, documents, BLOCK):
         start = process_time(), perf_counter()
         block = block_of(first, min(BLOCK, documents - first), job.params.lsh.bands)

@@ -23,6 +23,7 @@ from fastlsh.io import (
     check_outputs,
     check_target,
     is_folder_output,
+    is_written_in_place,
     plan_outputs,
     recover_outputs,
     spooled_inputs,
@@ -134,19 +135,23 @@ def select_engine(
     budget = ReadBudget.of(engine.memory, each)
     if choice.engine is Engine.MEMORY:
         return EngineChoice(choice.reason, None, budget)
+    if engine.stage is not None:
+        _check_stages(request, output)
     folder = engine.work_of(output)
     if folder is None:
         raise ValueError(
             "a run on disk needs a work directory (work=), because its output is a stream, after"
             f" which none can be named; the engine is {choice.reason}"
         )
-    work = WorkDirectory(folder)
+    work = WorkDirectory(folder, shared=engine.stage is not None)
     piece = 0 if request.cutting is None else request.cutting.piece_bytes
     sizes = Budget.of(engine.memory, search, request.run.threads, piece)
     job = Job(request, work, sources, first_input, sizes, uniform)
     job.tell(f"engine: {choice.reason}, with {amount(engine.memory)} of memory, in {work.path}")
     if rows_written:
         _tell_of_wide_rows(job)
+    if engine.stage is not None:
+        return EngineChoice(choice.reason, job, budget)
     needed = (choice.estimate or estimate_of(request, sources, first_input)).disk - work.size()
     free = shutil.disk_usage(_nearest_existing(work.path)).free
     if needed > free:
@@ -155,6 +160,14 @@ def select_engine(
             " a full disk ends the run, which then goes on when there is room"
         )
     return EngineChoice(choice.reason, job, budget)
+
+
+def _check_stages(request: Request, output: str | None) -> None:
+    """Raise ValueError if a request cannot be worked on stage by stage."""
+    if request.read.limit is not None:
+        raise ValueError("limit is for a run in one process, which counts documents: leave it out")
+    if output is None or (is_written_in_place(output) and not is_folder_output(output)):
+        raise ValueError("a stage needs a file or a directory as the output, not a stream")
 
 
 def plan_removal(
@@ -194,6 +207,8 @@ def changing_over(
     twice
         Whether rows are read again, so that pipes are copied to temporary files first.
     """
+    if request.engine.stage is not None:  # and no pipe, which another process cannot read
+        return run(request)
     tell = request.engine.on_message
     files = [*request.inputs, *request.against]
     is_enough = None if request.read.limit is None else request.is_behind_limit

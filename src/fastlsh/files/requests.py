@@ -12,6 +12,7 @@ from fastlsh.errors import InputError
 from fastlsh.files.budget import LEAST, parse_memory
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.free_memory import free_memory
+from fastlsh.files.run.part import Part, check_stage
 from fastlsh.io import (
     Paths,
     ReadKeywords,
@@ -54,6 +55,9 @@ class EngineOptions:
     keep_work: bool
     restart: bool
     on_message: OnMessage
+    stage: str | None
+    """The only stage that is worked on; None: all are, by this process."""
+    part: Part
 
     @classmethod
     def of(
@@ -64,6 +68,8 @@ class EngineOptions:
         keep_work: bool = False,
         restart: bool = False,
         on_message: OnMessage | None = None,
+        stage: str | None = None,
+        part: tuple[int, int] | None = None,
     ) -> "EngineOptions":
         """Check the arguments of a public function.
 
@@ -85,14 +91,34 @@ class EngineOptions:
         on_message
             A function that is called with each message of the run: which engine was chosen, and
             why; or that a family is larger than the memory.
+        stage
+            Work on this stage of a run on disk only: "sign", "link", "unite", "gather", "decide",
+            "merge", "write" or "finish", in this order. Other processes, on other machines, work
+            on the others, in the same directory `work`. Only "finish" returns counts.
+        part
+            With `stage`: (3, 64) is the third of 64 parts of the stage. "unite", "merge" and
+            "finish" have one part only.
         """
+        share = check_stage(stage, part)
         if memory is None:
             size = max(free_memory() // 2, LEAST)
         else:
             size = parse_memory(memory) if isinstance(memory, str) else int(memory)
         chosen = Engine(check_choice(engine, "engine"))
         folder = None if work is None else os.fspath(work)
-        return cls(chosen, size, folder, keep_work, restart, on_message or (lambda _: None))
+        if stage is not None:
+            if chosen is Engine.MEMORY:
+                raise ValueError("stages are those of a run on disk: leave out engine='memory'")
+            if folder is None:
+                raise ValueError("a stage needs the directory that all stages share: give work=")
+            if restart or keep_work:
+                raise ValueError(
+                    "restart=True and keep_work=True are for a run in one process, and have no"
+                    " effect on a stage"
+                )
+            chosen = Engine.DISK
+        tell = on_message or (lambda _: None)
+        return cls(chosen, size, folder, keep_work, restart, tell, stage, share)
 
     def work_of(self, output: str | None) -> str | None:
         """Return the work directory of a run with this output, if it may need one."""
@@ -108,6 +134,8 @@ class EngineKeywords(TypedDict, total=False):
     keep_work: bool
     restart: bool
     on_message: OnMessage | None
+    stage: str | None
+    part: tuple[int, int] | None
 
 
 class FileKeywords(ReadKeywords, EngineKeywords, RunKeywords, total=False):

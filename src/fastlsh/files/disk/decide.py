@@ -106,7 +106,8 @@ def find_pairs(
     TooManyPairsError
         There are more than `max_pairs`, in a part or in all together.
     """
-    found = sum(len(job.work.load(name)) for name in _answers(job, linked))
+    # Of a stage of several processes, "finish" counts all.
+    found = 0 if job.stage else sum(len(job.work.load(name)) for name in _answers(job, linked))
 
     def find(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         nonlocal found
@@ -116,16 +117,21 @@ def find_pairs(
             threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         found += len(pairs.left)
-        if found > max_pairs:
-            raise TooManyPairsError(
-                f"there are at least {found:,} pairs, more than max_pairs={max_pairs:,}: "
-                "deduplicate instead, which is linear in the number of documents, or"
-                " raise the limit"
-            )
+        check_pairs(found, max_pairs)
         kind = EstimatedPair if estimates else FoundPair
         return _rows(kind, *pairs[: 4 if estimates else 3]), np.empty(0, np.int64)
 
     each_part(job, linked, texts, find, "comparing")
+
+
+def check_pairs(found: int, max_pairs: int) -> None:
+    """Raise TooManyPairsError if there are more pairs than are wanted."""
+    if found > max_pairs:
+        raise TooManyPairsError(
+            f"there are at least {found:,} pairs, more than max_pairs={max_pairs:,}: "
+            "deduplicate instead, which is linear in the number of documents, or"
+            " raise the limit"
+        )
 
 
 def answer_rows(job: Job, linked: Linked) -> int:
@@ -163,7 +169,7 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
 
 
 def _answers(job: Job, linked: Linked) -> list[str]:
-    names = [ECHOES, *(f"answer-{part_name(number)}.npy" for number in range(linked.parts))]
+    names = [ECHOES, *map(answer_name, range(linked.parts))]
     return [name for name in names if job.work.has(name)]
 
 
@@ -182,7 +188,7 @@ def each_part(
     advance = job.options.progress.stage(stage, len(units))
     for number in units:
         name = part_name(number)
-        if not job.work.has(f"answer-{name}.npy"):
+        if not job.work.has(answer_name(number)):
             part = texts.part(number)
             rows = part.rows
             check_comparable(job, rows, part.data)
@@ -197,7 +203,7 @@ def each_part(
             folder = job.work.path if large else None
             answer, limited = work(GatheredPart(rows, _texts(part), folder))
             job.work.save(f"limited-{name}.npy", limited)
-            job.work.save(f"answer-{name}.npy", answer)
+            job.work.save(answer_name(number), answer)
         advance(1)
 
 
@@ -207,6 +213,11 @@ def _needed(job: Job, documents: int) -> str:
     if size <= job.budget.memory:
         return ""
     return f" and about {amount(size)} of memory, more than the {amount(job.budget.memory)} given"
+
+
+def answer_name(number: int) -> str:
+    """Return the name of the answer of a part."""
+    return f"answer-{part_name(number)}.npy"
 
 
 def part_name(number: int) -> str:

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from fastlsh.files.disk.decide import (
     EstimatedPair,
     FoundPair,
     Proof,
+    answer_rows,
+    check_pairs,
     decide_parts,
     find_pairs,
     limited_documents,
@@ -24,14 +26,23 @@ from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
 from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
-from fastlsh.files.disk.sign import Summary, sign_inputs
+from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs
-from fastlsh.files.disk.write import Remainder, writing_outputs
+from fastlsh.files.disk.staged import (
+    StageDoneError,
+    early_stage,
+    end_of_stage,
+    planned,
+    refuse,
+    sharing,
+)
+from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import Removal
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
+from fastlsh.files.run.workdir import MANIFEST
 from fastlsh.io import (
     cluster_columns,
     pair_columns,
@@ -79,15 +90,17 @@ def run_deduplication(
         "annotate": removal.annotate,
         "against_files": job.first_input,
     }
-    with begun(job, "dedup", more):
+    with suppress(StageDoneError), begun(job, "dedup", more) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
+            end_of_stage(job, "decide")
             proofs = answer_of_all_parts(job, linked, Proof)
             goes = proofs
             if removal.max_copies > 1:
                 goes = proofs[proofs["copy"] >= removal.max_copies]
             kept = kept_documents(job, summary, goes)
+            end_of_stage(job, "merge")
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             left = Remainder(kept, summary.n_against)
@@ -95,6 +108,11 @@ def run_deduplication(
                 measure = "containment" if job.params.rule == "contained" else "similarity"
                 added = Annotations(*_columns(proofs), measure, texts, summary.n_against)
                 left = Remainder(np.ones_like(kept), summary.n_against, added=added)
+            if job.stage == "write" and targets.folders:  # one output is written at the end
+                write_outputs(job, targets, left)
+            end_of_stage(job, "write")
+            if job.stage == "finish" and (missing := missing_outputs(job, targets)):
+                refuse(job, "write", missing, job.work.read(MANIFEST)["parts"])
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
@@ -116,6 +134,7 @@ def run_deduplication(
                     )  # fmt: skip
                     write_text(targets.report, page, together)
         return Deduplicated(summary, len(goes), limited)
+    return Deduplicated(NOTHING, 0, 0)
 
 
 def run_pairs(
@@ -127,16 +146,20 @@ def run_pairs(
     clock: Stopwatch,
 ) -> tuple[Summary, int]:
     """Find all pairs, write them, and return how many there are."""
-    with begun(job, "pairs", {"max_pairs": max_pairs, "estimates": estimates}):
+    more = {"max_pairs": max_pairs, "estimates": estimates}
+    with suppress(StageDoneError), begun(job, "pairs", more) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, texts, max_pairs, estimates)
+            end_of_stage(job, "decide")
+            check_pairs(answer_rows(job, linked), max_pairs)
             pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None
             columns = pair_columns(texts, *_columns(pairs), estimate)
             write_table(output, columns)
         return summary, len(pairs)
+    return NOTHING, 0
 
 
 def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
@@ -145,32 +168,41 @@ def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
 
 def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, GatheredTexts]:
     """Sign, link and gather: what all answers need."""
+    early_stage(job)
     with clock("signing"):
         summary = sign_inputs(job)
     with clock("linking"):
         linked = link_inputs(job, summary)
     with clock("gathering"):
-        if not job.work.has(gather.DONE):
+        if job.stage is None and not job.work.has(gather.DONE):
             _check_room(job, summary, linked)
         gather_inputs(job, summary)
         return summary, linked, GatheredTexts(job, summary.integers)
 
 
 @contextmanager
-def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[None]:
-    """Hold the work directory of a run."""
+def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[Job]:
+    """Hold the work directory of a run, or take part in it with others."""
     if kind != "pairs":  # whether the inputs need the same columns is known when they are signed
         more = {**more, "output": "one file" if job.uniform else "a directory"}
     more = {**more, "limit": job.limit}
     restart = job.request.engine.restart
+    if job.stage is not None:
+        if kind not in ("dedup", "pairs"):
+            raise ValueError("stages are for whole documents: leave out stage=, or by=")
+        description = described(kind, job.params, job.sources, more, job.surely_read)
+        with sharing(job, kind, description) as joined:
+            yield joined
+            job.work.finish(description)  # the stages before "finish" do not come here
+        return
     with job.work.locked():
         description = described(kind, job.params, job.sources, more, job.surely_read)
         if not restart:
             accept_mended(job, description)
-        if begin(job.work, description, restart=restart):
+        if begin(job.work, description, planned(job, description), restart=restart):
             job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
         try:
-            yield
+            yield job
         except InputError:
             forget_unless_resumable(job.work)
             raise

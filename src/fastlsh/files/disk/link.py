@@ -18,6 +18,7 @@ from fastlsh.files.disk.signed_runs import (
 )
 from fastlsh.files.disk.sorted_keys import SortedRun, ranges, rows_of_range
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.workdir import MANIFEST
 from fastlsh.parallel import batches, ordered_map
 from fastlsh.stages import NumberLinks, UnionFind, link_sorted
 
@@ -28,6 +29,8 @@ ROOTS = "families-so-far.npy"
 STATE = "families-so-far.json"
 EVERY = 60.0
 """Seconds: so long a kill may set the linking back."""
+RANGE = 1 << 22
+"""Keys of a unit of linking, about."""
 BATCH = 1 << 18
 """Rows that are linked at a time."""
 
@@ -45,14 +48,19 @@ class Linked(NamedTuple):
 def link_inputs(job: Job, summary: Summary) -> Linked:
     """Unite the documents that share a bucket, and divide the families into parts."""
     if not job.work.has(DONE):
-        roots = _families(job, summary.documents)
+        find = _families if job.stage is None else _united
+        roots = find(job, summary.documents)
         parts, linked = _divided(roots, job.budget.part)
         if isinstance(job.cutting, SpanCutting):
             linked = _with_echoes(job, parts, linked)
         job.work.save(PARTS, parts)
         job.work.write(DONE, linked._asdict())
-    job.work.drop(ROOTS, STATE)
-    drop_keys(job)
+        if job.stage is not None:
+            job.work.drop(*link_names(job, summary.documents))
+            drop_keys(job)
+    if job.stage is None:
+        job.work.drop(ROOTS, STATE)
+        drop_keys(job)
     return job.work.read_as(Linked, DONE)
 
 
@@ -81,6 +89,53 @@ def _families(job: Job, documents: int) -> NDArray[np.int32]:
             job.work.save(ROOTS, union.roots())
             job.work.write(STATE, {"ranges": (item + 1, count)})
             saved = time.monotonic()
+    return union.roots()
+
+
+def link_units(job: Job) -> None:
+    """Link the documents in the units of this process's part, which are ranges of keys."""
+    documents = sum(run.documents for run in finished_runs(job))
+    linker = _Linker(job, documents)
+    count = _ranges(job, documents)
+    finer = max(ranges(documents, job.budget.rows) // count, 1)  # what fits into the memory
+    units = job.part.share(list(enumerate(link_names(job, documents))))
+
+    def link(unit: int) -> NDArray[np.int32]:
+        band, index = divmod(unit, count)
+        found = [
+            np.stack(links)
+            for each in range(index * finer, (index + 1) * finer)
+            for links in linker.links(band, each, count * finer)
+        ]
+        return np.concatenate([np.empty((2, 0), np.int64), *found], axis=1).astype(np.int32)
+
+    advance = job.options.progress.stage("linking", len(units))
+    missing = {unit: name for unit, name in units if not job.work.has(name)}
+    advance(len(units) - len(missing))
+    found = ordered_map(missing, link, job.options.threads)
+    for name, links in zip(missing.values(), found, strict=True):
+        job.work.save(name, links)
+        advance(1)
+
+
+def link_names(job: Job, documents: int) -> list[str]:
+    """Return the names of the links of all ranges of keys, those of a band together."""
+    count = job.params.lsh.bands * _ranges(job, documents)
+    return [f"links-{unit:06}.npy" for unit in range(count)]
+
+
+def _ranges(job: Job, documents: int) -> int:
+    """Return into how many units of linking a band is divided, as the manifest has it."""
+    return ranges(documents, job.work.read(MANIFEST)["range"])
+
+
+def _united(job: Job, documents: int) -> NDArray[np.int32]:
+    """Do as `_families`, with the links that `link_units` has found."""
+    names = link_names(job, documents)
+    union, advance = UnionFind(documents), job.options.progress.stage("uniting", len(names))
+    for name in names:
+        union.unite(*job.work.load(name))
+        advance(1)
     return union.roots()
 
 

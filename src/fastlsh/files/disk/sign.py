@@ -15,6 +15,7 @@ from fastlsh.files.disk.signed_runs import (
     BlockRecord,
     RunWriter,
     SignedBlock,
+    SignedRun,
     check_number,
     finished_runs,
     runs_of_inputs,
@@ -69,6 +70,10 @@ class Summary(NamedTuple):
     """Those that were read, without those of `against`: all unless there is a limit."""
 
 
+NOTHING = Summary(0, 0, 0, 0, [], 0, [], False, False, 0, 0)
+"""Of a stage that does not end the run."""
+
+
 def sign_inputs(job: Job) -> Summary:
     """Sign all documents; goes on behind the runs that are there.
 
@@ -95,9 +100,10 @@ def sign_units(job: Job) -> None:
     numbers = [number for files in units.values() for number in files]
     _check_batches(job, [job.sources[number] for number in numbers if number < job.surely_read])
     tell = job.byte_progress("signing")
-    writer = RunWriter(job, sum(run.documents for run in finished_runs(job)))
-    blocks = _blocks(job, units)
-    is_first = 0 in units and not runs_of_unit(job, 0)
+    done = {unit: runs_of_unit(job, unit) for unit in units}
+    writer = RunWriter(job, done, sum(run.documents for run in finished_runs(job)))
+    blocks = _blocks(job, units, done)
+    is_first = 0 in units and not done[0]
     if is_first and job.cutting is None and not job.params.finds_equal:
         blocks = _warned(job, blocks)
     found = ordered_map(
@@ -116,12 +122,14 @@ def sign_units(job: Job) -> None:
     tell.end()
 
 
-def _blocks(job: Job, units: Mapping[int, range]) -> Iterator[tuple[int, int, Block]]:
-    """Yield all blocks of some units, each with its unit and its file, behind those signed."""
+def _blocks(
+    job: Job, units: Mapping[int, range], done: Mapping[int, list[SignedRun]]
+) -> Iterator[tuple[int, int, Block]]:
+    """Yield all blocks of some units, each with its unit and its file, behind the finished runs."""
     columns, path = None, ""
     limit = _limit(job)
     for unit, files in units.items():
-        runs = runs_of_unit(job, unit)
+        runs = done[unit]
         if runs and runs[-1].last:
             continue
         after = runs[-1].blocks[-1] if runs else None

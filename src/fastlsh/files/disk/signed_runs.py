@@ -2,6 +2,7 @@
 
 import json
 from binascii import crc32
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -74,8 +75,9 @@ class SignedBlock(NamedTuple):
 class RunWriter:
     """Gathers the keys of consecutive blocks, and writes them sorted when they are many."""
 
-    def __init__(self, job: Job, documents: int) -> None:
+    def __init__(self, job: Job, done: Mapping[int, list[SignedRun]], documents: int) -> None:
         self._job = job
+        self._done = done
         self._unit = -1
         self._total = documents
         self._begin()
@@ -91,7 +93,7 @@ class RunWriter:
         if unit != self._unit:
             if self._parts:
                 self.close(last=True)
-            self._unit, self._number = unit, len(runs_of_unit(self._job, unit))
+            self._unit, self._number = unit, len(self._done[unit])
         elif self._documents + n > self._job.budget.run or self._bytes > BYTES_OF_RUN:
             self.close()
         self._total += n

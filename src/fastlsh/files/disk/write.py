@@ -28,7 +28,7 @@ from fastlsh.io import (
 from fastlsh.parallel import background_writer, ordered_map
 
 WRITTEN = "written"
-"""Outputs that are complete, in files with numbers."""
+"""Outputs that are complete, in files with the number of the first of them."""
 _OUTPUTS, _BYTES = 1 << 10, 1 << 30
 """So many outputs of a directory appear together, or so many bytes of their inputs."""
 
@@ -119,14 +119,14 @@ def write_outputs(
     InputError
         A file has changed since it was signed.
     """
-    done = {path for number in _numbers(job) for path in job.work.read(_name(number))}
+    done = _written(job, targets)
     by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
     for first, record in records_of(job):
         by_source.setdefault(record.source - job.first_input, []).append((first, record))
     tell = job.byte_progress("writing")
     waiting: list[tuple[Output, list[tuple[int, BlockRecord]]]] = []
     size = 0
-    for output in targets.plan:
+    for output in job.part.share(targets.plan):
         if output.path in done and exists(output.path):
             continue
         records = [each for number in output.sources for each in by_source.get(number, [])]
@@ -158,7 +158,7 @@ def _write_together(
             with files.file(output.path, folders=targets.folders, last=True) as temporary:
                 _write(job, temporary, output, records, left, tell)
     if targets.folders:  # one file appears with the tables, later
-        number = len(_numbers(job))
+        number = targets.plan.index(outputs[0][0])
         job.work.write(_name(number), [output.path for output, _ in outputs])
 
 
@@ -192,11 +192,18 @@ def _write(
             tell(job.sources[record.source], record.extent)
 
 
-def _numbers(job: Job) -> range:
-    count = 0
-    while job.work.has(_name(count)):
-        count += 1
-    return range(count)
+def missing_outputs(job: Job, targets: OutputPlan) -> Any:
+    """Return all outputs of a directory and those that have not been written; None if none is."""
+    done = _written(job, targets)
+    if not targets.folders or all(output.path in done for output in targets.plan):
+        return None
+    return targets.plan, [output for output in targets.plan if output.path not in done]
+
+
+def _written(job: Job, targets: OutputPlan) -> set[str]:
+    """Return the paths of the outputs of a directory that are complete."""
+    names = map(_name, range(len(targets.plan)))
+    return {path for name in names if job.work.has(name) for path in job.work.read(name)}
 
 
 def _name(number: int) -> str:

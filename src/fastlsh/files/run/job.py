@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import OnMessage, Request
-from fastlsh.files.run.part import ALL, Part
+from fastlsh.files.run.part import Part
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import COLUMNAR, BlockExtent, ByteProgress, Source
 from fastlsh.parallel import RunOptions
@@ -25,8 +25,6 @@ class Job:
     budget: Budget
     uniform: bool
     """Whether the inputs must have the same columns, for their rows go into one file."""
-    part: Part = ALL
-    """Which of the units of a stage are worked on."""
 
     @property
     def params(self) -> SearchParams:
@@ -37,6 +35,16 @@ class Job:
     def options(self) -> RunOptions:
         """Threads and progress."""
         return self.request.run
+
+    @property
+    def stage(self) -> str | None:
+        """The only stage that this process works on; None: it works on all, one by one."""
+        return self.request.engine.stage
+
+    @property
+    def part(self) -> Part:
+        """Which of the units of a stage are worked on."""
+        return self.request.engine.part
 
     @property
     def cutting(self) -> Cutting | None:

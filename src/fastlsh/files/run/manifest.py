@@ -10,7 +10,7 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
-from fastlsh.files.run.workdir import MANIFEST, OVER, START_OVER, WorkDirectory
+from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, START_OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
@@ -61,8 +61,19 @@ def described(
     }  # fmt: skip
 
 
-def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) -> bool:
+def begin(
+    work: WorkDirectory, description: dict[str, Any], planned: dict[str, Any], *, restart: bool
+) -> bool:
     """Take up the run of a work directory, or begin one; return whether there was one.
+
+    Parameters
+    ----------
+    work, description
+        The directory, and what the run is.
+    planned
+        What the first process fixes for all others.
+    restart
+        Whether what a run before has done is thrown away.
 
     Raises
     ------
@@ -70,10 +81,11 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
         It holds a run of something else; the message says of what.
     """
     work.clean()
-    if work.has(OVER) or (restart and work.has(MANIFEST)):
+    if work.has(OVER) or work.has(FINISHED) or (restart and work.has(MANIFEST)):
         work.empty()
+        work.drop(FINISHED)
     if not work.has(MANIFEST):
-        work.begin({**description, "units": units(description)})
+        work.begin({**description, **planned})
         return False
     saved = work.read(MANIFEST)
     description = {**description, **fixed(saved)}
@@ -86,9 +98,41 @@ def begin(work: WorkDirectory, description: dict[str, Any], *, restart: bool) ->
     return True
 
 
+def join(
+    work: WorkDirectory, description: dict[str, Any], planned: dict[str, Any], *, first: bool
+) -> Mapping[str, Any] | None:
+    """Take part in the run of a directory that processes share; return its manifest.
+
+    It is None if the run is over. The other parameters are those of `begin`; `first`: the run may
+    be begun.
+
+    Raises
+    ------
+    InputError
+        It holds a run of something else, or none.
+    """
+    name = FINISHED if work.has(FINISHED) else MANIFEST
+    if not work.has(name):
+        if not first:
+            raise InputError(work.path, "no run has begun here: the first stage is stage='sign'")
+        work.begin({**description, **planned})
+    saved: Mapping[str, Any] = work.read(name)
+    if difference := _difference(saved, {**description, **fixed(saved)}):
+        raise InputError(
+            work.path,
+            f"holds a run of another job: {difference}. Remove this directory to start over, or"
+            " give another one as work=",
+        )
+    return None if name == FINISHED else saved
+
+
+PLANNED = ("run", "units", "range", "budget", "threads", "parts")
+"""What the first process of a run fixes for all others."""
+
+
 def fixed(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the first process of a run has fixed for all others."""
-    return {"run": saved.get("run"), "units": saved.get("units")}
+    """Return what the first process of a run has fixed."""
+    return {name: saved.get(name) for name in PLANNED}
 
 
 def units(description: Mapping[str, Any]) -> list[int]:

@@ -1,9 +1,15 @@
-"""The part of a stage that one process works on."""
+"""The stages of a run on disk, and the part of one that a process works on."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
+
+STAGES = ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
+"""All stages, in order; a search for pairs has neither "merge" nor "write"."""
+
+WHOLE = ("unite", "merge", "finish")
+"""The stages that are not divided into parts."""
 
 
 class Part(NamedTuple):
@@ -18,5 +24,29 @@ class Part(NamedTuple):
         n = len(units)
         return units[n * (self.number - 1) // self.of : n * self.number // self.of]
 
+    def holding(self, units: Sequence[T], some: Sequence[T]) -> list[int]:
+        """Return the numbers of the parts, of as many as here, that have some of the units."""
+        wanted = set(some)
+        parts = (Part(number, self.of) for number in range(1, self.of + 1))
+        return [each.number for each in parts if wanted.intersection(each.share(units))]
+
 
 ALL = Part()
+
+
+def check_stage(stage: str | None, part: tuple[int, int] | None) -> Part:
+    """Return the part of a stage that is asked for, or raise ValueError."""
+    if stage is None:
+        if part is not None:
+            raise ValueError("part has no effect without a stage: give stage=, too")
+        return ALL
+    if stage not in STAGES:
+        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+    if part is None:
+        return ALL
+    if stage in WHOLE and tuple(part) != ALL:
+        raise ValueError(f"the stage {stage} is not divided: leave out part=")
+    number, of = part
+    if not 1 <= number <= of:
+        raise ValueError(f"part must be from 1/{of} to {of}/{of}, got {number}/{of}")
+    return Part(number, of)

@@ -31,6 +31,8 @@ MANIFEST = "manifest.json"
 TEMPORARY = ".tmp"
 OVER = "over.json"
 """What the manifest is called when nothing of the run is needed any more."""
+FINISHED = "finished.json"
+"""What stays of a run whose stages were worked on by several processes: what it was about."""
 START_OVER = "start over with restart=True"
 _FULL = "free some space"
 _REFUSED = "make it writable"
@@ -53,10 +55,16 @@ class WorkDirectory:
     ----------
     path
         Made if it does not exist, in a directory that does.
+    shared
+        Whether other processes work here at the same time. Then each writes under names of its
+        own, and what is there already stays. Nothing is listed or locked: a network file system
+        may list a directory late, and need not have locks.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, shared: bool = False) -> None:
         self.path = Path(path)
+        self._shared = shared
+        self._temporary = f".{secrets.token_hex(8)}{TEMPORARY}" if shared else TEMPORARY
         self._run: str | None = None
         self._lengths: dict[str, int] = {}
 
@@ -74,7 +82,7 @@ class WorkDirectory:
             os.makedirs(self.path, exist_ok=True)
             names = set(os.listdir(self.path))
             strangers = sorted(names - {LOCK, MANIFEST + TEMPORARY})
-            if strangers and not names & {MANIFEST, OVER}:
+            if strangers and not names & {MANIFEST, OVER, FINISHED}:
                 raise InputError(
                     self.path,
                     f"not a work directory of fastlsh, because it contains {strangers[0]!r}: "
@@ -118,12 +126,31 @@ class WorkDirectory:
 
     def has(self, name: str) -> bool:
         """Whether this has been written."""
-        return (self / name).exists()
+        there = (self / name).exists()
+        if self._shared and not there:
+            with suppress(OSError):  # opening a directory makes NFS ask the server what is in it
+                os.close(os.open(self.path, os.O_RDONLY))
+            there = (self / name).exists()
+        return there
 
     def begin(self, manifest: dict[str, Any]) -> None:
-        """Write the manifest of a new run."""
+        """Write the manifest of a new run.
+
+        Of a shared directory, it is the same from every process that begins the run.
+        """
         self._run = None
-        self.write(MANIFEST, {"run": secrets.token_hex(8), **manifest})
+        run = secrets.token_hex(8)
+        if self._shared:
+            from hashlib import sha256  # rarely needed
+
+            os.makedirs(self.path, exist_ok=True)
+            run = sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
+        self.write(MANIFEST, {"run": run, **manifest})
+
+    def finish(self, result: Any) -> None:
+        """Remove everything, and leave a value that says that the run is over."""
+        self.write(FINISHED, result)
+        self.empty()
 
     def read(self, name: str) -> Any:
         """Return what `write` has written."""
@@ -184,7 +211,7 @@ class WorkDirectory:
 
     def first_checksum(self, name: str) -> int:
         """Return the checksum of a file without content."""
-        run = "" if name == MANIFEST else self._run_id()
+        run = "" if name in (MANIFEST, FINISHED) else self._run_id()
         return first_checksum(run, name)
 
     def _run_id(self) -> str:
@@ -219,7 +246,7 @@ class WorkDirectory:
         `unsealed`: names of files in a directory that are read stretch by stretch, each with a
         checksum that is kept elsewhere.
         """
-        temporary = self / (name + TEMPORARY)
+        temporary = self / (name + self._temporary)
         try:
             yield temporary
             inside = sorted(temporary.rglob("*"))
@@ -229,12 +256,23 @@ class WorkDirectory:
                     seal(path, self.first_checksum((Path(name) / relative).as_posix()))
                 synchronise(path)
             self._forget(name)
-            os.replace(temporary, self / name)
-            synchronise(temporary.parent)
+            if self._shared and self.has(name):  # from another process, with the same content
+                _remove(temporary)
+            else:
+                self._rename(temporary, name)
         except OSError as error:
             if str(error.filename or temporary).startswith(os.fspath(temporary)):
                 error.filename, error.filename2 = os.fspath(self / name), None
             raise
+
+    def _rename(self, temporary: Path, name: str) -> None:
+        try:
+            os.replace(temporary, self / name)
+        except OSError as error:
+            if not self._shared or error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            _remove(temporary)  # a directory that another process has finished just now
+        synchronise(temporary.parent)
 
     def clean(self) -> None:
         """Remove what an interrupted run has not finished."""
@@ -246,14 +284,15 @@ class WorkDirectory:
         for name in names:
             self._forget(name)
             path = self / name
-            if path.is_dir():
-                path = self / (name + TEMPORARY)
+            with suppress(FileNotFoundError):  # another process may remove the same
+                if path.is_dir():
+                    path = self / (name + self._temporary)
+                    _remove(path)
+                    os.replace(self / name, path)
                 _remove(path)
-                os.replace(self / name, path)
-            _remove(path)
 
     def empty(self) -> None:
-        """Remove everything but the lock.
+        """Remove everything but the lock, and what `finish` has left.
 
         First of all the manifest gets another name, which takes no room on a full disk: what a kill
         leaves is then thrown away, too.
@@ -261,9 +300,10 @@ class WorkDirectory:
         self._run = None
         self._forget(MANIFEST)
         if self.has(MANIFEST):
-            os.replace(self / MANIFEST, self / OVER)
+            with suppress(FileNotFoundError):
+                os.replace(self / MANIFEST, self / OVER)
             synchronise(self.path)
-        self.drop(*(set(os.listdir(self.path)) - {LOCK, OVER}))
+        self.drop(*(set(os.listdir(self.path)) - {LOCK, OVER, FINISHED}))
         self.drop(OVER)
 
     def _forget(self, name: str) -> None:

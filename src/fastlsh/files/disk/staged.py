@@ -1,0 +1,172 @@
+"""One stage of a run, in a work directory that processes share: what it needs, and what is done."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any, NoReturn
+
+from fastlsh.errors import InputError
+from fastlsh.files.budget import BASE, Budget
+from fastlsh.files.disk import gather, link
+from fastlsh.files.disk.answers import ANSWER, KEPT
+from fastlsh.files.disk.decide import answer_name
+from fastlsh.files.disk.gathered import texts_name
+from fastlsh.files.disk.link import Linked, link_inputs, link_names, link_units
+from fastlsh.files.disk.sign import Summary, sign_inputs, sign_units
+from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, units_of
+from fastlsh.files.run.job import Job
+from fastlsh.files.run.manifest import join, units
+from fastlsh.files.run.part import WHOLE
+from fastlsh.files.run.workdir import FINISHED
+from fastlsh.parallel import amount
+
+PER_UNITED = 8
+"""Bytes of memory for each document while families are united."""
+
+LATER = {
+    "sign": SIGNED, "link": link.DONE, "unite": link.DONE, "gather": gather.DONE,
+    "decide": ANSWER, "merge": KEPT,
+}  # fmt: skip
+"""What there is when nobody needs a stage any more."""
+
+SHOWN = 10
+"""So many missing parts are named."""
+
+
+class StageDoneError(Exception):
+    """Nothing is left to do for this process."""
+
+
+def planned(job: Job, description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the first process of a run fixes for all others."""
+    return {
+        "units": units(description), "budget": asdict(job.budget), "threads": job.options.threads,
+        "parts": job.part.of, "range": link.RANGE,
+    }  # fmt: skip
+
+
+@contextmanager
+def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
+    """Take part in a run; give the job with the sizes that its first process has fixed.
+
+    Raises
+    ------
+    StageDoneError
+        The stage of this process is done, by this process or by others.
+    InputError
+        The stages before it are not; or the memory is too little for their units.
+    """
+    manifest = join(job.work, description, planned(job, description), first=job.stage == "sign")
+    if manifest is None:
+        if job.stage == "finish":
+            job.work.empty()
+        raise StageDoneError
+    budget = Budget(**manifest["budget"])
+    if any(own < least for own, least in zip(*map(_sizes, (job.budget, budget)), strict=True)):
+        raise ValueError(
+            f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
+            " that is for which the units of this run were made; give as much, or fewer threads"
+        )
+    try:
+        _check_not_over(job)
+        _check_stage_before(job, kind, manifest["parts"])
+        yield replace(job, budget=budget)
+    except (InputError, OSError):
+        _check_not_over(job)  # then a late process has looked for what is no longer there
+        raise
+
+
+def _sizes(budget: Budget) -> Sequence[int]:
+    return list(asdict(budget).values())
+
+
+def _check_not_over(job: Job) -> None:
+    """Raise StageDoneError if no process needs this stage any more."""
+    if job.work.has(FINISHED) or job.work.has(LATER.get(str(job.stage), FINISHED)):
+        raise StageDoneError
+
+
+def early_stage(job: Job) -> None:
+    """Do the part of one of the stages before decisions; StageDoneError at its end."""
+    if job.stage == "sign":
+        sign_units(job)
+    elif job.stage == "link":
+        link_units(job)
+    elif job.stage == "unite":
+        documents = sum(run.documents for run in finished_runs(job))
+        needed = BASE + PER_UNITED * documents
+        if needed > job.request.engine.memory:
+            raise ValueError(
+                f"memory must be at least {needed >> 20}M to unite {documents:,} documents, got"
+                f" {amount(job.request.engine.memory)}"
+            )
+        link_inputs(job, sign_inputs(job))
+    elif job.stage == "gather":
+        gather.gather_runs(job, job.work.read_as(Summary, SIGNED))
+    else:
+        return
+    raise StageDoneError
+
+
+def end_of_stage(job: Job, stage: str) -> None:
+    """Raise StageDoneError if this was the only stage of this process."""
+    if job.stage == stage:
+        raise StageDoneError
+
+
+def _check_stage_before(job: Job, kind: str, parts: int) -> None:
+    """Raise InputError unless the stage before this one is complete."""
+    before, missing = _missing_before(job, kind)
+    if missing:
+        refuse(job, before, missing, parts)
+
+
+def refuse(job: Job, before: str, missing: Any, parts: int) -> NoReturn:
+    """Raise an error that says which parts of an earlier stage have not finished.
+
+    `missing`: all units of that stage, and those of them that are missing; or anything else.
+    """
+    if before in WHOLE:
+        what = f"the stage {before} has not finished"
+    else:
+        every, some = missing
+        numbers = job.part._replace(of=parts).holding(every, some)
+        shown = ", ".join(f"{number}/{parts}" for number in numbers[:SHOWN])
+        more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
+        what = f"of the stage {before}, part {shown}{more} has not finished"
+    raise InputError(job.work.path, f"the stage {job.stage} cannot begin: {what}")
+
+
+def _missing_before(job: Job, kind: str) -> tuple[str, Any]:
+    """Return the stage before, its units, and those of them that are missing; or nothing."""
+    work = job.work
+    if job.stage == "link":
+        every = range(len(units_of(job)))
+        return "sign", if_missing(
+            every, lambda unit: any(run.last for run in runs_of_unit(job, unit))
+        )
+    if job.stage == "unite":
+        documents = sum(run.documents for run in finished_runs(job))
+        return "link", if_missing(link_names(job, documents), work.has)
+    if job.stage == "gather":
+        return "unite", not work.has(link.DONE)
+    if job.stage == "decide" and not work.has(gather.DONE):
+        if not work.has(link.DONE):
+            return "unite", True
+        names = [texts_name(run) for run in finished_runs(job)]
+        return "gather", if_missing(names, work.has)
+    if job.stage == "merge" or (job.stage == "finish" and kind == "pairs"):
+        if not work.has(link.DONE):
+            return "unite", True
+        linked = work.read_as(Linked, link.DONE)
+        names = [answer_name(number) for number in range(linked.parts)]
+        return "decide", if_missing(names, work.has)
+    if job.stage in ("write", "finish"):
+        return "merge", not work.has(KEPT)
+    return "", None
+
+
+def if_missing(every: Sequence[Any], has: Callable[[Any], bool]) -> tuple[Any, Any] | None:
+    """Return all units and those that are missing; None if none is."""
+    some = [each for each in every if not has(each)]
+    return (every, some) if some else None

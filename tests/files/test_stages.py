@@ -1,0 +1,301 @@
+"""Stages in parts, as many processes work on them: the bytes of one process."""
+
+import os
+import random
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files, near_duplicate_files
+from fastlsh.files.disk import link
+from fastlsh.files.run.part import STAGES, WHOLE
+from killed_runs import run
+from shards import contents, rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
+PAIR_STAGES = [stage for stage in STAGES if stage not in ("merge", "write")]
+PARTS = [1, 2, 4, 7]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(link, "RANGE", 64)
+
+
+def parquet_shards(folder, rows, shards):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = []
+    for shard in range(shards):
+        part = rows[len(rows) * shard // shards : len(rows) * (shard + 1) // shards]
+        paths.append(str(folder / f"in{shard}.parquet"))
+        pq.write_table(pa.Table.from_pylist(part), paths[-1], row_group_size=9)
+    return paths
+
+
+def job(folder, kind="jsonl", **more):
+    """Write a collection; return the keywords of its deduplication, without paths of outputs."""
+    (folder / "data").mkdir()
+    write = {"jsonl": write_shards, "parquet": parquet_shards}[kind]
+    inputs = write(folder / "data", rows_of(3, 220), 6)
+    if more.pop("against", False):
+        more["against"] = write_shards(folder, rows_of(4, 60) + rows_of(3, 30), 2, "reference")
+    return {"inputs": inputs, "threshold": 0.7, "threads": 2, "memory": "300M", **more}
+
+
+def outputs(folder, name="kept/"):
+    """Return the paths of all outputs, in a folder that is made."""
+    folder.mkdir()
+    return {
+        "output": f"{folder}/{name}", "removed": folder / "removed.tsv",
+        "clusters": folder / "clusters.jsonl",
+    }  # fmt: skip
+
+
+def in_parts(function, keywords, of, order=lambda parts: parts, stages=STAGES):
+    """Run all stages, each in parts; return the result of the last one."""
+    for stage in stages:
+        for number in order([1] if stage in WHOLE else range(1, of + 1)):
+            part = None if stage in WHOLE else (number, of)
+            result = function(**keywords, stage=stage, part=part)
+    return result
+
+
+CASES = [
+    ("jsonl", "kept/", {}),
+    ("jsonl", "kept.jsonl.gz", {"against": True, "keep": "longest"}),
+    ("parquet", "kept/", {"against": True, "priority": "score"}),
+    ("parquet", "kept.parquet", {"max_copies": 2}),
+    ("jsonl", "kept/", {"annotate": True}),
+]
+
+
+@pytest.mark.parametrize(
+    ("case", "of"),
+    [
+        pytest.param(case, of, marks=() if of == 4 or not case else pytest.mark.exhaustive)
+        for case in range(len(CASES)) for of in PARTS
+    ],
+)  # fmt: skip
+def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of):
+    kind, name, more = CASES[case]
+    keywords = job(tmp_path, kind, **more)
+    one = deduplicate_files(**keywords, **outputs(tmp_path / "one", name), engine="disk")
+    two = {**outputs(tmp_path / "two", name), "work": tmp_path / "work"}
+    result = in_parts(deduplicate_files, {**keywords, **two}, of)
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
+    assert (result.documents, result.n_kept, result.empty, result.limited) == (
+        one.documents, one.n_kept, one.empty, one.limited,
+    )  # fmt: skip
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
+
+
+@pytest.mark.parametrize("of", PARTS)
+def test_pairs_in_parts(tmp_path, of):
+    keywords = job(tmp_path)
+    one = near_duplicate_files(**keywords, output=tmp_path / "one.tsv", engine="disk")
+    keywords |= {"output": tmp_path / "two.tsv", "work": tmp_path / "work"}
+    result = in_parts(near_duplicate_files, keywords, of, stages=PAIR_STAGES)
+    assert (tmp_path / "two.tsv").read_bytes() == (tmp_path / "one.tsv").read_bytes()
+    assert result.n_pairs == one.n_pairs > 0
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
+
+
+@pytest.fixture
+def staged(tmp_path):
+    """The keywords of a run in stages, and what one process writes."""
+    keywords = job(tmp_path)
+    deduplicate_files(**keywords, **outputs(tmp_path / "one"), engine="disk")
+    more = {**outputs(tmp_path / "two"), "work": tmp_path / "work"}
+    return {**keywords, **more}, contents(tmp_path / "one")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
+    keywords, expected = staged
+    draw = random.Random(seed)
+
+    def order(parts):
+        often = [*parts, *draw.choices(list(parts), k=2)]
+        draw.shuffle(often)
+        return often
+
+    in_parts(deduplicate_files, keywords, 5, order)
+    assert contents(tmp_path / "two") == expected
+    for stage in STAGES:  # a part that starts after all has ended has nothing to do
+        assert deduplicate_files(**keywords, stage=stage).documents == 0
+    assert contents(tmp_path / "two") == expected
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
+
+
+def test_the_same_part_twice_at_once(staged, tmp_path):
+    keywords, expected = staged
+    for stage in STAGES:
+        failed = []
+
+        def run(stage=stage, failed=failed):
+            try:
+                deduplicate_files(**keywords, stage=stage)
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=run) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failed, stage
+    assert contents(tmp_path / "two") == expected
+
+
+def test_a_folder_whose_listings_are_old(staged, tmp_path, monkeypatch):
+    """What another machine has made is found by its name, and never by a listing."""
+    keywords, expected = staged
+    work = str(tmp_path / "work")
+
+    def stale(original):
+        def call(path=".", *more):
+            # A process lists what only itself writes.
+            assert not str(path).startswith(work) or ".tmp" in str(path)
+            return original(path, *more)
+
+        return call
+
+    for name in ("listdir", "scandir"):
+        monkeypatch.setattr(os, name, stale(getattr(os, name)))
+    in_parts(deduplicate_files, keywords, 3, stages=STAGES[:-1])
+    monkeypatch.undo()
+    small_budget(monkeypatch)
+    deduplicate_files(**keywords, stage="finish")
+    assert contents(tmp_path / "two") == expected
+
+
+def test_one_process_goes_on_where_parts_have_ended_and_parts_where_it_has(staged, tmp_path):
+    keywords, expected = staged
+    for stages in (STAGES[:1], STAGES[:4], STAGES[:6]):
+        in_parts(deduplicate_files, keywords, 3, stages=stages)
+        deduplicate_files(**keywords, engine="disk")
+        assert contents(tmp_path / "two") == expected
+        for name in expected:
+            (tmp_path / "two" / name).unlink()
+    deduplicate_files(**keywords, engine="disk", keep_work=True)
+    in_parts(deduplicate_files, keywords, 3)
+    assert contents(tmp_path / "two") == expected
+
+
+TO_DECISIONS = ["sign", "link", "unite", "gather", "decide"]
+
+
+@pytest.mark.parametrize(
+    ("done", "stage", "line"),
+    [
+        ([], "link", "no run has begun here: the first stage is stage='sign'"),
+        ([("sign", 2)], "link", "of the stage sign, part 1/3, 3/3 has not finished"),
+        (["sign", ("link", 1, 2)], "unite", "of the stage link, part 3/3 has not finished"),
+        (["sign", "link"], "gather", "the stage gather cannot begin: the stage unite has not"),
+        ([*TO_DECISIONS[:3], ("gather", 1)], "decide", "of the stage gather, part 2/3, 3/3 has"),
+        (["sign", "link"], "merge", "the stage merge cannot begin: the stage unite has not"),
+        (TO_DECISIONS[:4], "merge", "of the stage decide, part 1/3, 2/3, 3/3 has not finished"),
+        (TO_DECISIONS, "write", "the stage merge has not"),
+        ([*TO_DECISIONS, "merge", ("write", 3)], "finish", "of the stage write, part 1/3, 2/3 has"),
+    ],
+)
+def test_a_stage_whose_forerunner_is_incomplete(staged, tmp_path, done, stage, line):
+    keywords, expected = staged
+    for each in done:
+        name, numbers = (each, range(1, 4)) if isinstance(each, str) else (each[0], each[1:])
+        for number in [1] if name in WHOLE else numbers:
+            part = None if name in WHOLE else (number, 3)
+            deduplicate_files(**keywords, stage=name, part=part)
+    with pytest.raises(InputError) as caught:
+        deduplicate_files(**keywords, stage=stage)
+    assert line in str(caught.value)
+    in_parts(deduplicate_files, keywords, 2)
+    assert contents(tmp_path / "two") == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"threshold": 0.8}, "threshold was 0.7, and is 0.8"),
+        ({"seed": 2}, "seed was 1, and is 2"),
+        ({"part": (4, 3)}, "part must be from 1/3 to 3/3, got 4/3"),
+        ({"stage": "unite", "part": (1, 3)}, "the stage unite is not divided"),
+        ({"stage": "sort"}, "stage must be one of sign, link"),
+        ({"stage": None}, "part has no effect without a stage"),
+        ({"engine": "memory"}, "leave out engine='memory'"),
+        ({"work": None}, "give work="),
+        ({"restart": True}, "restart=True and keep_work=True are for a run in one process"),
+        ({"limit": 5}, "limit is for a run in one process"),
+        ({"output": "/dev/stdout"}, "not a stream"),
+    ],
+)
+def test_other_parameters_are_refused(staged, change, line):
+    keywords, _ = staged
+    deduplicate_files(**keywords, stage="sign", part=(1, 3))
+    with pytest.raises((InputError, ValueError)) as caught:
+        deduplicate_files(**{**keywords, "stage": "sign", "part": (2, 3), **change})
+    assert line in str(caught.value)
+
+
+def test_changed_inputs_are_refused_and_the_work_of_another_run_is_kept(staged, tmp_path):
+    keywords, expected = staged
+    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:4])
+    path = Path(keywords["inputs"][1])
+    before, times = path.read_bytes(), path.stat()
+    path.write_bytes(before + b"\n")
+    for stage in ("sign", "decide", "finish"):
+        with pytest.raises(InputError, match=r"in1\.jsonl has changed since"):
+            deduplicate_files(**keywords, stage=stage)
+    path.write_bytes(before)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    in_parts(deduplicate_files, keywords, 2)
+    assert contents(tmp_path / "two") == expected
+    with pytest.raises(InputError, match=r"threshold was 0\.7, and is 0\.9"):
+        deduplicate_files(**{**keywords, "threshold": 0.9}, stage="sign")
+
+
+def test_units_are_fixed_when_the_run_begins(staged, tmp_path, monkeypatch):
+    """A process with more memory has the same units, and one with less refuses to start."""
+    keywords, expected = staged
+    deduplicate_files(**keywords, stage="sign", part=(1, 2))
+    with monkeypatch.context() as patch:
+        small_budget(patch, block=699)
+        with pytest.raises(ValueError, match=r"memory must be at least 300M with 2 threads"):
+            deduplicate_files(**keywords, stage="sign", part=(2, 2))
+    with monkeypatch.context() as patch:
+        small_budget(patch, block=5000, run=400, rows=500, part=1000, pending=10000)
+        in_parts(deduplicate_files, {**keywords, "memory": "400M"}, 4)
+    assert contents(tmp_path / "two") == expected
+
+
+def test_families_need_memory_for_each_document(staged, monkeypatch):
+    keywords, _ = staged
+    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:2])
+    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", 1 << 20)
+    with pytest.raises(ValueError, match="memory must be at least 380M to unite 220 documents"):
+        deduplicate_files(**keywords, stage="unite")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("kills", [12, pytest.param(100, marks=pytest.mark.slow)])
+def test_kills(staged, tmp_path, kills):
+    keywords, expected = staged
+    draw = random.Random(0)
+    each = -(-kills // len(STAGES))
+    plain = {name: str(v) if isinstance(v, Path) else v for name, v in keywords.items()}
+    killed = 0
+    for stage in STAGES:
+        for _ in range(each):
+            part = None if stage in WHOLE else (draw.randint(1, 2), 2)
+            more = {"stage": stage, "part": part}
+            killed += run(draw.randint(1, 30), {**plain, **more}) is None
+        in_parts(deduplicate_files, keywords, 2, stages=[stage])
+    assert killed > kills // 2
+    assert contents(tmp_path / "two") == expected
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
