@@ -150,12 +150,19 @@ def doubling(records: Records) -> Iterator[str]:
 
 
 def other(records: Records, name: str, heading: str) -> Iterator[str]:
-    """Yield a section with all numbers of a benchmark as they are."""
+    """Yield a section with all numbers of a benchmark as they are, a table for each part of it."""
     found = results(records, name)
     if found:
         yield f"## {heading}"
         yield ""
-        yield from table(["", "median (range)"], map(list, medians(found)))
+        parts = {
+            key: of for key, of in found.items() if isinstance(of, dict) and "median" not in of
+        }
+        plain = {key: value for key, value in found.items() if key not in parts}
+        for title, part in {"": plain, **parts}.items():
+            if part:
+                yield from [f"**{title}**", ""] if title else []
+                yield from table(["", "median (range)"], map(list, medians(part)))
 
 
 def forms(records: Records, name: str = "index_forms") -> Iterator[str]:
