@@ -50,13 +50,22 @@ from fastlsh.signatures import MinHasher
 from fastlsh.texts import Shingler, TokenIds
 
 if TYPE_CHECKING:
-    from fastlsh.evaluation import BandingComparison, Evaluation, compare_bandings, evaluate
+    from fastlsh.evaluation import (
+        BandingComparison,
+        ContaminationRecall,
+        Evaluation,
+        compare_bandings,
+        evaluate,
+        evaluate_decontamination,
+    )
     from fastlsh.explanation import Explanation, explain
     from fastlsh.files import (
+        FileDecontamination,
         FileDeduplication,
         FileLineDeduplication,
         FilePairs,
         FileSpanDeduplication,
+        decontaminate_files,
         deduplicate_files,
         deduplicate_line_files,
         deduplicate_span_files,
@@ -67,9 +76,11 @@ if TYPE_CHECKING:
 __all__ = [
     "BandingComparison",
     "Contamination",
+    "ContaminationRecall",
     "Deduplication",
     "Evaluation",
     "Explanation",
+    "FileDecontamination",
     "FileDeduplication",
     "FileLineDeduplication",
     "FilePairs",
@@ -97,6 +108,7 @@ __all__ = [
     "compare_bandings",
     "containment",
     "decontaminate",
+    "decontaminate_files",
     "deduplicate",
     "deduplicate_files",
     "deduplicate_line_files",
@@ -106,6 +118,7 @@ __all__ = [
     "estimate_jaccard",
     "estimate_jaccard_packed",
     "evaluate",
+    "evaluate_decontamination",
     "exact_jaccard",
     "exact_pairs",
     "explain",
@@ -120,17 +133,21 @@ __all__ = [
 
 _ROOM_OF = {
     "BandingComparison": "evaluation",
+    "ContaminationRecall": "evaluation",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
+    "FileDecontamination": "files",
     "FileDeduplication": "files",
     "FileLineDeduplication": "files",
     "FilePairs": "files",
     "FileSpanDeduplication": "files",
     "compare_bandings": "evaluation",
+    "decontaminate_files": "files",
     "deduplicate_files": "files",
     "deduplicate_line_files": "files",
     "deduplicate_span_files": "files",
     "evaluate": "evaluation",
+    "evaluate_decontamination": "evaluation",
     "explain": "explanation",
     "near_duplicate_files": "files",
     "report": "reporting",

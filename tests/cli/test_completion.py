@@ -10,8 +10,8 @@ import pytest
 from required import library
 
 CASES = [
-    ([""], "pairs dedup index tune evaluate explain completion"),
-    (["d"], "dedup"),
+    ([""], "pairs dedup decontaminate index tune evaluate explain completion"),
+    (["d"], "dedup decontaminate"),
     (["--v"], "--version"),
     (["index", ""], "build add query remove info"),
     (["index", "qu"], "query"),

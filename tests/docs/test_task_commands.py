@@ -275,6 +275,38 @@ def test_remove_repeated_passages(tmp_path, monkeypatch, vocabulary):
     assert set(windows.values()) == {1}
 
 
+def test_decontaminate(tmp_path, monkeypatch, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(8)
+    items = [" ".join(draw.choices(vocabulary, k=30)) for _ in range(40)]
+    texts = {}
+    for number in range(200):
+        text = " ".join(draw.choices(vocabulary, k=60))
+        if number % 5 == 0:
+            text += "\n" + items[number // 5].upper().replace(" ", "\n")
+        texts[f"{number}"] = text
+    (tmp_path / "pages.jsonl").write_text(
+        "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items())
+    )
+    (tmp_path / "evals.jsonl").write_text(
+        "".join(
+            json.dumps({"id": f"q{n}", "question": text}) + "\n" for n, text in enumerate(items)
+        )
+    )
+    (words,) = commands("decontaminate")
+    assert main([*words, "-q"]) == 0
+    with open("hits.tsv", encoding="utf-8") as file:
+        hits = list(csv.DictReader(file, delimiter="\t"))
+    assert [(hit["id"], hit["item_id"]) for hit in hits] == [
+        (f"{5 * n}", f"q{n}") for n in range(40)
+    ]
+    for hit in hits:
+        place = texts[hit["id"]][int(hit["start"]) : int(hit["end"])]
+        assert place.lower().split() == items[int(hit["item_id"][1:])].lower().split()
+    with open("clean.jsonl", encoding="utf-8") as file:
+        assert [json.loads(line)["id"] for line in file] == [n for n in texts if int(n) % 5]
+
+
 @pytest.fixture
 def arrivals(vocabulary):
     """Return rows, and for each near-copy of an earlier row the number of its original."""

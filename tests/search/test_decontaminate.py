@@ -230,7 +230,7 @@ def test_nothing_to_find():
         ({"item_ids": [1, 2]}, ValueError, "item_ids has 2 elements for 1 documents"),
         ({"min_share": 2}, ValueError, "min_share must be between 0 and 1, got 2"),
         ({"step": 0}, ValueError, "step must be at least 1, got 0"),
-        ({"rule": "line"}, ValueError, "rule must be one of document, span, got 'line'"),
+        ({"rule": "line"}, ValueError, "rule must be one of document, span, annotate, got 'line'"),
         ({"join": 3}, TypeError, "join must be a str, got int"),
         ({"shingler": Shingler("byte")}, ValueError, "not of unit 'byte'"),
         ({"shingler": Shingler("word", tokenizer=str.split)}, ValueError, "a tokenizer"),

@@ -11,7 +11,7 @@ from fastlsh.cli.messages import say
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
-from fastlsh.files import FileResult
+from fastlsh.files import FileDecontamination, FileResult
 from fastlsh.parallel import Display
 
 
@@ -81,7 +81,7 @@ class Watch:
         if self._log is not None:
             self._log.event(event, **more)
 
-    def result(self, result: FileResult) -> None:
+    def result(self, result: FileResult | FileDecontamination) -> None:
         """Tell the log what has come out."""
         self.log("done", **asdict(result))
 

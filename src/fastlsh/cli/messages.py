@@ -12,7 +12,7 @@ from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.process import discard
 from fastlsh.cli.wording import with_options
 from fastlsh.errors import one_line
-from fastlsh.files import FileResult
+from fastlsh.files import FileDecontamination, FileResult
 from fastlsh.io import Collection
 from fastlsh.keywords import made
 from fastlsh.parallel import Display, finish_line
@@ -55,13 +55,18 @@ def progress_of_files(
 
 def warn_of_rows(found: Collection | FileResult) -> None:
     """Warn of rows that were left out and of ids that stand for several documents."""
+    warn_of_skipped(found)
+    if repeated := found.repeated_ids:
+        warnings.warn(f"documents that repeat the id of an earlier one: {repeated}", stacklevel=2)
+
+
+def warn_of_skipped(found: Collection | FileResult | FileDecontamination) -> None:
+    """Warn of rows that were left out."""
     for reason in found.skipped_reasons:
         warnings.warn(f"skipped: {reason}", stacklevel=2)
     more = found.skipped - len(found.skipped_reasons)
     if more:
         warnings.warn(f"skipped: {more} more rows", stacklevel=2)
-    if repeated := found.repeated_ids:
-        warnings.warn(f"documents that repeat the id of an earlier one: {repeated}", stacklevel=2)
 
 
 def warn_of_limits(limited: int) -> None:
@@ -89,7 +94,7 @@ def documents_read(arguments: argparse.Namespace, documents: int) -> str:
     return first + plural(documents, "document")
 
 
-def rows_skipped(result: FileResult) -> str:
+def rows_skipped(result: FileResult | FileDecontamination) -> str:
     """Return how many rows were left out, as the end of a sentence."""
     return f", {plural(result.skipped, 'row')} skipped" if result.skipped else ""
 

@@ -17,7 +17,7 @@ from fastlsh.io import (
 )
 from fastlsh.keyed import KEY_FILE
 
-WRITTEN = ("removed", "clusters", "report", "html", "json", "missed", "plot")
+WRITTEN = ("removed", "hits", "clusters", "report", "html", "json", "missed", "plot")
 
 
 def check_paths(arguments: argparse.Namespace) -> None:
@@ -35,7 +35,10 @@ def check_paths(arguments: argparse.Namespace) -> None:
     inputs = given.get("inputs") or []
     paths = RunPaths(format=given.get("format"), recursive=bool(given.get("recursive")))
     outputs = _outputs(given, inputs)
-    for name, files in ((None, inputs), ("--against", given.get("against") or [])):
+    for name, files in (
+        (None, inputs), ("--against", given.get("against") or []),
+        ("--evals", given.get("evals") or []),
+    ):  # fmt: skip
         with suppress(InputError, ValueError):
             paths.reads(name, files)
     for option in ("--key-file", "--stop-words", "--vocabulary"):

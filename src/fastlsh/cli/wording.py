@@ -10,12 +10,15 @@ _UNMISTAKABLE = (
     "num_perm", "max_pairs", "max_candidates", "convert_to", "on_error", "unicode_form",
     "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
     "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
+    "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents", "min_piece",
+    "max_pieces", "item_id",
 )  # fmt: skip
 """Names that are no words of English: options wherever they stand."""
 _WORDS = (
     "threshold", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "threads",
     "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
     "encoding", "split", "words", "numbers", "punctuation", "lowercase", "vocabulary", "text", "id",
+    "step", "around", "join",
 )  # fmt: skip
 """Names that are options as the subject of a message, and with an equals sign."""
 _WITH_EQUALS = (

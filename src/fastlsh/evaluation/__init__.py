@@ -2,16 +2,20 @@
 
 from fastlsh.evaluation.bandings import BandingComparison, compare_bandings
 from fastlsh.evaluation.data import SimilarityBin
+from fastlsh.evaluation.injection import ContaminationRecall, evaluate_decontamination
+from fastlsh.evaluation.injection import recall_of_items as recall_of_items
 from fastlsh.evaluation.measure import evaluate
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.shares import EstimatorError, Share
 
 __all__ = [
     "BandingComparison",
+    "ContaminationRecall",
     "EstimatorError",
     "Evaluation",
     "Share",
     "SimilarityBin",
     "compare_bandings",
     "evaluate",
+    "evaluate_decontamination",
 ]

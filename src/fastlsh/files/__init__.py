@@ -1,11 +1,16 @@
 """The engine for files larger than memory: the same answer as in memory, to the bit."""
 
+from fastlsh.files.decontamination import decontaminate_files
+from fastlsh.files.decontamination import (
+    evaluate_decontamination_files as evaluate_decontamination_files,
+)
 from fastlsh.files.documents import deduplicate_files
 from fastlsh.files.indexed import deduplicate_with_index
 from fastlsh.files.lines import deduplicate_line_files
 from fastlsh.files.pairs import near_duplicate_files
 from fastlsh.files.requests import tokens_as_words, work_directory
 from fastlsh.files.results import (
+    FileDecontamination,
     FileDeduplication,
     FileLineDeduplication,
     FilePairs,
@@ -15,11 +20,13 @@ from fastlsh.files.results import (
 from fastlsh.files.spans import deduplicate_span_files
 
 __all__ = [
+    "FileDecontamination",
     "FileDeduplication",
     "FileLineDeduplication",
     "FilePairs",
     "FileResult",
     "FileSpanDeduplication",
+    "decontaminate_files",
     "deduplicate_files",
     "deduplicate_line_files",
     "deduplicate_span_files",

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fastlsh.banding import LSHParams
+from fastlsh.results import Boilerplate, NotSearched
 
 
 @dataclass(kw_only=True)
@@ -149,6 +150,49 @@ class FileSpanDeduplication(FileResult):
     characters: int
     min_length: int
     outputs: list[str]
+
+
+@dataclass(kw_only=True)
+class FileDecontamination:
+    """The counts, files and times of a decontamination of files.
+
+    Attributes
+    ----------
+    documents, contaminated, written : int
+        The number of documents in the inputs, of those that contain an item, and of rows written.
+    dropped, changed : int
+        How many documents were left out, and how many lost some of their text.
+    n_hits : int
+        How many places in documents have text in common with an item that is found there.
+    items, items_found : int
+        The number of items, and of those that some document contains.
+    not_searched : list of NotSearched
+        The items that cannot be found: (item, reason).
+    boilerplate : list of Boilerplate
+        The n-grams that do not count: (text, documents of the sample that contain it).
+    rule : str
+        "document", "span" or "annotate".
+    skipped, skipped_reasons, seconds
+        As in `FileResult`.
+    outputs : list of str
+        The files with the rows that are left.
+    """
+
+    documents: int
+    contaminated: int
+    written: int
+    dropped: int
+    changed: int
+    n_hits: int
+    items: int
+    items_found: int
+    not_searched: list[NotSearched]
+    boilerplate: list[Boilerplate]
+    rule: str
+    skipped: int
+    skipped_reasons: list[str]
+    outputs: list[str]
+    seconds: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)

@@ -18,15 +18,17 @@ from fastlsh.io.blocks import (
 from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
-from fastlsh.io.collection import Collection
+from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
 from fastlsh.io.filesystems import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.formats import COLUMNAR, SPLIT
+from fastlsh.io.ids import Ids
 from fastlsh.io.journal import journal_path
 from fastlsh.io.locks import try_lock
+from fastlsh.io.objects import read_objects
 from fastlsh.io.outputs import open_output, write_text
 from fastlsh.io.reading import Room, read, read_files
 from fastlsh.io.recovery import recover, recover_outputs
@@ -48,6 +50,7 @@ from fastlsh.io.table_columns import (
     Values,
     are_integers,
     cluster_columns,
+    contamination_columns,
     pair_columns,
     proof_columns,
     span_columns,
@@ -68,7 +71,9 @@ __all__ = [
     "ByteProgress",
     "Collection",
     "Decision",
+    "Ids",
     "InputError",
+    "InputFile",
     "Limit",
     "Lookup",
     "Options",
@@ -88,6 +93,7 @@ __all__ = [
     "check_target",
     "check_used",
     "cluster_columns",
+    "contamination_columns",
     "exists",
     "expand",
     "expanded",
@@ -109,6 +115,7 @@ __all__ = [
     "read",
     "read_blocks",
     "read_files",
+    "read_objects",
     "recover",
     "recover_outputs",
     "replacing",

@@ -117,6 +117,23 @@ def span_columns(
     return columns if against is None else {**columns, "against": against}
 
 
+def contamination_columns(
+    ids: Lookup,
+    files: Lookup,
+    items: Lookup,
+    share: npt.NDArray[np.float64],
+    run: npt.NDArray[np.int64],
+    fields: Lookup,
+    start: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+) -> dict[str, Any]:
+    """Return the table of contamination: which item a document contains, how much of it, where."""
+    return {
+        "id": ids, "item_file": files, "item_id": items, "share": share, "longest_run": run,
+        "field": fields, "start": start, "end": end,
+    }  # fmt: skip
+
+
 def cluster_columns(
     ids: Values, members: npt.NDArray[np.int64], cluster: npt.NDArray[np.int64]
 ) -> dict[str, Any]:

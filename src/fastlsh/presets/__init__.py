@@ -1,5 +1,6 @@
 """Parameters of well-known pipelines, each with its source and what differs here."""
 
+from fastlsh.presets.decontamination import DECONTAMINATION_PRESETS, decontamination_preset
 from fastlsh.presets.definition import Preset
 from fastlsh.presets.named import PRESETS, about, preset
 from fastlsh.presets.sources import (
@@ -18,12 +19,14 @@ from fastlsh.presets.sources import (
 from fastlsh.presets.texts import FINEWEB_PUNCTUATION
 
 __all__ = [
+    "DECONTAMINATION_PRESETS",
     "FINEWEB_PUNCTUATION",
     "PRESETS",
     "Preset",
     "about",
     "course",
     "datasketch",
+    "decontamination_preset",
     "fineweb",
     "lecture",
     "lee2022",

@@ -5,9 +5,19 @@ from fastlsh.search.contamination_params import (
 )
 from fastlsh.search.contamination_params import ContaminationParams as ContaminationParams
 from fastlsh.search.cut_collections import CutCollections
+from fastlsh.search.decontamination import (
+    DecontaminationKeywords as DecontaminationKeywords,
+)
+from fastlsh.search.decontamination import boilerplate_of as boilerplate_of
+from fastlsh.search.decontamination import cuts_of as cuts_of
 from fastlsh.search.decontamination import decontaminate
+from fastlsh.search.decontamination import found_in_texts as found_in_texts
+from fastlsh.search.decontamination import grams_of_items as grams_of_items
+from fastlsh.search.decontamination import not_searched as not_searched
+from fastlsh.search.decontamination import without_boilerplate as without_boilerplate
 from fastlsh.search.deduplication import deduplicate, deduplicate_texts
 from fastlsh.search.exact_join import exact_codes, exact_pairs
+from fastlsh.search.items import Items as Items
 from fastlsh.search.lines import deduplicate_lines, deduplicate_lines_of_texts
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
 from fastlsh.search.short_shingles import warn_of_short_shingles as warn_of_short_shingles

@@ -9,7 +9,7 @@ from fastlsh.texts import Shingler, check_shingler
 
 DEFAULT_SHINGLER = Shingler("word", 13, words="alphanumeric", lowercase=True)
 
-RULES = ("document", "span")
+RULES = ("document", "span", "annotate")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ContaminationParams:
         max_items: int = 100,
         boilerplate_share: float | None = 0.01,
         boilerplate_documents: int = 100,
-        sample: int = 100_000,
+        sample: int = 20_000,
         rule: str = "document",
         around: int = 0,
         min_piece: int = 0,
@@ -70,7 +70,9 @@ class ContaminationParams:
             `boilerplate_share` None: every n-gram counts.
         rule
             "document": a document in which an item is found is removed. "span": what it has in
-            common with the item is cut out.
+            common with the item is cut out. "annotate": nothing is removed; in files, each row gets
+            the columns contaminated_by (the id of the item of which most is found),
+            contamination_share and contamination_run.
         around
             With "span": how many characters before and behind are cut out as well.
         min_piece, max_pieces

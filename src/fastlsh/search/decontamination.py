@@ -94,17 +94,15 @@ def decontaminate(
     ids = check_ids(ids, len(collection))
     contents = found_in_texts(collection, grams_of_items(given, params), params, options)
     kept = np.ones(len(collection), np.bool_)
-    if documents is None:
-        kept[contents.found.document] = False
-    else:
-        changed, dropped = without_spans(collection, contents.found, params)
-        for number, text in changed.items():
+    cuts, dropped = cuts_of(collection, contents.found, params)
+    kept[dropped] = False
+    if documents is not None:
+        for number, text in texts_without_spans(collection, cuts, params.join).items():
             documents[number] = text
-        kept[dropped] = False
     return Contamination(
         columns_of(contents, given), kept, documents,
         not_searched=not_searched(contents.grams, item_ids),
-        boilerplate=boilerplate_of(contents), ids=ids, item_ids=item_ids,
+        boilerplate=boilerplate_of(contents.grams, contents.tally), ids=ids, item_ids=item_ids,
         options={name: getattr(params, name) for name in asdict(params)},
     )  # fmt: skip
 
@@ -193,21 +191,24 @@ def not_searched(grams: ItemGrams, ids: Sequence[Any] | None) -> list[NotSearche
     ]
 
 
-def boilerplate_of(contents: Contents) -> list[Boilerplate]:
-    """Return the n-grams that are boilerplate, those of most documents first."""
-    grams, documents = contents.grams, contents.tally.documents
+def boilerplate_of(grams: ItemGrams, tally: Tally) -> list[Boilerplate]:
+    """Return the n-grams that are boilerplate, those of most documents first, then by item."""
+    documents = tally.documents
     numbers = np.flatnonzero(grams.reasons == BOILERPLATE)
-    numbers = numbers[np.argsort(-documents[numbers], kind="stable")]
+    place = grams.by_number[grams.first[numbers]]
+    numbers = numbers[np.lexsort((place, -documents[numbers]))]
     return [Boilerplate(grams.text_of(n), int(documents[n])) for n in numbers.tolist()]
 
 
-def without_spans(
+def cuts_of(
     texts: Texts, found: Found, params: ContaminationParams
-) -> tuple[dict[int, str], NDArray[np.int64]]:
-    """Return the texts that lose something, by number, and the documents that go as a whole."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return what is cut out of documents, as `cut_around` does, and which of them go."""
+    if params.rule != "span":
+        nothing = np.empty((0, 3), np.int64)
+        return nothing, unique(found.document) if params.rule == "document" else nothing[:, 0]
     spans = np.column_stack([found.document[found.spans[:, 0]], found.spans[:, 2:]])
     documents = unique(spans[:, 0])
     lengths = np.empty(len(documents), np.int64)
     texts.take(documents).lengths(lengths)
-    cuts, dropped = cut_around(lengths, spans, params.around, params.min_piece, params.max_pieces)
-    return texts_without_spans(texts, cuts, params.join), dropped
+    return cut_around(lengths, spans, params.around, params.min_piece, params.max_pieces)

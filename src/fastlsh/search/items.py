@@ -1,6 +1,6 @@
 """Evaluation items: one text or several named fields each."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,21 +22,27 @@ class Items(NamedTuple):
         """Take the fields of items: texts, or mappings of names to texts or to lists of texts."""
         if isinstance(items, (str, bytes, Mapping)):
             raise TypeError(f"items must be a list of items, got {type(items).__name__}")
-        fields: list[str] = []
-        names: list[str] = []
-        owner: list[int] = []
-        count = 0
+        found: list[list[tuple[str, str]]] = []
         for number, item in enumerate(items):
-            count += 1
             try:
-                found = list(_fields_of(item))
-            except TypeError as error:
+                found.append(list(_fields_of(item)))
+            except TypeError as error:  # noqa: PERF203
                 raise TypeError(f"item {number} {error}") from None
-            for name, text in found:
-                names.append(name)
-                fields.append(text)
-                owner.append(number)
-        return cls(fields, names, np.array(owner, np.int64), count)
+        return cls.of_fields(found)
+
+    @classmethod
+    def of_fields(cls, found: Sequence[Sequence[tuple[str, str]]]) -> "Items":
+        """Put the fields of items together, each a name and a text."""
+        owner = np.repeat(np.arange(len(found)), np.array(list(map(len, found)), np.int64))
+        names = [name for item in found for name, _ in item]
+        return cls([text for item in found for _, text in item], names, owner, len(found))
+
+    def whole_texts(self) -> list[str]:
+        """Return each item as one text, a line for each field."""
+        found: list[list[str]] = [[] for _ in range(self.n_items)]
+        for owner, field in zip(self.owner.tolist(), self.fields, strict=True):
+            found[owner].append(field)
+        return ["\n".join(each) for each in found]
 
 
 def _fields_of(item: Any) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,264 @@
+"""``fastlsh decontaminate``: training documents without evaluation items."""
+
+import argparse
+import sys
+from collections import Counter
+from typing import Any
+
+from fastlsh import FileDecontamination, Shingler, decontaminate_files
+from fastlsh.cli.engines import watched
+from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, warn_of_skipped
+from fastlsh.cli.options import add_input_options, integer, option_of, reading_keywords
+from fastlsh.cli.shingling import add_text_options, shingler_of
+from fastlsh.files import evaluate_decontamination_files
+from fastlsh.presets import DECONTAMINATION_PRESETS, decontamination_preset
+
+HELP = "Find evaluation items in training documents, and write the documents without them."
+EXAMPLES = """\
+examples:
+  fastlsh decontaminate train/*.jsonl.gz --evals evals/ -o clean/ --hits hits.parquet
+  fastlsh decontaminate train.parquet --evals gsm8k.jsonl --field question --hits hits.tsv
+  fastlsh decontaminate train/ --evals evals/ --self-test
+"""
+PARAMETERS = (
+    "step", "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents",
+    "sample", "rule", "around", "min_piece", "max_pieces", "join",
+)  # fmt: skip
+"""The options that are keyword arguments by the same names."""
+
+DEFAULT = Shingler("word", 13, words="alphanumeric", lowercase=True)
+SHOWN = 5
+"""Examples that the summary names."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_input_options(parser, limit=True)
+    parser.add_argument(
+        "--evals",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        required=True,
+        help="evaluation files: .jsonl (as lm-evaluation-harness and lighteval log them, too), .csv"
+        " .tsv .txt .parquet .arrow, or directories of these",
+    )
+    parser.add_argument(
+        "--field",
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        help="the fields of an item that are looked for; a.b is key b in a (default: every string"
+        " of a row)",
+    )
+    parser.add_argument(
+        "--item-id", metavar="NAME", help="the ids of items (default: id if present, else FILE:ROW)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="CLEAN",
+        help="the rows that are left: a file in the format of the inputs, or a directory (DIR/)",
+    )
+    parser.add_argument(
+        "--convert-to",
+        metavar="F",
+        help="convert rows to parquet, jsonl or csv (also jsonl.zst, csv.gz...)",
+    )
+    parser.add_argument(
+        "--hits",
+        metavar="FILE",
+        help="id, item_file, item_id, share, longest_run, field, start and end of each place where"
+        " an item is found (.tsv .csv .jsonl .parquet)",
+    )
+    parser.add_argument(
+        "--self-test",
+        action="store_true",
+        help="write nothing: put items into documents of the inputs, in several ways, and print how"
+        " many are found; exit status 2 if an item cannot be found at all",
+    )
+    _add_rules(parser)
+    add_text_options(parser.add_argument_group("normalisation of texts, in this order"))
+    parser.add_argument(
+        "--threads", metavar="N", type=integer, help="number of threads (default: all processors)"
+    )
+    parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="show warnings, but no progress and no summary"
+    )
+    parser.set_defaults(key_file=None)
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what counts as found")
+    group.add_argument(
+        "--preset",
+        metavar="NAME",
+        choices=DECONTAMINATION_PRESETS,
+        help=f"a published way, which other options override: {', '.join(DECONTAMINATION_PRESETS)}",
+    )
+    group.add_argument("--unit", choices=["char", "word"], help="unit of n-grams (default: word)")
+    group.add_argument("--size", metavar="N", type=integer, help="units per n-gram (default: 13)")
+    group.add_argument(
+        "--step", metavar="N", type=integer, help="use every Nth n-gram of an item (default: 1)"
+    )
+    group.add_argument(
+        "--min-share",
+        metavar="S",
+        type=float,
+        help="share of an item's n-grams that a document must contain (default: one n-gram)",
+    )
+    group.add_argument(
+        "--min-run",
+        metavar="N",
+        type=integer,
+        help="words of the longest run that both must have in common (default: one n-gram)",
+    )
+    group.add_argument(
+        "--max-items",
+        metavar="N",
+        type=integer,
+        help="an n-gram that more items have does not count (default: 100)",
+    )
+    group.add_argument(
+        "--boilerplate-share",
+        metavar="S",
+        type=float,
+        help="an n-gram does not count if this share of the sample contains it, mostly without the"
+        " rest of the item (default: 0.01)",
+    )
+    group.add_argument(
+        "--boilerplate-documents",
+        metavar="N",
+        type=integer,
+        help="and so many documents (default: 100)",
+    )
+    group.add_argument(
+        "--no-boilerplate", action="store_true", help="every n-gram counts, however common it is"
+    )
+    group.add_argument(
+        "--sample", metavar="N", type=integer, help="documents of the sample (default: 20000)"
+    )
+    group = parser.add_argument_group("what is removed")
+    group.add_argument(
+        "--rule",
+        choices=["document", "span", "annotate"],
+        help="span: cut out what a document has in common with items; annotate: keep all rows and"
+        " add the columns contaminated_by, contamination_share and contamination_run (default:"
+        " document)",
+    )
+    group.add_argument(
+        "--around",
+        metavar="N",
+        type=integer,
+        help="with --rule span: cut out N characters on both sides, too (default: 0)",
+    )
+    group.add_argument(
+        "--min-piece",
+        metavar="N",
+        type=integer,
+        help="with --rule span: drop remaining pieces of fewer characters (default: 0)",
+    )
+    group.add_argument(
+        "--max-pieces",
+        metavar="N",
+        type=integer,
+        help="with --rule span: drop documents that are cut into more pieces",
+    )
+    group.add_argument(
+        "--join",
+        metavar="TEXT",
+        help="with --rule span: write this in place of each cut (default: nothing)",
+    )
+
+
+def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the keyword arguments of the API; what was not given is left to its defaults."""
+    keywords: dict[str, Any] = {"shingler": DEFAULT}
+    if arguments.preset is not None:
+        keywords = decontamination_preset(arguments.preset)
+    given = {name: value for name in PARAMETERS if (value := getattr(arguments, name)) is not None}
+    keywords = {**keywords, **given, "shingler": shingler_of(arguments, keywords["shingler"])}
+    if arguments.no_boilerplate:
+        keywords["boilerplate_share"] = None
+    if keywords.get("rule", "document") != "span":
+        for name in ("around", "min_piece", "max_pieces", "join"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"{option_of(name)} is for --rule span")
+            keywords.pop(name, None)
+    return {
+        **keywords, "fields": arguments.field, "item_id": arguments.item_id,
+        "threads": arguments.threads,
+    }  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    keywords = {**reading_keywords(arguments), **_keywords(arguments)}
+    if arguments.self_test:
+        _test(arguments, keywords)
+        return
+    if arguments.output is None and arguments.hits is None:
+        raise ValueError("nothing would be written: give -o, --hits or --self-test")
+    with watched(arguments) as watch:
+        result = decontaminate_files(
+            arguments.inputs, arguments.evals, arguments.output, hits=arguments.hits,
+            convert_to=arguments.convert_to, progress=watch.progress, **keywords,
+        )  # fmt: skip
+        watch.result(result)
+    warn_of_skipped(result)
+    _summarise(arguments, result)
+
+
+def _test(arguments: argparse.Namespace, keywords: dict[str, Any]) -> None:
+    for name in ("output", "hits", "convert_to"):
+        if getattr(arguments, name) is not None:
+            raise ValueError(
+                f"{option_of(name)} has no effect with --self-test: nothing is written"
+            )
+    measured = evaluate_decontamination_files(arguments.inputs, arguments.evals, **keywords)
+    sys.stdout.write(f"{measured}\n")
+    if measured.not_searched:
+        raise ValueError(
+            f"{len(measured.not_searched):,} of {plural(measured.items, 'item')} cannot be found at"
+            f" all: {_of_each_reason(measured.not_searched)}"
+        )
+
+
+REASONS = {
+    "short": "too short",
+    "shared": "made of n-grams that more than --max-items items have",
+    "boilerplate": "made of boilerplate",
+}
+
+
+def _of_each_reason(items: list[Any]) -> str:
+    counts = Counter(each.reason for each in items)
+    texts = []
+    for reason, count in counts.items():
+        names = [str(each.item) for each in items if each.reason == reason]
+        more = ", ..." if count > SHOWN else ""
+        texts.append(f"{count:,} {REASONS[reason]} ({', '.join(names[:SHOWN])}{more})")
+    return "; ".join(texts)
+
+
+def _summarise(arguments: argparse.Namespace, result: FileDecontamination) -> None:
+    if result.not_searched:
+        say(
+            f"warning: {len(result.not_searched):,} of {plural(result.items, 'item')} are not"
+            f" searched: {_of_each_reason(result.not_searched)}"
+        )
+    if arguments.quiet:
+        return
+    say(f"{documents_read(arguments, result.documents)}{rows_skipped(result)}")
+    say(
+        f"{result.items_found:,} of {plural(result.items, 'item')} found in"
+        f" {plural(result.contaminated, 'document')}, at {plural(result.n_hits, 'place')}"
+    )
+    for each in result.boilerplate[:SHOWN]:
+        say(f"boilerplate, in {plural(each.documents, 'document')} of the sample: {each.text}")
+    if len(result.boilerplate) > SHOWN:
+        say(f"and {len(result.boilerplate) - SHOWN:,} more n-grams that are boilerplate")
+    if result.outputs:
+        cut = f"; {plural(result.changed, 'text')} cut" if result.rule == "span" else ""
+        say(f"{plural(result.written, 'row')} written, {result.dropped:,} left out{cut}")

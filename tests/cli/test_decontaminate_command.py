@@ -1,0 +1,124 @@
+"""`fastlsh decontaminate`: its options, its summary, and its complaints."""
+
+import json
+
+import pytest
+
+QUESTION = "Which of the planets that were known to the ancients has the shortest year of all?"
+ROWS = [
+    {"id": "a", "text": "Nothing of interest is written here."},
+    {"id": "b", "text": f"A quiz. {QUESTION.upper()} It is Mercury."},
+]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    train = write(tmp_path / "train.jsonl", ROWS)
+    items = [{"id": "q1", "question": QUESTION, "answer": "Mercury"}, {"id": "q2", "q": "So?"}]
+    return train, write(tmp_path / "evals.jsonl", items)
+
+
+def texts(path):
+    return [json.loads(line)["text"] for line in path.read_text().splitlines()]
+
+
+def test_documents_go(run, files, tmp_path):
+    train, evals = files
+    clean, hits = tmp_path / "clean.jsonl", tmp_path / "hits.tsv"
+    status, _, err = run("decontaminate", train, "--evals", evals, "-o", clean, "--hits", hits)
+    assert (status, texts(clean)) == (0, [ROWS[0]["text"]])
+    assert hits.read_text().splitlines() == [
+        "id\titem_file\titem_id\tshare\tlongest_run\tfield\tstart\tend",
+        f"b\t{evals}\tq1\t1.000000\t16\tquestion\t8\t89",
+    ]
+    assert err == [
+        "fastlsh: warning: 1 of 2 items are not searched: 1 too short (q2)",
+        "fastlsh: 2 documents",
+        "fastlsh: 1 of 2 items found in 1 document, at 1 place",
+        "fastlsh: 1 row written, 1 left out",
+    ]
+
+
+def test_spans_go(run, files, tmp_path):
+    train, evals = files
+    clean = tmp_path / "clean.jsonl"
+    given = ("decontaminate", train, "--evals", evals, "-o", clean, "--rule", "span")
+    assert run(*given, "--join", "[...]", "-q")[0] == 0
+    assert texts(clean)[1] == "A quiz. [...]? It is Mercury."
+    status, _, err = run(*given, "--around", "8", "--min-piece", "3", "--size", "5")
+    assert (status, texts(clean)[1]) == (0, "Mercury.")
+    assert err[-1] == "fastlsh: 2 rows written, 0 left out; 1 text cut"
+    run(*given, "--max-pieces", "1", "-q")
+    assert len(texts(clean)) == 1
+
+
+def test_rows_are_annotated(run, files, tmp_path):
+    train, evals = files
+    clean = tmp_path / "all.jsonl"
+    run("decontaminate", train, "--evals", evals, "-o", clean, "--rule", "annotate", "-q")
+    found = [json.loads(line) for line in clean.read_text().splitlines()]
+    assert [row["contaminated_by"] for row in found] == [None, "q1"]
+
+
+def test_presets(run, files, tmp_path):
+    train, evals = files
+    clean = tmp_path / "clean.jsonl"
+    for preset, left in (("gpt3", 1), ("decon", 1), ("marin", 2)):  # marin keeps capitals apart
+        given = ("--preset", preset, "-o", clean, "-q")
+        assert run("decontaminate", train, "--evals", evals, *given)[0] == 0
+        assert len(texts(clean)) == left, preset
+    given = ("--preset", "gpt3", "--rule", "document", "-o", clean)
+    assert run("decontaminate", train, "--evals", evals, *given)[0] == 0
+
+
+def test_boilerplate_is_named(run, tmp_path):
+    notice = "this page may be copied by all who name the author and the year in which it was made"
+    rows = [{"text": f"{number} {notice if number % 2 else ''}"} for number in range(300)]
+    train = write(tmp_path / "train.jsonl", rows)
+    evals = write(tmp_path / "evals.jsonl", [{"q": f"{QUESTION} {notice}"}])
+    given = ("decontaminate", train, "--evals", evals, "-o", tmp_path / "clean.jsonl")
+    _, _, err = run(*given)
+    assert "boilerplate, in 150 documents of the sample: this page may be copied by" in err[2]
+    assert err[-2] == "fastlsh: and 2 more n-grams that are boilerplate"
+    assert len(texts(tmp_path / "clean.jsonl")) == 300
+    run(*given, "--no-boilerplate", "-q")
+    assert len(texts(tmp_path / "clean.jsonl")) == 150
+
+
+def test_self_test(run, files, tmp_path):
+    train, evals = files
+    given = ("decontaminate", train, "--evals", evals, "--self-test")
+    status, out, err = run(*given)
+    assert status == 2  # an item cannot be found
+    assert err == ["fastlsh: 1 of 2 items cannot be found at all: 1 too short (q2)"]
+    lines = out.splitlines()
+    assert lines[1].split()[:4] == ["verbatim", "500", "500", "1.0000"]
+    assert lines[-1].startswith("1 of 2 documents contain an item as they came (500,000 of a")
+    assert run(*given, "--field", "nothing")[0] == 2
+    write(evals, [{"question": QUESTION}])
+    assert run(*given)[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["evals.jsonl", "train.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "nothing would be written: give -o, --hits or --self-test"),
+        (("-o", "c.jsonl", "--around", "3"), "--around is for --rule span"),
+        (("-o", "c.jsonl", "--min-share", "3"), "--min-share must be between 0 and 1, got 3.0"),
+        (("--self-test", "-o", "c.jsonl"), "--output has no effect with --self-test: nothing is"),
+        (("-o", "evals.jsonl"), "evals.jsonl"),
+        (("-o", "c.jsonl", "--field", "x"), "row 1: no field 'x'"),
+        (("-o", "c.jsonl", "--unit", "byte"), "argument --unit: invalid choice: 'byte'"),
+    ],
+)
+def test_complaints(run, files, tmp_path, options, message):
+    status, _, err = run("decontaminate", files[0], "--evals", "evals.jsonl", *options)
+    assert status == 2
+    assert message in err[-1]
+    assert not (tmp_path / "c.jsonl").exists()

@@ -1,0 +1,288 @@
+"""Evaluation items in training files: the answer of the function in memory, for any file."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import fastlsh
+from fastlsh import InputError, decontaminate, decontaminate_files
+from fastlsh.files import contamination
+from fastlsh.io.blocks import reading
+
+WORDS = [f"{a}{b}" for a in "bcdfgklmnprst" for b in ("a", "e", "io", "ün", "öx☃")]
+
+
+def sentence(draw, n):
+    return " ".join(draw.choices(WORDS, k=n))
+
+
+def collection(seed, n=120):
+    """Return rows, some with items, and the items with two fields."""
+    draw = random.Random(seed)
+    items = [
+        {"id": f"q{k}", "question": sentence(draw, draw.randrange(3, 40)), "answer": "yes it is"}
+        for k in range(12)
+    ]
+    rows = []
+    for number in range(n):
+        text = sentence(draw, draw.randrange(60))
+        if number % 7 == 0:
+            whole = draw.choice(items)["question"].upper().split()
+            text += "\n" + ",\n".join(whole[draw.randrange(2) :]) + ". " + sentence(draw, 20)
+        rows.append({"id": f"d{number}", "text": text if number % 11 else None, "n": number})
+    return rows, items
+
+
+def write_rows(path, rows):
+    path.parent.mkdir(exist_ok=True, parents=True)
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def read_rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def files(tmp_path):
+    rows, items = collection(1)
+    inputs = [
+        write_rows(tmp_path / "train" / "a.jsonl", rows[:50]),
+        write_rows(tmp_path / "train" / "b.jsonl", rows[50:]),
+    ]
+    return inputs, write_rows(tmp_path / "evals" / "items.jsonl", items), rows, items
+
+
+def in_memory(rows, items, **keywords):
+    fields = [{key: item[key] for key in ("question", "answer")} for item in items]
+    ids = {"ids": [row["id"] for row in rows], "item_ids": [item["id"] for item in items]}
+    return decontaminate([row["text"] for row in rows], fields, **ids, **keywords)
+
+
+def hits_of(path):
+    names = ("id", "item_id", "share", "longest_run", "field", "start", "end")
+    return [tuple(row[name] for name in names) for row in read_rows(path)]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("size", [200, 1 << 22])
+@pytest.mark.parametrize("rule", [{}, {"rule": "span", "around": 3, "join": "|"}])
+def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, threads, size, rule):
+    inputs, evals, rows, items = files
+    monkeypatch.setattr(reading.read_blocks, "__defaults__", (size,))
+    expected = in_memory(rows, items, **rule)
+    clean, hits = tmp_path / "clean.jsonl", tmp_path / "hits.jsonl"
+    done = decontaminate_files(inputs, evals, clean, hits=hits, threads=threads, **rule)
+    assert hits_of(hits) == list(expected)
+    assert len(expected) >= 10
+    texts = [row["text"] for row in rows] if expected.texts is None else expected.texts
+    left = zip(rows, texts, expected.kept.tolist(), strict=True)
+    assert read_rows(clean) == [{**row, "text": text} for row, text, kept in left if kept]
+    assert (done.documents, done.contaminated) == (len(rows), int(expected.contaminated.sum()))
+    assert done.written == int(expected.kept.sum())
+    assert done.not_searched == expected.not_searched
+    assert done.items_found == len(expected.items_found)
+    assert done.outputs == [str(clean)]
+
+
+def test_a_folder_gets_a_file_for_each_input(files, tmp_path):
+    inputs, evals, rows, items = files
+    kept = in_memory(rows, items).kept
+    done = decontaminate_files(tmp_path / "train", evals, f"{tmp_path}/clean/")
+    found = [read_rows(tmp_path / "clean" / path.name) for path in inputs]
+    assert [*found[0], *found[1]] == [row for row, stays in zip(rows, kept, strict=True) if stays]
+    assert len(done.outputs) == 2
+
+
+def test_only_a_table_of_hits(files, tmp_path):
+    inputs, evals, rows, items = files
+    hits = tmp_path / "hits.tsv"
+    done = decontaminate_files(inputs, evals, None, hits=hits)
+    assert len(hits.read_text().splitlines()) == 1 + done.n_hits == 1 + len(in_memory(rows, items))
+    assert (done.outputs, done.written) == ([], 0)
+
+
+def test_annotated_rows(files, tmp_path):
+    pytest.importorskip("pyarrow")
+    inputs, evals, rows, items = files
+    expected = in_memory(rows, items)
+    most = {}
+    for name, item, share, run, *_ in expected:
+        if name not in most or share > most[name][1]:
+            most[name] = (item, share, run)
+    for output in ("all.jsonl", "all.parquet"):
+        convert = "parquet" if output.endswith("parquet") else None
+        path = tmp_path / output
+        decontaminate_files(inputs, evals, path, rule="annotate", convert_to=convert)
+        if convert:
+            import pyarrow.parquet
+
+            found = pyarrow.parquet.read_table(path).to_pylist()
+        else:
+            found = read_rows(path)
+        assert [row["n"] for row in found] == [row["n"] for row in rows]
+        for row in found:
+            named = row["contaminated_by"], row["contamination_share"], row["contamination_run"]
+            assert named == most.get(row["id"], (None, 0.0, 0))
+
+
+def test_plain_text_and_compression(tmp_path):
+    rows, items = collection(2)
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number, row in enumerate(rows):
+        (folder / f"{number:03}.txt").write_text(row["text"] or "")
+    evals = write_rows(tmp_path / "evals.jsonl.gz", items)
+    contaminated = in_memory(rows, items).contaminated
+    decontaminate_files(folder, evals, f"{tmp_path}/clean/")
+    left = sorted(path.name for path in (tmp_path / "clean").iterdir())
+    assert left == [f"{n:03}.txt" for n, found in enumerate(contaminated) if not found]
+    cut = tmp_path / "cut.jsonl"
+    decontaminate_files(folder, evals, cut, rule="span", on_error="skip")
+    expected = in_memory(rows, items, rule="span")
+    texts = [text for text, kept in zip(expected.texts, expected.kept, strict=True) if kept]
+    assert [row["text"] for row in read_rows(cut)] == [text or "" for text in texts]
+
+
+def test_the_first_documents_only(files, tmp_path):
+    inputs, evals, rows, items = files
+    clean = tmp_path / "clean.jsonl"
+    done = decontaminate_files(inputs, evals, clean, limit=30)
+    kept = in_memory(rows[:30], items).kept
+    assert read_rows(clean) == [row for row, stays in zip(rows, kept, strict=False) if stays]
+    assert done.documents == 30
+
+
+def test_bad_rows(files, tmp_path):
+    inputs, evals, rows, _ = files
+    with inputs[0].open("a") as file:
+        file.write("{}\n")
+    clean = tmp_path / "clean.jsonl"
+    with pytest.raises(InputError, match=r"a\.jsonl: row 51: no key 'text'"):
+        decontaminate_files(inputs, evals, clean)
+    assert not clean.exists()
+    done = decontaminate_files(inputs, evals, clean, on_error="skip")
+    assert (done.skipped, done.documents) == (1, len(rows))
+    assert "row 51" in done.skipped_reasons[0]
+
+
+def test_a_file_that_changes(files, tmp_path, monkeypatch):
+    inputs, evals, _, _ = files
+    write = contamination.write_what_is_left
+
+    def changed(*arguments):
+        with inputs[1].open("a") as file:
+            file.write('{"text": "more"}\n')
+        write(*arguments)
+
+    monkeypatch.setattr("fastlsh.files.decontamination.write_what_is_left", changed)
+    with pytest.raises(InputError, match="changed during the run"):
+        decontaminate_files(inputs, evals, tmp_path / "clean.jsonl", hits=tmp_path / "hits.tsv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["evals", "train"]
+
+
+def test_boilerplate_of_files(tmp_path):
+    notice = " ".join(WORDS[:20])
+    rows = [{"text": f"{number} {notice if number % 2 else ''}"} for number in range(400)]
+    inputs = [write_rows(tmp_path / f"{k}.jsonl", rows[k::3]) for k in range(3)]
+    items = [{"question": f"{' '.join(WORDS[20:50])} {notice}"}, {"question": " ".join(WORDS[:13])}]
+    evals = write_rows(tmp_path / "evals.jsonl", items)
+    done = decontaminate_files(inputs, evals, f"{tmp_path}/clean/")
+    assert (done.contaminated, len(done.boilerplate)) == (0, 8)
+    assert done.boilerplate[0].documents == 200
+    assert done.not_searched == [(f"{evals}:2", "boilerplate")]
+    small = decontaminate_files(inputs, evals, f"{tmp_path}/clean/", sample=99)
+    assert small.boilerplate == []
+
+
+HARNESS = {
+    "doc_id": 3,
+    "doc": {
+        "id": 7,
+        "question": " ".join(WORDS[:15]),
+        "choices": {"text": [" ".join(WORDS[20:34])]},
+    },
+    "resps": [[" ".join(WORDS[40:60])]],
+}
+
+
+def test_logs_of_harnesses_are_read_as_they_are(tmp_path):
+    train = write_rows(
+        tmp_path / "train.jsonl",
+        [{"text": HARNESS["doc"]["question"]}, {"text": HARNESS["doc"]["choices"]["text"][0]},
+         {"text": HARNESS["resps"][0][0]}],
+    )  # fmt: skip
+    evals = write_rows(tmp_path / "samples.jsonl", [HARNESS])
+    hits = tmp_path / "hits.jsonl"
+    decontaminate_files(train, evals, None, hits=hits)
+    found = [(row["id"], row["item_id"], row["field"]) for row in read_rows(hits)]
+    assert found == [(f"{train}:1", 7, "question"), (f"{train}:2", 7, "choices.text")]
+    decontaminate_files(train, evals, None, hits=hits, fields=["doc.question"], item_id="doc_id")
+    assert [(row["item_id"], row["field"]) for row in read_rows(hits)] == [(3, "doc.question")]
+    decontaminate_files(train, evals, None, hits=hits, fields=["choices"])
+    assert [row["field"] for row in read_rows(hits)] == ["choices"]
+
+
+def test_every_format_of_items(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    question = " ".join(WORDS[:15])
+    train = write_rows(tmp_path / "train.jsonl", [{"text": question}])
+    folder = tmp_path / "evals"
+    folder.mkdir()
+    table = pa.table({"id": ["p"], "question": [question], "choices": [["a", "b"]]})
+    pyarrow.parquet.write_table(table, folder / "p.parquet")
+    pyarrow.feather.write_feather(table, folder / "a.arrow")
+    (folder / "c.csv").write_text(f'question,n\n"{question}",1\n')
+    (folder / "t.tsv").write_text(f"n\tquestion\n1\t{question}\n")
+    (folder / "x.txt").write_text(question)
+    hits = tmp_path / "hits.jsonl"
+    done = decontaminate_files(train, folder, None, hits=hits)
+    assert [Path(row["item_file"]).name for row in read_rows(hits)] == [
+        "a.arrow", "c.csv", "p.parquet", "t.tsv", "x.txt",
+    ]  # fmt: skip
+    assert (done.items, done.items_found) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "keywords", "message"),
+    [
+        ('{"a": 3}\n', {"fields": ["q"]}, "evals.jsonl: row 1: no field 'q' .there is: 'a'"),
+        ('{"q": 3}\n', {"fields": ["q"]}, "row 1: 'q' is of type int, not text"),
+        ('{"q": "x"}\n', {"item_id": "n"}, "row 1: no field 'n'"),
+        ('{"q": "x", "id": [3]}\n', {}, "row 1: 'id' is of type list, not an id"),
+        ("\n\n", {}, "no evaluation items: the file has no rows"),
+        ("[1]\n", {}, "row 1: list, not an object"),
+        ('{"q": \n', {}, "row 1: not JSON"),
+        ('\n{"q": "\xff"}\n'.encode("latin-1"), {}, "row 2: not utf-8"),
+        ('{"q": "too short"}\n', {}, "no evaluation item can be searched"),
+    ],
+)
+def test_bad_items(files, tmp_path, content, keywords, message):
+    inputs = files[0]
+    evals = tmp_path / "evals.jsonl"
+    evals.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError, match=message):
+        decontaminate_files(inputs, evals, tmp_path / "clean.jsonl", **keywords)
+    assert not (tmp_path / "clean.jsonl").exists()
+
+
+def test_bad_arguments(files, tmp_path):
+    inputs, evals, _, _ = files
+    with pytest.raises(ValueError, match="nothing would be written"):
+        decontaminate_files(inputs, evals, None)
+    with pytest.raises(ValueError, match="fields must be a list of one or more names"):
+        decontaminate_files(inputs, evals, tmp_path / "c.jsonl", fields="question")
+    with pytest.raises(InputError, match=r"items\.jsonl"):
+        decontaminate_files(inputs, evals, evals)
+    with pytest.raises(InputError, match="no columns for annotations"):
+        decontaminate_files(
+            write_rows(tmp_path / "x.txt", []), evals, f"{tmp_path}/o/", rule="annotate"
+        )
+    assert fastlsh.FileDecontamination.__doc__

@@ -1,0 +1,78 @@
+"""Rows as dictionaries, of each format."""
+
+import json
+
+import pytest
+
+from fastlsh import InputError
+from fastlsh.io import expand, read_objects
+from fastlsh.io.sources import Options
+
+
+def rows_of(path, **options):
+    (source,) = expand(path, None, Options(**options))
+    return list(read_objects(source))
+
+
+def test_json_lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('\ufeff{"a": [1, "☃"]}\r\n\n  \n{"b": "\u2028"}', encoding="utf-8")
+    assert rows_of(path) == [(1, {"a": [1, "☃"]}), (4, {"b": "\u2028"})]
+    path.write_bytes(json.dumps({"a": "é"}, ensure_ascii=False).encode("latin-1"))
+    assert rows_of(path, encoding="latin-1") == [(1, {"a": "é"})]
+
+
+def test_delimited(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('q,n\n"a\nb",1\n\nc,2\n')
+    assert [row for _, row in rows_of(path)] == [{"q": "a\nb", "n": "1"}, {"q": "c", "n": "2"}]
+    assert rows_of(path, header=False)[0][1] == {"1": "q", "2": "n"}
+    path.write_text("q,n\n1\n")
+    with pytest.raises(InputError, match="row 2: 1 fields, but the columns are 2: q, n"):
+        rows_of(path)
+    path.write_text('q,n\n"1\n')
+    with pytest.raises(InputError, match=r"a\.csv: unexpected end of data"):
+        rows_of(path)
+
+
+def test_plain_text(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one\n")
+    ((number, row),) = rows_of(path)
+    assert (number, row["text"]) == (1, "one\n")
+    path.write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not utf-8"):
+        rows_of(path)
+
+
+def test_tables(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    table = pa.table({"q": [{"a": "x"}, None], "n": [1, 2]})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "a.arrow")
+    for name in ("a.parquet", "a.arrow"):
+        assert rows_of(tmp_path / name) == [
+            (1, {"q": {"a": "x"}, "n": 1}),
+            (2, {"q": None, "n": 2}),
+        ]
+    (tmp_path / "b.parquet").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"b\.parquet"):
+        rows_of(tmp_path / "b.parquet")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "row 1: not JSON"), ("[{}]", "row 1: list, not an object"),
+        ("[", "array is not JSON"),
+        ("[" * 100_000, "row 1: "),
+    ],
+)  # fmt: skip
+def test_what_is_no_row(tmp_path, line, message):
+    path = tmp_path / "a.jsonl"
+    path.write_text(line)
+    with pytest.raises(InputError, match=message):
+        rows_of(path)
