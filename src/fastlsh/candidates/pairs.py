@@ -106,12 +106,8 @@ def candidate_pairs(
 
     Parameters
     ----------
-    signatures
-        uint32 (n, num_perm). Rows of all ones are empty documents, which are in no pair.
-    params
-        Bands and rows, bands * rows <= num_perm.
-    threads
-        Number of threads; by default all usable processors. It never changes the result.
+    signatures, params, threads
+        As in `band_keys`. Rows of all ones are empty documents, which are in no pair.
 
     Returns
     -------

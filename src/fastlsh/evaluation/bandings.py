@@ -113,7 +113,7 @@ def compare_bandings(
     Raises
     ------
     TypeError, ValueError, TooManyPairsError
-        As `near_duplicates`.
+        As `evaluate`.
 
     Examples
     --------

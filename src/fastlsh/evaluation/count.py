@@ -42,8 +42,6 @@ class Counts(NamedTuple):
     precision: Share
     candidates: Share
     estimator: EstimatorError
-    missing: NDArray[np.int64]
-    """Which pairs of the truth reach the threshold and are not in the answer."""
 
 
 def edges_of_bins(lowest: float, threshold: float) -> NDArray[np.float64]:
@@ -56,19 +54,25 @@ def edges_of_bins(lowest: float, threshold: float) -> NDArray[np.float64]:
 
 def counted(
     answer: Answer, truth: Truth, params: SearchParams, lowest: float, documents: int
-) -> Counts:
-    """Count.
+) -> tuple[Counts, NDArray[np.int64]]:
+    """Compare an answer with the truth.
 
     Parameters
     ----------
     answer, truth
-        What there is to compare.
+        The pairs that were found, and all pairs.
     params
-        Of the search.
+        The parameters of the search.
     lowest
-        Where the truth begins.
+        The similarity from which the truth has all pairs.
     documents
-        How many are not empty.
+        The number of documents that are not empty.
+
+    Returns
+    -------
+    Counts
+    ndarray of int64
+        Which pairs of the truth reach the threshold and are not in the answer.
     """
     threshold, num_perm = params.threshold, params.num_perm
     index = np.searchsorted(truth.code, answer.code)
@@ -109,15 +113,15 @@ def counted(
                 EstimatorError.of(truth.estimate[mine], truth.similarity[mine], num_perm),
             )
         )
-    return Counts(
+    counts = Counts(
         tuple(bins),
         Share(int(is_returned[true].sum()), int(true.sum())),
         _mean(probability[true]),
         Share(int((answer.returned & right).sum()), int(answer.returned.sum())),
         Share(int(right.sum()), len(right)),
         EstimatorError.of(truth.estimate, truth.similarity, num_perm),
-        np.flatnonzero(true & ~is_returned),
     )
+    return counts, np.flatnonzero(true & ~is_returned)
 
 
 def _bin(similarity: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]:

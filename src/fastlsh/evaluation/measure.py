@@ -123,10 +123,10 @@ def evaluate_each(
     empty = len(empty_documents(signed.signatures))
     results = []
     for search, answer, clock in zip(searches, answers, clocks, strict=True):
-        counts = counted(answer, truth, search, lowest, len(chosen) - empty)
-        left, right = split_codes(code[counts.missing])
+        counts, missing = counted(answer, truth, search, lowest, len(chosen) - empty)
+        left, right = split_codes(code[missing])
         missed = Pairs(
-            documents[left], documents[right], similarity[counts.missing], ids=ids,
+            documents[left], documents[right], similarity[missing], ids=ids,
             params=search.lsh, documents=len(collection), empty=empty,
         )  # fmt: skip
         results.append(
@@ -141,13 +141,8 @@ def evaluate_each(
                 collection=len(collection),
                 empty=empty,
                 lowest=lowest,
-                bins=counts.bins,
-                recall=counts.recall,
-                predicted_recall=counts.predicted_recall,
-                precision=counts.precision,
-                candidates=counts.candidates,
-                estimator=counts.estimator,
                 missed=missed,
+                **counts._asdict(),
                 seconds={
                     "signatures": shared["signatures"],
                     **clock,

@@ -67,10 +67,7 @@ def line_run_on_disk(
 
 
 def removal_page(
-    run: LineRun,
-    skipped: int,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float],
+    run: LineRun, skipped: int, notes: Mapping[str, str], seconds: Mapping[str, float]
 ) -> str:
     """Return the page; `skipped` rows were left out."""
     title = f"Repeated {run.by}s of {len(run.pieces):,} documents"

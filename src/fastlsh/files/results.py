@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fastlsh.banding import LSHParams
-from fastlsh.results import Boilerplate, NotSearched
+from fastlsh.results import Boilerplate, NotSearched, Removal
 
 
 @dataclass(kw_only=True)
@@ -39,7 +39,7 @@ class FileResult:
 
 
 @dataclass(kw_only=True)
-class FileDeduplication(FileResult):
+class FileDeduplication(Removal, FileResult):
     """The counts, files and times of a deduplication of files.
 
     Attributes
@@ -75,14 +75,9 @@ class FileDeduplication(FileResult):
         """The number of removed documents."""
         return self.documents - self.n_kept
 
-    @property
-    def duplicate_ratio(self) -> float:
-        """The share of removed documents, 0 to 1."""
-        return self.n_removed / self.documents if self.documents else 0.0
-
 
 @dataclass(kw_only=True)
-class FileLineDeduplication(FileResult):
+class FileLineDeduplication(Removal, FileResult):
     """The counts, files and times of a removal of repeated lines or paragraphs from files.
 
     Attributes
@@ -118,11 +113,6 @@ class FileLineDeduplication(FileResult):
     def n_kept(self) -> int:
         """The number of lines or paragraphs that were kept."""
         return self.spans - self.n_removed
-
-    @property
-    def duplicate_ratio(self) -> float:
-        """The share of removed lines or paragraphs, 0 to 1."""
-        return self.n_removed / self.spans if self.spans else 0.0
 
 
 @dataclass(kw_only=True)

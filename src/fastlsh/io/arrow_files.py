@@ -14,16 +14,7 @@ from fastlsh.io.outputs import nameless_file, open_output
 def arrow_writer(path: str, schema: Any) -> Iterator[BatchWriter]:
     """Open an Arrow file for writing tables, whose rows make batches as `BatchWriter` says.
 
-    Parameters
-    ----------
-    path : str
-        As `replacing` gives it.
-    schema : pyarrow.Schema
-        Of the tables.
-
-    Yields
-    ------
-    BatchWriter
+    Parameters and result as those of `parquet_writer`.
 
     Notes
     -----

@@ -55,21 +55,7 @@ def listed(names: Collection[Any], count: int = 20) -> str:
 def codec(path: str, compression: str) -> Any:
     """Import the module of the standard library for ``gz``, ``bz2`` or ``xz``.
 
-    Parameters
-    ----------
-    path : str
-        The file, for the error message.
-    compression : {"gz", "bz2", "xz"}
-        How it is compressed.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    InputError
-        If this Python was built without the library that the module needs.
+    InputError names the file if this Python was built without the library that the module needs.
     """
     try:
         return import_module(_CODECS[compression])

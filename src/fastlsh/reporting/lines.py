@@ -119,10 +119,7 @@ def _numbered(*columns: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def lines_page(
-    run: LineRun,
-    title: str,
-    notes: Mapping[str, str],
-    seconds: Mapping[str, float],
+    run: LineRun, title: str, notes: Mapping[str, str], seconds: Mapping[str, float]
 ) -> str:
     """Return the page; the arguments are those of `fastlsh.report`."""
     piece = run.by.capitalize()

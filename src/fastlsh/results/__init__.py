@@ -5,6 +5,7 @@ from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
 from fastlsh.results.pairs import Pairs
 from fastlsh.results.proofs import Proofs
+from fastlsh.results.table import Removal as Removal
 
 __all__ = [
     "Boilerplate",

@@ -13,11 +13,11 @@ from fastlsh.arrays import cumcount
 from fastlsh.banding import LSHParams
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import Proofs, kept_names, named
-from fastlsh.results.table import Table
+from fastlsh.results.table import Removal, Table
 
 
 @dataclass(eq=False, repr=False)
-class Deduplication(Table):
+class Deduplication(Removal, Table):
     """Tells which documents are kept and, for every other one, the kept one that proves it.
 
     It is an Arrow table with one row per document; `proofs` has one row for each removed document.
@@ -113,11 +113,6 @@ class Deduplication(Table):
     def n_removed(self) -> int:
         """How many documents are removed."""
         return self.documents - self.n_kept
-
-    @property
-    def duplicate_ratio(self) -> float:
-        """The share of removed documents, 0 to 1."""
-        return self.n_removed / self.documents if self.documents else 0.0
 
     @property
     def cluster_size(self) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fastlsh.banding import LSHParams
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import kept_names, named
-from fastlsh.results.table import Table
+from fastlsh.results.table import Removal, Table
 
 
 class CutTexts(Table):
@@ -88,7 +88,7 @@ class CutTexts(Table):
         return columns
 
 
-class LineDeduplication(CutTexts):
+class LineDeduplication(Removal, CutTexts):
     r"""The texts without repeated lines, and for each removed span the one that is kept.
 
     It is a table with a row for each removed span, and an iterable of (id, start, end, kept_id,
@@ -164,11 +164,6 @@ class LineDeduplication(CutTexts):
     def n_kept(self) -> int:
         """How many spans are kept."""
         return self.spans - self.n_removed
-
-    @property
-    def duplicate_ratio(self) -> float:
-        """The share of removed spans, 0 to 1."""
-        return self.n_removed / self.spans if self.spans else 0.0
 
     def __iter__(self) -> Iterator[tuple[Any, int, int, Any, float]]:
         bounds = (self.start.tolist(), self.end.tolist())

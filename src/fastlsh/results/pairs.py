@@ -1,8 +1,8 @@
 """Pairs of documents with their similarity."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, SupportsIndex, overload
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from fastlsh.banding import LSHParams
 from fastlsh.results.arrow import Column
 from fastlsh.results.proofs import named
-from fastlsh.results.table import Table
+from fastlsh.results.table import RowTable
 
 
 @dataclass(eq=False, repr=False)
-class Pairs(Table):
+class Pairs(RowTable):
     """Pairs of documents, sorted by (left, right), each pair once.
 
     It is also a table for every library that reads Arrow (``pyarrow.table(pairs)``,
@@ -47,6 +47,8 @@ class Pairs(Table):
     ([0], [2])
     """
 
+    ROWS = ("left", "right", "similarity", "estimate")
+
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     similarity: NDArray[np.float64]
@@ -72,23 +74,6 @@ class Pairs(Table):
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
         return zip(self.left_id, self.right_id, self.similarity.tolist(), strict=True)
-
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> tuple[Any, Any, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Pairs": ...
-    def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        """Return a pair as iterating gives it; the pairs of a slice as `Pairs`."""
-        if not isinstance(index, slice):
-            row = range(len(self))[index]
-            return next(iter(self[row : row + 1]))
-        return replace(
-            self,
-            left=self.left[index],
-            right=self.right[index],
-            similarity=self.similarity[index],
-            estimate=None if self.estimate is None else self.estimate[index],
-        )
 
     def __repr__(self) -> str:
         return f"<Pairs: {len(self):,} pairs among {self.documents:,} documents>"

@@ -1,14 +1,14 @@
 """Why documents were removed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, SupportsIndex, overload
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.results.arrow import Column
-from fastlsh.results.table import Table
+from fastlsh.results.table import RowTable
 
 AGAINST = "against:"
 """What the name of a document of `against` begins with where it has no id."""
@@ -21,7 +21,7 @@ def named(numbers: NDArray[np.int64], ids: Sequence[Any] | None) -> list[Any]:
 
 
 @dataclass(eq=False, repr=False)
-class Proofs(Table):
+class Proofs(RowTable):
     """One row for each removed document: the kept one that it duplicates, and their similarity.
 
     Also a table for everything that reads Arrow, and a sequence of (id, kept_id, similarity).
@@ -50,6 +50,8 @@ class Proofs(Table):
     a against:0 1.0
     """
 
+    ROWS = ("document", "kept_document", "against", "similarity")
+
     document: NDArray[np.int64]
     kept_document: NDArray[np.int64]
     against: NDArray[np.bool_]
@@ -77,23 +79,6 @@ class Proofs(Table):
 
     def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
         return zip(self.id, self.kept_id, self.similarity.tolist(), strict=True)
-
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> tuple[Any, Any, float]: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Proofs": ...
-    def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        """Return a removal as iterating gives it; the removals of a slice as `Proofs`."""
-        if not isinstance(index, slice):
-            row = range(len(self))[index]
-            return next(iter(self[row : row + 1]))
-        return replace(
-            self,
-            document=self.document[index],
-            kept_document=self.kept_document[index],
-            against=self.against[index],
-            similarity=self.similarity[index],
-        )
 
     def __repr__(self) -> str:
         return f"<Proofs: {len(self):,} removed documents>"

@@ -1,8 +1,10 @@
 """Results as tables: for Arrow, for pandas, and in a notebook."""
 
+from collections.abc import Iterator
+from copy import copy
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar, Protocol, SupportsIndex, TypeVar, overload
 
 from fastlsh.results.arrow import Column, export
 
@@ -71,6 +73,51 @@ class Table:
             body.append(f"<tr><td colspan={len(columns)}>...</td></tr>")
         head = "".join(f"<th>{name}</th>" for name in columns)
         return f"<table><tr>{head}</tr>{''.join(body)}</table>"
+
+
+class RowTable(Table):
+    """A table that is also a sequence of (id, other id, similarity)."""
+
+    ROWS: ClassVar[tuple[str, ...]]
+    """The attributes that have a value for each row, or are None."""
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, float]]:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> tuple[Any, Any, float]: ...
+    @overload
+    def __getitem__(self: "Rows", index: slice) -> "Rows": ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        """Return a row as iterating gives it; the rows of a slice as a table of the same kind."""
+        if not isinstance(index, slice):
+            row = range(len(self))[index]
+            return next(iter(self[row : row + 1]))
+        part = copy(self)
+        for name in self.ROWS:
+            values = getattr(self, name)
+            setattr(part, name, None if values is None else values[index])
+        return part
+
+
+Rows = TypeVar("Rows", bound=RowTable)
+
+
+class Removal:
+    """A result that counts what is kept and what is removed."""
+
+    @property
+    def duplicate_ratio(self: "_Counted") -> float:
+        """The share of what is removed, 0 to 1: of documents, or of lines or paragraphs."""
+        total = self.n_kept + self.n_removed
+        return self.n_removed / total if total else 0.0
+
+
+class _Counted(Protocol):
+    @property
+    def n_kept(self) -> int: ...
+    @property
+    def n_removed(self) -> int: ...
 
 
 def _library(name: str, package: str = "") -> Any:

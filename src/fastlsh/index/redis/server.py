@@ -119,24 +119,18 @@ class Server:
         if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
             self.disconnect()
         said = self.library.exceptions
-        if isinstance(error, said.NoPermissionError):
-            raise PermissionError(
-                errno.EACCES, f"the server does not allow it: {error}", self.address
-            ) from error
-        if isinstance(error, (said.AuthenticationError, said.AuthorizationError)):
-            raise PermissionError(
-                errno.EACCES, f"the server asks for a password: {error}", self.address
-            ) from error
-        if isinstance(error, said.WatchError):
-            raise TimeoutError(
-                errno.EAGAIN, "another process has changed the index; try again", self.address
-            ) from error
-        if isinstance(error, (said.ConnectionError, said.TimeoutError)):
-            raise ConnectionError(
-                errno.ECONNREFUSED, f"the server does not answer: {error}", self.address
-            ) from error
-        if isinstance(error, said.RedisError):
-            raise OSError(*_refusal(str(error)), self.address) from error
+        password = (said.AuthenticationError, said.AuthorizationError)
+        silence = (said.ConnectionError, said.TimeoutError)
+        refused, changed = "the server does not allow it", "another process has changed the index"
+        for kinds, raised, number, reason in (
+            (said.NoPermissionError, PermissionError, errno.EACCES, f"{refused}: {error}"),
+            (password, PermissionError, errno.EACCES, f"the server asks for a password: {error}"),
+            (said.WatchError, TimeoutError, errno.EAGAIN, f"{changed}; try again"),
+            (silence, ConnectionError, errno.ECONNREFUSED, f"the server does not answer: {error}"),
+            (said.RedisError, OSError, *_refusal(str(error))),
+        ):
+            if isinstance(error, kinds):
+                raise raised(number, reason, self.address) from error
 
     def disconnect(self) -> None:
         """Close the connections; the next command opens another one."""

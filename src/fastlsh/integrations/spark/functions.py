@@ -98,14 +98,13 @@ def deduplicate(
     return df.join(removed, quoted(id) == quoted("_fastlsh_removed"), "left_anti")
 
 
-def proofs(
-    df: Any, threshold: float = 0.8, *, text: str = "text", id: str = "id", **options: Any
-) -> Any:
+@shares(deduplicate)
+def proofs(df: Any, threshold: float = 0.8, **options: Any) -> Any:
     """Return for each document that `deduplicate` removes the kept document that it resembles.
 
     Parameters
     ----------
-    df, threshold, text, id, **options
+    df, threshold
         As in `deduplicate`.
 
     Returns
@@ -124,19 +123,18 @@ def proofs(
     [Row(id=2, kept_id=1, similarity=1.0)]
     """
     measure = "containment" if options.get("rule") == "contained" else "similarity"
-    decided = _decided(df, threshold, text=text, id=id, **options).where("NOT limited")
+    decided = _decided(df, threshold, **options).where("NOT limited")
     flags = ["against"] if options.get("against") is not None else []
     return decided.withColumnRenamed("similarity", measure).select("id", "kept_id", measure, *flags)
 
 
-def clusters(
-    df: Any, threshold: float = 0.8, *, text: str = "text", id: str = "id", **options: Any
-) -> Any:
+@shares(deduplicate)
+def clusters(df: Any, threshold: float = 0.8, **options: Any) -> Any:
     """Return each kept document of `df` that has near-duplicates, and the ids removed for it.
 
     Parameters
     ----------
-    df, threshold, text, id, **options
+    df, threshold
         As in `deduplicate`.
 
     Returns
@@ -153,20 +151,19 @@ def clusters(
     """
     from pyspark.sql import functions
 
-    decided = _decided(df, threshold, text=text, id=id, **options)
+    decided = _decided(df, threshold, **options)
     decided = decided.where("NOT limited AND NOT against")
     removed = functions.sort_array(functions.collect_list("id"))
     return decided.groupBy("kept_id").agg(removed.alias("removed"))
 
 
-def limited_documents(
-    df: Any, threshold: float = 0.8, *, text: str = "text", id: str = "id", **options: Any
-) -> Any:
+@shares(deduplicate)
+def limited_documents(df: Any, threshold: float = 0.8, **options: Any) -> Any:
     """Return the ids of kept documents that could not be compared with every candidate.
 
     Parameters
     ----------
-    df, threshold, text, id, **options
+    df, threshold
         As in `deduplicate`.
 
     Returns
@@ -180,15 +177,15 @@ def limited_documents(
     >>> limited_documents(df).count()
     0
     """
-    return _decided(df, threshold, text=text, id=id, **options).where("limited").select("id")
+    return _decided(df, threshold, **options).where("limited").select("id")
 
 
 def _decided(
     df: Any,
     threshold: float,
     *,
-    text: str,
-    id: str,
+    text: str = "text",
+    id: str = "id",
     keep: str = "first",
     priority: str | None = None,
     against: Any | None = None,
