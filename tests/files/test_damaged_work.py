@@ -12,9 +12,10 @@ import shutil
 import pytest
 
 from fastlsh import InputError, deduplicate_files, deduplicate_line_files
-from fastlsh.files.disk import decide, gather, link, sign, write
+from fastlsh.files.disk import decide, gather, link, sign
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.run import seals
+from fastlsh.io import rewriting
 from shards import rows_of, small_budget, write_shards
 
 
@@ -40,7 +41,7 @@ STOPS = {
     "gathering": (gather, "_pieces", 5),
     "deciding": (decide, "decide_part", 2),
     "answer": (on_disk, "answer_of_all_parts", 0),
-    "writing": (write, "_write", 1),
+    "writing": (rewriting, "_written", 1),
 }
 
 
@@ -223,7 +224,7 @@ def test_damage_of_a_run_by_line(tmp_path, monkeypatch, name):
     expected = written(tmp_path)
     forget(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(write, "_write", after(0, write._write))
+        patch.setattr(rewriting, "_written", after(0, rewriting._written))
         with pytest.raises(StoppedError):
             deduplicate_line_files(**keywords)
     path = keywords["work"] / name

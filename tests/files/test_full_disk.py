@@ -18,6 +18,7 @@ from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.disk import write as disk_writing
 from fastlsh.files.run import workdir
 from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
+from fastlsh.io import rewriting
 from shards import contents, rows_of, small_budget, write_shards
 
 pytest.importorskip("pyarrow")
@@ -98,8 +99,8 @@ STAGES = {
     "who is kept": (on_disk, "kept_documents", 1),
     "tables": (on_disk, "write_table", 1),
     "clusters": (on_disk, "write_table", 2),
-    "outputs": (disk_writing, "output_writer", 1),
-    "a later output": (disk_writing, "output_writer", 2),
+    "outputs": (rewriting, "output_writer", 1),
+    "a later output": (rewriting, "output_writer", 2),
 }
 
 
@@ -257,7 +258,7 @@ def test_lines_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
     inputs = write_shards(tmp_path, rows, 3)
     folder = small_disk(4_000)
     command = ["dedup", *inputs, "--by", "line", "-o", f"{folder}/k/", "--engine", "disk", "-q"]
-    for room, name in [(gather, "_RunWriter"), (disk_writing, "output_writer")]:
+    for room, name in [(gather, "_RunWriter"), (rewriting, "output_writer")]:
         with monkeypatch.context() as patch:
             filling(patch, folder, room, name)
             assert FULL in refused(capfd, command)

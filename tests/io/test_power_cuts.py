@@ -110,7 +110,7 @@ class Disk:
 def write():
     with replacing_together() as together:
         for name in OUTPUTS:
-            file = together.file(name, folders=True, last=name == "a/last")
+            file = together.file(name, folders=True, place=int(name == "a/last"))
             with file as temporary:
                 put(temporary, f"new {name}")
         together.absent("b/gone")

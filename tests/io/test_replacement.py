@@ -49,7 +49,7 @@ def test_what_is_last_appears_behind_the_others(here, monkeypatch):
     monkeypatch.setattr("os.replace", lambda a, b: (replaced.append(b), replace(a, b)))
     with replacing_together() as together:
         for name, last in (("kept", True), ("removed", False), ("more", True), ("clusters", False)):
-            with together.file(name, last=last) as temporary:
+            with together.file(name, place=int(last)) as temporary:
                 put(temporary, name)
     assert list(map(os.path.basename, replaced)) == ["removed", "clusters", "kept", "more"]
 

@@ -15,7 +15,7 @@ from fastlsh.io import (
     write_rows,
 )
 from files import get, put
-from required import missing
+from required import library, missing
 
 CSV = 'id,text,n\r\n1,"a ""b""",x\r\n2,"c\r\nd",\r\n3,e,"y"\r\n'
 
@@ -166,3 +166,50 @@ def test_a_pipe_cannot_be_read_twice(here):
     os.mkfifo("pipe.jsonl")
     with pytest.raises(InputError, match="not a regular file"):
         check_rows_output("pipe.jsonl", "b.jsonl")
+
+
+# --- several outputs at a time
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "csv", "parquet", "txt"])
+def test_threads_change_no_byte_of_a_directory(here, kind):
+    if kind == "parquet":
+        library("pyarrow")
+    os.mkdir("rows")
+    for number in range(5):
+        rows = [{"id": n, "text": f"{number} {n} " * 9} for n in range(40 * number + 1)]
+        put(f"rows/{number}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    found = read("rows")
+    if kind == "txt":
+        os.mkdir("texts")
+        for number in range(5):
+            put(f"texts/{number}.txt", f"{number}")
+        found = read("texts")
+    else:
+        write_rows(found, np.ones(len(found), bool), "in/", convert=kind, threads=1)
+        found = read("in")
+    kept = np.arange(len(found)) % 3 > 0
+    written = []
+    for threads in (1, 2, 3, 16):
+        told = []
+        write_rows(
+            found, kept, f"out{threads}/", threads=threads,
+            progress=lambda stage, done, size, told=told: told.append(done / size),
+        )  # fmt: skip
+        assert told == sorted(told)
+        assert told[-1] == 1
+        folder = f"out{threads}"
+        written.append({name: get(f"{folder}/{name}") for name in os.listdir(folder)})
+    assert len(written[0]) >= 3
+    assert written[1:] == written[:1] * 3
+
+
+def test_an_error_in_one_of_several_outputs_leaves_none(here):
+    os.mkdir("in")
+    for number in range(6):
+        put(f"in/{number}.jsonl", '{"text": "a"}\n' * (1000 if number == 3 else 2))
+    found = read("in")
+    put("in/3.jsonl", '{"text": "b"}\n' * 1000)
+    with pytest.raises(InputError, match=r"3\.jsonl: changed during the run"):
+        write_rows(found, np.ones(len(found), bool), "out/", threads=4)
+    assert os.listdir() == ["in"]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.io import AddedColumns, Block, BlockDocuments
+from fastlsh.io import Block, BlockDocuments, Rest
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Anchors, anchors_of, piece_keys
 from fastlsh.texts import Pieces, Shingler, as_texts, pieces_of, plain_strings, texts_without
@@ -76,17 +76,6 @@ class SpanCutting(Cutting):
         text, _, first, last = anchors.rows.T
         bounds = np.column_stack([text, first, last + self.min_length])
         return Pieces(plain, bounds), anchors
-
-
-class Rest(NamedTuple):
-    """What is left of the documents of a block."""
-
-    kept: NDArray[np.bool_]
-    """bool, by document: whether its row is written."""
-    texts: dict[int, str]
-    """The texts that lose something, by document."""
-    added: AddedColumns | None = None
-    """The columns that rows get behind their own."""
 
 
 def rest_of(

@@ -19,7 +19,6 @@ from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection, InputFile
-from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
@@ -39,6 +38,7 @@ from fastlsh.io.replacement import (
     replacing,
     replacing_together,
 )
+from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
 from fastlsh.io.rows import Added, check_rows_output, write_rows
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
@@ -82,6 +82,9 @@ __all__ = [
     "ReadKeywords",
     "ReadOptions",
     "Replacements",
+    "Reread",
+    "Rest",
+    "Rewriting",
     "Room",
     "RunPaths",
     "Source",
@@ -106,8 +109,6 @@ __all__ = [
     "largest_batch",
     "open_output",
     "open_raw",
-    "output_piece",
-    "output_writer",
     "pair_columns",
     "plan_outputs",
     "proof_columns",
@@ -127,6 +128,7 @@ __all__ = [
     "texts_of_ids",
     "try_lock",
     "without_repetition",
+    "write_again",
     "write_rows",
     "write_table",
     "write_text",

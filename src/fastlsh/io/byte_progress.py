@@ -33,6 +33,7 @@ class ByteProgress:
             return
         sizes = [_size(source) for source in sources]
         self._total = sum(sizes)
+        self._whole = 0
         self._starts: dict[int, tuple[int, int]] = {}
         start = 0
         for source, size in zip(sources, sizes, strict=True):
@@ -48,6 +49,14 @@ class ByteProgress:
         done = start + (min(extent.stop, size) if counted else 0)
         if done < self._total:
             self._progress(self._stage, done, self._total)
+
+    def whole(self, source: Source) -> None:
+        """Tell that a file is done, where files are not done in their order."""
+        if self._progress is None:
+            return
+        self._whole += self._starts[id(source)][1]
+        if self._whole < self._total:
+            self._progress(self._stage, self._whole, self._total)
 
     def end(self) -> None:
         """Tell that all is done."""

@@ -7,9 +7,9 @@ import stat
 class LocalFile:
     """An output on this machine, and the temporary file that becomes it."""
 
-    def __init__(self, target: str, last: bool) -> None:
+    def __init__(self, target: str, place: int) -> None:
         self.target = target
-        self.last = last
+        self.place = place
         self.temporary = ""
         self._mode = _mode(target) if os.path.exists(target) else None
 

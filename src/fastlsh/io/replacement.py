@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from threading import RLock
 from typing import NamedTuple
 
 from fastlsh.io import filesystems
@@ -13,6 +14,7 @@ from fastlsh.io.local_file import LocalFile
 from fastlsh.io.recovery import recover
 from fastlsh.io.special import is_written_in_place
 from fastlsh.io.uninterrupted import uninterrupted
+from fastlsh.parallel import Hold
 
 
 class Decision(NamedTuple):
@@ -63,12 +65,13 @@ def replacing(
 
 
 class Replacements:
-    """Files that are written one after the other and appear together, or none of them.
+    """Files that appear together, or none of them.
 
-    Made by `replacing_together`.
+    Made by `replacing_together`. Several threads may write files at the same time.
     """
 
     def __init__(self, decision: Decision | None = None) -> None:
+        self._lock = RLock()  # always by Hold, as in `parallel`
         self._journal = Journal()
         self._decision = decision
         self._files: list[LocalFile] = []
@@ -78,7 +81,7 @@ class Replacements:
 
     @contextmanager
     def file(
-        self, path: str | os.PathLike[str], *, folders: bool = False, last: bool = False
+        self, path: str | os.PathLike[str], *, folders: bool = False, place: int = 0
     ) -> Iterator[str]:
         """Give the name of a temporary file that becomes `path` in the end.
 
@@ -88,8 +91,8 @@ class Replacements:
             As for `replacing`.
         folders : bool
             Whether directories that are missing are made.
-        last : bool
-            Whether it appears behind those of which this is not said.
+        place : int
+            It appears behind those with a lower one, and those with the same that came before.
 
         Yields
         ------
@@ -97,27 +100,32 @@ class Replacements:
         """
         name = os.fspath(path)
         if filesystems.is_remote(name):
-            upload = Upload(name)
+            upload = Upload(name, place)
             self._uploads.append(upload)
             yield upload.temporary
             upload.send()
             return
         in_place = is_written_in_place(name)
-        file = None if in_place else LocalFile(os.path.realpath(name), last)
+        file = None if in_place else LocalFile(os.path.realpath(name), place)
         with name_output_in_errors(name, None):
             if file is None:
                 yield name
                 return
-            folder = os.path.dirname(file.target)
-            if folders:
-                with reading(name):
-                    self._make_folder(folder)
-            self._begin(folder)
-            file.temporary = self._journal.temporary(folder)
-            self._files.append(file)
+            with Hold(self._lock):
+                self._add(file, name if folders else None)
             file.begin()
             yield file.temporary
             file.finish(sync=len(self._files) < MANY)
+
+    def _add(self, file: LocalFile, name: str | None) -> None:
+        """Give a file its temporary name; with its own name, make the directory of it."""
+        folder = os.path.dirname(file.target)
+        if name is not None:
+            with reading(name):
+                self._make_folder(folder)
+        self._begin(folder)
+        file.temporary = self._journal.temporary(folder)
+        self._files.append(file)
 
     def absent(self, path: str) -> None:
         """Let there be no such file in the end."""
@@ -143,14 +151,14 @@ class Replacements:
         """Let all files appear, one after the other."""
         if len(self._files) >= MANY:
             os.sync()
-        for upload in self._uploads:
+        for upload in sorted(self._uploads, key=lambda upload: upload.place):
             upload.commit()
         for path in filter(filesystems.is_remote, self._absent):
             with suppress(FileNotFoundError):
                 filesystems.remove(path)
         absent = [_location(path) for path in self._absent if not filesystems.is_remote(path)]
         self._absent = [path for path in absent if os.path.lexists(path)]
-        self._files.sort(key=lambda file: file.last)  # the others stay in order
+        self._files.sort(key=lambda file: file.place)  # equal ones stay in order
         if not self._files and not self._absent:
             if self._decision is not None:
                 self._decision.change("", "")

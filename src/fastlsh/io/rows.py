@@ -1,32 +1,25 @@
 """Whole rows of the inputs, written as they came."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from itertools import accumulate, islice
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fastlsh.io.blocks import (
-    AddedColumns,
-    Block,
-    BlockExtent,
-    Flags,
-    NewTexts,
-    as_json,
-    json_tails,
-)
+from fastlsh.io.blocks import AddedColumns, Block, Flags, NewTexts, as_json, json_tails
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
-from fastlsh.io.convert import output_piece, output_writer
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import Replacements, joined
+from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
-from fastlsh.parallel import background_writer, ordered_map, thread_count
+from fastlsh.parallel import thread_count
+
+_TABLES = 1 << 28
+"""Bytes that Parquet and Arrow outputs may take while they are written, and the size of the inputs
+on top."""
 
 Added = Callable[[int, int], AddedColumns]
 """Returns the further columns of documents, by the number of the first and the one behind."""
@@ -133,119 +126,77 @@ def write_rows(
     if len(kept) != len(collection):
         raise ValueError(f"kept has {len(kept)} items for {len(collection)} documents")
     folders = is_folder_output(output)
-    plan = plan_outputs([part.source for part in collection.parts], output, convert)
-    jobs = _jobs(collection, kept, plan, texts or {}, added)
-    tell = ByteProgress("writing", [part.source for part in collection.parts], progress)
-    threads = thread_count(threads)
-    with (
-        closing(ordered_map(_read_again(jobs), _piece, threads)) as pieces,
-        joined(together) as files,
-    ):
-        for job in jobs:
-            if not job.parts[0].is_read:  # because of a limit
+    sources = [part.source for part in collection.parts]
+    rows = _Rows(collection, kept, texts or {}, added)
+    with joined(together) as files:
+        outputs = []
+        for each in plan_outputs(sources, output, convert):
+            first, *_ = parts = [collection.parts[number] for number in each.sources]
+            start, stop = rows.between(each)
+            if not first.is_read:  # because of a limit
                 continue
-            if job.output.format == "txt" and not job.kept.any():
-                files.absent(job.output.path)
+            if each.format == "txt" and not kept[start:stop].any():
+                files.absent(each.path)
                 continue
-            first = job.parts[0]
-            with (
-                files.file(job.output.path, folders=folders, last=True) as temporary,
-                output_writer(
-                    temporary, job.output, first.source, first.head, job.added_between(0, 0)
-                ) as writer,
-                background_writer(threads if job.blocks > 1 else 1) as soon,
-            ):
-                for line in job.lines():
-                    writer.write(line)
-                for part, extent, piece in islice(pieces, job.blocks):
-                    soon(writer.write, piece)
-                    tell(part.source, extent)
+            # Texts that become JSON lines may have come through pipes.
+            known = first.source.format == "txt" and each.format != "txt"
+            outputs.append(
+                Rewriting(
+                    each,
+                    first.source,
+                    partial(_reread, () if known else parts, start),
+                    rows.rest,
+                    added and added(start, start),
+                    rows.lines(start, stop) if known else (),
+                )
+            )
+        tell = ByteProgress("writing", sources, progress)
+        # Beside the texts, and the signatures that are needed no longer.
+        memory = _TABLES + sum(part.size for part in collection.parts)
+        write_again(
+            outputs, files, folders=folders, threads=thread_count(threads), memory=memory, tell=tell
+        )
     tell.end()
 
 
-@dataclass
-class _Job:
-    """One output and what goes into it."""
+class _Rows:
+    """What is written of the documents of a collection."""
 
-    output: Output
-    collection: Collection
-    parts: list[InputFile]
-    start: int
-    kept: Flags
-    texts: NewTexts
-    changed: NDArray[np.int64]
-    """The documents with a text in `texts`, ascending."""
-    added: Added | None
+    def __init__(
+        self, collection: Collection, kept: Flags, texts: NewTexts, added: Added | None
+    ) -> None:
+        self._collection = collection
+        self._kept = kept
+        self._texts = texts
+        self._changed = np.sort(np.fromiter(texts, np.int64, len(texts)))
+        self._added = added
+        self._starts = [0, *accumulate(part.documents for part in collection.parts)]
 
-    def texts_between(self, start: int, stop: int) -> NewTexts:
-        """Return new texts of documents, numbered from `start` of this output on."""
-        start, stop = start + self.start, stop + self.start
-        first, last = np.searchsorted(self.changed, (start, stop))
-        return {n - start: self.texts[n] for n in self.changed[first:last].tolist()}
+    def between(self, output: Output) -> tuple[int, int]:
+        """Return the first document of an output, and the one behind the last."""
+        return self._starts[output.sources[0]], self._starts[output.sources[-1] + 1]
 
-    def added_between(self, start: int, stop: int) -> AddedColumns | None:
-        """Return further columns of documents, numbered from `start` of this output on."""
-        return self.added and self.added(start + self.start, stop + self.start)
+    def rest(self, key: tuple[int, int], block: Block) -> Rest:
+        """Return what is written of a block; the key is where its documents begin and end."""
+        start, stop = key
+        first, last = np.searchsorted(self._changed, key)
+        texts = {n - start: self._texts[n] for n in self._changed[first:last].tolist()}
+        return Rest(self._kept[start:stop], texts, self._added and self._added(start, stop))
 
-    @property
-    def from_memory(self) -> bool:
-        """Whether these are texts of files that become JSON lines, and may have been pipes."""
-        return self.parts[0].source.format == "txt" and self.output.format != "txt"
-
-    @property
-    def blocks(self) -> int:
-        """How many blocks must be read again."""
-        if self.from_memory or (self.output.format == "txt" and not self.kept.any()):
-            return 0
-        return sum(len(part.extents) for part in self.parts)
-
-    def lines(self) -> Iterator[bytes]:
-        """Yield what is not read again."""
-        if not self.from_memory:
-            return
-        added = self.added_between(0, len(self.kept))
-        tails = None if added is None else json_tails(added, plain=False)
-        for n in np.flatnonzero(self.kept).tolist():
-            i = n + self.start
-            text = self.texts[i] if i in self.texts else self.collection.texts[i]
-            yield as_json(self.collection.ids[i], text, b"" if tails is None else tails[n])
+    def lines(self, start: int, stop: int) -> Iterator[bytes]:
+        """Yield documents as lines of JSON, from their texts."""
+        added = self._added and self._added(start, stop)
+        tails = added and json_tails(added, plain=False)
+        for n in (np.flatnonzero(self._kept[start:stop]) + start).tolist():
+            text = self._texts[n] if n in self._texts else self._collection.texts[n]
+            yield as_json(self._collection.ids[n], text, tails[n - start] if tails else b"")
 
 
-def _jobs(
-    collection: Collection,
-    kept: Flags,
-    plan: Sequence[Output],
-    texts: NewTexts,
-    added: Added | None,
-) -> list[_Job]:
-    starts = [0, *accumulate(part.documents for part in collection.parts)]
-    changed = np.sort(np.fromiter(texts, np.int64, len(texts)))
-    jobs = []
-    for output in plan:
-        first, last = output.sources[0], output.sources[-1] + 1
-        start, stop = starts[first], starts[last]
-        parts = collection.parts[first:last]
-        jobs.append(_Job(output, collection, parts, start, kept[start:stop], texts, changed, added))
-    return jobs
-
-
-_Cut = tuple[Output, InputFile, Block, Flags, NewTexts, AddedColumns | None]
-
-
-def _read_again(jobs: Sequence[_Job]) -> Iterator[_Cut]:
-    for job in jobs:
-        start = 0
-        for part in job.parts if job.blocks else ():
-            if not part.is_read:  # because of a limit
-                continue
-            for count, block in zip(part.counts, part.blocks(), strict=True):
-                stop = start + count
-                texts = job.texts_between(start, stop)
-                added = job.added_between(start, stop)
-                yield job.output, part, block, job.kept[start:stop], texts, added
-                start = stop
-
-
-def _piece(cut: _Cut) -> tuple[InputFile, BlockExtent, Any]:
-    output, part, block, kept, texts, added = cut
-    return part, block.extent, output_piece(output, block, kept, texts, added)
+def _reread(parts: Iterable[InputFile], start: int) -> Iterator[Reread]:
+    """Read files again, of which the first document has this number."""
+    for part in parts:
+        if not part.is_read:  # because of a limit
+            continue
+        for count, block in zip(part.counts, part.blocks(), strict=True):
+            yield Reread(part.source, block, (start, start + count))
+            start += count

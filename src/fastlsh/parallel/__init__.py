@@ -1,5 +1,6 @@
 """Threads, progress, times, and where large arrays are."""
 
+from fastlsh._kernels import Hold
 from fastlsh.parallel.display import Display, amount, finish_line
 from fastlsh.parallel.options import RunKeywords, RunOptions
 from fastlsh.parallel.ordered import background_writer, ordered_map
@@ -19,6 +20,7 @@ __all__ = [
     "Batch",
     "Display",
     "Empty",
+    "Hold",
     "Progress",
     "ProgressOption",
     "RunKeywords",

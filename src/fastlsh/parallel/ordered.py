@@ -1,13 +1,11 @@
 """Calls on threads, whose results come in order."""
 
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fastlsh.parallel.threads import ending_ignored
+from fastlsh.parallel.threads import deep_stacks, ending_ignored
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,24 +15,6 @@ B = TypeVar("B")
 
 _AHEAD = 2
 """Blocks for each thread that are cut before their turn."""
-
-_STACK = 8 << 20
-"""Bytes: what glibc usually gives to a thread. Musl gives 128 KB, of which a JSON parser needs more
-to go as deep as CPython 3.12 and 3.13 let it: one line of brackets would crash the process."""
-
-
-@contextmanager
-def _deep_stacks() -> Iterator[None]:
-    """Give enough stack for any row to the threads that begin meanwhile."""
-    if sys.platform != "linux":
-        yield
-        return
-    before = threading.stack_size()  # of all threads to come: Python has no other way
-    threading.stack_size(max(before, _STACK))
-    try:
-        yield
-    finally:
-        threading.stack_size(before)
 
 
 def ordered_map(
@@ -135,7 +115,7 @@ class _Pool:
     def submit(self, call: Callable[[B], T], argument: B) -> "Future[T] | None":
         """Return the future result of a call; None if no thread will make it."""
         if self._executor is not None:
-            with ending_ignored(), _deep_stacks():
+            with ending_ignored(), deep_stacks():
                 return self._executor.submit(call, argument)
         return None
 

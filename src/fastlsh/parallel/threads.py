@@ -1,10 +1,11 @@
 """Batches of documents on threads, with an ear for Ctrl-C."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
-from threading import RLock, Thread, main_thread
+from threading import RLock, Thread, main_thread, stack_size
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,10 @@ Batch = tuple[int, int]
 
 Work = Callable[[int, int], Iterator[None] | None]
 """What is done for a batch; an iterator does it step by step."""
+
+_STACK = 8 << 20
+"""Bytes: what glibc usually gives to a thread. Musl gives 128 KB, of which a JSON parser needs more
+to go as deep as CPython 3.12 and 3.13 let it: one line of brackets would crash the process."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -75,7 +80,7 @@ def run(
     helpers = [Thread(target=shared.help) for _ in first[1:]]
     try:
         for helper in helpers:
-            with ending_ignored():
+            with ending_ignored(), deep_stacks():
                 helper.start()
         while shared.work_on_next():
             if advance:
@@ -93,6 +98,20 @@ def run(
     done = shared.newly_done()  # by the others, at last
     if advance and done:
         advance(done)
+
+
+@contextmanager
+def deep_stacks() -> Iterator[None]:
+    """Give enough stack for any row to the threads that begin meanwhile."""
+    if sys.platform != "linux":
+        yield
+        return
+    before = stack_size()  # of all threads to come: Python has no other way
+    stack_size(max(before, _STACK))
+    try:
+        yield
+    finally:
+        stack_size(before)
 
 
 @contextmanager
@@ -129,8 +148,12 @@ class _Run:
             part = None if self.stop else next(self._parts, None)
         if part is None:
             return False
-        for _ in self._work(*part) or ():
+        steps = self._work(*part)
+        for _ in steps or ():
             if self.stop:
+                if isinstance(steps, Generator):
+                    with suppress(Exception):  # it is another one that is raised
+                        steps.close()
                 return False
         with Hold(self._lock):
             self._done += part[1] - part[0]
@@ -142,7 +165,7 @@ class _Run:
             while self.work_on_next():
                 pass
         except BaseException as error:  # raised in the thread that called `run`
-            self.error = error
+            self.error = self.error or error
             self.stop = True
 
     def newly_done(self) -> int:

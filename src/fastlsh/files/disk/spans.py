@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
-from fastlsh.files.cutting import Rest, SpanCutting
+from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.answers import answer_of_all_parts
 from fastlsh.files.disk.decide import ECHOES, GatheredPart, Match, each_part
 from fastlsh.files.disk.documents import begun, prepared
@@ -24,7 +24,7 @@ from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.io import Block, BlockExtent, Lookup, span_columns, write_table
+from fastlsh.io import Block, BlockExtent, Lookup, Rest, span_columns, write_table
 from fastlsh.parallel import Stopwatch, mapped_in, ordered_map
 from fastlsh.stages import cut_rows, repeated_contexts, too_short
 from fastlsh.texts import as_texts, original_spans, texts_without_spans
@@ -214,8 +214,9 @@ class _SpanRemainder(Remainder):
         first = [self.numbering.of_block(record) for _, record in records]
         return not any(record.bad for _, record in records) and bool(self.kept[first].all())
 
-    def rest(self, first: int, record: BlockRecord, block: Block) -> Rest:
+    def rest(self, key: tuple[int, BlockRecord], block: Block) -> Rest:
         """Return what is left of the documents of a block."""
+        _, record = key
         texts = as_texts(block.documents().texts)
         start = self.numbering.of_block(record)
         of_block = start, start + len(texts)

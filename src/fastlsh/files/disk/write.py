@@ -1,14 +1,14 @@
 """Write: the kept rows, read a last time from the inputs, file by file."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.files.cutting import Cutting, Rest, rest_of
+from fastlsh.files.budget import BASE
+from fastlsh.files.cutting import Cutting, rest_of
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.signed_runs import BlockRecord
 from fastlsh.files.plan import OutputPlan
@@ -19,18 +19,23 @@ from fastlsh.io import (
     ByteProgress,
     Output,
     Replacements,
+    Reread,
+    Rest,
+    Rewriting,
     exists,
     joined,
-    output_piece,
-    output_writer,
     replacing_together,
+    write_again,
 )
-from fastlsh.parallel import background_writer, ordered_map
 
 WRITTEN = "written"
 """Outputs that are complete, in files with the number of the first of them."""
 _OUTPUTS, _BYTES = 1 << 10, 1 << 30
-"""So many outputs of a directory appear together, or so many bytes of their inputs."""
+"""So many outputs of a directory appear together, or so many bytes of their inputs for each thread:
+what a kill loses at most."""
+
+Records = list[tuple[int, BlockRecord]]
+"""Blocks, each with the number of its first document."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,13 @@ class Remainder:
     added: Added | None = field(default=None, kw_only=True)
     """Returns the columns that rows get behind their own."""
 
-    def has_rows(self, records: list[tuple[int, BlockRecord]]) -> bool:
-        """Whether a row is written of some blocks, each with the number of its first document."""
+    def has_rows(self, records: Records) -> bool:
+        """Whether a row is written of some blocks."""
         return any(self._flags(*each).any() for each in records)
 
-    def rest(self, first: int, record: BlockRecord, block: Block) -> Rest:
+    def rest(self, key: tuple[int, BlockRecord], block: Block) -> Rest:
         """Return what is left of the documents of a block."""
+        first, record = key
         added = None
         if self.added is not None:
             start = first - self.n_against
@@ -69,16 +75,16 @@ class PieceRemainder(Remainder):
     drop_empty: bool
     """Whether rows go of which nothing is left."""
 
-    def has_rows(self, records: list[tuple[int, BlockRecord]]) -> bool:
+    def has_rows(self, records: Records) -> bool:
         """Whether a row is written of some blocks."""
         if any(record.bad for _, record in records):  # of a .txt: its only row
             return False
         pieces = sum(record.documents for _, record in records)
         return not self.drop_empty or not pieces or super().has_rows(records)
 
-    def rest(self, first: int, record: BlockRecord, block: Block) -> Rest:
+    def rest(self, key: tuple[int, BlockRecord], block: Block) -> Rest:
         """Return what is left of the documents of a block."""
-        flags = self._flags(first, record)
+        flags = self._flags(*key)
         return rest_of(block.documents(), self.cutting, flags, self.drop_empty)
 
 
@@ -120,11 +126,11 @@ def write_outputs(
         A file has changed since it was signed.
     """
     done = _written(job, targets)
-    by_source: dict[int, list[tuple[int, BlockRecord]]] = {}
+    by_source: dict[int, Records] = {}
     for first, record in records_of(job):
         by_source.setdefault(record.source - job.first_input, []).append((first, record))
     tell = job.byte_progress("writing")
-    waiting: list[tuple[Output, list[tuple[int, BlockRecord]]]] = []
+    waiting: list[tuple[Output, Records]] = []
     size = 0
     for output in job.part.share(targets.plan):
         if output.path in done and exists(output.path):
@@ -134,7 +140,7 @@ def write_outputs(
             continue
         waiting.append((output, records))
         size += sum(record.extent.stop - record.extent.start for _, record in records)
-        if len(waiting) >= _OUTPUTS or size >= _BYTES:
+        if len(waiting) >= _OUTPUTS or size >= _BYTES * job.options.threads:
             _write_together(job, targets, waiting, left, tell, together)
             waiting, size = [], 0
     if waiting:
@@ -145,51 +151,44 @@ def write_outputs(
 def _write_together(
     job: Job,
     targets: OutputPlan,
-    outputs: list[tuple[Output, list[tuple[int, BlockRecord]]]],
+    outputs: list[tuple[Output, Records]],
     left: Remainder,
     tell: ByteProgress,
     together: Replacements | None,
 ) -> None:
     with joined(together) as files:
+        written = []
         for output, records in outputs:
             if output.format == "txt" and not left.has_rows(records):
                 files.absent(output.path)
-                continue
-            with files.file(output.path, folders=targets.folders, last=True) as temporary:
-                _write(job, temporary, output, records, left, tell)
+            else:
+                written.append(_rewriting(job, output, records, left))
+        write_again(
+            written, files, folders=targets.folders, threads=job.options.threads,
+            memory=job.request.engine.memory - BASE, tell=tell,
+        )  # fmt: skip
     if targets.folders:  # one file appears with the tables, later
         number = targets.plan.index(outputs[0][0])
         job.work.write(_name(number), [output.path for output, _ in outputs])
 
 
-def _write(
-    job: Job,
-    temporary: str,
-    output: Output,
-    records: list[tuple[int, BlockRecord]],
-    left: Remainder,
-    tell: ByteProgress,
-) -> None:
-    def rows(item: tuple[int, BlockRecord, Any]) -> tuple[Any, Any, BlockRecord]:
-        first, record, block = item
-        rest = left.rest(first, record, block)
-        return block.head, output_piece(output, block, *rest), record
+def _rewriting(job: Job, output: Output, records: Records, left: Remainder) -> Rewriting:
+    def blocks() -> Iterator[Reread]:
+        for first, record, block in reread_signed_blocks(job, records, all_columns=True):
+            yield Reread(job.sources[record.source], block, (first, record))
 
-    threads = job.options.threads
-    source = job.sources[records[0][1].source]
-    writer = None
-    with ExitStack() as stack:
-        blocks = reread_signed_blocks(job, records, all_columns=True)
-        pieces = ordered_map(
-            blocks, rows, threads, alone=lambda item: job.is_large(item[1].source, item[1].extent)
-        )
-        for head, piece, record in pieces:
-            if writer is None:
-                added = left.added and left.added(0, 0)
-                writer = stack.enter_context(output_writer(temporary, output, source, head, added))
-                soon = stack.enter_context(background_writer(threads if len(records) > 1 else 1))
-            soon(writer.write, piece)
-            tell(job.sources[record.source], record.extent)
+    def is_large(record: BlockRecord) -> bool:
+        return job.is_large(record.source, record.extent)
+
+    return Rewriting(
+        output,
+        job.sources[records[0][1].source],
+        blocks,
+        left.rest,
+        left.added and left.added(0, 0),
+        is_large=lambda item: is_large(item.key[1]),
+        alone=any(is_large(record) for _, record in records),
+    )
 
 
 def missing_outputs(job: Job, targets: OutputPlan) -> Any:

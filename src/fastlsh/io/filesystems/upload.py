@@ -25,6 +25,8 @@ class Upload:
     ----------
     url : str
         What it becomes.
+    place : int
+        Where it stands among others, which become visible in this order.
 
     Attributes
     ----------
@@ -32,8 +34,9 @@ class Upload:
         The file that is to be written.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, place: int = 0) -> None:
         self._url = url
+        self.place = place
         self._fs, self._path = file_system(url)
         self._parts: Any = None
         self._beside: str | None = None

@@ -1,0 +1,150 @@
+"""Outputs of rows that are read again from the inputs; several are written side by side."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+from fastlsh.io.batches import MOST_BYTES
+from fastlsh.io.blocks import AddedColumns, Block, BlockExtent, Flags, Head, NewTexts
+from fastlsh.io.byte_progress import ByteProgress
+from fastlsh.io.convert import output_piece, output_writer
+from fastlsh.io.formats import COLUMNAR
+from fastlsh.io.replacement import Replacements
+from fastlsh.io.shards import Output
+from fastlsh.io.sources import Source
+from fastlsh.parallel import background_writer, batches, ordered_map, run
+
+_PER_TABLE = 4 * MOST_BYTES
+"""Bytes that writing a file of batches takes: a batch, and what becomes of it on its way."""
+
+
+class Rest(NamedTuple):
+    """What is left of the documents of a block."""
+
+    kept: Flags
+    """bool, by document: whether its row is written."""
+    texts: NewTexts
+    """The texts that lose something, by document."""
+    added: AddedColumns | None = None
+    """The columns that rows get behind their own."""
+
+
+class Reread(NamedTuple):
+    """A block that has been read again."""
+
+    source: Source
+    block: Block
+    key: Any
+    """What `Rewriting.rest` knows the block by."""
+
+
+def _none(_: Reread) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """An output, and what goes into it."""
+
+    output: Output
+    source: Source
+    """The first of the inputs."""
+    blocks: Callable[[], Iterator[Reread]]
+    """Reads them again, in order."""
+    rest: Callable[[Any, Block], Rest]
+    """Returns what is written of a block, by its key; in any thread."""
+    added: AddedColumns | None = None
+    """The columns that rows get behind their own, without values."""
+    lines: Iterable[bytes] = field(default=())
+    """Rows that are not read again; then there are no blocks."""
+    is_large: Callable[[Reread], bool] = _none
+    """Whether no other block is to be held beside this one."""
+    alone: bool = False
+    """Whether no other output is to be written beside this one."""
+
+
+def write_again(
+    outputs: Sequence[Rewriting],
+    files: Replacements,
+    *,
+    folders: bool,
+    threads: int,
+    memory: int,
+    tell: ByteProgress,
+) -> None:
+    """Write outputs, as many at a time as there are threads; one alone with all of them.
+
+    Parameters
+    ----------
+    outputs : sequence of Rewriting
+        In the order in which they appear.
+    files : Replacements
+        What they appear with.
+    folders : bool
+        Whether directories that are missing are made.
+    threads : int
+        How many; they never change what is written.
+    memory : int
+        Bytes that they may take; Parquet and Arrow files are gathered in batches.
+    tell : ByteProgress
+        Is told in the calling thread.
+
+    Raises
+    ------
+    InputError
+        If an input has changed, or a value has no place in another format.
+    """
+    wide = min(threads, len(outputs))
+    if any(each.output.format in COLUMNAR for each in outputs):
+        wide = min(wide, memory // _PER_TABLE)
+    if any(each.alone for each in outputs):
+        wide = 1
+    wide = max(wide, 1)
+    done: list[Source] = []
+
+    def write(start: int, stop: int) -> Generator[None, None, None]:
+        for place, each in enumerate(outputs[start:stop], start + 1):
+            with (
+                files.file(each.output.path, folders=folders, place=place) as temporary,
+                closing(_written(each, temporary, threads // wide)) as blocks,
+            ):
+                source = None
+                for source, extent in blocks:
+                    if wide == 1:
+                        tell(source, extent)
+                    yield
+            if source is not None:
+                done.append(source)
+
+    def advance(_: int) -> None:
+        while done:
+            tell.whole(done.pop())
+
+    run(write, batches(len(outputs), 1), wide, advance if wide > 1 else None)
+
+
+def _written(
+    each: Rewriting, temporary: str, threads: int
+) -> Generator[tuple[Source, BlockExtent], None, None]:
+    """Write an output, and yield each block that is done."""
+
+    def piece(item: Reread) -> tuple[Source, BlockExtent, Head, Any]:
+        source, block, key = item
+        rows = output_piece(each.output, block, *each.rest(key, block))
+        return source, block.extent, block.head, rows
+
+    with closing(ordered_map(each.blocks(), piece, threads, each.is_large)) as pieces:
+        first = [*islice(pieces, 1)]
+        head = first[0][2] if first else Head()
+        with (
+            output_writer(temporary, each.output, each.source, head, each.added) as writer,
+            background_writer(threads) as soon,
+        ):
+            for line in each.lines:
+                writer.write(line)
+            while first or (first := [*islice(pieces, 1)]):
+                source, extent, _, rows = first.pop()
+                soon(writer.write, rows)
+                yield source, extent
