@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,14 +22,16 @@ from fastlsh.io import (
     Limit,
     Output,
     Replacements,
+    Reread,
+    Rest,
+    Rewriting,
     Source,
     identity,
-    output_piece,
-    output_writer,
     read_blocks,
     texts_of_ids,
+    write_again,
 )
-from fastlsh.parallel import RunOptions, background_writer, ordered_map
+from fastlsh.parallel import RunOptions, ordered_map
 from fastlsh.search import ContaminationParams, cuts_of
 from fastlsh.stages import Found, ItemGrams, Tally, found_in, matches_in
 from fastlsh.texts import as_texts, texts_without_spans
@@ -279,53 +282,32 @@ def write_what_is_left(
         first, last = np.searchsorted(dropped, (starts[number], starts[number + 1]))
         return bool(last - first == starts[number + 1] - starts[number])
 
-    outputs = [
-        output for output in targets.plan
-        if findings.parts[output.sources[0]].is_read
-    ]  # fmt: skip
-    absent = {
-        output.path for output in outputs
-        if output.format == "txt" and is_dropped(output.sources[0])
-    }  # fmt: skip
+    def blocks(output: Output) -> Iterator[Reread]:
+        for number in output.sources:
+            part, start = findings.parts[number], starts[number]
+            for count, block in zip(part.counts, _again(part), strict=True):
+                yield Reread(part.source, block, (start, start + count))
+                start += count
 
-    def blocks() -> Iterator[tuple[Output, InputFile, Block, int, int]]:
-        for output in outputs:
-            for number in output.sources if output.path not in absent else ():
-                part, start = findings.parts[number], starts[number]
-                for count, block in zip(part.counts, _again(part), strict=True):
-                    yield output, part, block, start, start + count
-                    start += count
-
-    def piece(item: tuple[Output, InputFile, Block, int, int]) -> tuple[InputFile, Block, Any]:
-        output, part, block, start, stop = item
+    def rest(key: tuple[int, int], block: Block) -> Rest:
+        start, stop = key
         kept = np.ones(stop - start, np.bool_)
-        kept[dropped[slice(*np.searchsorted(dropped, (start, stop)))] - start] = False
-        own = cuts[slice(*np.searchsorted(cuts[:, 0], (start, stop)))] - (start, 0, 0)
+        kept[dropped[slice(*np.searchsorted(dropped, key))] - start] = False
+        own = cuts[slice(*np.searchsorted(cuts[:, 0], key))] - (start, 0, 0)
         changed: Mapping[int, str] = {}
         if len(own):
             changed = texts_without_spans(as_texts(block.documents().texts), own, params.join)
-        more = None if added is None else added(start, stop)
-        return part, block, output_piece(output, block, kept, changed, more)
+        return Rest(kept, changed, None if added is None else added(start, stop))
 
-    with closing(ordered_map(blocks(), piece, options.threads)) as pieces:
-        for output in outputs:
-            if output.path in absent:
-                together.absent(output.path)
-                continue
-            mine = [findings.parts[number] for number in output.sources]
-            with (
-                together.file(output.path, folders=targets.folders, last=True) as temporary,
-                output_writer(
-                    temporary,
-                    output,
-                    mine[0].source,
-                    mine[0].head,
-                    None if added is None else added(0, 0),
-                ) as writer,
-                background_writer(options.threads) as soon,
-            ):
-                for _ in range(sum(len(part.extents) for part in mine)):
-                    part, block, rows = next(pieces)
-                    soon(writer.write, rows)
-                    tell(part.source, block.extent)
+    outputs = []
+    for output in targets.plan:
+        first = findings.parts[output.sources[0]]
+        if not first.is_read:  # because of a limit
+            continue
+        if output.format == "txt" and is_dropped(output.sources[0]):
+            together.absent(output.path)
+            continue
+        columns = None if added is None else added(0, 0)
+        outputs.append(Rewriting(output, first.source, partial(blocks, output), rest, columns))
+    write_again(outputs, together, folders=targets.folders, threads=options.threads, tell=tell)
     tell.end()

@@ -19,6 +19,9 @@ from fastlsh.parallel import background_writer, batches, ordered_map, run
 _PER_TABLE = 4 * MOST_BYTES
 """Bytes that writing a file of batches takes: a batch, and what becomes of it on its way."""
 
+TABLES = 1 << 28
+"""Bytes that writing Parquet and Arrow files may take, where nothing else is said."""
+
 
 class Rest(NamedTuple):
     """What is left of the documents of a block."""
@@ -71,8 +74,8 @@ def write_again(
     *,
     folders: bool,
     threads: int,
-    memory: int,
     tell: ByteProgress,
+    memory: int = TABLES,
 ) -> None:
     """Write outputs, as many at a time as there are threads; one alone with all of them.
 
@@ -86,10 +89,10 @@ def write_again(
         Whether directories that are missing are made.
     threads : int
         How many; they never change what is written.
-    memory : int
-        Bytes that they may take; Parquet and Arrow files are gathered in batches.
     tell : ByteProgress
         Is told in the calling thread.
+    memory : int
+        Bytes that they may take; Parquet and Arrow files are gathered in batches.
 
     Raises
     ------

@@ -12,14 +12,10 @@ from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.replacement import Replacements, joined
-from fastlsh.io.rewriting import Reread, Rest, Rewriting, write_again
+from fastlsh.io.rewriting import TABLES, Reread, Rest, Rewriting, write_again
 from fastlsh.io.run_paths import RunPaths
 from fastlsh.io.shards import Output, check_outputs, is_folder_output, plan_outputs
 from fastlsh.parallel import thread_count
-
-_TABLES = 1 << 28
-"""Bytes that Parquet and Arrow outputs may take while they are written, and the size of the inputs
-on top."""
 
 Added = Callable[[int, int], AddedColumns]
 """Returns the further columns of documents, by the number of the first and the one behind."""
@@ -152,7 +148,7 @@ def write_rows(
             )
         tell = ByteProgress("writing", sources, progress)
         # Beside the texts, and the signatures that are needed no longer.
-        memory = _TABLES + sum(part.size for part in collection.parts)
+        memory = TABLES + sum(part.size for part in collection.parts)
         write_again(
             outputs, files, folders=folders, threads=thread_count(threads), memory=memory, tell=tell
         )
