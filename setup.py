@@ -41,7 +41,7 @@ INSTRUCTION_SETS = {
     "other": {"baseline": ("", "")},
 }
 PLAIN_MODULES = [
-    "loops._chosen", "common._locks", "text._texts", "text._plans", "text._normal",
+    "loops._chosen", "common._locks", "json._json", "text._texts", "text._plans", "text._normal",
     "minhash._signatures", "candidates._candidates", "sets._sets", "greedy._keeper",
     "index._index", "passages._passages", "grams._grams", "compat._compat",
 ]  # fmt: skip

@@ -493,9 +493,52 @@ def extend_grams():
     }  # fmt: skip
 
 
+def json_lines():
+    lines = [b'{"text": "one", "id": 1}\n', b'{"id": "\\u00e9", "text": "\xc3\xa9"}\n', b"{}\n"]
+    data = np.frombuffer(b"".join(lines), UINT8)
+    return _kernels.json_lines, {
+        "data": data, "bounds": np.cumsum([0, *map(len, lines)]), "rows": np.array([2, 0, 1]),
+        "keys": (b"text", b"id", None), "out": np.zeros(len(data) + _kernels.PADDING, UINT8),
+        "kinds": np.zeros((3, 3), UINT8), "members": np.zeros((6, 3), INT64),
+    }  # fmt: skip
+
+
+def text_column():
+    data = np.frombuffer("one\u2603 two".encode(), UINT8)
+    start, size = np.array([0, 7, 3, 0]), np.array([3, 3, 3, -1])
+    return {"data": data, "start": start, "size": size, "strict": True}
+
+
+def a_text_column():
+    return _kernels.TextColumn(**text_column())
+
+
+def text_columns():
+    return _kernels.TextColumns([a_text_column(), a_text_column()])
+
+
 CASES = {
     "hash_grams": hash_grams, "GramTable": gram_table, "GramTable.find": find_grams,
     "extend_grams": extend_grams,
+    "json_lines": json_lines,
+    "line_bounds": lambda: (_kernels.line_bounds, {
+        "data": np.frombuffer(b"one\n\ntwo", UINT8), "last": True,
+    }),
+    "TextColumn": lambda: (_kernels.TextColumn, text_column()),
+    "TextColumn.__len__": lambda: (a_text_column().__len__, {}),
+    "TextColumn.to_pylist": lambda: (a_text_column().to_pylist, {}),
+    "TextColumn.packed": lambda: (a_text_column().packed, {}),
+    "TextColumn.chosen": lambda: (a_text_column().chosen, {"rows": np.array([3, 0, 0])}),
+    "TextColumn.spans": lambda: (a_text_column().spans, {"start": 1, "stop": 3, "as_bytes": True}),
+    "TextColumn.take": lambda: (a_text_column().take, {
+        "documents": np.array([3, 0, 2]), "as_bytes": False,
+    }),
+    "TextColumns": lambda: (_kernels.TextColumns, {"columns": [a_text_column()]}),
+    "TextColumns.__len__": lambda: (text_columns().__len__, {}),
+    "TextColumns.spans": lambda: (text_columns().spans, {"start": 1, "stop": 7, "as_bytes": True}),
+    "TextColumns.take": lambda: (text_columns().take, {
+        "documents": np.array([7, 0, 6]), "as_bytes": False,
+    }),
     "winnow": winnow, "repeats": repeats, "cuts": cuts,
     "signatures": signatures, "token_signatures": token_signatures,
     "hash_signatures": hash_signatures, "shingle_sets": shingle_sets,

@@ -49,7 +49,7 @@ def compiled():
         ("loops", "_chosen"), ("common", "_locks"), ("text", "_texts"), ("text", "_plans"),
         ("text", "_normal"), ("minhash", "_signatures"), ("candidates", "_candidates"),
         ("sets", "_sets"), ("greedy", "_keeper"), ("index", "_index"), ("compat", "_compat"),
-        ("passages", "_passages"), ("grams", "_grams"),
+        ("passages", "_passages"), ("grams", "_grams"), ("json", "_json"),
     ]:  # fmt: skip
         module = importlib.import_module(f"fastlsh._kernels.{folder}.{name}")
         for key, value in vars(module).items():

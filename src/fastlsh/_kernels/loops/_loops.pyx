@@ -9,6 +9,9 @@ include "compat/murmur.pxi"
 include "compat/permute.pxi"
 include "compat/prime61.pxi"
 include "compat/sha1_rounds.pxi"
+include "json/lines.pxi"
+include "json/numbers.pxi"
+include "json/strings.pxi"
 include "minhash/fss.pxi"
 include "minhash/minima.pxi"
 include "minhash/sign.pxi"
@@ -25,6 +28,7 @@ include "text/words.pxi"
 cdef Loops table
 table.write_words = write_words
 table.write_hashes = write_hashes
+table.json_line = json_line
 table.sign_texts = sign_texts
 table.sign_tokens = sign_tokens
 table.sign_hashes_32 = sign_hashes[uint32_t]

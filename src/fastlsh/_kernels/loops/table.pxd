@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from fastlsh._kernels.compat.functions cimport Functions
 from fastlsh._kernels.compat.murmur cimport Murmur
 from fastlsh._kernels.compat.sha1 cimport SHA1_LANES
+from fastlsh._kernels.json.rows cimport Found, Wanted
 from fastlsh._kernels.minhash.signer cimport Signer
 from fastlsh._kernels.sets.sets cimport Workbench
 from fastlsh._kernels.text._texts cimport Span
@@ -18,6 +19,11 @@ cdef struct Loops:      # only pointers to functions: tests/_kernels/test_loops.
     # text
     Py_ssize_t (*write_words)(const Plan* plan, const Span* span, int64_t* out) noexcept nogil
     Py_ssize_t (*write_hashes)(const Plan* plan, const Span* span, uint64_t* out) noexcept nogil
+    # json
+    Py_ssize_t (*json_line)(
+        const uint8_t* data, Py_ssize_t size, const Wanted* wanted, uint8_t* out, Py_ssize_t used,
+        Found* found
+    ) noexcept nogil
     # minhash
     void (*sign_texts)(
         const Span* at, Py_ssize_t n, const Plan* plan, const Signer* how, uint64_t* window,

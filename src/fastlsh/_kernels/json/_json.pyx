@@ -1,0 +1,214 @@
+"""Lines of bytes, and the members of lines of JSON."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memchr, memcpy, memset
+
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_offsets, memory_of, memory_of_rows,
+)
+from fastlsh._kernels.json.rows cimport (
+    INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, NULL_VALUE as _NULL_VALUE, PADDING as _PADDING,
+    REAL as _REAL, REFUSED as _REFUSED, STRING as _STRING, TOKEN as _TOKEN, Found, Key, Member,
+    Wanted,
+)
+from fastlsh._kernels.loops._chosen cimport loops
+
+REFUSED = _REFUSED
+STRING = _STRING
+NULL_VALUE = _NULL_VALUE
+INTEGER = _INTEGER
+REAL = _REAL
+LONG_REAL = _LONG_REAL
+TOKEN = _TOKEN
+PADDING = _PADDING
+
+
+cdef struct Lines:
+    const uint8_t* data
+    Py_ssize_t size
+    const int64_t* bounds
+    const int64_t* rows
+    Py_ssize_t n
+    uint8_t* scratch            # for a line that does not end as the loop needs it
+    size_t room
+
+
+cdef int make_key(Key* key, object name) except -1:
+    key.size = -1
+    key.name = NULL
+    if name is not None:
+        key.name = <const uint8_t*> PyBytes_AS_STRING(<bytes?> name)
+        key.size = PyBytes_GET_SIZE(name)
+    return 0
+
+
+cdef const uint8_t* ready_line(Lines* lines, Py_ssize_t row, Py_ssize_t* size) noexcept nogil:
+    # A line that ends with a line feed and PADDING bytes that can be read; NULL: no memory.
+    cdef Py_ssize_t start = lines.bounds[row]
+    cdef Py_ssize_t stop = lines.bounds[row + 1]
+    cdef size_t needed
+    size[0] = stop - start
+    if stop > start and lines.data[stop - 1] == c'\n':
+        if lines.size - stop >= _PADDING:
+            return lines.data + start
+        size[0] -= 1
+    needed = <size_t> size[0] + 1 + _PADDING
+    if needed > lines.room:
+        scratch = <uint8_t*> PyMem_RawRealloc(lines.scratch, needed)
+        if scratch == NULL:
+            return NULL
+        lines.scratch = scratch
+        lines.room = needed
+    memcpy(lines.scratch, lines.data + start, size[0])
+    memset(lines.scratch + size[0], c'\n', 1 + _PADDING)
+    size[0] += 1
+    return lines.scratch
+
+
+cdef inline void put(
+    const Member* member, uint8_t* kind, int64_t* value, int64_t* size
+) noexcept nogil:
+    kind[0] = member.kind
+    value[0] = member.value
+    size[0] = member.size
+
+
+cdef Py_ssize_t read_lines(
+    Lines* lines, const Wanted* wanted, uint8_t* out, uint8_t* kinds, int64_t* members
+) noexcept nogil:
+    # Returns how many bytes of `out` are used, or -1: no memory.
+    cdef Py_ssize_t i
+    cdef Py_ssize_t n = lines.n
+    cdef Py_ssize_t used = 0
+    cdef Py_ssize_t size
+    cdef const uint8_t* line
+    cdef Found found
+    memset(&found, 0, sizeof(Found))
+    for i in range(n):
+        line = ready_line(lines, lines.rows[i], &size)
+        if line == NULL:
+            return -1
+        used = loops.json_line(line, size, wanted, out, used, &found)
+        put(&found.text, kinds + i, members + i, members + n + i)
+        put(&found.id, kinds + n + i, members + 2 * n + i, members + 3 * n + i)
+        put(&found.priority, kinds + 2 * n + i, members + 4 * n + i, members + 5 * n + i)
+    return used
+
+
+def json_lines(
+    const uint8_t[::1] data not None, const int64_t[::1] bounds not None,
+    const int64_t[::1] rows not None, tuple keys not None, uint8_t[::1] out not None,
+    uint8_t[:, ::1] kinds not None, int64_t[:, ::1] members not None,
+):
+    """Find a text, an id and a priority in each of some lines of JSON; return the bytes used.
+
+    A line is refused if the json module would not take it, if a value is of a type that is not
+    right, and if it is unusual: what is in it then is for somebody else to say.
+
+    Parameters
+    ----------
+    data
+        The lines, in UTF-8.
+    bounds
+        int64 (lines + 1,): line i is ``data[bounds[i]:bounds[i + 1]]``.
+    rows
+        int64 (n,): the lines to read.
+    keys
+        Those of the text, the id and the priority, in UTF-8; the last two may be None.
+    out
+        uint8: what the strings are written to, one behind the other; as large as these lines and
+        `PADDING`.
+    kinds
+        uint8 (3, n): what the text is (`REFUSED`, `STRING` or `NULL_VALUE`), the id and the
+        priority.
+    members
+        int64 (6, n): of the text, the id and the priority, where it begins in `out`, and its size.
+        Of an `INTEGER`, the number, and of a `REAL`, the bits of a double, instead.
+    """
+    cdef Lines lines
+    cdef Wanted wanted
+    cdef Py_ssize_t used, i
+    cdef Py_ssize_t total = _PADDING
+    cdef Py_ssize_t n = rows.shape[0]
+    cdef Memory[6] parts
+    check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
+    parts[0] = memory_of(out, "out")
+    parts[1] = memory_of_rows(kinds, "kinds")
+    parts[2] = memory_of_rows(members, "members")
+    parts[3] = memory_of(data, "data")
+    parts[4] = memory_of(bounds, "bounds")
+    parts[5] = memory_of(rows, "rows")
+    check_apart(parts, 6, 3, "out, kinds, members and what is read")
+    if len(keys) != 3 or keys[0] is None:
+        raise ValueError("keys must be those of the text, the id and the priority")
+    if kinds.shape[0] != 3 or kinds.shape[1] != n or members.shape[0] != 6 or members.shape[1] != n:
+        raise ValueError(f"kinds must have the shape (3, {n}), and members (6, {n})")
+    for i in range(n):
+        if not 0 <= rows[i] < bounds.shape[0] - 1:
+            raise IndexError(f"line {rows[i]} of {bounds.shape[0] - 1}")
+        total += bounds[rows[i] + 1] - bounds[rows[i]]
+    if out.shape[0] < total:
+        raise ValueError(f"out has {out.shape[0]} bytes, and these lines may need {total}")
+    if n == 0:
+        return 0
+    make_key(&wanted.text, keys[0])
+    make_key(&wanted.id, keys[1])
+    make_key(&wanted.priority, keys[2])
+    memset(&lines, 0, sizeof(Lines))
+    lines.data = &data[0] if data.shape[0] else NULL
+    lines.size = data.shape[0]
+    lines.bounds = &bounds[0]
+    lines.rows = &rows[0]
+    lines.n = n
+    with nogil:
+        used = read_lines(&lines, &wanted, &out[0], &kinds[0, 0], &members[0, 0])
+        PyMem_RawFree(lines.scratch)
+    if used < 0:
+        raise MemoryError()
+    return used
+
+
+cdef Py_ssize_t find_feeds(const uint8_t* data, Py_ssize_t n, int64_t* out) noexcept nogil:
+    # Writes where the lines end, unless `out` is NULL; returns how many there are.
+    cdef const uint8_t* p = data
+    cdef Py_ssize_t count = 0
+    while True:
+        p = <const uint8_t*> memchr(p, c'\n', data + n - p) if p < data + n else NULL
+        if p == NULL:
+            return count
+        p += 1
+        if out != NULL:
+            out[count] = p - data
+        count += 1
+
+
+def line_bounds(const uint8_t[::1] data not None, bint last):
+    """Return where lines begin and end, int64 (lines + 1,).
+
+    Parameters
+    ----------
+    data
+        Bytes that begin with a line.
+    last
+        Whether they end with one, were it without a line feed.
+    """
+    import numpy as np
+    cdef Py_ssize_t n = data.shape[0]
+    cdef Py_ssize_t count
+    cdef int64_t[::1] bounds
+    if n == 0:
+        return np.zeros(1, np.int64)
+    with nogil:
+        count = find_feeds(&data[0], n, NULL)
+    more = last and data[n - 1] != c'\n'
+    found = np.empty(count + 1 + more, np.int64)
+    bounds = found
+    bounds[0] = 0
+    if more:
+        bounds[count + 1] = n
+    if count:
+        with nogil:
+            find_feeds(&data[0], n, &bounds[1])
+    return found

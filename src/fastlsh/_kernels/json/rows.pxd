@@ -1,0 +1,45 @@
+# What is wanted of a line of JSON, and what was found.
+
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+
+cdef enum:
+    PADDING = 64        # bytes that may be read behind a line, and written behind its strings
+
+    # Kinds of a text:
+    REFUSED = 0         # the line: it is wrong, or unusual, and somebody else must read it
+    STRING = 1          # start and size of UTF-8
+    NULL_VALUE = 2
+    # Kinds of an id and a priority, besides these two:
+    ABSENT = 0
+    INTEGER = 3         # the number itself
+    REAL = 4            # the bits of a double
+    LONG_REAL = 5       # start and size of the number as it stands in the line
+    TOKEN = 6           # the same, of a long integer or a literal
+
+cdef struct Key:
+    const uint8_t* name
+    Py_ssize_t size     # -1: not wanted
+
+cdef struct Wanted:
+    Key text
+    Key id
+    Key priority
+
+cdef struct Member:
+    int64_t value       # start of the bytes, or a number
+    int64_t size        # of the bytes
+    uint8_t kind
+
+cdef struct Found:
+    Member text
+    Member id
+    Member priority
+
+cdef struct Line:
+    const uint8_t* at
+    uint8_t* out        # where the next wanted string is written
+    uint64_t high       # not 0: the strings so far have bytes that are not ASCII
+
+cdef struct Number:
+    uint8_t kind        # INTEGER, REAL, LONG_REAL, or TOKEN: a long integer
+    int64_t value

@@ -1,0 +1,288 @@
+"""Lines of JSON: what the kernel takes is what the json module finds; what is wrong it refuses."""
+
+import json
+import math
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fastlsh import _kernels
+from strategies import share
+
+KEYS = (b"text", b"id", b"p")
+
+
+def bounds_of(lines):
+    return np.cumsum([0, *map(len, lines)])
+
+
+def read(isa, lines, keys=KEYS, rows=None):
+    """Return for each line what was found: None, or (text, id, priority) with TOKENs as bytes."""
+    data = np.frombuffer(b"".join(lines), np.uint8)
+    bounds = bounds_of(lines)
+    rows = np.arange(len(lines)) if rows is None else rows
+    size = int(np.diff(bounds)[rows].sum()) + _kernels.PADDING
+    kinds = np.full((3, len(rows)), 99, np.uint8)
+    members = np.full((6, len(rows)), -7)
+    out = np.full(size + 100, 0xA5, np.uint8)
+    used = isa.json_lines(data, bounds, rows, keys, out[:size], kinds, members)
+    assert used <= size - _kernels.PADDING
+    assert (out[size:] == 0xA5).all()
+    bytes_of = out.tobytes()
+
+    def member(kind, start, size):
+        if kind in (_kernels.STRING, _kernels.TOKEN, _kernels.LONG_REAL):
+            piece = bytes_of[start : start + size]
+            return piece.decode() if kind == _kernels.STRING else piece
+        if kind == _kernels.INTEGER:
+            return start
+        if kind == _kernels.REAL:
+            return struct.unpack("d", struct.pack("q", start))[0]
+        return None
+
+    return [
+        None
+        if kinds[0, i] == _kernels.REFUSED
+        else tuple(member(kinds[m, i], *members[2 * m : 2 * m + 2, i].tolist()) for m in range(3))
+        for i in range(len(rows))
+    ]
+
+
+def expected(line, keys=KEYS):
+    """Return (text, id, priority), or the reason why the line must be refused."""
+    try:
+        value = json.loads(line.decode())
+    except (ValueError, RecursionError) as error:
+        return error
+    if not isinstance(value, dict):
+        return "no object"
+    text, identity, priority = (value.get(key and key.decode()) for key in keys)
+    if keys[0].decode() not in value or not isinstance(text, (str, type(None))):
+        return "no text"
+    if isinstance(identity, (list, dict)):
+        return "no id"
+    if keys[2] and (type(priority) not in (int, float) or math.isnan(priority)):
+        return "no priority"
+    return text, identity, priority
+
+
+def agrees(found, right):
+    if isinstance(found, bytes):
+        found = json.loads(found)
+    return repr(found) == repr(right)  # 1, 1.0, true, -0.0 and NaN are told apart
+
+
+def is_usual(line, right):
+    """Whether a line that json takes must not be refused."""
+    brackets = depth = 0
+    for c in line:
+        depth += (c in b"[{") - (c in b"]}")
+        brackets = max(brackets, depth)
+    digits = max(
+        map(len, "".join(chr(c) if 48 <= c < 58 else " " for c in line).split()), default=0
+    )
+    encodable = all(c < "\ud800" or c > "\udfff" for value in right[:2] for c in str(value))
+    priority = right[2]
+    plain = priority is None or type(priority) is float or abs(priority) < 2**63
+    infinite = isinstance(priority, float) and b"Infinity" in line
+    pairs = json.loads(line, object_pairs_hook=list)
+    names = [name for name, _ in pairs if name.encode("utf-8", "replace") in KEYS]
+    return (
+        len(names) == len(set(names)) and brackets < 60 and digits < 600 and encodable and plain
+        and not infinite
+        and not any(b"\\" in part for part in line.split(b":")[:-1])
+    )  # fmt: skip
+
+
+def check(isa, lines, keys=KEYS):
+    for line, found in zip(lines, read(isa, lines, keys), strict=True):
+        right = expected(line, keys)
+        if found is None:
+            assert not isinstance(right, tuple) or not is_usual(line, right), line
+        else:
+            assert isinstance(right, tuple), (line, found, right)
+            assert all(map(agrees, found, right)), (line, found, right)
+
+
+# --- awkward lines
+
+NUMBERS = [
+    "0", "-0", "1", "-1", "12", "-9223372036854775808", "9223372036854775807",
+    "9223372036854775808", "-9223372036854775809", "18446744073709551615", "99999999999999999999",
+    "9" * 30, "9" * 640, "9" * 641, "1" * 4301, "0.0", "-0.0", "1.5", "-2.25", "0.1", "1e5", "1E+5",
+    "1e-5", "123456789012345e22", "1234567890123456e22", "1e22", "1e23", "1e-22", "1e-23", "1e400",
+    "1e0000000005", "9007199254740993.0", "2.2250738585072011e-308", "1.7976931348623159e308",
+    "0.30000000000000004", "3" * 700 + ".5", "0." + "0" * 40 + "1", "-", "+1", "01", "-01", "1.",
+    ".5", "1e", "1e+", "1.e5", "1.5.5", "0x1", "1_0", "NaN", "-NaN", "Infinity", "-Infinity",
+    "-Infinit", "Infinit", "nan", "true", "false", "null", "tru", "nul", "True", "falsee",
+]  # fmt: skip
+CHARACTERS = [
+    "a", "b c", "é", "ÿ", "中", "文字", "\U0001f600", "\ufeff", "\x7f", "\u2028", "\\u00e9",
+    "\\u4E2d", "\\ud83d\\ude00", "\\uD83D\\uDE00", "\\ud83d", "\\ude00", "\\ud83dx",
+    "\\ud83d\\u0041", "\\u0000", "\\uFFFF", "\\n", "\\t", "\\\\", "\\/", '\\"', "\\b\\f\\r", "\\x",
+    "\\u12", "\\u12g4", "\\", "\x01", "\t", "\x1f", "\x00", '"', "'", "x" * 63, "y" * 64, "z" * 65,
+    "é" * 40, "中" * 40,
+]  # fmt: skip
+STRINGS = st.lists(st.sampled_from(CHARACTERS), max_size=6).map(lambda c: f'"{"".join(c)}"')
+SOUND = st.text(max_size=90).map(json.dumps) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=90
+).map(lambda text: json.dumps(text, ensure_ascii=False))
+SPACE = st.sampled_from([""] * 6 + [" ", "\t", "\r", "  ", "\x0b", "\xa0"])
+SCALARS = st.sampled_from(NUMBERS) | STRINGS | SOUND
+
+
+def joined(values, brackets):
+    return st.builds(
+        lambda found, a, b: brackets[0] + a + ",".join(found) + b + brackets[1],
+        st.lists(values, max_size=3), SPACE, SPACE,
+    )  # fmt: skip
+
+
+NAMES = st.sampled_from(
+    [
+        '"text"',
+        '"text"',
+        '"id"',
+        '"p"',
+        '"x"',
+        '""',
+        '"te\\u0078t"',
+        '"Text"',
+        "text",
+        '"\\ud800"',
+        "1",
+    ]
+)
+
+
+def members(values):
+    return st.builds(
+        lambda name, a, b, value: f"{name}{a}:{b}{value}", NAMES | SOUND, SPACE, SPACE, values
+    )
+
+
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: joined(inner, "[]") | joined(members(inner), "{}"),
+    max_leaves=6,
+)
+OBJECTS = joined(members(VALUES), "{}")
+TEXT = st.builds(lambda text: f'"text":{text}', SOUND | STRINGS)
+
+
+@st.composite
+def rows(draw):
+    """A row that is mostly sound: several members, the text among them."""
+    inner = draw(st.lists(members(VALUES), max_size=3))
+    inner.insert(draw(st.integers(0, len(inner))), draw(TEXT))
+    if draw(st.booleans()):
+        inner.append(f'"p":{draw(st.sampled_from(NUMBERS))}')
+    row = draw(SPACE) + "{" + ",".join(inner) + "}" + draw(SPACE)
+    return row + draw(st.sampled_from(["", "", "", "", "}", "]", ",", "{}", "x"]))
+
+
+@st.composite
+def damaged(draw):
+    """Bytes of a row, some of them changed."""
+    row = bytearray(draw(rows()).encode("utf-8", "surrogatepass"))
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(row)))
+        some = [
+            b"\xff",
+            b"\x80",
+            b"\xc0\xaf",
+            b"\xed\xa0\x80",
+            b"\xf4\x90\x80\x80",
+            b"\xe0\x80\x80",
+        ]
+        row[at : at + draw(st.integers(0, 2))] = draw(st.sampled_from([*some, b"", b'"', b"\\"]))
+    return bytes(row)
+
+
+LINES = (
+    (rows() | OBJECTS | VALUES).map(lambda row: row.encode("utf-8", "surrogatepass"))
+    | damaged()
+    | st.binary(max_size=12)
+).map(lambda line: line.replace(b"\n", b"") + b"\n")
+
+
+@share(2)
+@given(lines=st.lists(LINES, min_size=1, max_size=5), ended=st.booleans())
+@example(lines=[b'{"text":"' + b"a" * n + b'"}\n' for n in range(50, 80)], ended=False)
+@example(lines=[b'{"text":"' + b"a" * n + b'\\n"}\n' for n in range(50, 80)], ended=True)
+@example(
+    lines=[b'{"text":"' + b"a" * n + "中é".encode() + b'"}\n' for n in range(50, 80)], ended=True
+)
+@example(lines=[b'{"text":"' + b"a" * n + b"\xe4\xb8" + b'"}\n' for n in range(50, 80)], ended=True)
+@example(lines=[b'{"text":"' + b"a" * n + b"\xe4\xb8" for n in range(50, 80)], ended=True)
+@example(lines=[b'{"text":"a","text":"b"}\n', b'{"text":1,"text":"b"}\n'], ended=True)
+@example(lines=[b'{"text":"a","id":"x","id":2}\n', b'{"text":"a","id":2,"id":null}\n'], ended=True)
+@example(lines=[b'{"text":"a",\n', b'"id":1}\n', b'{"text":\n', b'"b"}\n'], ended=True)
+@example(lines=[b'\xef\xbb\xbf{"text":"a"}\n', b'{"text":"a"}\r\n', b"\n", b"\r\n"], ended=True)
+@example(
+    lines=[
+        b'{"text":"a","x":' + b"[" * n + b"]" * n + b"}\n" for n in (1, 63, 64, 65, 66, 500, 9999)
+    ],
+    ended=True,
+)
+@example(lines=[b'{"text":"a","x":' + b'{"a":[' * 40 + b"]}" * 40 + b"}\n"], ended=True)
+def test_as_the_json_module(isa, lines, ended):
+    if not ended:
+        lines[-1] = lines[-1].removesuffix(b"\n")
+    for keys in (KEYS, (b"text", b"id", None), (b"text", None, None)):
+        check(isa, lines, keys)
+
+
+@given(text=st.text(max_size=300), seed=st.integers(0, 2**32 - 1), plain=st.booleans())
+def test_every_escape_and_every_character(isa, text, seed, plain):
+    written = json.dumps(text, ensure_ascii=plain).encode("utf-8", "surrogatepass")
+    (found,) = read(isa, [b'{"text":' + written + b"}\n"], (b"text", None, None))
+    assert found is None if any("\ud800" <= c <= "\udfff" for c in text) else found[0] == text
+
+
+@given(value=st.floats(allow_nan=False) | st.integers(-(2**70), 2**70), seed=st.integers(0, 3))
+def test_numbers_to_the_bit(isa, value, seed):
+    form = [repr, "{:.3f}".format, "{:.12e}".format, "{:.20g}".format][seed]
+    written = form(value).encode()
+    (found,) = read(isa, [b'{"text":"","p":' + written + b"}\n"])
+    if found is None:
+        assert abs(value) >= 2**63
+    else:
+        assert agrees(found[2], json.loads(written))
+
+
+@pytest.mark.parametrize("length", range(60, 70))
+def test_every_place_of_a_wrong_byte(isa, length):
+    wrong = [
+        b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80",
+        b"\xf5\x80\x80\x80", b"\x80", b"\xe4\xb8", b"\xff", b"\xc3(", b"\xe2\x82(",
+    ]  # fmt: skip
+    right = [
+        b"\xc2\x80", b"\xe0\xa0\x80", b"\xed\x9f\xbf", b"\xee\x80\x80", b"\xf0\x90\x80\x80",
+        b"\xf4\x8f\xbf\xbf", b"\xc3\xbf", b"\xef\xbf\xbf",
+    ]  # fmt: skip
+    for behind in (b"", b"b", "é".encode() * 70):
+        lines = [b'{"text":"' + b"a" * length + each + behind + b'"}\n' for each in wrong + right]
+        found = read(isa, lines, (b"text", None, None))
+        assert found[: len(wrong)] == [None] * len(wrong)
+        texts = [(b"a" * length + each + behind).decode() for each in right]
+        assert [each and each[0] for each in found[len(wrong) :]] == texts
+
+
+def test_some_of_the_lines_in_any_order(isa):
+    lines = [b'{"text":"%d"}\n' % i for i in range(40)]
+    order = np.random.default_rng(1).permutation(40)[:20]
+    found = read(isa, lines, (b"text", None, None), order)
+    assert [each[0] for each in found] == [str(i) for i in order]
+
+
+@given(st.binary(max_size=80).map(lambda data: data.replace(b"x", b"\n")), st.booleans())
+def test_line_bounds(data, last):
+    found = _kernels.line_bounds(np.frombuffer(data, np.uint8), last)
+    pieces = data.split(b"\n")
+    ends = np.cumsum([len(piece) + 1 for piece in pieces[:-1]]).tolist()
+    ends += [len(data)] if last and pieces[-1] else []
+    assert found.tolist() == [0, *ends]

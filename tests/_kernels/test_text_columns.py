@@ -1,0 +1,90 @@
+"""Columns of texts: what they say is what a list of the same texts says."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh._kernels import TextColumn, TextColumns, spans_of_list
+
+TEXT = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+ANY = st.none() | st.text(max_size=30)
+
+
+def column_of(texts, strict=True):
+    """Write the texts in another order than they have, with something between them."""
+    order = np.random.default_rng(len(texts)).permutation(len(texts))
+    data, start = b"\xff", np.zeros(len(texts), np.int64)
+    size = np.full(len(texts), -1)
+    for i in order.tolist():
+        if texts[i] is not None:
+            code = texts[i].encode("utf-8", "surrogatepass")
+            start[i], size[i] = len(data), len(code)
+            data += code + b"\xff"
+    return TextColumn(np.frombuffer(data, np.uint8), start, size, strict)
+
+
+def filled(texts):
+    return [text or "" for text in texts]
+
+
+def check(column, texts, data):
+    assert len(column) == column.n == len(texts)
+    assert [column[i] for i in range(len(texts))] == list(column) == texts
+    start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(texts))] * 2)))
+    assert list(column[start:stop]) == texts[start:stop]
+    assert column.spans(start, stop).strings() == filled(texts[start:stop])
+    rows = st.integers(0, len(texts) - 1)
+    some = data.draw(st.lists(rows, max_size=6)) if texts else []
+    chosen = [texts[i] for i in some]
+    rows = np.array(some, np.int64)
+    assert column.take(rows).strings() == filled(chosen)
+    lengths, right = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    column.take(rows, True).lengths(lengths)
+    spans_of_list(chosen, as_bytes=True).lengths(right)
+    assert lengths.tolist() == right.tolist()
+    return rows, chosen
+
+
+@given(st.data(), st.booleans())
+def test_a_column(data, strict):
+    texts = data.draw(st.lists(TEXT if strict else ANY, max_size=8))
+    column = column_of(texts, strict)
+    rows, chosen = check(column, texts, data)
+    assert column.strict is strict
+    assert column.to_pylist() == texts
+    assert column.null_count == texts.count(None)
+    assert column.chosen(rows).to_pylist() == chosen
+    joined, sizes = column.chosen(rows).packed()
+    codes = [(text or "").encode("utf-8", "surrogatepass") for text in chosen]
+    assert (joined, sizes.tolist()) == (b"".join(codes), [len(code) for code in codes])
+    assert column.nbytes == len("".join(filled(texts)).encode("utf-8", "surrogatepass"))
+
+
+@given(st.data())
+def test_several_columns(data):
+    parts = data.draw(st.lists(st.lists(ANY, max_size=4), max_size=4))
+    texts = [text for part in parts for text in part]
+    columns = TextColumns([column_of(part, strict=False) for part in parts])
+    check(columns, texts, data)
+    assert columns[::-1] == texts[::-1]
+
+
+def test_what_lies_outside_is_refused():
+    data = np.zeros(10, np.uint8)
+    for start, size in [(-1, 1), (10, 1), (0, 11), (2**62, 2**62), (5, 2**63 - 1)]:
+        with pytest.raises(ValueError, match="text 1 lies outside of 10 bytes"):
+            TextColumn(data, np.array([0, start]), np.array([10, size]))
+    column = TextColumn(data, np.array([0]), np.array([10]))
+    for texts in (column, TextColumns([column])):
+        for call in (lambda t: t.spans(0, 2), lambda t: t.take(np.array([1])), lambda t: t[1]):
+            with pytest.raises(IndexError):
+                call(texts)
+
+
+def test_what_is_not_utf8_is_refused():
+    column = TextColumn(np.array([97, 255], np.uint8), np.array([0, 1]), np.array([1, 1]))
+    with pytest.raises(ValueError, match="document 1 is not valid UTF-8: invalid start byte"):
+        column.spans(0, 2)
+    with pytest.raises(ValueError, match="document 5 is not valid UTF-8"):
+        TextColumns([column, column, column]).take(np.array([0, 5]))
