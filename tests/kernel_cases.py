@@ -535,6 +535,7 @@ CASES = {
     }),
     "TextColumns": lambda: (_kernels.TextColumns, {"columns": [a_text_column()]}),
     "TextColumns.__len__": lambda: (text_columns().__len__, {}),
+    "TextColumns.chosen": lambda: (text_columns().chosen, {"rows": np.array([7, 0, 1, 2])}),
     "TextColumns.spans": lambda: (text_columns().spans, {"start": 1, "stop": 7, "as_bytes": True}),
     "TextColumns.take": lambda: (text_columns().take, {
         "documents": np.array([7, 0, 6]), "as_bytes": False,

@@ -28,7 +28,7 @@ ONLY = {
     "textbook": set(),
     "arrays": set(),
     "_kernels": set(),
-    "io": {"arrays", "errors", "keywords", "parallel"},
+    "io": {"_kernels", "arrays", "errors", "keywords", "parallel"},
     "html": set(),
 }
 """Rooms that may import still less."""
@@ -38,7 +38,7 @@ NOT_IN = {"compat": {"search"}}
 
 # Never at import: numpy is the only requirement.
 OPTIONAL = {
-    "pyarrow", "pandas", "polars", "matplotlib", "msgspec", "redis", "pyspark", "datasets",
+    "pyarrow", "pandas", "polars", "matplotlib", "redis", "pyspark", "datasets",
     "duckdb", "shtab",
 }  # fmt: skip
 

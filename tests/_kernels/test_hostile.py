@@ -46,10 +46,11 @@ class Draw(random.Random):
 def compiled():
     """Yield (name, object) of all that is defined in the compiled modules, methods included."""
     for folder, name in [
-        ("loops", "_chosen"), ("common", "_locks"), ("text", "_texts"), ("text", "_plans"),
-        ("text", "_normal"), ("minhash", "_signatures"), ("candidates", "_candidates"),
-        ("sets", "_sets"), ("greedy", "_keeper"), ("index", "_index"), ("compat", "_compat"),
-        ("passages", "_passages"), ("grams", "_grams"), ("json", "_json"),
+        ("loops", "_chosen"), ("common", "_locks"), ("json", "_json"), ("text", "_texts"),
+        ("text", "_plans"), ("text", "_normal"), ("minhash", "_signatures"),
+        ("candidates", "_candidates"), ("sets", "_sets"), ("greedy", "_keeper"),
+        ("index", "_index"), ("compat", "_compat"), ("passages", "_passages"),
+        ("grams", "_grams"),
     ]:  # fmt: skip
         module = importlib.import_module(f"fastlsh._kernels.{folder}.{name}")
         for key, value in vars(module).items():

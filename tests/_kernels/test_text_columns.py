@@ -66,7 +66,8 @@ def test_several_columns(data):
     parts = data.draw(st.lists(st.lists(ANY, max_size=4), max_size=4))
     texts = [text for part in parts for text in part]
     columns = TextColumns([column_of(part, strict=False) for part in parts])
-    check(columns, texts, data)
+    rows, chosen = check(columns, texts, data)
+    assert columns.chosen(rows) == chosen
     assert columns[::-1] == texts[::-1]
 
 

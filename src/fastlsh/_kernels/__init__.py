@@ -35,6 +35,7 @@ from fastlsh._kernels.index._index import (
     link_ids,
 )
 from fastlsh._kernels.json._json import (
+    ABSENT,
     INTEGER,
     LONG_REAL,
     NULL_VALUE,
@@ -127,6 +128,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 __all__ = [
+    "ABSENT",
     "AFFINE32",
     "AFFINE64",
     "ALPHANUMERIC",

@@ -1,12 +1,12 @@
 """What is numbered in a run on disk: documents, or the lines or paragraphs of documents."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.io import Block, BlockDocuments, Rest
+from fastlsh.io import Block, BlockDocuments, Rest, take
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Anchors, anchors_of, piece_keys
 from fastlsh.texts import Pieces, Shingler, as_texts, pieces_of, plain_strings, texts_without
@@ -117,12 +117,6 @@ def wanted_of(
     owners = pieces.bounds[:, 0]
     return BlockDocuments(
         pieces.spans(0, len(pieces)).strings(),
-        _of_each(documents.ids, owners),
+        take(documents.ids, owners),
         documents.rows[owners],
     ), np.ascontiguousarray(pieces.bounds[:, 1:])
-
-
-def _of_each(ids: Any, owners: NDArray[np.int64]) -> Any:
-    if ids is None or hasattr(ids, "take"):
-        return None if ids is None else ids.take(owners)
-    return [ids[number] for number in owners.tolist()]

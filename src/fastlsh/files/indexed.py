@@ -13,6 +13,7 @@ from fastlsh.io import (
     is_remote,
     is_written_in_place,
     proof_columns,
+    take,
     write_rows,
     write_table,
 )
@@ -73,7 +74,7 @@ def deduplicate_with_index(
     folders = {os.path.dirname(os.path.realpath(path)) for path in (output, removed) if path}
     finish_outputs(index, folders)
     chosen, names = result.selected, list(collection.ids)
-    new = [names[number] for number in chosen], _texts_of(collection, chosen)
+    new = [names[number] for number in chosen], take(collection.texts, chosen)
     with published(index, lambda: index.insert_many(*new)) as together:
         write_rows(
             collection, result.kept, output, convert=convert, threads=threads, together=together
@@ -95,13 +96,6 @@ def _check_paths(index: Index, collection: Collection, output: str, removed: str
     paths.writes("removed", removed)
     paths.changes("index", location_of(index))
     paths.check()
-
-
-def _texts_of(collection: Collection, chosen: Any) -> Any:
-    texts = collection.texts
-    if hasattr(texts, "take"):  # Arrow
-        return texts.take(chosen)
-    return [texts[number] for number in chosen]
 
 
 def _proofs(result: Deduplication, collection: Collection) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from fastlsh.io.blocks.messages import largest_batch
 from fastlsh.io.blocks.row_groups import bytes_of_pages
 from fastlsh.io.byte_progress import ByteProgress
 from fastlsh.io.collection import Collection, InputFile
+from fastlsh.io.columns import as_list, take
 from fastlsh.io.dictionaries import without_repetition
 from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
@@ -90,6 +91,7 @@ __all__ = [
     "Source",
     "Values",
     "are_integers",
+    "as_list",
     "bytes_of_pages",
     "check_outputs",
     "check_rows_output",
@@ -125,6 +127,7 @@ __all__ = [
     "span_columns",
     "spooled_inputs",
     "table_format",
+    "take",
     "texts_of_ids",
     "try_lock",
     "without_repetition",

@@ -51,8 +51,9 @@ class Collection:
 
     Attributes
     ----------
-    texts : list of str or None, or pyarrow.ChunkedArray
-        The latter if all inputs are Parquet or Arrow: no Python string is made.
+    texts : list of str or None, TextColumns, or pyarrow.ChunkedArray
+        `TextColumns` if all inputs are JSON lines, and the latter if all are Parquet or Arrow: no
+        Python string is made.
     ids : sequence
         From the id column, else ``FILE:ROW``; the file's name for ``.txt``.
     priority : numpy.ndarray of int64 or float64, or None

@@ -8,6 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import TextColumn, TextColumns, text_hashes
+from fastlsh.io.columns import as_list, take
+from fastlsh.parallel import batches
+
+_BATCH = 1 << 16
+
 _COUNTED = {"int64", "int32", "uint64", "uint32", "string", "large_string"}
 """Types of Arrow whose values are equal where those of Python are."""
 
@@ -28,16 +34,12 @@ class _Piece(NamedTuple):
 
     def take(self, positions: NDArray[np.int64]) -> list[Any]:
         """Return those at some positions."""
-        if isinstance(self.ids, list):
-            found: Any = [self.ids[i] for i in positions.tolist()]
-        else:
-            found = None if self.ids is None else self.ids.take(positions)
-        return self._named(found, self.rows[positions])
+        return self._named(take(self.ids, positions), self.rows[positions])
 
     def _named(self, found: Any, rows: NDArray[np.int64]) -> list[Any]:
         if found is None:
             return [f"{self.path}:{row}" for row in rows.tolist()]
-        values: list[Any] = found.to_pylist() if hasattr(found, "to_pylist") else found
+        values = as_list(found)
         if None not in values:
             return values
         return [
@@ -49,8 +51,8 @@ class _Piece(NamedTuple):
 class Ids(Sequence[Any]):
     """The ids of a collection: a list to look at, but most of them are no Python objects.
 
-    Where a file gives none, ``FILE:ROW`` is made when it is asked for; those of Parquet and Arrow
-    stay there.
+    Where a file gives none, ``FILE:ROW`` is made when it is asked for; others stay in the columns
+    that files have given.
     """
 
     def __init__(self) -> None:
@@ -58,7 +60,7 @@ class Ids(Sequence[Any]):
         self._starts = [0]
 
     def add(self, path: str, ids: Any, rows: NDArray[np.int64]) -> None:
-        """Append the ids of a block: a list or an Arrow array, with None for ``FILE:ROW``."""
+        """Append the ids of a block, as `BlockDocuments` has them."""
         if str(getattr(ids, "type", "")) in _VIEWS:  # of which pyarrow cannot take some
             ids = ids.cast(f"large_{str(ids.type).removesuffix('_view')}")
         if len(rows):
@@ -132,12 +134,26 @@ class Ids(Sequence[Any]):
             different = count(import_module("pyarrow").chunked_array(chunks)).as_py()
             return len(self) - int(different)
         # Most often the hashes differ, and take less memory than a set.
-        hashes = np.sort(np.fromiter(map(hash, self), np.int64, len(self)))
-        twice = set(hashes[1:][hashes[1:] == hashes[:-1]].tolist())
-        if not twice:
+        hashes = self._hashes()
+        in_order = np.sort(hashes)
+        twice = in_order[1:][in_order[1:] == in_order[:-1]]
+        if not len(twice):
             return 0
-        doubtful = [value for value in self if hash(value) in twice]
+        doubtful = self.take(np.flatnonzero(np.isin(hashes, twice)))
         return len(doubtful) - len(set(doubtful))
+
+    def _hashes(self) -> NDArray[np.int64]:
+        """Return a number for each id, the same for equal ones."""
+        columns = [piece.ids for piece in self._pieces]
+        if all(isinstance(ids, np.ndarray) for ids in columns):
+            return np.concatenate(columns)
+        if all(isinstance(ids, TextColumn) for ids in columns):
+            hashes = np.empty(len(self), np.uint64)
+            texts = TextColumns(columns)
+            for start, stop in batches(len(self), _BATCH):
+                text_hashes(texts.spans(start, stop, True), hashes[start:stop])
+            return hashes.view(np.int64)
+        return np.fromiter(map(hash, self), np.int64, len(self))
 
     def _nulls(self) -> int:
         return sum(int(piece.ids.null_count) for piece in self._pieces)

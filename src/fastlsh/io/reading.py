@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import TextColumn, TextColumns
 from fastlsh.errors import InputError, RoomError
 from fastlsh.io.arrays import join
 from fastlsh.io.blocks import (
@@ -17,6 +18,7 @@ from fastlsh.io.blocks import (
 )
 from fastlsh.io.byte_progress import ByteProgress, ProgressOption
 from fastlsh.io.collection import Collection, InputFile
+from fastlsh.io.columns import as_list
 from fastlsh.io.files import Paths, expand
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import ReadOptions, Source
@@ -188,12 +190,7 @@ class _Reader:
             self._room.take(part.source, found.texts.nbytes if in_arrow else 0, len(found))
         for error in found.bad:
             self._refuse(part, error)
-        if self._in_arrow:
-            self._texts.append(found.texts)
-        elif isinstance(found.texts, list):
-            self._found.texts += found.texts
-        else:
-            self._found.texts += found.texts.to_pylist()
+        self._texts.append(found.texts)
         self._found.ids.add(part.source.path, found.ids, found.rows)
         if found.priority is not None:
             self._priorities.append(found.priority)
@@ -212,6 +209,10 @@ class _Reader:
         self._tell.end()
         if self._in_arrow:
             self._found.texts = join(self._texts, self._parts[0].source.path)
+        elif all(isinstance(texts, TextColumn) for texts in self._texts):
+            self._found.texts = TextColumns(self._texts)
+        else:
+            self._found.texts = [text for texts in self._texts for text in as_list(texts)]
         if self._priorities:
             self._found.priority = np.concatenate(self._priorities)
         return self._found

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import ArrowColumn, Spans, merged, spans_of_list
+from fastlsh._kernels import ArrowColumn, Spans, TextColumn, TextColumns, merged, spans_of_list
 from fastlsh.parallel import batches
 from fastlsh.texts.pieces import Pieces
 from fastlsh.texts.token_ids import TokenIds, are_token_ids, ids_of_arrow, ids_of_lists
@@ -169,7 +169,9 @@ def as_texts(texts: Any) -> Texts:
     return _of_list(list(texts))  # of our own: the caller may change his meanwhile
 
 
-_COLLECTIONS = (ArrowColumn, JoinedTexts, ListTexts, NormalizedTexts, Pieces, TokenIds)
+_COLLECTIONS = (
+    ArrowColumn, JoinedTexts, ListTexts, NormalizedTexts, Pieces, TextColumn, TextColumns, TokenIds,
+)  # fmt: skip
 """Collections behind the interface `Texts` already."""
 
 LISTS = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")

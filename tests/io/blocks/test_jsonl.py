@@ -1,21 +1,21 @@
 """JSON lines in blocks: exactly what a reader line by line takes and refuses."""
 
 import json
-import sys
+import math
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fastlsh.io import InputError, expand
+from fastlsh._kernels import TextColumn
+from fastlsh.io import InputError, as_list, expand
 from fastlsh.io.blocks import read_blocks, reread_blocks
-from fastlsh.io.blocks.jsonl import _decoder
 from fastlsh.io.sources import Options
 from rows_oracle import json_rows
 from strategies import share
 
-# --- awkward lines: of values that json and msgspec see in other ways, and of broken ones
+# --- awkward lines: of values that parsers see in different ways, and of broken ones
 
 SCALARS = [
     "1", "-0", "0", "-1", "1.0", "-0.0", "1e5", "1E-400", "1e400", "-1e999", "NaN", "Infinity",
@@ -81,7 +81,7 @@ def found(source, size):
     good, bad = [], []
     for block in read_blocks(source, size):
         documents = block.documents()
-        ids = documents.ids or [None] * len(documents)
+        ids = [None] * len(documents) if documents.ids is None else as_list(documents.ids)
         good += zip(documents.rows.tolist(), documents.texts, ids, strict=True)
         bad += [error.row for error in documents.bad]
     return good, bad
@@ -115,34 +115,61 @@ def test_as_line_by_line(path, size, key, data):
     assert repr(found(source, size)) == repr(answer)  # so that 1, 1.0 and true differ, NaN not
 
 
-def test_the_fast_way_is_there_and_taken(path):
-    pytest.importorskip("msgspec")
-    assert _decoder(Options()) is not None
+def test_the_kernel_reads_what_is_usual(path):
     rows = [{"id": i, "text": "é" * i, "more": {"a": [i]}} for i in range(100)]
     data = "".join(json.dumps(row, ensure_ascii=i % 2 > 0) + "\n" for i, row in enumerate(rows))
     source = of(path, data.encode())
     (block,) = read_blocks(source)
     block._one_by_one = None  # would be called otherwise
-    assert block.documents().ids == list(range(100))
+    documents = block.documents()
+    assert isinstance(documents.texts, TextColumn)
+    assert documents.ids.dtype == np.int64
+    assert documents.ids.tolist() == list(range(100))
 
 
-def test_without_msgspec_the_answer_is_the_same(path, monkeypatch):
-    data = b'{"text":"a","id":1.0}\n{"id":2}\n\n{"text":null,"id":null}\n{"text":"\\ud800"}'
-    source = of(path, data)
-    before = found(source, 100)
-    _decoder.cache_clear()
-    monkeypatch.setitem(sys.modules, "msgspec", None)
-    assert (
-        found(source, 100) == before == ([(1, "a", 1.0), (4, None, None), (5, "\ud800", None)], [2])
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1", "-2"], np.array([1, -2])),
+        (['"a"', '"\\u00e9"'], ["a", "é"]),
+        (["null", "null"], None),
+        (["1", "null"], [1, None]),
+        (['"a"', "1", "2.5", "true", "1e999", "12345678901234567890"],
+         ["a", 1, 2.5, True, math.inf, 12345678901234567890]),
+        (['"a"', '"\\ud800"'], ["a", "\ud800"]),
+        (["1", "NaN"], [1, math.nan]),
+    ],
+)  # fmt: skip
+def test_ids_of_one_type_are_a_column(path, values, expected):
+    data = "".join(f'{{"text": "", "id": {value}}}\n' for value in values)
+    (block,) = read_blocks(of(path, data.encode()))
+    ids = block.documents().ids
+    if expected is None or isinstance(expected, np.ndarray):
+        assert type(ids) is type(expected)
+    else:
+        assert isinstance(ids, TextColumn) is (expected == ["a", "é"])
+    assert repr(None if ids is None else as_list(ids)) == repr(
+        None if expected is None else as_list(expected)
     )
-    monkeypatch.undo()
-    _decoder.cache_clear()
+
+
+def test_an_unusual_row_costs_only_itself(path):
+    lines = [b'{"text":"a","id":%d}' % i for i in range(10)]
+    lines[3], lines[7] = b'{"te\\u0078t":"b","id":3}', b'{"text":"\\udfff","id":7}'
+    lines[5] = b'{"text":1}'
+    (block,) = read_blocks(of(path, b"\n".join(lines)))
+    documents = block.documents()
+    assert list(documents.texts) == ["a", "a", "a", "b", "a", "a", "\udfff", "a", "a"]
+    assert documents.ids == [0, 1, 2, 3, 4, 6, 7, 8, 9]
+    assert [error.row for error in documents.bad] == [6]
+    chosen = block.documents(np.arange(9) % 2 > 0)
+    assert (list(chosen.texts), as_list(chosen.ids)) == (["a", "b", "a", "a"], [1, 3, 6, 8])
 
 
 @pytest.mark.parametrize(
     "keys", [{"text": "id"}, {"text": "\udcff"}, {"text": "q", "priority": "q"}]
 )
-def test_keys_that_msgspec_cannot_do(path, keys):
+def test_keys_that_the_kernel_does_not_take(path, keys):
     name = keys["text"]
     line = json.dumps({name: "a", "id": "a"}) + "\n"
     good, bad = found(of(path, line.encode(), **keys), 100)

@@ -1,6 +1,6 @@
-import numpy as np
-from numpy.typing import NDArray
+from fastlsh._kernels._arrays import I64, U8
 
+ABSENT: int
 REFUSED: int
 STRING: int
 NULL_VALUE: int
@@ -11,12 +11,12 @@ TOKEN: int
 PADDING: int
 
 def json_lines(
-    data: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    rows: NDArray[np.int64],
+    data: U8,
+    bounds: I64,
+    rows: I64,
     keys: tuple[bytes | None, bytes | None, bytes | None],
-    out: NDArray[np.uint8],
-    kinds: NDArray[np.uint8],
-    members: NDArray[np.int64],
+    out: U8,
+    kinds: U8,
+    members: I64,
 ) -> int: ...
-def line_bounds(data: NDArray[np.uint8], last: bool) -> NDArray[np.int64]: ...
+def line_bounds(data: U8, last: bool) -> I64: ...

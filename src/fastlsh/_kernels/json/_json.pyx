@@ -9,12 +9,13 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.json.rows cimport (
-    INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, NULL_VALUE as _NULL_VALUE, PADDING as _PADDING,
-    REAL as _REAL, REFUSED as _REFUSED, STRING as _STRING, TOKEN as _TOKEN, Found, Key, Member,
-    Wanted,
+    ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, NULL_VALUE as _NULL_VALUE,
+    PADDING as _PADDING, REAL as _REAL, REFUSED as _REFUSED, STRING as _STRING, TOKEN as _TOKEN,
+    Found, Key, Member, Wanted,
 )
 from fastlsh._kernels.loops._chosen cimport loops
 
+ABSENT = _ABSENT
 REFUSED = _REFUSED
 STRING = _STRING
 NULL_VALUE = _NULL_VALUE

@@ -56,6 +56,14 @@ cdef class TextColumn:
     def __len__(self):
         return self.n
 
+    def __eq__(self, object other):
+        if not isinstance(other, (list, TextColumn, TextColumns)):
+            return NotImplemented
+        return len(self) == len(other) and all([a == b for a, b in zip(self, other)])
+
+    def __repr__(self):
+        return f"<{len(self)} texts>"
+
     def __getitem__(self, object key):
         """Return a text or None, or the column of a slice."""
         if isinstance(key, slice):
@@ -180,25 +188,34 @@ cdef class TextColumns:
     def __len__(self):
         return self.n
 
+    def __eq__(self, object other):
+        if not isinstance(other, (list, TextColumn, TextColumns)):
+            return NotImplemented
+        return len(self) == len(other) and all([a == b for a, b in zip(self, other)])
+
+    def __repr__(self):
+        return f"<{len(self)} texts>"
+
     def __getitem__(self, object key):
-        """Return a text or None, or the columns of a slice, or a list if it has steps."""
-        cdef Py_ssize_t start, stop, step
-        if not isinstance(key, slice):
-            key = range(self.n)[key]
-            return self._column_of(key)[key - self._first_of(key)]
-        start, stop, step = key.indices(self.n)
-        if step != 1:
-            return [self[i] for i in range(start, stop, step)]
+        """Return a text or None, or the columns of a slice."""
+        if isinstance(key, slice):
+            return self.chosen(numbers_in(range(self.n)[key]))
+        key = range(self.n)[key]
+        c = bisect_right(self.starts, key) - 1
+        return self.columns[c][key - self.starts[c]]
+
+    def chosen(self, rows not None):
+        """Return the columns of some texts, int64 (m,), which stay where they are."""
+        import numpy as np
+        check_rows(rows, self.n)
+        if not len(rows):
+            return TextColumns([])
+        which = np.searchsorted(self.starts, rows, "right") - 1
+        edges = np.flatnonzero(np.diff(which, prepend=-1, append=-1)).tolist()
         return TextColumns([
-            column[max(start - first, 0) : max(stop - first, 0)]
-            for first, column in zip(self.starts, self.columns)
+            self.columns[which[a]].chosen(rows[a:b] - self.starts[which[a]])
+            for a, b in zip(edges[:-1], edges[1:])
         ])
-
-    cdef object _column_of(self, Py_ssize_t text):
-        return self.columns[bisect_right(self.starts, text) - 1]
-
-    cdef object _first_of(self, Py_ssize_t text):
-        return self.starts[bisect_right(self.starts, text) - 1]
 
     def spans(self, Py_ssize_t start, Py_ssize_t stop, bint as_bytes=False):
         """Return the `Spans` of the texts start ... stop - 1."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import TextColumn
 from fastlsh.files.cutting import wanted_of
 from fastlsh.files.disk.gathered import ROWS, STRETCHES, TEXTS, Row, Stretch, texts_name
 from fastlsh.files.disk.identities import as_json
@@ -17,7 +18,7 @@ from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun, finished_runs
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import save_array
-from fastlsh.io import Block, reread_blocks
+from fastlsh.io import Block, reread_blocks, take
 from fastlsh.parallel import ordered_map
 
 DONE = "gathered.json"
@@ -149,32 +150,40 @@ def _pieces(
     numbers = first + np.flatnonzero(wanted)
     ids = as_json(documents.ids, job.sources[record.source].path, documents.rows)
     order = np.argsort(part, kind="stable")
-    texts, strict = _encoded(documents.texts, order)
+    texts, sizes_of_texts, strict = _encoded(documents.texts, order)
     rows = np.zeros(len(part), Row)
     rows["number"] = numbers[order]
-    rows["size"] = [len(text) for text in texts]
+    rows["size"] = sizes_of_texts
     if documents.priority is not None:
         # Integers of this block may have fractions beside them elsewhere.
         of_all = np.int64 if summary.integral else np.float64
         rows["priority"] = documents.priority[order].astype(of_all, copy=False).view(np.int64)
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
+    ends = [0, *np.cumsum(rows["size"]).tolist()]
     of_parts = {
-        int(part[order[start]]): (rows[start:stop].tobytes(), b"".join(texts[start:stop]))
+        int(part[order[start]]): (rows[start:stop].tobytes(), texts[ends[start] : ends[stop]])
         for start, stop in pairwise(edges)
     }
     return _Pieces(place, record, numbers, ids, bounds, of_parts, strict)
 
 
-def _encoded(texts: Any, order: NDArray[np.int64]) -> tuple[list[bytes], bool]:
-    """Return texts as UTF-8, in an order of their own, and whether all are strictly so."""
-    if hasattr(texts, "to_pylist"):
-        values = texts.take(order).cast("large_string").cast("large_binary").to_pylist()
-        return [value or b"" for value in values], True
-    chosen = [texts[i] or "" for i in order.tolist()]
-    try:
-        return [text.encode() for text in chosen], True
-    except UnicodeEncodeError:  # lone surrogates, which JSON may have
-        return [text.encode("utf-8", "surrogatepass") for text in chosen], False
+def _encoded(
+    texts: Any, order: NDArray[np.int64]
+) -> tuple[bytes, NDArray[np.int64] | list[int], bool]:
+    """Return texts as UTF-8, in an order of their own, their sizes, and whether all are strict."""
+    chosen, strict = take(texts, order), True
+    if isinstance(chosen, TextColumn):
+        return *chosen.packed(), chosen.strict
+    if hasattr(chosen, "to_pylist"):
+        values = chosen.cast("large_string").cast("large_binary").to_pylist()
+        encoded = [value or b"" for value in values]
+    else:
+        try:
+            encoded = [(text or "").encode() for text in chosen]
+        except UnicodeEncodeError:  # lone surrogates, which JSON may have
+            strict = False
+            encoded = [(text or "").encode("utf-8", "surrogatepass") for text in chosen]
+    return b"".join(encoded), [len(text) for text in encoded], strict
 
 
 class _RunWriter:

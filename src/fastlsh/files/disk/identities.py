@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
+from fastlsh._kernels import TextColumn
+from fastlsh.io import as_list
 from fastlsh.texts import as_texts
 
 Hashes = NDArray[np.uint64]
@@ -32,11 +34,13 @@ def identity_hashes(ids: Any) -> Hashes:
     Parameters
     ----------
     ids
-        A list, an Arrow array, or None: there are none. A document without an id has the name of
-        its file and its row, which no other has.
+        A list, int64, a `TextColumn`, an Arrow array, or None: there are none. A document without
+        an id has the name of its file and its row, which no other has.
     """
     if ids is None:
         return np.empty(0, np.uint64)
+    if isinstance(ids, TextColumn):
+        return _hashes(ids)
     if str(getattr(ids, "type", "")) in _STRINGS and not ids.null_count:
         return _hashes(ids)
     if are_integers(ids):
@@ -64,6 +68,8 @@ def identity_hashes(ids: Any) -> Hashes:
 
 def are_integers(ids: Any) -> bool:
     """Whether all ids, as `identity_hashes` takes them, are integers of 64 bits."""
+    if isinstance(ids, (np.ndarray, TextColumn)):
+        return isinstance(ids, np.ndarray)
     if hasattr(ids, "type"):
         if str(ids.type) in _INTEGERS:
             return not ids.null_count
@@ -115,10 +121,7 @@ def as_json(ids: Any, path: str, rows: NDArray[np.int64]) -> list[bytes]:
     path, rows
         The file, and the row of each document.
     """
-    if ids is None:
-        ids = [None] * len(rows)
-    elif hasattr(ids, "to_pylist"):
-        ids = ids.to_pylist()
+    ids = [None] * len(rows) if ids is None else as_list(ids)
     pairs = zip(ids, rows.tolist(), strict=True)
     named = (f"{path}:{row}" if each is None else each for each, row in pairs)
     return [(str(each) if type(each) is int else _ENCODE(each)).encode() for each in named]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import TextColumn
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import PER_BATCH, least_memory, too_long
 from fastlsh.files.disk.identities import are_integers, identity_hashes
@@ -242,6 +243,8 @@ def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
 
 def _text_bytes(texts: Any) -> int:
     """Return about how many bytes of UTF-8 the texts of a block take."""
+    if isinstance(texts, TextColumn):
+        return texts.nbytes
     step = len(texts) // SAMPLE_OF_BLOCK + 1
     if not hasattr(texts, "nbytes"):
         sample = texts[::step]

@@ -61,9 +61,9 @@ class BlockDocuments:
     """The good documents of a block, in order, and what was wrong with the other rows."""
 
     texts: Any
-    """list of str or None; or an Arrow array of any string type: what `as_texts` takes."""
-    ids: Sequence[Any] | Any | None
-    """A list, or an Arrow array; None in it, or instead of it: ``FILE:ROW``."""
+    """list of str or None, `TextColumn`, or an Arrow array of any string type."""
+    ids: Any
+    """A list, int64, `TextColumn`, or an Arrow array; None in or instead of it: ``FILE:ROW``."""
     rows: NDArray[np.int64]
     """int64 (n,): as messages count them, from 1."""
     priority: NDArray[Any] | None = None

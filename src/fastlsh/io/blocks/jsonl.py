@@ -1,23 +1,19 @@
 """JSON lines: one object a line; of repeated keys the last counts."""
 
-from functools import lru_cache
-from operator import attrgetter
-from typing import Any
-
 import numpy as np
 
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import check_new_keys, json_tails
-from fastlsh.io.blocks.checks import Bytes, is_utf8, may_have_long_number
+from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Head
+from fastlsh.io.blocks.json_columns import JsonColumns, JsonRow
 from fastlsh.io.blocks.json_rows import JsonRows
 from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
 from fastlsh.io.blocks.new_texts import json_with_text
 from fastlsh.io.blocks.rows import Parsed, RowBlock
-from fastlsh.io.sources import Options, Source
+from fastlsh.io.sources import Source
 
-_PLAIN = {str, int, float, bool, type(None)}
-_BRACE, _END = ord("{"), ord("}")
+_BRACE = ord("{")
 
 
 class JsonLines:
@@ -50,9 +46,8 @@ class JsonLines:
 class JsonBlock(RowBlock):
     """Some lines.
 
-    They are parsed together where msgspec is there and takes them all, else one by one, and those
-    that it refuses by the json module, whose answers and errors count. What msgspec would take
-    though json does not is looked for before.
+    A kernel reads them together. The lines that it refuses are read by the json module, whose
+    answers and errors count.
     """
 
     def _not_blank(self) -> Indices:
@@ -65,18 +60,29 @@ class JsonBlock(RowBlock):
         return np.flatnonzero(filled)
 
     def _parse(self, rows: Indices) -> Parsed:
-        decoder = _decoder(self.source.options)
-        data, separate = self._gathered(rows)
-        if decoder is None or may_have_long_number(data):
-            return self._one_by_one(rows, None)
-        if separate and is_utf8(data):
+        options = self.source.options
+        columns = JsonColumns(self._data, self._lines.bounds, rows, options)
+        bad: list[InputError] = []
+        if len(columns.refused):
+            good, bad = self._one_by_one(rows, columns.refused)
+            columns.complete(good)
+        priority = None if options.priority is None else columns.priority()
+        return Parsed(columns.texts(), columns.ids(), priority, bad)
+
+    def _one_by_one(
+        self, rows: Indices, numbers: Indices
+    ) -> tuple[dict[int, JsonRow], list[InputError]]:
+        """Read the rows with some numbers by the json module."""
+        strict = JsonRows(self.source)
+        good: dict[int, JsonRow] = {}
+        bad: list[InputError] = []
+        for number, (row, raw) in zip(numbers.tolist(), self._records(rows[numbers]), strict=True):
             try:
-                found = decoder.decode_lines(data.data)
-            except (ValueError, RecursionError):
-                found = []
-            if len(found) == len(rows) and (parsed := _fields(found, self.source.options)):
-                return parsed
-        return self._one_by_one(rows, decoder)
+                self.check(row, raw)
+                good[number] = JsonRow(*strict.parse(row, raw))
+            except InputError as error:  # noqa: PERF203
+                bad.append(error)
+        return good, bad
 
     def _with_text(self, raw: str, text: str) -> str:
         key = self.source.options.text or "text"
@@ -92,102 +98,3 @@ class JsonBlock(RowBlock):
     def _with_tail(self, raw: bytes, tail: bytes) -> bytes:
         brace = raw.rindex(b"}")
         return b"".join((raw[:brace], tail, raw[brace:]))
-
-    def _gathered(self, rows: Indices) -> tuple[Bytes, bool]:
-        """Return the bytes of rows, and whether no object can reach beyond its line.
-
-        That is so where each line begins and ends with a brace: after a brace that closes an
-        inner object, the next line cannot begin with one that opens. Two objects on one line
-        are seen by their number.
-        """
-        bounds = self._lines.bounds
-        first, last = self._data[bounds[rows]], bounds[rows + 1] - 1
-        if len(rows) == len(self._lines):
-            data = self._data
-        else:
-            edges = np.flatnonzero(np.diff(rows, prepend=-2, append=len(self._lines) + 1) != 1)
-            data = np.concatenate(
-                [
-                    self._data[bounds[rows[start]] : bounds[rows[stop - 1] + 1]]
-                    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-                ]
-                or [self._data[:0]]
-            )
-        for ending in b"\n\r":
-            last = last - (self._data[last] == ending)
-        return data, bool((first == _BRACE).all() and (self._data[last] == _END).all())
-
-    def _one_by_one(self, rows: Indices, decoder: Any) -> Parsed:
-        options = self.source.options
-        strict = JsonRows(self.source)
-        found: list[tuple[Any, Any, Any]] = []
-        bad: list[InputError] = []
-        for number, raw in self._records(rows):
-            try:
-                self.check(number, raw)
-                found.append(_one(decoder, raw, options) or strict.parse(number, raw))
-            except InputError as error:  # noqa: PERF203
-                bad.append(error)
-        texts, ids, priority = map(list, zip(*found, strict=True)) if found else ([], [], [])
-        named = any(identity is not None for identity in ids)
-        return Parsed(texts, ids if named else None, priority if options.priority else None, bad)
-
-
-def _one(decoder: Any, raw: str, options: Options) -> tuple[Any, Any, Any] | None:
-    """Parse one line, if msgspec takes it."""
-    if decoder is None:
-        return None
-    try:
-        row = decoder.decode(raw)
-    except (ValueError, RecursionError):
-        return None
-    parsed = _fields([row], options)
-    if parsed is None:
-        return None
-    identity = None if parsed.ids is None else parsed.ids[0]
-    return parsed.texts[0], identity, parsed.priority and parsed.priority[0]
-
-
-def _fields(found: list[Any], options: Options) -> Parsed | None:
-    """Return the columns of decoded rows, if all values are of types that are taken."""
-    ids: list[Any] | None = list(map(attrgetter("id"), found))
-    kinds = set(map(type, ids or ()))
-    if not kinds <= (_PLAIN if options.id is None else _PLAIN - {type(None)}):
-        return None
-    if kinds <= {type(None)}:
-        ids = None
-    priority = None
-    if options.priority is not None:
-        priority = list(map(attrgetter("priority"), found))
-        if not set(map(type, priority)) <= {int, float}:
-            return None
-        if any(type(value) is int and abs(value) > 2**1000 for value in priority):
-            return None
-    return Parsed(list(map(attrgetter("text"), found)), ids, priority, [])
-
-
-@lru_cache(8)
-def _decoder(options: Options) -> Any:
-    """Return a decoder of msgspec; None where it is absent or cannot do it."""
-    if options.tokens:  # it takes 1.0 for a whole number
-        return None
-    if any("." in (key or "") for key in (options.text, options.id, options.priority)):
-        return None  # a key inside another one, or with a dot in its name
-    try:
-        import msgspec
-    except ImportError:
-        return None
-    keys = {"text": options.text or "text", "id": options.id or "id"}
-    fields: list[Any] = [("text", str | None), ("id", Any)]
-    if options.id is None:
-        fields[1] += (None,)
-    if options.priority is not None:
-        keys["priority"] = options.priority
-        fields.append(("priority", Any))
-    if len(set(keys.values())) < len(keys):
-        return None
-    try:
-        row = msgspec.defstruct("Row", fields, rename=keys, gc=False, kw_only=True)
-        return msgspec.json.Decoder(row)
-    except (ValueError, TypeError):  # a key that is no text
-        return None

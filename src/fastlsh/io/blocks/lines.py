@@ -11,6 +11,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import line_bounds
 from fastlsh.io.blocks.checks import Bytes
 
 LF, CR, QUOTE = 10, 13, 34
@@ -72,7 +73,7 @@ def _bounds(ends: Indices, data: Bytes, last: bool) -> Indices:
 
 def line_feeds(data: Bytes, last: bool) -> Lines:
     """Split at each line feed."""
-    bounds = _bounds(np.flatnonzero(data == LF) + 1, data, last)
+    bounds = line_bounds(data, last)
     return Lines(bounds, None, len(bounds) - 1)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import TextColumn
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import (
@@ -18,6 +19,7 @@ from fastlsh.io.blocks.contract import (
     NewTexts,
 )
 from fastlsh.io.blocks.lines import Indices, Lines
+from fastlsh.io.columns import take
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import OTHER_ENCODING
 
@@ -25,9 +27,9 @@ from fastlsh.io.streams import OTHER_ENCODING
 class Parsed(NamedTuple):
     """What became of the rows of a block that are not blank."""
 
-    texts: list[str | None]
-    ids: list[Any] | None
-    priority: list[Any] | None
+    texts: list[str | None] | TextColumn
+    ids: Any
+    priority: NDArray[Any] | list[Any] | None
     bad: list[InputError]
 
 
@@ -170,19 +172,15 @@ class RowBlock:
 def _chosen(found: BlockDocuments, wanted: Flags | None) -> BlockDocuments:
     if wanted is None:
         return found
-    where = np.flatnonzero(wanted).tolist()
-    return BlockDocuments(
-        [found.texts[i] for i in where],
-        None if found.ids is None else [found.ids[i] for i in where],
-        found.rows[wanted],
-        None if found.priority is None else found.priority[wanted],
-    )
+    where = np.flatnonzero(wanted)
+    columns = found.texts, found.ids, found.rows, found.priority
+    return BlockDocuments(*(take(column, where) for column in columns))
 
 
-def numbers(values: list[Any] | None) -> NDArray[Any] | None:
+def numbers(values: NDArray[Any] | list[Any] | None) -> NDArray[Any] | None:
     """Return priorities as int64 if all are such integers, else as float64."""
-    if values is None:
-        return None
+    if values is None or isinstance(values, np.ndarray):
+        return values
     if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
         return np.array(values, np.int64)
     return np.array(values, np.float64)
