@@ -37,7 +37,9 @@ def _share(function: griffe.Function) -> None:
         real = getattr(real, name)
     if function.docstring:
         function.docstring.value = inspect.getdoc(real) or ""
-    del function.parameters["keywords"]
+    for each in list(function.parameters):
+        if each.kind is griffe.ParameterKind.var_keyword:
+            del function.parameters[each.name]
     for shown in inspect.signature(real).parameters.values():
         if shown.name not in function.parameters:
             annotation = re.sub(r"(\w+\.)+", "", inspect.formatannotation(shown.annotation))
