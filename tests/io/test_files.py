@@ -3,6 +3,7 @@
 import importlib
 import os
 import pickle
+import random
 import sys
 
 import pytest
@@ -36,6 +37,20 @@ def test_compressed(write, suffix, compress, kind):
     twice = write(f"b.{kind}.{suffix}", compress(data[:1]) + compress(data[1:]))
     assert read(twice).texts == ["a"]
     assert read(write("unnamed", compress(data)), format=f"{kind}.{suffix}").texts == ["a"]
+
+
+def test_progress_of_a_compressed_file_is_what_was_read_of_it(write, suffix, compress):
+    """Not nothing until the file is done: it may be the only one."""
+    draw = random.Random(0)
+    rows = "".join(f'{{"text": "{f"{draw.getrandbits(200):x}" * 20}"}}\n' for _ in range(20_000))
+    name = write(f"a.jsonl.{suffix}", compress(rows.encode()))
+    size, seen = os.path.getsize(name), []
+    read(name, threads=1, progress=lambda *call: seen.append(call))
+    assert {(stage, total) for stage, _, total in seen} == {("reading", size)}
+    done = [done for _, done, _ in seen]
+    assert done == sorted(done)
+    assert len({count for count in done if 0.1 < count / size < 0.95}) >= 3
+    assert done[-1] == size
 
 
 @pytest.mark.parametrize("on_error", ["fail", "skip"])

@@ -6,13 +6,16 @@ from fastlsh.io import filesystems
 from fastlsh.io.blocks import BlockExtent
 from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.sources import Source
+from fastlsh.io.streams import stored_bytes_read
 
 ProgressOption = Callable[[str, int, int], None]
 """A function of (stage, bytes done, bytes in all)."""
 
 
 class ByteProgress:
-    """Reports the bytes of the inputs that are done; a compressed file counts when it is.
+    """Reports the bytes of the inputs that are done; a table counts when it is.
+
+    Of a compressed file, the bytes count that have been read of it, some blocks ahead.
 
     Parameters
     ----------
@@ -45,8 +48,11 @@ class ByteProgress:
         if self._progress is None:
             return
         start, size = self._starts[id(source)]
-        counted = source.compression is None and source.format not in COLUMNAR
-        done = start + (min(extent.stop, size) if counted else 0)
+        if source.compression is not None:
+            read = stored_bytes_read(source)
+        else:
+            read = 0 if source.format in COLUMNAR else extent.stop
+        done = start + (size if read is None else min(read, size))
         if done < self._total:
             self._progress(self._stage, done, self._total)
 

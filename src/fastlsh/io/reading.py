@@ -84,7 +84,7 @@ def read_files(
         the result.
     progress : callable, optional
         Called in the calling thread with ("reading", bytes done, bytes in all), of the files as
-        they are; one that is compressed counts when it is done.
+        they are, compressed or not; a table counts when it is done.
     max_row : int, optional
         Bytes that a row of a row format or of plain text may have; LongRowError if it has more.
     room : Room, optional

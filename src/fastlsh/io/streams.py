@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from fastlsh.errors import InputError
 from fastlsh.io import filesystems
@@ -29,6 +30,19 @@ def _lone_surrogates(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(_NO_TEXT, _lone_surrogates)
+
+
+_stored: WeakValueDictionary[str, io.BufferedReader] = WeakValueDictionary()
+"""The file behind each compressed path that is being read: its position tells how far."""
+
+
+def stored_bytes_read(source: Source) -> int | None:
+    """Return how many bytes of a compressed file have been read; None: all, and it is closed."""
+    raw = _stored.get(source.path)
+    try:
+        return None if raw is None else raw.tell()
+    except (OSError, ValueError):  # a pipe; or closed
+        return None
 
 
 def identity(source: Source) -> Identity | None:
@@ -54,6 +68,8 @@ def open_bytes(source: Source) -> Iterator[io.BufferedReader]:
         # gzip and zstd take a file of no bytes for a whole one.
         if source.compression and filesystems.is_regular(source.path) and not raw.peek(1):
             raise source.error(f"truncated: an empty file is not a .{source.compression} file")
+        if source.compression:
+            _stored[source.path] = raw
         if source.compression == "zst":
             raw = pyarrow(source.path).CompressedInputStream(raw, "zstd")
         elif source.compression == "gz":
