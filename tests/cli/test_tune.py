@@ -110,13 +110,6 @@ def test_all_choices_side_by_side(run):
         assert line.split()[-2:] == [f"{area:.4f}" for area in areas]
 
 
-def test_a_low_threshold_is_warned_of(run):
-    status, _, err = run("tune", "--threshold", "0.5")
-    assert status == 0
-    assert len(err) == 1
-    assert "will be compared needlessly" in err[0]
-
-
 @pytest.mark.parametrize(
     ("options", "line"),
     [

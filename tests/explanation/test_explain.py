@@ -14,7 +14,6 @@ import oracle
 from fastlsh import (
     LSHParams,
     MinHasher,
-    RecallWarning,
     Shingler,
     band_keys,
     estimate_jaccard,
@@ -91,8 +90,6 @@ def test_wrong_arguments_and_texts():
         explain("a", 3)
     with pytest.raises(ValueError, match="document 0"):
         explain(b"\xff", "b")
-    with pytest.warns(RecallWarning):
-        explain("a", "b", threshold=0.3)
 
 
 @pytest.mark.parametrize("empty", ["", None, b""])

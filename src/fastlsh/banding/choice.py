@@ -1,6 +1,7 @@
 """Choosing bands and rows for a threshold and a signature's length."""
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 from fastlsh.arguments import (
@@ -12,10 +13,6 @@ from fastlsh.arguments import (
 )
 from fastlsh.banding.curve import found
 from fastlsh.banding.least import least_weighted_area
-from fastlsh.errors import RecallWarning, warn_caller
-
-MANY_CANDIDATES = 0.3
-"""More than this share of the pairs at half the threshold as candidates is worth a warning."""
 
 Choice = tuple[int, int]
 """Bands, rows."""
@@ -43,21 +40,15 @@ def _most_rows(threshold: float, num_perm: int, recall: float) -> Choice | None:
     return None
 
 
-def warn_of_many_candidates(threshold: float, choice: Choice, recall: float) -> None:
-    """Warn if very many pairs at half the threshold are candidates, and name the remedy."""
-    bands, rows = choice
-    low = found(threshold / 2, bands, rows)
-    if low <= MANY_CANDIDATES:
-        return
-    while found(threshold / 2, bands, rows) > MANY_CANDIDATES:
+def longer_signature(
+    threshold: float, rows: int, recall: float, is_enough: Callable[[int, int], bool]
+) -> str:
+    """Return the advice to take the shortest signature whose bands and rows, by recall, suffice."""
+    bands = 0
+    while bands * rows <= MAX_NUM_PERM and not (bands and is_enough(bands, rows)):
         rows += 1
         bands = _bands_for(threshold, rows, recall)
-    remedy = _remedy(bands * rows, "num_perm={} would be better")
-    warn_caller(
-        f"{low:.0%} of the pairs at similarity {threshold / 2:g} will be compared needlessly "
-        f"({choice[0]} bands of {choice[1]} rows); {remedy}",
-        RecallWarning,
-    )
+    return _remedy(bands * rows, "num_perm={} would be better")
 
 
 def _remedy(num_perm: int, advice: str) -> str:

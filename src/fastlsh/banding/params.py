@@ -180,11 +180,6 @@ class LSHParams:
         ValueError
             No choice reaches `recall`; the message names the least `num_perm` that does.
 
-        Warns
-        -----
-        RecallWarning
-            More than 30 % of the pairs at half the threshold would be candidates.
-
         Examples
         --------
         >>> LSHParams.for_threshold(0.8)
@@ -196,9 +191,7 @@ class LSHParams:
         num_perm = check_integer(num_perm, "num_perm")
         if weights is not None:
             return cls(*choice.by_weights(threshold, num_perm, weights))
-        chosen = choice.by_recall(threshold, num_perm, recall)
-        choice.warn_of_many_candidates(threshold, chosen, recall)
-        return cls(*chosen)
+        return cls(*choice.by_recall(threshold, num_perm, recall))
 
     @classmethod
     def steepest_at(

@@ -50,11 +50,6 @@ def explain(
     TypeError, ValueError
         An argument is invalid, or a text has an unsupported type (a is document 0, b document 1).
 
-    Warns
-    -----
-    RecallWarning
-        As in `near_duplicates`.
-
     Notes
     -----
     The similarity is that of the shingles themselves, not of their hashes. Besides computing the

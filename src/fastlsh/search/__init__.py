@@ -19,8 +19,8 @@ from fastlsh.search.deduplication import deduplicate, deduplicate_texts
 from fastlsh.search.exact_join import exact_codes, exact_pairs
 from fastlsh.search.items import Items as Items
 from fastlsh.search.lines import deduplicate_lines, deduplicate_lines_of_texts
+from fastlsh.search.needless import warn_of_needless_comparisons as warn_of_needless_comparisons
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
-from fastlsh.search.short_shingles import warn_of_short_shingles as warn_of_short_shingles
 from fastlsh.search.spans import check_length as check_length
 from fastlsh.search.spans import deduplicate_spans, deduplicate_spans_of_texts
 

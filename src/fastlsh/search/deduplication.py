@@ -21,7 +21,7 @@ from fastlsh.search.against import (
     from_signatures,
     signed_with,
 )
-from fastlsh.search.short_shingles import warn_of_short_shingles
+from fastlsh.search.needless import warn_of_needless_comparisons
 from fastlsh.stages import check_keep, check_priority, decide, priority_order, sign
 from fastlsh.texts import as_texts, joined
 
@@ -144,7 +144,7 @@ def deduplicate_texts(
             everything = collection
         signed = sign(everything, params, options)
         if not params.finds_equal:
-            warn_of_short_shingles(everything, signed.signatures, params, options)
+            warn_of_needless_comparisons(everything, signed.signatures, params, options)
     if isinstance(against, Index):
         with clock("index"):
             ready, collection, plain = from_index(

@@ -9,7 +9,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Pairs
-from fastlsh.search.short_shingles import warn_of_short_shingles
+from fastlsh.search.needless import warn_of_needless_comparisons
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages import find_pairs, sign
 from fastlsh.texts import as_texts
@@ -97,7 +97,7 @@ def pairs_of_texts(
     collection = params.shingler.prepared(as_texts(texts))
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)
-    warn_of_short_shingles(collection, signed.signatures, params, options)
+    warn_of_needless_comparisons(collection, signed.signatures, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     pairs = split_codes(code)
     return Pairs(

@@ -30,8 +30,8 @@ IN_VAIN = 0.01
 
 def warn_of_short_shingles(
     texts: Texts, signatures: NDArray[np.uint32], params: SearchParams, options: RunOptions
-) -> None:
-    """Warn if character shingles are shorter than these texts can bear.
+) -> bool:
+    """Warn if character shingles are shorter than these texts can bear; return whether they are.
 
     How similar unrelated documents are is measured on the collection itself, by its signatures:
     the median over random pairs. What a pair still shares with 24 characters was copied, the
@@ -44,10 +44,10 @@ def warn_of_short_shingles(
     """
     shingler, lsh = params.shingler, params.lsh
     if shingler.unit != "char" or shingler.size >= LONGER[-1] or len(texts) < FEWEST:
-        return
-    pairs = _random_pairs(signatures)
+        return False
+    pairs = random_pairs(signatures, PAIRS)
     if not _in_vain(estimate_jaccard(signatures, pairs, threads=1), lsh):
-        return
+        return False
     pairs = pairs[:CLOSER]
     documents, inverse = np.unique(pairs, return_inverse=True)
     prepared = shingler.take_texts(texts, documents).strings()
@@ -59,7 +59,7 @@ def warn_of_short_shingles(
     copied = similar(LONGER[-1])
     chance = estimate_jaccard(signatures, pairs, threads=1) - copied
     if not _in_vain(chance, lsh):
-        return
+        return False
     longer = (size for size in LONGER[:-1] if size > shingler.size)
     fitting = (size for size in longer if not _in_vain(similar(size) - copied, lsh))
     half = float(np.median(chance))
@@ -69,6 +69,7 @@ def warn_of_short_shingles(
         f"pairs are compared needlessly; size={next(fitting, LONGER[-1])} would be better",
         RecallWarning,
     )
+    return True
 
 
 def _in_vain(similarities: NDArray[np.float64], lsh: LSHParams) -> bool:
@@ -78,12 +79,12 @@ def _in_vain(similarities: NDArray[np.float64], lsh: LSHParams) -> bool:
     return lsh.probability(max(float(np.median(similarities)), 0.0)) >= IN_VAIN
 
 
-def _random_pairs(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
+def random_pairs(signatures: NDArray[np.uint32], count: int) -> NDArray[np.int64]:
     """Draw pairs of different documents, int64 (m, 2), without those that are empty."""
     n = len(signatures)
     draw = np.random.RandomState(0)
-    left = draw.randint(0, n, PAIRS)
-    pairs = np.stack([left, (left + draw.randint(1, n, PAIRS)) % n], axis=1)
+    left = draw.randint(0, n, count)
+    pairs = np.stack([left, (left + draw.randint(1, n, count)) % n], axis=1)
     empty = empty_documents(signatures[pairs.ravel()])
     kept: NDArray[np.int64] = np.delete(pairs, empty // 2, axis=0)
     return kept

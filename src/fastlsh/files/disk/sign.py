@@ -36,7 +36,7 @@ from fastlsh.io import (
     without_repetition,
 )
 from fastlsh.parallel import amount, ordered_map
-from fastlsh.search import warn_of_short_shingles
+from fastlsh.search import warn_of_needless_comparisons
 from fastlsh.stages import hasher_for, sign_batch
 from fastlsh.texts import as_texts
 
@@ -288,11 +288,11 @@ def _summary(job: Job) -> Summary:
 
 
 def _warned(job: Job, blocks: Iterator[tuple[int, int, Block]]) -> Iterator[tuple[int, int, Block]]:
-    """Pass blocks on; of the first documents, look whether their shingles are too short."""
+    """Pass blocks on; of the first documents, look whether most comparisons will be in vain."""
     for unit, number, block in islice(blocks, 1):
         documents = block.documents()
         texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))
         signatures = hasher_for(job.params, job.options).sign(texts)
-        warn_of_short_shingles(texts, signatures, job.params, job.options)
+        warn_of_needless_comparisons(texts, signatures, job.params, job.options)
         yield unit, number, block
     yield from blocks
