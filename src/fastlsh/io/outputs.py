@@ -9,6 +9,7 @@ from typing import Any
 
 from fastlsh.io.batches import BatchWriter, Columns, remade
 from fastlsh.io.errors import codec, pyarrow
+from fastlsh.io.gzip_stream import gzip_stream
 from fastlsh.io.replacement import Replacements, replacing
 from fastlsh.io.special import descriptor, is_written_in_place
 
@@ -36,7 +37,9 @@ class _InPlace(io.FileIO):
 
 
 @contextmanager
-def open_output(path: str, compression: str | None) -> Iterator[io.BufferedWriter]:
+def open_output(
+    path: str, compression: str | None, threads: int = 1
+) -> Iterator[io.BufferedWriter]:
     """Open a file for writing bytes that are compressed on their way.
 
     Parameters
@@ -45,6 +48,9 @@ def open_output(path: str, compression: str | None) -> Iterator[io.BufferedWrite
         As `replacing` gives it.
     compression : {None, "gz", "bz2", "xz", "zst"}
         How.
+    threads : int
+        How many compress gzip, which gives the same bytes. The others need one: a file of several
+        frames of Zstandard would be read up to the first one's end by many readers.
 
     Yields
     ------
@@ -60,8 +66,8 @@ def open_output(path: str, compression: str | None) -> Iterator[io.BufferedWrite
             raw = open(path, "wb", buffering=0)  # noqa: SIM115
         raw = stack.enter_context(io.BufferedWriter(raw, 1 << 17))
         if compression == "gz":
-            # No name and no time inside: the same rows give the same bytes.
-            raw = codec(path, compression).GzipFile("", "wb", 6, raw, mtime=0)
+            codec(path, compression)
+            raw = stack.enter_context(gzip_stream(raw, threads))
         elif compression == "zst":
             raw = pyarrow(path).CompressedOutputStream(raw, "zstd")
         elif compression:

@@ -14,7 +14,7 @@ from fastlsh.io.formats import COLUMNAR
 from fastlsh.io.replacement import Replacements
 from fastlsh.io.shards import Output
 from fastlsh.io.sources import Source
-from fastlsh.parallel import background_writer, batches, ordered_map, run
+from fastlsh.parallel import background_calls, batches, ordered_map, run
 
 _PER_TABLE = 4 * MOST_BYTES
 """Bytes that writing a file of batches takes: a batch, and what becomes of it on its way."""
@@ -142,8 +142,8 @@ def _written(
         first = [*islice(pieces, 1)]
         head = first[0][2] if first else Head()
         with (
-            output_writer(temporary, each.output, each.source, head, each.added) as writer,
-            background_writer(threads) as soon,
+            output_writer(temporary, each.output, each.source, head, each.added, threads) as writer,
+            background_calls(min(threads - 1, 1)) as soon,
         ):
             for line in each.lines:
                 writer.write(line)

@@ -3,7 +3,7 @@
 from fastlsh._kernels import Hold
 from fastlsh.parallel.display import Display, amount, finish_line
 from fastlsh.parallel.options import RunKeywords, RunOptions
-from fastlsh.parallel.ordered import background_writer, ordered_map
+from fastlsh.parallel.ordered import background_calls, ordered_map
 from fastlsh.parallel.progress import Progress, ProgressOption, Stopwatch
 from fastlsh.parallel.scratch import Empty, mapped_in
 from fastlsh.parallel.threads import (
@@ -27,7 +27,7 @@ __all__ = [
     "RunOptions",
     "Stopwatch",
     "amount",
-    "background_writer",
+    "background_calls",
     "batches",
     "batches_by_work",
     "ending_ignored",

@@ -126,45 +126,55 @@ class _Pool:
 
 
 class BackgroundCalls:
-    """Makes calls in another thread, one after the other."""
+    """Makes calls in other threads, and hands their results over in order."""
 
-    def __init__(self, pool: _Pool | None) -> None:
-        self._pool = pool
+    def __init__(self, threads: int, take: Callable[[Any], object]) -> None:
+        self._pool = None if threads == 0 else _Pool(threads)
+        self._ahead = _AHEAD * threads
+        self._take = take
         self._waiting: deque[Future[Any]] = deque()
 
     def __call__(self, function: Callable[[B], object], argument: B) -> None:
         """Make a call, soon; raise what an earlier one has raised."""
-        if self._pool is None:
-            function(argument)
-            return
-        future = self._pool.submit(function, argument)
+        future = None if self._pool is None else self._pool.submit(function, argument)
         if future is None:
             self.end()
-            function(argument)
+            self._take(function(argument))
             return
         self._waiting.append(future)
-        if len(self._waiting) > _AHEAD:
-            result_of(self._waiting.popleft())
+        if len(self._waiting) > self._ahead:
+            self._take(result_of(self._waiting.popleft()))
 
     def end(self) -> None:
         """Wait until all calls are made."""
         while self._waiting:
-            result_of(self._waiting.popleft())
+            self._take(result_of(self._waiting.popleft()))
+
+    def shutdown(self) -> None:
+        """Wait for the calls that have begun, and cancel the others."""
+        if self._pool is not None:
+            self._pool.shutdown()
 
 
 @contextmanager
-def background_writer(threads: int) -> Iterator[BackgroundCalls]:
-    """Give `BackgroundCalls`, whose calls are made in the end; one thread makes them itself."""
-    if threads == 1:
-        yield BackgroundCalls(None)
-        return
-    pool = _Pool(1)
+def background_calls(
+    threads: int, take: Callable[[Any], object] = lambda _: None
+) -> Iterator[BackgroundCalls]:
+    """Give what makes calls on other threads; all of them are made in the end.
+
+    Parameters
+    ----------
+    threads : int
+        How many make calls, beside the calling one; with 0, it makes them itself.
+    take : callable
+        Is called with the result of each, in the calling thread and in order.
+    """
+    soon = BackgroundCalls(threads, take)
     try:
-        soon = BackgroundCalls(pool)
         yield soon
         soon.end()
     finally:
-        pool.shutdown()
+        soon.shutdown()
 
 
 def result_of(future: "Future[T]") -> T:

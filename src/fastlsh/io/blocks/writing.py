@@ -19,7 +19,9 @@ class RowsWriter(Protocol):
 
 
 @contextmanager
-def rows_writer(path: str, kind: str, compression: str | None, head: Head) -> Iterator[RowsWriter]:
+def rows_writer(
+    path: str, kind: str, compression: str | None, head: Head, threads: int = 1
+) -> Iterator[RowsWriter]:
     """Open an output for the rows of blocks.
 
     Parameters
@@ -32,6 +34,8 @@ def rows_writer(path: str, kind: str, compression: str | None, head: Head) -> It
         How; None for Parquet and Arrow.
     head : Head
         Of the first input: the header and byte order mark, the encoding, the columns.
+    threads : int
+        As for `open_output`.
 
     Yields
     ------
@@ -45,7 +49,7 @@ def rows_writer(path: str, kind: str, compression: str | None, head: Head) -> It
         with arrow_writer(path, head.layout) as writer:
             yield writer
     else:
-        with open_output(path, compression) as stream:
+        with open_output(path, compression, threads) as stream:
             yield _Bytes(stream) if kind == "txt" else _Lines(stream, head)
 
 

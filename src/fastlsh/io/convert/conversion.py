@@ -66,7 +66,12 @@ def output_piece(
 
 @contextmanager
 def output_writer(
-    temporary: str, output: Output, source: Source, head: Head, added: AddedColumns | None = None
+    temporary: str,
+    output: Output,
+    source: Source,
+    head: Head,
+    added: AddedColumns | None = None,
+    threads: int = 1,
 ) -> Iterator[RowsWriter]:
     """Open an output for rows, which come in the format of the inputs or become another one.
 
@@ -82,6 +87,8 @@ def output_writer(
         Of its blocks.
     added : AddedColumns, optional
         The columns that its rows get behind their own.
+    threads : int
+        How many compress.
 
     Yields
     ------
@@ -105,7 +112,7 @@ def output_writer(
     plain = source.format in ("txt", *SPLIT) and output.format != source.format
     kind = "jsonl" if plain else source.format
     if output.format == kind:
-        with rows_writer(temporary, kind, output.compression, head) as writer:
+        with rows_writer(temporary, kind, output.compression, head, threads) as writer:
             yield writer
     elif source.format in COLUMNAR and output.format == "parquet":
         with open_parquet(temporary, output.path, head.layout) as tables:
