@@ -29,6 +29,7 @@ PAGES = [
     "how-it-works",
     "guarantees",
     "command-line",
+    "clusters",
     "published-recipes",
     "which-engine",
     *(["conformance"] if (ROOT / "bench").exists() else []),  # the kit is not in the sdist

@@ -10,7 +10,7 @@ from pages import run_here
 def page(tmp_path_factory):
     pytest.importorskip("pyarrow")
     page = run_here("docs/engines.md", tmp_path_factory.mktemp("engine"))
-    assert page.ran == 3
+    assert page.ran == 4
     assert not page.left_out
     return page
 

@@ -60,6 +60,7 @@ def _run(argv: Sequence[str] | None) -> int:
         try:
             given = sys.argv[1:] if argv is None else argv
             arguments = parser().parse_args(given or ["--help"])
+            arguments.given = given
             arguments.run(arguments)
         finally:  # here, and not at exit, where a failure cannot be reported
             sys.stdout.flush()

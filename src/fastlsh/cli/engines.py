@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
+from fastlsh.cli.job_plans import add_stage_options
 from fastlsh.cli.log import Log
 from fastlsh.cli.messages import say
 from fastlsh.cli.paths import check_paths
@@ -37,6 +38,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--keep-work", action="store_true", help="keep this directory afterwards")
     group.add_argument("--restart", action="store_true", help="discard the work of an earlier run")
+    add_stage_options(parser)
     parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
 
 
@@ -99,6 +101,8 @@ def engine_keywords(arguments: argparse.Namespace, watch: Watch) -> dict[str, An
         "work": arguments.work,
         "keep_work": arguments.keep_work,
         "restart": arguments.restart,
+        "stage": arguments.stage,
+        "part": arguments.part,
         "on_message": watch.tell,
         "progress": watch.progress,
     }

@@ -139,6 +139,10 @@ def summarise(
     """
     if arguments.quiet:
         return
+    if arguments.stage is not None and not result.documents:  # only the last one counts
+        part = "" if arguments.part is None else ", part {}/{}".format(*arguments.part)
+        say(f"stage {arguments.stage}{part}: done")
+        return
     documents = documents_read(arguments, result.documents)
     say(f"{documents}, {result.empty:,} empty{rows_skipped(result)}")
     if getattr(arguments, "rule", None) == "equal":

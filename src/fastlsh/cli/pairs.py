@@ -4,6 +4,7 @@ import argparse
 
 from fastlsh import near_duplicate_files
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
+from fastlsh.cli.job_plans import print_plan
 from fastlsh.cli.messages import plural, summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
@@ -44,6 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    if arguments.plan is not None:
+        print_plan(arguments, pairs=True)
+        return
     keywords = search_keywords(arguments, "max_pairs")
     with watched(arguments) as watch:
         result = near_duplicate_files(

@@ -19,6 +19,7 @@ _WORDS = (
     "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
     "encoding", "split", "words", "numbers", "punctuation", "lowercase", "vocabulary", "text", "id",
     "step", "around", "join",
+    "stage", "part",
 )  # fmt: skip
 """Names that are options as the subject of a message, and with an equals sign."""
 _WITH_EQUALS = (

@@ -1,5 +1,6 @@
 """The engine for files larger than memory: the same answer as in memory, to the bit."""
 
+from fastlsh.files.budget import parse_memory
 from fastlsh.files.decontamination import decontaminate_files
 from fastlsh.files.decontamination import (
     evaluate_decontamination_files as evaluate_decontamination_files,
@@ -17,6 +18,7 @@ from fastlsh.files.results import (
     FileResult,
     FileSpanDeduplication,
 )
+from fastlsh.files.scheduling import StageJob, stage_jobs
 from fastlsh.files.spans import deduplicate_span_files
 
 __all__ = [
@@ -26,12 +28,15 @@ __all__ = [
     "FilePairs",
     "FileResult",
     "FileSpanDeduplication",
+    "StageJob",
     "decontaminate_files",
     "deduplicate_files",
     "deduplicate_line_files",
     "deduplicate_span_files",
     "deduplicate_with_index",
     "near_duplicate_files",
+    "parse_memory",
+    "stage_jobs",
     "tokens_as_words",
     "work_directory",
 ]

@@ -1,0 +1,196 @@
+"""Plans: scripts that hand the stages of a command to a scheduler."""
+
+import argparse
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from fastlsh.cli.options import integer
+from fastlsh.files import StageJob, parse_memory, stage_jobs
+from fastlsh.io import Options, expand
+from fastlsh.parallel import amount
+from fastlsh.stages import SearchParams
+
+PLANS = ("slurm", "kubernetes", "sh")
+
+
+def add_stage_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of runs on many machines."""
+    group = parser.add_argument_group("many machines")
+    group.add_argument(
+        "--stage",
+        metavar="S",
+        help="work on one stage of a run on disk, in a directory that all machines share (--work):"
+        " sign, link, unite, gather, decide, merge, write, finish",
+    )
+    group.add_argument(
+        "--part", metavar="I/N", type=_part, help="the part of the stage: 3/64, from 1/64 to 64/64"
+    )
+    group.add_argument(
+        "--plan",
+        choices=PLANS,
+        help="do nothing but print a script that starts all stages, with --parts",
+    )
+    group.add_argument("--parts", metavar="N", type=integer, help="parts of each stage in the plan")
+
+
+def _part(text: str) -> tuple[int, int]:
+    number, slash, of = text.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal()):
+        raise argparse.ArgumentTypeError(f"must be like 3/64, got {text!r}")
+    return int(number), int(of)
+
+
+def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> None:
+    """Print the script that ``--plan`` asks for.
+
+    Raises
+    ------
+    ValueError
+        An option is missing that all jobs must share.
+    """
+    if arguments.parts is None or arguments.parts < 1:
+        raise ValueError("--plan needs --parts N, at least 1")
+    if arguments.stage is not None:
+        raise ValueError("--plan has all stages: leave out --stage")
+    for name in ("work", "memory", "threads"):
+        if getattr(arguments, name) is None:
+            raise ValueError(f"--plan needs --{name}, which all jobs share")
+    if arguments.first is not None:
+        raise ValueError("--limit is for a run in one process, which counts documents")
+    if not pairs and (arguments.by is not None or arguments.index is not None):
+        given = "--by" if arguments.by is not None else "--index"
+        raise ValueError(f"--plan is for whole documents and files: leave out {given}")
+    how = Options(split=arguments.split)
+    files = [*getattr(arguments, "against", []), *arguments.inputs]
+    sources = expand(files, arguments.format, how, recursive=arguments.recursive, mixed=True)
+    jobs = stage_jobs(
+        sources, SearchParams.of(0.8), parse_memory(arguments.memory), arguments.parts, pairs=pairs
+    )
+    command = ["fastlsh", *_without_plan(arguments.given)]
+    script = {"slurm": _slurm, "kubernetes": _kubernetes, "sh": _sh}[arguments.plan]
+    print("\n".join(script(command, jobs, arguments.threads)))
+
+
+def _without_plan(given: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments of a command without its plan."""
+    words = iter(given)
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if name == "--parts" or (name.startswith("--pl") and "--plan".startswith(name)):
+            if not equals:
+                next(words, None)
+            continue
+        yield word
+
+
+def _of_stage(command: Sequence[str], job: StageJob, part: str) -> str:
+    """Return the command of a stage, as a line for the shell; `part` is not quoted."""
+    words = [*command, "--memory", f"{-(-job.memory >> 20)}M", "--stage", job.stage]
+    line = shlex.join(words)
+    return line if job.parts == 1 else f"{line} --part {part}/{job.parts}"
+
+
+def _megabytes(job: StageJob) -> int:
+    """Return what a scheduler should grant: a quarter more, for what the system keeps of files."""
+    return -(-job.memory * 5 // 4 >> 20)
+
+
+def _summary(jobs: Sequence[StageJob]) -> Iterator[str]:
+    for job in jobs:
+        yield f"#   {job.stage:<7} {job.parts:>5} x {amount(job.memory)}"
+    yield ""
+
+
+def _slurm(command: Sequence[str], jobs: Sequence[StageJob], threads: int) -> Iterator[str]:
+    yield "#!/bin/bash"
+    yield "# Run it with bash where sbatch works. After a failure, run it again."
+    yield from _summary(jobs)
+    yield "set -euo pipefail"
+    before = ""
+    for job in jobs:
+        array = f" --array=1-{job.parts}" if job.parts > 1 else ""
+        line = shlex.quote("exec " + _of_stage(command, job, "$SLURM_ARRAY_TASK_ID"))
+        yield (
+            f"{job.stage}=$(sbatch --parsable --job-name=fastlsh-{job.stage}{array}"
+            f" --cpus-per-task={threads} --mem={_megabytes(job)}M --requeue{before} \\\n"
+            f"  --wrap={line})"
+        )
+        before = f' --kill-on-invalid-dep=yes --dependency="afterok:${job.stage}"'
+    yield 'echo "the last job is $finish"'
+
+
+def _sh(command: Sequence[str], jobs: Sequence[StageJob], threads: int) -> Iterator[str]:
+    yield "#!/bin/sh"
+    yield "# All parts of a stage at once on this machine. After a failure, run the same again."
+    yield from _summary(jobs)
+    yield "set -eu"
+    for job in jobs:
+        if job.parts == 1:
+            yield _of_stage(command, job, "1")
+            continue
+        yield "jobs="
+        yield f"for part in {' '.join(map(str, range(1, job.parts + 1)))}; do"
+        yield f"  {_of_stage(command, job, '$part')} &"
+        yield '  jobs="$jobs $!"'
+        yield "done"
+        yield 'for job in $jobs; do wait "$job"; done'
+
+
+def _kubernetes(command: Sequence[str], jobs: Sequence[StageJob], threads: int) -> Iterator[str]:
+    yield "#!/bin/sh"
+    yield "# Run it where kubectl works, with IMAGE (which has fastlsh), CLAIM (a volume that many"
+    yield "# pods can write to) and MOUNT (where its paths begin). After a failure, run it again."
+    yield from _summary(jobs)
+    yield "set -eu"
+    yield ': "${IMAGE:?}" "${CLAIM:?}" "${MOUNT:?}"'
+    yield 'NAME="${NAME:-fastlsh}"'
+    yield from _WAITING.splitlines()
+    for job in jobs:
+        text = json.dumps(_kubernetes_job(command, job, threads), indent=1)
+        for special in ("\\", "$", "`"):
+            text = text.replace(special, f"\\{special}")
+        for name in ("NAME", "IMAGE", "CLAIM", "MOUNT"):
+            text = text.replace(f"@{name}@", f"${name}")
+        yield f'kubectl delete job "$NAME-{job.stage}" --ignore-not-found'
+        yield f"kubectl apply -f - <<EOF\n{text}\nEOF"
+        yield f'finished "$NAME-{job.stage}"'
+
+
+def _kubernetes_job(command: Sequence[str], job: StageJob, threads: int) -> dict[str, Any]:
+    """Return an indexed Job; names between @ are variables of the script."""
+    line = "exec " + _of_stage(command, job, "$((JOB_COMPLETION_INDEX + 1))")
+    memory = f"{_megabytes(job)}Mi"
+    container = {
+        "name": "fastlsh", "image": "@IMAGE@", "workingDir": str(Path.cwd()),
+        "command": ["sh", "-c", line],
+        "resources": {
+            "requests": {"cpu": str(threads), "memory": memory}, "limits": {"memory": memory},
+        },
+        "volumeMounts": [{"name": "shared", "mountPath": "@MOUNT@"}],
+    }  # fmt: skip
+    pod = {
+        "restartPolicy": "Never", "containers": [container],
+        "volumes": [{"name": "shared", "persistentVolumeClaim": {"claimName": "@CLAIM@"}}],
+    }  # fmt: skip
+    return {
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {"name": f"@NAME@-{job.stage}"},
+        "spec": {
+            "completionMode": "Indexed", "completions": job.parts, "parallelism": job.parts,
+            "backoffLimit": max(job.parts, 6), "template": {"spec": pod},
+        },
+    }  # fmt: skip
+
+
+_WAITING = """\
+finished() {
+  until kubectl wait --for=condition=complete --timeout=60s "job/$1" 2>/dev/null; do
+    if kubectl wait --for=condition=failed --timeout=1s "job/$1" 2>/dev/null; then
+      echo "$1 has failed: see kubectl logs job/$1" >&2
+      exit 1
+    fi
+  done
+}"""

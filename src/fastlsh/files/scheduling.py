@@ -1,0 +1,52 @@
+"""The jobs of a run whose stages are worked on by many processes: parts, and memory of each."""
+
+from typing import NamedTuple
+
+from fastlsh.files.budget import BASE
+from fastlsh.files.disk.staged import PER_UNITED
+from fastlsh.files.estimate import estimate
+from fastlsh.files.run.part import STAGES, WHOLE
+from fastlsh.io import Source
+from fastlsh.parameters import SearchParams
+
+OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
+"""The stages of a search for pairs."""
+
+PER_ANSWERED = {"unite": PER_UNITED, "merge": 2, "finish": 40}
+"""Bytes of memory for each document in the stages that have all of them in one process."""
+
+SURPLUS = 1.25
+"""The number of documents is estimated, and so many times as many may be there."""
+
+
+class StageJob(NamedTuple):
+    """A job of a scheduler: a stage."""
+
+    stage: str
+    parts: int
+    memory: int
+    """Bytes that each part may take."""
+
+
+def stage_jobs(
+    sources: list[Source], params: SearchParams, memory: int, parts: int, *, pairs: bool
+) -> list[StageJob]:
+    """Return the jobs of a run, in order.
+
+    Parameters
+    ----------
+    sources, params
+        The files, and what is searched for in them.
+    memory
+        Bytes that a process may take; more in a stage that needs more for so many documents.
+    parts
+        Into how many parts a stage is divided that can be.
+    pairs
+        Whether pairs are searched for.
+    """
+    documents = int(estimate(sources, params).documents * SURPLUS)
+    jobs = []
+    for stage in OF_PAIRS if pairs else STAGES:
+        least = BASE + PER_ANSWERED.get(stage, 0) * documents
+        jobs.append(StageJob(stage, 1 if stage in WHOLE else parts, max(memory, least)))
+    return jobs

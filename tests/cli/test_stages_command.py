@@ -1,0 +1,191 @@
+"""Stages on the command line, and the plans that hand them to a scheduler."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fastlsh.cli import main
+from shards import contents, rows_of, write_shards
+
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+on_posix = pytest.mark.skipif(os.name == "nt", reason="needs a shell")
+
+SBATCH = """\
+#!/bin/bash
+# Runs a job at once, as Slurm would later, and notes what it was submitted with.
+number=$(($(cat "$JOBS/number" 2>/dev/null || echo 0) + 1))
+echo $number > "$JOBS/number"
+array= command=
+for option; do
+  case $option in
+    --array=1-*) array=${option#--array=1-} ;;
+    --wrap=*) command=${option#--wrap=} ;;
+    *) echo "$number $option" >> "$JOBS/options" ;;
+  esac
+done
+for task in $(seq ${array:-1}); do
+  SLURM_ARRAY_TASK_ID=$task sh -c "$command" >&2 || exit 1
+done
+echo $number
+"""
+
+KUBECTL = """\
+#!/bin/sh
+case $1 in
+  apply) tr -d '\\n' >> "$JOBS/jobs"; echo >> "$JOBS/jobs" ;;
+  *) echo "$@" >> "$JOBS/calls" ;;
+esac
+"""
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """A command, and what it writes in one process; the current directory has an odd name."""
+    folder = tmp_path / "it's $HOME"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    write_shards(folder, rows_of(5, 120), 4)
+    words = ["dedup", "in*.jsonl", "--threshold", "0.7", "--threads", "1", "--memory", "300M", "-q"]
+    assert main([*words, "-o", "one/", "--removed", "one.tsv"]) == 0
+    return [*words, "-o", "two/", "--removed", "two.tsv", "--work", "work $x"]
+
+
+def same():
+    """Whether the command has written what one process has."""
+    with open("one.tsv", "rb") as one, open("two.tsv", "rb") as two:
+        return contents(Path("two")) == contents(Path("one")) and one.read() == two.read()
+
+
+def plan_of(capfd, command, kind, parts=2):
+    capfd.readouterr()
+    assert main([*command, "--plan", kind, f"--parts={parts}"]) == 0
+    return capfd.readouterr().out
+
+
+def run(script, folder, **files):
+    """Run a script with some programs on the path before all others."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for name, code in files.items():
+        (programs / name).write_text(code, encoding="utf-8")
+        (programs / name).chmod(0o755)
+    before = os.pathsep.join([str(programs), os.path.dirname(sys.executable)])
+    environment = {**os.environ, "JOBS": str(programs), "HOME": "/elsewhere"}
+    environment["PATH"] = before + os.pathsep + os.environ["PATH"]
+    for name in ("IMAGE", "CLAIM", "MOUNT"):
+        environment[name] = f"the-{name.lower()}"
+    (folder / "plan").write_text(script, encoding="utf-8")
+    shell = "bash" if script.startswith("#!/bin/bash") else "sh"
+    checked = subprocess.run([shell, "-n", folder / "plan"], capture_output=True)
+    assert (checked.returncode, checked.stderr) == (0, b"")
+    done = subprocess.run(
+        [shell, folder / "plan"], capture_output=True, text=True, env=environment, cwd=os.getcwd()
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, programs
+
+
+@on_posix
+def test_the_plan_for_sh_runs_as_printed(command, tmp_path, capfd):
+    run(plan_of(capfd, command, "sh"), tmp_path)
+    assert same()
+    assert os.listdir("work $x") == ["finished.json"]
+
+
+@on_posix
+def test_the_plan_for_slurm(command, tmp_path, capfd):
+    """Each job is an array, has its memory, and waits until the one before has succeeded."""
+    out, jobs = run(plan_of(capfd, command, "slurm"), tmp_path, sbatch=SBATCH)
+    assert out == "the last job is 8\n"
+    assert same()
+    options = (jobs / "options").read_text("utf-8").splitlines()
+    for number in range(1, 9):
+        of_job = {line.partition(" ")[2] for line in options if line.startswith(f"{number} ")}
+        assert {"--parsable", "--cpus-per-task=1", "--mem=375M"} <= of_job
+        waits = {option for option in of_job if option.startswith("--dependency=")}
+        assert waits == (set() if number == 1 else {f"--dependency=afterok:{number - 1}"})
+
+
+@on_posix
+@pytest.mark.parametrize("stages", [1, pytest.param(8, marks=pytest.mark.exhaustive)])
+def test_the_plan_for_kubernetes(command, tmp_path, capfd, stages):
+    """The jobs are applied one after the other; their pods do the work of their indexes."""
+    _, jobs = run(plan_of(capfd, command, "kubernetes"), tmp_path, kubectl=KUBECTL)
+    lines = (jobs / "jobs").read_text("utf-8").splitlines()
+    found = [json.loads(line)["spec"] for line in lines]
+    assert [each["completions"] for each in found] == [2, 2, 1, 2, 2, 1, 2, 1]
+    path = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+    for number, each in enumerate(found):
+        (container,) = each["template"]["spec"]["containers"]
+        assert container["image"] == "the-image"
+        assert container["workingDir"] == os.getcwd()
+        for index in range(each["completions"] if number < stages else 0):
+            environment = {**os.environ, "PATH": path, "JOB_COMPLETION_INDEX": str(index)}
+            subprocess.run(container["command"], env=environment, check=True)
+    assert ("manifest.json" if stages == 1 else "finished.json") in os.listdir("work $x")
+    assert stages == 1 or same()
+    waited = [line for line in (jobs / "calls").read_text("utf-8").splitlines() if "wait" in line]
+    assert [line.split("/")[-1] for line in waited] == [
+        f"fastlsh-{stage}"
+        for stage in ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
+    ]
+
+
+def test_a_plan_for_pairs_has_no_rows_to_write(command, capfd):
+    words = ["pairs", "in*.jsonl", "-o", "p.tsv", "--work", "w", "--memory", "1G", "--threads", "8"]
+    script = plan_of(capfd, words, "slurm", 64)
+    stages = [line.partition("=")[0] for line in script.splitlines() if "=$(sbatch" in line]
+    assert stages == ["sign", "link", "unite", "gather", "decide", "finish"]
+    assert script.count("--array=1-64") == 4
+    assert script.count("--mem=1280M") == 6
+
+
+def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
+    """A stage with all documents gets more memory, and its command says so."""
+    monkeypatch.setattr("fastlsh.files.scheduling.SURPLUS", 1_000_000.0)
+    script = plan_of(capfd, command, "sh", 2)
+    given = {}
+    for line in script.splitlines():
+        if "--stage" in line:
+            words = line.split()
+            given[words[words.index("--stage") + 1]] = int(words[words.index("--stage") - 1][:-1])
+    assert given["sign"] == given["write"] == 300
+    assert 300 < given["unite"] < given["finish"]
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        (["--stage", "sort"], "--stage must be one of sign, link, unite"),
+        (["--stage", "sign", "--part", "3"], "argument --part: must be like 3/64, got '3'"),
+        (["--stage", "sign", "--part", "9/3"], "--part must be from 1/3 to 3/3, got 9/3"),
+        (["--part", "1/3"], "part has no effect without a stage: give --stage, too"),
+        (["--stage", "link"], "no run has begun here: the first stage is --stage=sign"),
+        (["--stage", "sign", "--limit", "3"], "is for a run in one process"),
+        (["--stage", "sign", "--by", "line"], "stages are for whole documents"),
+        (["--stage", "sign", "-o", "-"], "not a stream"),
+        (["--stage", "sign", "--index", "i"], "--index and --stage cannot be given together"),
+        (["--plan", "slurm"], "--plan needs --parts N"),
+        (["--plan", "sh", "--parts", "2", "--by", "line"], "leave out --by"),
+        (["--plan", "sh", "--parts", "2", "--stage", "sign"], "leave out --stage"),
+    ],
+)
+def test_refused(command, capfd, more, line):
+    capfd.readouterr()
+    assert main([*command, *more]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert line in err
+    assert len(err.splitlines()) == 1
+    assert not os.path.exists("two")
+
+
+def test_a_stage_says_that_it_is_done(command, capfd):
+    command = [word for word in command if word != "-q"]
+    for _ in range(2):
+        assert main([*command, "--stage", "sign", "--part", "2/3"]) == 0
+        assert "fastlsh: stage sign, part 2/3: done" in capfd.readouterr().err.splitlines()
