@@ -89,4 +89,6 @@ def main(path):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: python {sys.argv[0]} STORIES.tsv")
     main(sys.argv[1])
