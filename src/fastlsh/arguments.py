@@ -1,4 +1,4 @@
-"""The arguments that public functions share, and one table of what is right for each."""
+"""Checks of the arguments that public functions share, with one table of their bounds."""
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
@@ -8,7 +8,7 @@ MAX_NUM_PERM = 65_535
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest value of an integer; None: no greatest."""
+    """The smallest and the largest value of each integer; None: there is no largest value."""
 
     least: int
     greatest: int | None = None
@@ -64,7 +64,7 @@ def check_integer(value: Any, name: str) -> int:
     Raises
     ------
     TypeError
-        It is no integer (True and False are none here).
+        It is not an integer; True and False are not accepted.
     ValueError
         It is outside of the bounds that `INTEGERS` has for this name.
     """
@@ -108,7 +108,7 @@ def check_containment(value: Any) -> float:
 
 
 def check_recall(value: Any) -> float:
-    """Return a recall that bands can reach, or raise."""
+    """Return a recall, which is above 0 and below 1, or raise."""
     if not 0.0 < (number := check_number(value, "recall")) < 1.0:
         raise ValueError(f"recall must lie between 0 and 1 (exclusive), got {value}")
     return number

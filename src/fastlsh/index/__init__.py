@@ -1,4 +1,4 @@
-"""Buckets that fill while documents come."""
+"""`Index`: documents can be added, removed and looked up at any time."""
 
 from fastlsh.index.api import Index, known_documents
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed

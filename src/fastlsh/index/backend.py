@@ -1,4 +1,4 @@
-"""The methods of every kind of index; `Index` checks arguments and holds the lock."""
+"""The methods that every kind of index has. `Index` checks the arguments and holds the lock."""
 
 from collections.abc import Callable, Hashable, Iterator
 from collections.abc import Set as AbstractSet
@@ -28,7 +28,7 @@ class Backend(Protocol):
 
     @property
     def changing(self) -> bool:
-        """Whether a fork at this moment would leave the copy unusable."""
+        """Whether a child process that is forked now would get a half-changed index."""
 
     @property
     def nbytes(self) -> int:
@@ -88,23 +88,23 @@ class Backend(Protocol):
         """Remove a document if it exists, and return whether it did."""
 
     def settle(self, nested: bool) -> None:
-        """Complete or undo what an earlier call could not; `nested`: one is still under way."""
+        """Complete a change that was interrupted; `nested`: another call is still under way."""
 
     def tidy(self) -> None:
-        """Free what removed documents left behind if it costs too much; never fail."""
+        """Drop the entries of removed documents if they slow down queries; never fail."""
 
     def pack(self) -> None:
         """Free unused space, and that of removed documents."""
 
     def batch(self) -> AbstractContextManager[None]:
-        """Combine many changes into one; a database saves and shows them together."""
+        """Make many changes one: a database commits them together."""
 
     def close(self) -> None:
         """Close files and connections."""
 
 
 Find = Callable[[AbstractSet[Any]], dict[Any, int]]
-"""The numbers of those ids that have a document."""
+"""Returns the number of each id that has a document."""
 
 
 def check_new(find: Find, names: list[Any], otherwise: str) -> None:
@@ -130,7 +130,7 @@ def chosen(
         return names, documents, {}
     last = {name: position for position, name in enumerate(names)}
     replaced = find(last.keys())
-    if len(last) < len(names):  # of those given twice the last stays
+    if len(last) < len(names):  # the last of several documents with the same id stays
         positions = sorted(last.values())
         names = [names[position] for position in positions]
         documents = documents.take(np.array(positions, np.int64))

@@ -1,4 +1,4 @@
-"""Numbers as files hold them, little-endian, on machines that have them the other way round."""
+"""Reversing the bytes of numbers on big-endian machines: files are little-endian."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from fastlsh.index.settings import TEXTS
 
 SWAPPED = sys.byteorder == "big"
-"""Whether the bytes of numbers in memory are in another order than those in files."""
+"""Whether this machine is big-endian."""
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
 
 def needs_offsets(name: str, keeps: str) -> bool:
-    """Whether `swapped_pieces` needs the offsets of the texts to turn an array round."""
+    """Whether `swapped_pieces` needs the offsets of the texts for an array."""
     return SWAPPED and name == "contents" and keeps == TEXTS
 
 
@@ -27,7 +27,7 @@ def swapped_pieces(
     stored: bool,
     text_offsets: NDArray[np.int64] | None = None,
 ) -> Iterator[Bytes]:
-    """Yield the pieces of an array of an index file turned round, if the machine needs it.
+    """Yield the pieces of an array of an index file, byte-swapped on a big-endian machine.
 
     Parameters
     ----------
@@ -60,16 +60,16 @@ def swapped_pieces(
 def swapped_contents(
     contents: Words, offsets: NDArray[np.int64], keeps: str, *, stored: bool
 ) -> Words:
-    """Return the contents of documents for a database, or those that are stored in one.
+    """Return the contents of documents, byte-swapped on a big-endian machine.
 
     Parameters
     ----------
     contents, offsets
         The packed texts, or sets of shingle hashes, and where each begins.
     keeps
-        Which of the two.
+        Which of the two the contents are.
     stored
-        They come from a database; otherwise they go into one.
+        The contents come from a database; otherwise they go into one.
     """
     if not SWAPPED:
         return contents
@@ -79,15 +79,15 @@ def swapped_contents(
 
 
 def _starts(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where texts that have words begin; a damaged file may name any offsets."""
+    """Return where the texts that are not empty begin. A damaged file may contain any offsets."""
     return np.unique(offsets[:-1][offsets[:-1] < offsets[1:]])
 
 
 def _turned(words: Words, starts: NDArray[np.int64], width: int, stored: bool) -> tuple[Words, int]:
-    """Return packed texts turned round, and the width of the last one's units.
+    """Return packed texts with their bytes swapped, and the width of the last text's units.
 
     A text's first word is a number of 8 bytes, whose lowest byte is the width of the units that
-    fill the others. `width` is that of the text which goes on before the first start.
+    fill the other words. `width` is the width of the text that continues before the first start.
     """
     starts = starts[(starts >= 0) & (starts < len(words))]
     heads = words[starts].byteswap() if stored else words[starts]

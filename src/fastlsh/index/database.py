@@ -19,9 +19,9 @@ from fastlsh.index.store import Store, T, retry_until_consistent
 from fastlsh.parallel import batches
 
 ASKED = 4096
-"""Documents whose candidates are found together ..."""
+"""Documents whose candidates are looked up together."""
 COMPARED = 1 << 14
-"""... and candidates that are in memory at a time; more only for a single new document."""
+"""Candidates that are in memory at a time. Only a single new document may need more."""
 
 
 class DatabaseBackend:
@@ -85,7 +85,8 @@ class DatabaseBackend:
     def blocks(self) -> Iterator[tuple[list[Any], IndexDocuments]]:
         """Iterate over all documents of a single state, with their ids, in blocks.
 
-        It may raise `ChangedError` at any block, and after the last: `again` begins anew.
+        It may raise `ChangedError` at any block, and after the last: `retry_until_consistent` then
+        starts from the beginning.
         """
         with self.store.reading():
             numbers = self.store.after(-1, COMPARED)
@@ -94,7 +95,7 @@ class DatabaseBackend:
                 numbers = self.store.after(int(numbers[-1]), COMPARED)
 
     def candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
-        """Return the ids and documents that decide on new ones: see `Backend`."""
+        """Return the ids and documents that decide which new documents are kept: see `Backend`."""
         return retry_until_consistent(lambda: self._candidates(documents))
 
     def _candidates(self, documents: IndexDocuments) -> tuple[list[Any], IndexDocuments]:
@@ -152,7 +153,7 @@ class DatabaseBackend:
         return everything, counts
 
     def _tables(self, documents: IndexDocuments) -> Memory:
-        """Return some documents in memory; they have numbers from 0 on there."""
+        """Return tables in memory with some documents, which are numbered from 0."""
         tables = Memory(self.settings)
         tables.insert(list(range(documents.n)), documents, {})
         return tables
@@ -210,7 +211,7 @@ class DatabaseBackend:
         """Do nothing: a transaction that is interrupted is undone at once."""
 
     def tidy(self) -> None:
-        """Do nothing: the database does."""
+        """Do nothing: the database reuses free space by itself."""
 
     def pack(self) -> None:
         """Free unused space, and that of removed documents."""
@@ -226,7 +227,7 @@ class DatabaseBackend:
 
 
 class _Counting:
-    """A change during which `limited` is counted, or not at all."""
+    """A change that also restores the count `limited` if it is undone."""
 
     def __init__(self, index: DatabaseBackend, change: Transaction) -> None:
         self._index = index
@@ -242,6 +243,6 @@ class _Counting:
         self._change.__exit__(None, None, None)
 
     def rollback(self, error: BaseException) -> None:
-        """Undo the change, unless it has undone itself, and what was counted."""
+        """Undo the change, unless the database has done so already, and restore the count."""
         self._index.limited = self._limited
         self._change.__exit__(type(error), error, None)

@@ -19,25 +19,25 @@ from fastlsh.index.store import Store
 from fastlsh.parallel import batches
 
 WANTED = REMEMBERED + 1
-"""Documents of a bucket that decide: those it offers, and one that shows that there are more."""
+"""Documents of a bucket that decide: the first 64, and one that shows that there are more."""
 FIRST = 256
-"""Entries of a bucket that are read at first ..."""
+"""Entries of a bucket that are read first."""
 GROWTH = 8
-"""... and how many times as many, each time that they are too few."""
+"""By this factor, more entries are read whenever those before were too few."""
 HALF = np.uint64(32)
 
 
 def deciding_documents(
     store: Store, documents: IndexDocuments, fetched: int, room: int | None = None
 ) -> tuple[NDArray[np.int64], IndexDocuments] | None:
-    """Return the numbers of the documents that decide on new ones, ascending, and the documents.
+    """Return the documents that decide which new documents are kept, and their numbers, ascending.
 
     Parameters
     ----------
     store
         In a transaction.
     documents
-        The new ones. If they have texts, copies are recognised.
+        The new documents. If they have texts, copies are recognised.
     fetched
         At most so many documents of the database are in memory while they are read.
     room
@@ -78,7 +78,7 @@ class _Examined:
         self._held = self._wanted[:, :0]
         """uint64 (bands, examined): their keys."""
         self._is_first = np.empty(0, np.bool_)
-        """Whether they are no copy of an earlier one."""
+        """Whether a document is not a copy of an earlier document."""
         self._texts: set[bytes] = set()
         self._parts: list[tuple[NDArray[np.int64], IndexDocuments]] = []
 
@@ -90,7 +90,7 @@ class _Examined:
         return keys
 
     def add(self, numbers: NDArray[np.int64]) -> None:
-        """Examine documents, ascending; a copy of an earlier one comes after it."""
+        """Examine documents, in ascending order: an original before its copies."""
         numbers = np.setdiff1d(numbers, self._numbers, assume_unique=True)
         for start, stop in batches(len(numbers), self._fetched):
             some = numbers[start:stop]
@@ -110,7 +110,7 @@ class _Examined:
         self._parts.append((numbers[chosen], documents.take(chosen)))
 
     def undecided(self, asked: NDArray[np.int64], max_entries: int) -> NDArray[np.bool_]:
-        """Return for which new documents too little was read of a bucket.
+        """Return the new documents for which more entries of a bucket must be read.
 
         The first `max_entries` entries with each of their tags are examined: keys may share a tag.
         """
@@ -130,7 +130,7 @@ class _Examined:
         return too_few
 
     def add_copies(self) -> None:
-        """Examine the first copy of each new document; it shares all buckets with it."""
+        """Examine the first copy of each new document, which is in all of its buckets."""
         if self._documents.contents is None:
             return
         looked_for = set(self._texts)

@@ -1,4 +1,4 @@
-"""The lock of an index, which knows of forks and of calls within calls."""
+"""The lock of an index. It survives forks, and recognises calls within calls."""
 
 import os
 import threading
@@ -12,28 +12,28 @@ from fastlsh._kernels import Hold
 
 
 class Changeable(Protocol):
-    """What a guard is for."""
+    """An object that is protected by a `Guard`."""
 
     @property
     def changing(self) -> bool:
-        """Whether a thread changes the memory right now, so that a copy of it would be useless."""
+        """Whether a thread is changing the tables: a fork would copy a half-changed state."""
 
 
 _guards: set["weakref.ref[Guard]"] = set()
-"""Emptied by C alone: Ctrl-C cannot end that half-way."""
+"""Guards are removed from it by C code, which Ctrl-C cannot interrupt."""
 
 
 class Guard:
-    """Lets one thread work at a time.
+    """Lets one thread at a time use an index.
 
-    Code of others can run in the middle of a call: a handler of signals, a `__del__`, or the
-    `__eq__` of an id. If it calls the index, it gets the lock again (`held` says so beforehand).
-    It may ask, as all is sound at any moment, but change nothing.
+    The user's code can run in the middle of a call: a signal handler, a `__del__`, or the `__eq__`
+    of an id. If it calls the index, it gets the lock again (`held` tells beforehand). It may query
+    the index, whose tables are consistent at any moment, but not change it.
 
     Parameters
     ----------
     kernel
-        What is guarded. A fork waits while it changes, for some milliseconds at most.
+        The object to protect. A fork waits while it is being changed, at most some milliseconds.
     """
 
     def __init__(self, kernel: Changeable) -> None:
@@ -42,19 +42,19 @@ class Guard:
         _guards.add(weakref.ref(self, _guards.discard))
 
     def renew(self) -> None:
-        """Begin with a lock that nobody holds."""
+        """Create a new lock, which no thread holds."""
         self._lock = threading.RLock()
 
     def hold(self) -> Hold:
-        """Return what holds the lock for a block, and gives to it what `held` would have said."""
+        """Return a context manager that holds the lock, and gives what `held` would return."""
         return Hold(self._lock)
 
     def held(self) -> bool:
-        """Whether the calling thread is in the middle of another call already."""
+        """Whether the calling thread is already in the middle of another call."""
         return self._lock._is_owned()  # type: ignore[attr-defined, no-any-return]
 
     def change(self) -> Hold:
-        """Return what holds the lock for a change; RuntimeError in the middle of another call."""
+        """Return a context manager that holds the lock; RuntimeError within another call."""
         lock = self._lock
         if lock._is_owned():  # type: ignore[attr-defined]
             raise RuntimeError(
@@ -65,12 +65,12 @@ class Guard:
 
 
 class GuardedBatch:
-    """Begins and ends a batch under the lock of the index, but lets other calls in.
+    """Begins and ends a batch under the lock of the index, which is free in between.
 
     Parameters
     ----------
     guard
-        Of the index.
+        The lock of the index.
     make
         Returns the batch of the index; it is called under the lock.
     """
@@ -93,7 +93,7 @@ class GuardedBatch:
             self._batch.__exit__(None, None, None)
 
     def rollback(self, error: BaseException) -> None:
-        """Undo all changes, unless that is done."""
+        """Undo all changes, unless they are undone already."""
         if self._batch is not None:
             with self._guard.hold():
                 self._batch.__exit__(type(error), error, None)
@@ -109,7 +109,7 @@ def _wait_for_changes() -> None:
 
 
 def _unlock() -> None:
-    """In the child only the thread that forked goes on; nobody would unlock for the others."""
+    """Renew all locks in a child process, which has no thread that could release them."""
     for guard in _all():
         guard.renew()
 

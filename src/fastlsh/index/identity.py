@@ -1,4 +1,4 @@
-"""Ids: their plain form, in which equal ids are one id everywhere, and which can be stored."""
+"""The plain form of ids, in which equal ids have the same type and can be stored."""
 
 from collections.abc import Hashable, Iterable
 from numbers import Number
@@ -51,7 +51,7 @@ def stored_id(name: Hashable) -> str | bytes | int | None:
 
 
 def ids_in_database(names: Iterable[Any]) -> list[Any]:
-    """Return the stored ids that equal some that are looked up, as far as a database takes them."""
+    """Return the stored ids that equal the given ids, without those that no database can hold."""
     stored = map(stored_id, names)
     return [
         name
@@ -61,7 +61,7 @@ def ids_in_database(names: Iterable[Any]) -> list[Any]:
 
 
 def check_ids_for_database(names: list[Any]) -> None:
-    """Raise TypeError if one of some plain ids cannot be stored in a database."""
+    """Raise TypeError if a plain id cannot be stored in a database."""
     kinds = set(map(type, names))
     if kinds == {str} and not _has_surrogate("".join(names)):
         return

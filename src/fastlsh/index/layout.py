@@ -1,4 +1,4 @@
-"""What the header of an index file says: parameters, sizes, and from them where each array lies."""
+"""The header of an index file: parameters, sizes, and the position of each array."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -14,17 +14,17 @@ from fastlsh.texts import Shingler, with_key
 
 ALIGNED = 64
 CUSTOM = "custom"
-"""Stands for a function, which cannot be written."""
+"""Written instead of a function, which cannot be stored."""
 
 
 class Sizes(NamedTuple):
-    """What the parameters leave open."""
+    """The sizes that do not follow from the parameters."""
 
     documents: int
     slots: tuple[int, ...]
-    """Of the table of each band."""
+    """The number of slots of each band's table."""
     words: int
-    """Of the texts or sets that are kept for exact verification, 8 bytes each."""
+    """Words of 8 bytes of the texts or sets that are kept for exact verification."""
     ids: str
     """ "str", "bytes" or "int"."""
     id_bytes: int
@@ -38,9 +38,9 @@ class Entry(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     offset: int
-    """From the end of the header."""
+    """Bytes from the end of the header."""
     size: int
-    """In bytes."""
+    """Size in bytes."""
 
     @property
     def width(self) -> int:
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 
 def parameters_of(settings: Settings) -> dict[str, Any]:
-    """Return what an index was made with, as JSON has it."""
+    """Return the parameters of an index as values for JSON."""
     search = settings.search
     shingler = _shingler_as_json(search.shingler)
     return {"threshold": search.threshold, **search.keywords, "shingler": shingler}
@@ -68,7 +68,7 @@ def _shingler_as_json(shingler: Shingler) -> dict[str, Any]:
 
 
 def _check_key(saved: str | None, key: Key | None) -> None:
-    """Raise ValueError if an index was saved with another key, or with one and there is none."""
+    """Raise ValueError if the key is missing, or is not the key that the index was saved with."""
     if key is None and saved is not None:
         raise ValueError(f"the index was saved with a key, whose fingerprint is {saved}: give key=")
     if key is not None and saved is None:
@@ -197,7 +197,7 @@ def _within(value: Any, lowest: int, highest: int) -> int:
 
 
 def _strict(value: Any, *types: type) -> Any:
-    """Return the value if JSON gave one of these types; True is no int."""
+    """Return a value from JSON if it has one of these types; True is not an int here."""
     if type(value) not in types:
         raise ValueError(f"{value!r} where {' or '.join(t.__name__ for t in types)} is needed")
     return value

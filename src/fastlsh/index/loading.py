@@ -19,7 +19,7 @@ from fastlsh.index.settings import Settings
 from fastlsh.index.storage import MAGIC, PIECE, START, VERSION, checksum_of, pieces_of
 
 LONGEST_HEADER = 1 << 22
-"""More than the most bands need."""
+"""Bytes; more than a header with the largest number of bands needs."""
 
 
 def map_index(
@@ -34,8 +34,8 @@ def map_index(
     Raises
     ------
     ValueError
-        It is no index, truncated or altered, or not what is expected; or the machine has numbers
-        the other way round.
+        The file is no index, truncated or damaged, or has other parameters than expected; or the
+        machine is big-endian.
     """
     if byte_order.SWAPPED:
         _refuse(
@@ -125,7 +125,7 @@ def _read_header(
     expected: Mapping[str, Any],
     threads: int | None,
 ) -> _Header:
-    """Read the header; nothing it says is believed before it is compared with the file's size."""
+    """Read the header, and check that the size of the file is the one that follows from it."""
     size = os.fstat(file.fileno()).st_size
     length, checksum = _check_start(path, file.read(START.size), size)
     code = np.empty(length, np.uint8)
@@ -160,7 +160,7 @@ def _read_into(path: str | os.PathLike[str], file: FileIO, out: NDArray[np.uint8
 
 
 def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple[int, int]:
-    """Return length and checksum of the header."""
+    """Return the length and the checksum of the header."""
     if start.startswith(b"SQLite format 3\0"[: START.size]):
         _refuse(path, "it is a database of SQLite: Index.open opens an index in one")
     if len(start) < START.size or not start.startswith(MAGIC):
@@ -174,7 +174,7 @@ def _check_start(path: str | os.PathLike[str], start: bytes, size: int) -> tuple
 
 
 def _checked(saved: Mapping[str, Any], entry: Entry) -> int:
-    """Return the checksum of an array if its description is right."""
+    """Return the checksum of an array; ValueError if its description does not match."""
     described = {**entry._asdict(), "shape": list(entry.shape)}
     checksum = saved["crc32"]
     if {**saved} != {**described, "crc32": checksum} or type(checksum) is not int:

@@ -1,4 +1,4 @@
-"""Opening an index that is always saved, wherever it is."""
+"""Opening an index in a database, by its path or address."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,7 +38,7 @@ def open_store(
     if redis.is_address(location):
         redis.create(location, settings, wait)
     else:
-        with suppress(FileExistsError):  # another process was as fast
+        with suppress(FileExistsError):  # another process has just created it
             sqlite.create(location, settings)
     return open_known(location, expected, threads, read_only=read_only, wait=wait)
 

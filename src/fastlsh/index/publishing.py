@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def published(index: Index, change: Callable[[], object]) -> Iterator["Replacements"]:
-    """Write outputs, which appear together with a change of an index: all of it or nothing.
+    """Write outputs that appear together with a change of an index: all of them or none.
 
     The index notes the journal of the outputs in the same transaction. If the process ends before
     all files have appeared, `finish_outputs` does the rest, on the same machine.
@@ -24,14 +24,14 @@ def published(index: Index, change: Callable[[], object]) -> Iterator["Replaceme
     Parameters
     ----------
     index
-        ValueError if it is in memory.
+        The index; ValueError if it is in memory.
     change
-        Changes the index, when all outputs that were written in the body are complete.
+        Changes the index. It is called when all outputs that were written in the body are complete.
 
     Yields
     ------
     Replacements
-        With which the outputs are written.
+        The object with which the outputs are written.
     """
     from fastlsh.io import Decision, replacing_together  # a third of the time of `import fastlsh`
 
@@ -59,7 +59,7 @@ def published(index: Index, change: Callable[[], object]) -> Iterator["Replaceme
 def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
     """Complete the outputs whose journals the index has noted, if their process has ended.
 
-    In `folders`, those that wait for this index and that it has not noted are removed.
+    In `folders`, outputs that wait for this index are removed if the index has not noted them.
     """
     from fastlsh.io import journal_path, recover
 
@@ -71,7 +71,7 @@ def finish_outputs(index: Index, folders: Iterable[str] = ()) -> None:
         [*folders, *(folder for folder, _ in noted)],
         lambda index, run: run in runs if index == name else None,
     )
-    # Without its folder, or beside its process, a journal may still be needed.
+    # A journal may still be needed if its folder is missing, or its process is running.
     done = [
         (folder, run)
         for folder, run in noted

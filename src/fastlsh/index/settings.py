@@ -12,9 +12,9 @@ from fastlsh.signatures import MinHasher
 from fastlsh.stages import hasher_for
 
 TEXTS = "texts"
-"""Kept are normalised texts, hashed anew when they are compared."""
+"""The index keeps normalised texts, which are hashed again when they are compared."""
 SETS = "sets"
-"""Kept are the sets of shingle hashes, 8 bytes each: where a function makes the tokens."""
+"""The index keeps sets of shingle hashes, 8 bytes each, because a function makes the tokens."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Settings:
 
     @cached_property
     def unverified(self) -> "Settings":
-        """The same settings, by which everything that shares a bucket is found."""
+        """The same settings without verification: every document that shares a bucket is found."""
         return replace(self, search=replace(self.search, verify="none"))
 
     @property
@@ -58,5 +58,5 @@ class Settings:
 
     @property
     def verify(self) -> int:
-        """How to verify, by the number that the kernels have for it."""
+        """The kernels' number for the kind of verification."""
         return BY_TEXTS if self.keeps == TEXTS else self.search.verify_mode

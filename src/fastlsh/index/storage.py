@@ -3,7 +3,7 @@
 import json
 import os
 import struct
-from binascii import crc32  # zlib, whose numbers these are, is not in every Python
+from binascii import crc32  # the same numbers as zlib.crc32, which some builds of Python lack
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -20,14 +20,14 @@ MAGIC = b"\x89fastlsh"
 VERSION = 1
 """The version of the format; no other can be read."""
 START = struct.Struct("<8sIIQ")
-"""Magic, version, CRC-32 of the header, its length."""
+"""Magic, version, CRC-32 of the header, length of the header."""
 
 PIECE = 1 << 20
 """Bytes that are checked, read or written at a time."""
 
 
 def write_index(path: str | os.PathLike[str], tables: Memory, ids: StoredIds) -> None:
-    """Write an index without removed documents beside `path`, and then rename it."""
+    """Write an index, which has no removed documents, to one file: complete or not at all."""
     from fastlsh.io import open_output, replacing  # a third of the time of `import fastlsh`
 
     sizes = Sizes(

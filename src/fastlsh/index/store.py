@@ -1,4 +1,4 @@
-"""What a database must do for an index."""
+"""The interface of a database that can hold an index."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
@@ -13,27 +13,27 @@ from fastlsh.index.settings import Settings
 
 
 class ChangedError(Exception):
-    """What was asked for has changed meanwhile: it has to be asked again."""
+    """The database has changed during a query, which must be repeated."""
 
 
 class Store(Protocol):
-    """What a database must do. Numbers ascend in the order of insertion, and none comes again."""
+    """A database for an index. Numbers ascend in the order of insertion, and are not reused."""
 
     settings: Settings
     location: str
-    """An absolute path, or the whole address."""
+    """An absolute path, or an address with its password."""
     read_only: bool
     wait: float
     """Seconds to wait for another process that writes."""
 
     def reading(self) -> Transaction:
-        """See one state of the database meanwhile; may raise `ChangedError` where it cannot."""
+        """Let the queries of a block see one state; `ChangedError` if that cannot be granted."""
 
     def writing(self) -> Transaction:
-        """Make one change; nothing remains of it if there is an error."""
+        """Make the changes of a block in full or, if there is an error, not at all."""
 
     def batch(self) -> Transaction:
-        """Make one change of all `writing` meanwhile."""
+        """Commit all changes of a block together."""
 
     def count(self) -> int:
         """Return how many documents there are."""
@@ -56,22 +56,22 @@ class Store(Protocol):
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
-        """Return the documents that share a bucket with one of these, ascending.
+        """Return the documents that share a bucket with these, ascending.
 
-        A bucket may be found by half of its key, its tag. If `max_entries` is given, at least the
-        first `max_entries` documents with each tag are returned, and whether any may be left out.
-        If `band` is given, the buckets of the other bands do not count. A few other documents may
-        be added.
+        A bucket is found by a tag, the upper half of its key, so a few documents of other buckets
+        may be included. If `max_entries` is given, at least the first `max_entries` documents with
+        each tag are returned, and whether there are more. If `band` is given, only the buckets of
+        this band are searched.
         """
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents that `gather` or `after` named in the same state."""
 
     def insert(self, names: list[Any], documents: IndexDocuments) -> None:
-        """Add documents of new ids; KeyError if one is there, or given twice."""
+        """Add documents with new ids; KeyError if an id exists, or is given twice."""
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
-        """Remove documents that are there."""
+        """Remove documents, all of which must exist."""
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs on this machine that are to appear: (folder, run)."""
@@ -83,19 +83,19 @@ class Store(Protocol):
         """Forget some of those that `outputs` has returned."""
 
     def pack(self) -> None:
-        """Give back spare room."""
+        """Give back unused space."""
 
     def forget(self) -> None:
-        """Delete an index that nothing has come into."""
+        """Delete an index that has no documents."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
 def wanted_tags(keys: NDArray[np.uint64], band: int | None) -> NDArray[np.uint64]:
     """Return ``band << 32 | tag`` of the keys of all bands, or of one, ascending and distinct.
 
-    The tag is the upper half of a key. Documents with key 0 are empty, and in no bucket.
+    The tag is the upper half of a key. Documents with key 0 are empty and have no bucket.
     """
     half, bands = np.uint64(32), np.arange(len(keys), dtype=np.uint64)[:, None]
     tags = (keys >> half | bands << half)[:, keys[0] != 0]
@@ -106,7 +106,7 @@ T = TypeVar("T")
 
 
 def retry_until_consistent(ask: Callable[[], T]) -> T:
-    """Repeat a query until nothing changes meanwhile, but not forever."""
+    """Repeat a query until the database does not change during it, at most 100 times."""
     for _ in range(100):
         try:
             return ask()

@@ -1,4 +1,4 @@
-"""Threads, progress, times, and where large arrays are."""
+"""Threads, progress, times, and memory for large arrays."""
 
 from fastlsh._kernels import Hold
 from fastlsh.parallel.display import Display, amount, finish_line

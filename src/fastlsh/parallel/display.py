@@ -1,4 +1,4 @@
-"""A line that tells people how far a run is: percent, rate, time left."""
+"""A progress line: percent, rate, time left."""
 
 import math
 import sys
@@ -9,13 +9,13 @@ from typing import ClassVar, TextIO
 from fastlsh.parallel.notebook import NotebookLine
 
 BYTES = frozenset({"reading", "signing", "gathering", "writing"})
-"""Stages that count bytes of files; all others count documents, or steps."""
+"""Stages that count bytes of files. The others count documents or steps."""
 
 OFTEN = 0.2
-"""Seconds between two lives of the line on a terminal."""
+"""Seconds between two updates of the line on a terminal."""
 
 SELDOM = 60.0
-"""Seconds between two lines elsewhere."""
+"""Seconds between two lines in a file or a pipe."""
 
 SHORTEST = 0.1
 """Seconds from which on a time and a rate are shown: a stage may report only when it is done."""
@@ -29,15 +29,15 @@ class Display:
     Parameters
     ----------
     stream
-        Where to; default: the standard error.
+        Where lines are written; by default, the standard error.
     clock
-        Tells seconds.
+        Returns the time in seconds.
     live
-        Whether the line is; default: on a terminal.
+        Whether the line is updated in place; by default, on a terminal.
     """
 
     unfinished: ClassVar["Display | None"] = None
-    """The one whose live line the cursor stands in: a terminal has one cursor."""
+    """The display whose line the cursor of the terminal is in."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Display:
         self._width = 0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Show how far a stage is, if it is time for it."""
+        """Show the progress of a stage, if it is time for an update."""
         now = self._clock()
         if stage != self._stage or done < self._before:
             self._stage, self._start, self._first = stage, now, done
@@ -81,7 +81,7 @@ class Display:
 
 
 def finish_line() -> None:
-    """End the live line that the cursor stands in, so that a message begins on a new line."""
+    """End the progress line that the cursor is in, so that a message begins on a new line."""
     display, Display.unfinished = Display.unfinished, None
     if display is not None:
         display._width = 0
@@ -97,7 +97,7 @@ def format_progress(stage: str, done: int, total: int, lately: int, seconds: flo
     stage, done, total
         The arguments of a `ProgressOption`.
     lately
-        How much of it was done here, in `seconds`.
+        How much of it was done in `seconds`, without an earlier run.
     """
     count = amount if stage in BYTES else "{:,}".format
     share = done / total if total else 1.0

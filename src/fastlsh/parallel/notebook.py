@@ -1,4 +1,4 @@
-"""A line of progress in a notebook: one output that changes, and is saved as it was in the end."""
+"""A progress line in a notebook: one output, whose last state is saved."""
 
 import sys
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class NotebookLine:
         self._handle: Any = None
 
     def write(self, text: str) -> None:
-        """Show a line in the place of the one before, or a new one behind a line feed."""
+        """Replace the line by a new one; after a line feed, begin another line."""
         line = {"text/plain": text.strip("\r\n").rstrip()}
         if self._handle is None:
             self._handle = self._show(line, raw=True, display_id=True)
@@ -30,11 +30,11 @@ class NotebookLine:
             self._handle = None
 
     def flush(self) -> None:
-        """Do nothing: all is shown."""
+        """Do nothing: everything is shown at once."""
 
 
 def notebook_line() -> NotebookLine | None:
-    """Return where progress goes if this process is the kernel of a notebook, else None."""
+    """Return the stream for progress if this process is a notebook's kernel, otherwise None."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if not hasattr(shell, "kernel"):  # a terminal, or none of it

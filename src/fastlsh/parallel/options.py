@@ -1,4 +1,4 @@
-"""How a search is run: what never changes its answer."""
+"""Options of a run that never change its answer."""
 
 from dataclasses import dataclass
 from typing import Any, TypedDict

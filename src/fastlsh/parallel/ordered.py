@@ -1,4 +1,4 @@
-"""Calls on threads, whose results come in order."""
+"""Calls on threads, with their results in order."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -14,7 +14,7 @@ T = TypeVar("T")
 B = TypeVar("B")
 
 _AHEAD = 2
-"""Blocks for each thread that are cut before their turn."""
+"""Blocks per thread that are read in advance."""
 
 
 def ordered_map(
@@ -25,19 +25,20 @@ def ordered_map(
 ) -> Generator[T, None, None]:
     """Yield ``work(block)`` for each block.
 
-    Blocks are cut in the calling thread, which works on them too while it waits. So a few are held
-    at a time. What cutting raises comes after the results of the blocks before it.
+    The calling thread iterates over the blocks, and works on them while it waits. A few blocks are
+    in memory at a time. An error of the iterator is raised after the results of the blocks before
+    it.
 
     Parameters
     ----------
     blocks : iterable
         From `read_blocks` or `reread_blocks`.
     work : callable
-        Of one block.
+        Takes a block.
     threads : int
-        How many, with the calling one.
+        The number of threads, including the calling one.
     alone : callable
-        Whether no other block is to be held beside this one.
+        Takes a block, and returns whether it is so large that it must be in memory alone.
     """
     if threads == 1:
         yield from map(work, blocks)
@@ -49,14 +50,14 @@ def ordered_map(
 
     def first() -> T:
         block, future = waiting.popleft()
-        if future.cancel():  # nobody has begun
+        if future.cancel():  # no thread has begun it
             return work(block)
         while not future.done() and help_out():
             pass
         return result_of(future)
 
     def help_out() -> bool:
-        """Work on the next block that nobody has begun, if there is one."""
+        """Work on the next block that no thread has begun, if there is one."""
         for i, (block, future) in enumerate(waiting):
             if future.cancel():
                 mine: Future[T] = Future()
@@ -101,8 +102,8 @@ def ordered_map(
 class _Pool:
     """Threads that make calls, until the main thread of the process has ended.
 
-    From then on, Python lets no pool of threads take a call; other threads and functions that run
-    at exit go on, and make their calls themselves.
+    From then on, Python's pools accept no calls. Other threads, and functions that run at exit,
+    then make their calls themselves.
     """
 
     def __init__(self, threads: int) -> None:
@@ -135,7 +136,7 @@ class BackgroundCalls:
         self._waiting: deque[Future[Any]] = deque()
 
     def __call__(self, function: Callable[[B], object], argument: B) -> None:
-        """Make a call, soon; raise what an earlier one has raised."""
+        """Make a call in the background; raise the error of an earlier call, if there was one."""
         future = None if self._pool is None else self._pool.submit(function, argument)
         if future is None:
             self.end()
@@ -160,14 +161,14 @@ class BackgroundCalls:
 def background_calls(
     threads: int, take: Callable[[Any], object] = lambda _: None
 ) -> Iterator[BackgroundCalls]:
-    """Give what makes calls on other threads; all of them are made in the end.
+    """Give `BackgroundCalls`, and wait for all of its calls at the end.
 
     Parameters
     ----------
     threads : int
-        How many make calls, beside the calling one; with 0, it makes them itself.
+        The number of threads besides the calling one; with 0, the calling one makes the calls.
     take : callable
-        Is called with the result of each, in the calling thread and in order.
+        Is called with each result, in order and in the calling thread.
     """
     soon = BackgroundCalls(threads, take)
     try:
@@ -178,12 +179,12 @@ def background_calls(
 
 
 def result_of(future: "Future[T]") -> T:
-    """Wait for a result, in turns: a signal just before a wait without end is heard after it."""
+    """Wait for a result, with a timeout: Python cannot handle a signal during an untimed wait."""
     from concurrent.futures import TimeoutError as TookLonger
 
     while True:
         try:
             return future.result(0.1)
         except TookLonger:  # noqa: PERF203
-            if future.done():  # it is the call's own
+            if future.done():  # the call itself has raised it
                 raise

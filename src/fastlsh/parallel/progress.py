@@ -1,4 +1,4 @@
-"""How far a run is, and how long its stages took."""
+"""The progress of a run, and the times of its stages."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ ProgressOption = bool | Callable[[str, int, int], None]
 
 
 class Progress:
-    """Reports to the user how far a run is.
+    """Reports the progress of a run to the user.
 
     Parameters
     ----------
     option
-        See `ProgressOption`. It is called in the calling thread, after each batch that it did.
+        See `ProgressOption`. A function is called in the calling thread, after each of its batches.
     """
 
     def __init__(self, option: ProgressOption = False) -> None:
@@ -43,7 +43,7 @@ class Stopwatch(dict[str, float]):
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        """Add what the block takes to a stage."""
+        """Add the time that the block takes to a stage."""
         start = perf_counter()
         yield
         self[stage] = self.get(stage, 0.0) + perf_counter() - start

@@ -1,4 +1,4 @@
-"""Large arrays in files that the system maps, so that they may be larger than the memory."""
+"""Large arrays in memory-mapped files, so that they can be larger than the memory."""
 
 import mmap
 import os
@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 Empty = Callable[[Any, DTypeLike], NDArray[Any]]
-"""`numpy.empty`, or what does the same elsewhere."""
+"""`numpy.empty`, or a function like it."""
 
 SMALL = 1 << 20
-"""Bytes: less is taken from the memory as ever."""
+"""Bytes: smaller arrays are in memory as usual."""
 
 
 def mapped_in(folder: str | os.PathLike[str]) -> Empty:
     """Return a function like `numpy.empty` whose larger arrays are mapped files in a folder.
 
-    The files have no name and end with their arrays. Their room on the disk is taken at once, so
-    that a full disk raises OSError and does not kill the process later.
+    The files have no name, and disappear with their arrays. Their space on the disk is reserved at
+    once, so that a full disk raises OSError instead of killing the process later.
     """
     import tempfile  # rarely needed, and slow to import
 

@@ -1,4 +1,4 @@
-"""Batches of documents on threads, with an ear for Ctrl-C."""
+"""Batches of documents on threads; Ctrl-C stops them soon."""
 
 import os
 import sys
@@ -14,14 +14,14 @@ from fastlsh._kernels import Hold
 from fastlsh.arguments import check_integer
 
 Batch = tuple[int, int]
-"""First document of a batch, and the one after its last."""
+"""The first document of a batch, and the document after its last."""
 
 Work = Callable[[int, int], Iterator[None] | None]
-"""What is done for a batch; an iterator does it step by step."""
+"""Works on a batch. It may return an iterator, which does the work step by step."""
 
 _STACK = 8 << 20
-"""Bytes: what glibc usually gives to a thread. Musl gives 128 KB, of which a JSON parser needs more
-to go as deep as CPython 3.12 and 3.13 let it: one line of brackets would crash the process."""
+"""Bytes, the usual size with glibc. With musl, it is 128 KB, which is too little for the depth that
+CPython 3.12 and 3.13 allow a JSON parser: one line of brackets would crash the process."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -50,7 +50,8 @@ def batches_by_work(work: NDArray[np.int64], max_work: int, longest: int) -> Ite
     Parameters
     ----------
     work
-        int64 (n,): of each item, at least 0; one of more than `max_work` is a batch of its own.
+        int64 (n,): the work of each item, at least 0. An item of more than `max_work` is a batch of
+        its own.
     """
     done = np.cumsum(work)
     start = 0
@@ -68,7 +69,7 @@ def run(
     threads: int,
     advance: Callable[[int], None] | None = None,
 ) -> None:
-    """Call work(start, stop) for each batch, on `threads` threads; the calling one is one of them.
+    """Call work(start, stop) for each batch, on `threads` threads including the calling one.
 
     Batches must not depend on each other. An exception, Ctrl-C included, stops the run once the
     batches under way are done, or the steps where `work` returns an iterator, and is raised. So a
@@ -95,18 +96,18 @@ def run(
         raise
     if shared.error is not None:
         raise shared.error
-    done = shared.newly_done()  # by the others, at last
+    done = shared.newly_done()  # in the other threads, after the last call of `advance`
     if advance and done:
         advance(done)
 
 
 @contextmanager
 def deep_stacks() -> Iterator[None]:
-    """Give enough stack for any row to the threads that begin meanwhile."""
+    """Give the threads that start in the block enough stack for any row."""
     if sys.platform != "linux":
         yield
         return
-    before = stack_size()  # of all threads to come: Python has no other way
+    before = stack_size()  # Python can only set it for all threads that start from now on
     stack_size(max(before, _STACK))
     try:
         yield
@@ -116,7 +117,7 @@ def deep_stacks() -> Iterator[None]:
 
 @contextmanager
 def ending_ignored() -> Iterator[None]:
-    """Go on without the thread, or pool, that Python refuses once the main thread has ended."""
+    """Continue if Python refuses to start a thread because the main thread has ended."""
     try:
         yield
     except RuntimeError:
@@ -126,20 +127,20 @@ def ending_ignored() -> Iterator[None]:
 
 def wait_for(helper: Thread) -> None:
     """Wait until a thread has ended."""
-    # In turns: a signal just before a wait without end is heard only after it, on Windows any.
+    # With a timeout: Python cannot handle a signal during an untimed join.
     while helper.is_alive():
         helper.join(0.1)
 
 
 class _Run:
-    """What the threads of a run share."""
+    """The state that the threads of a run share."""
 
     def __init__(self, work: Work, parts: Iterator[Batch]) -> None:
         self.stop = False
         self.error: BaseException | None = None
         self._work = work
         self._parts = parts
-        self._lock = RLock()  # always by Hold: a Ctrl-C that left it locked would stop the others
+        self._lock = RLock()  # taken by Hold, which Ctrl-C cannot leave locked
         self._done = 0
 
     def work_on_next(self) -> bool:
@@ -160,7 +161,7 @@ class _Run:
         return True
 
     def help(self) -> None:
-        """Work on batches until there is none; an exception stops the run."""
+        """Work on batches until none is left; an exception stops the run."""
         try:
             while self.work_on_next():
                 pass
@@ -169,7 +170,7 @@ class _Run:
             self.stop = True
 
     def newly_done(self) -> int:
-        """Return how many documents were done since it was asked last."""
+        """Return how many documents were done since the last call."""
         with Hold(self._lock):
             done, self._done = self._done, 0
         return done

@@ -83,7 +83,7 @@ cdef class KeyBuckets:
     @cython.critical_section
     def distinct_keys(self):
         """Return the keys, each once, in the order of insertion: a list."""
-        cdef list keys = []                 # may run code of others, up to Python 3.11
+        cdef list keys = []                 # created first: see `takes`
         keys.extend(self.keys)
         if self.dead:
             keys = [key for key in keys if key is not REMOVED]
@@ -102,7 +102,7 @@ cdef class KeyBuckets:
         kind : tuple or None
             As `kind` returns.
         """
-        cdef list keys = []                 # may run code of others, up to Python 3.11
+        cdef list keys = []                 # created first: see `takes`
         cdef Py_ssize_t size = self.bands * self.t.width * <Py_ssize_t> sizeof(uint32_t)
         cdef bytes words = PyBytes_FromStringAndSize(NULL, (self.t.n - self.dead) * size)
         cdef char* out = PyBytes_AS_STRING(words)
@@ -142,7 +142,7 @@ cdef class KeyBuckets:
         cdef uint32_t h = key_hash(key)
         cdef bytes data = bytes_of(hashvalues)
         cdef Kind kind = self.look(hashvalues, data)
-        cdef bint known = self.find_key(key, h, None) > 0   # the last that runs code of others
+        cdef bint known = self.find_key(key, h, None) > 0   # the last step that runs foreign code
         if known and unique and not self.closed:
             return KNOWN
         if not self.takes(&kind):
@@ -219,7 +219,8 @@ cdef class KeyBuckets:
         return True
 
     cdef Py_ssize_t find_key(self, key, uint32_t h, list rows) except -1:
-        # How many rows a key has; they are appended to `rows`. Without `rows`: whether it has one.
+        # Returns how many rows a key has, and appends them to `rows`. Without `rows`, it stops at
+        # the first.
         cdef uint64_t mixed = hash_key(h)
         cdef size_t base, mask, slot
         cdef Py_ssize_t changes = self.changes - 1
@@ -252,7 +253,7 @@ cdef class KeyBuckets:
         return count
 
     cdef Kind look(self, hashvalues, bytes data) except *:
-        # Of what kind the values are, all `bands * rows` of which are there.
+        # Returns the kind of the values, after checking that there are enough of them.
         cdef Py_ssize_t n = len(hashvalues)
         dtype = hashvalues.dtype
         if n < self.bands * self.rows:
@@ -270,8 +271,8 @@ cdef class KeyBuckets:
         return kind.itemsize == self.values.itemsize and kind.columns == self.values.columns
 
     cdef bint takes(self, const Kind* kind) except -1:
-        # The first signature decides of what kind all are. A new list may run the __del__ of
-        # someone who inserts, up to Python 3.11: so it is made before anything is looked at.
+        # The first signature decides the kind of all. Up to Python 3.11, creating a list may run a
+        # __del__ that inserts keys. So the list is created before the table is looked at.
         cdef list keys
         if self.closed:
             return False
@@ -292,7 +293,7 @@ cdef class KeyBuckets:
 
     cdef int compact(self) except -1:
         cdef Py_ssize_t row
-        cdef list keys = []                 # as in `takes`: nothing is known before
+        cdef list keys = []                 # created first: see `takes`
         for row in range(self.t.n):
             if mark_of(&self.t, row)[0] != DEAD:
                 keys.append(self.keys[row])
@@ -319,12 +320,12 @@ cdef bint equal(a, b) except -1:
 
 
 cdef inline bytes bytes_of(values):
-    # To ask an array for its buffer would cost it 72 bytes, for good.
+    # An array that is asked for its buffer keeps 72 bytes for it as long as it lives.
     return values.tobytes()
 
 
 cdef Kind kind_of(dtype, Py_ssize_t values, Py_ssize_t size) except *:
-    # itemsize 0: of none.
+    # itemsize 0: values that no table holds.
     cdef Kind kind
     cdef Py_ssize_t itemsize = dtype.itemsize
     memset(&kind, 0, sizeof(Kind))

@@ -62,14 +62,14 @@ cdef class BandTables(TableMemory):
         hashes, offsets
             uint64 (total,) and int64 (n + 1,): the sets, one after the other; or None.
         ids
-            What belongs to the numbers.
+            The ids of the documents.
         """
         cdef BandTables self = BandTables(signatures.shape[1], len(slots), rows, False, ids)
         self.borrow(signatures, slots, links, hashes, offsets)
         return self
 
     def complete(self, Py_ssize_t n, object ids):
-        """Take what `write` has brought as the tables of n documents, and their ids."""
+        """Accept the bytes that were written as the tables of n documents with these ids."""
         self.check_own()
         if not 0 <= n <= self.capacity:
             raise ValueError(f"{n} documents in a room for {self.capacity}")
@@ -85,12 +85,12 @@ cdef class BandTables(TableMemory):
 
     @property
     def n(self):
-        """How many numbers are given, those of removed documents included."""
+        """How many numbers are in use, including those of removed documents."""
         return self.t.n
 
     @property
     def words(self):
-        """How many hashes the sets have."""
+        """The number of hashes of all sets."""
         if self.t.offsets == NULL:
             return 0
         self.check_end()
@@ -120,7 +120,9 @@ cdef class BandTables(TableMemory):
         self, const uint32_t[:, ::1] signatures not None, const uint64_t[::1] hashes,
         const int64_t[::1] offsets, Py_ssize_t first, Py_ssize_t last,
     ):
-        """Give the next numbers to documents first ... last - 1 and link them; nobody sees them.
+        """Give the next numbers to documents first ... last - 1, and link them.
+
+        Queries do not find them before `switch`.
 
         Parameters
         ----------
@@ -162,9 +164,9 @@ cdef class BandTables(TableMemory):
         signatures, hashes, offsets, first, last
             As in `append`.
         own
-            The number that came first with this change: it and later ones are compared, too.
+            The first number of this change. Documents from this number on are compared, too.
         mode, threshold
-            What being like means.
+            How documents are compared, and the least similarity.
         limit
             At most so many candidates are compared with a document.
         fresh
@@ -217,7 +219,7 @@ cdef class BandTables(TableMemory):
     def switch(
         self, Py_ssize_t first, const int64_t[::1] gone not None, Py_ssize_t limited=0
     ):
-        """Let everybody see the documents from number `first` on, and those of `gone` no more.
+        """Let queries find the documents from number `first` on, and no longer those of `gone`.
 
         `limited` of the first could not be compared with every candidate.
         """
@@ -287,7 +289,7 @@ cdef class BandTables(TableMemory):
         Py_ssize_t limit, double[:, ::1] out not None, int64_t[::1] counts not None,
         const uint8_t[::1] halt not None, TextReader reader=None,
     ):
-        """Find what is like each document; several threads may ask at once.
+        """Find the documents that are similar to each given one.
 
         Stops before a document whose answers do not fit. Returns (the first document not done,
         how many answers, removed documents met). Ctrl-C is answered within `WORK` steps.
@@ -295,16 +297,16 @@ cdef class BandTables(TableMemory):
         Parameters
         ----------
         signatures, hashes, offsets, first, last, mode, threshold, reader
-            As in `insert_unique`; threads that ask at once need a reader each.
+            As in `insert_unique`. Each thread needs a reader of its own.
         limit
-            At most so many answers for each, the best.
+            The most answers for each document; the best ones are kept.
         out
             float64 (room, 2), written: similarity and number of each answer; by document, best
             first, of equals the earlier. Not verified: similarity 1.
         counts
             int64 (last - first,), written: answers of each document.
         halt
-            uint8 (1,): stop, if another thread writes 1 into it.
+            uint8 (1,): another thread writes 1 into it to stop this call.
         """
         cdef Memory parts[4]
         cdef Answers answers
@@ -345,9 +347,9 @@ cdef class BandTables(TableMemory):
     # ---- compaction
 
     def begin_compact(self, object ids):
-        """Forget the removed documents; the others move up and have these ids.
+        """Begin to drop the removed documents. The others get new numbers and these ids.
 
-        From here on nothing can fail, and `go_on` must be called before anything else is.
+        From now on nothing can fail. `go_on` must be called until it returns False.
         """
         cdef Desk desk
         self.check_room(0, 0)
@@ -364,7 +366,7 @@ cdef class BandTables(TableMemory):
         return self.changing or self.sweep.phase != 0
 
     def go_on(self):
-        """Do a part of the compaction, if one has begun; return whether it is to go on."""
+        """Do a part of the compaction, if one has begun; return whether more is left."""
         if self.sweep.phase:
             self.changing = True
             with nogil:

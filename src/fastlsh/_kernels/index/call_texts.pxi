@@ -1,4 +1,4 @@
-# Called from Python: what reads the texts of an index.
+# Called from Python: the reader of the texts of an index.
 # With memory.pxi and stored.pxi.
 
 from libc.stdint cimport int64_t, uint64_t
@@ -13,7 +13,7 @@ cdef enum:
 
 
 cdef class TextReader:
-    """Makes sets of texts that are compared, and remembers the latest.
+    """Makes the sets of texts that are compared, and keeps the latest ones.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ cdef class TextReader:
         PyMem_RawFree(self.reader.sets)
 
     cdef Reader* begun(self, int64_t longest) except NULL:
-        # Numbers of documents mean others now.
+        # The numbers may belong to other documents since the last call.
         cdef Py_ssize_t most
         if longest > self.reader.longest:
             if longest > MOST_BYTES >> 8:

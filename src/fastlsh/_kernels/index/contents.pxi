@@ -1,4 +1,4 @@
-# Which documents the tables show, and their rows.
+# Which documents of the tables are live, and their rows.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -23,7 +23,8 @@ cdef inline int64_t words_asked(
 cdef int64_t mark(
     Tables* t, Py_ssize_t first, const int64_t* gone, Py_ssize_t n
 ) noexcept nogil:
-    # Those from `first` on are there, those in `gone` no more; returns by how many they are fewer.
+    # Documents from `first` on become live, those in `gone` are removed. Returns by how many the
+    # number of dead documents grows.
     cdef Py_ssize_t i
     cdef int64_t fewer = 0
     for i in range(first, t.n):
@@ -36,7 +37,7 @@ cdef int64_t mark(
 
 
 cdef int64_t count_all(Tables* t) noexcept nogil:
-    # Counts the slots that are used; returns how many numbers have no document.
+    # Counts the used slots of each band; returns how many numbers have no document.
     cdef Py_ssize_t d, b
     cdef uint64_t i
     cdef Band* band

@@ -1,4 +1,4 @@
-# Asking the tables, and making them anew without what was removed.
+# Querying the tables, adding documents, and compacting them.
 # With tables.pxi, walks.pxi and answers.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -14,7 +14,7 @@ from fastlsh._kernels.index.tables cimport (
 cdef enum:
     DONE = 0
     FULL = 1                    # no room for the answers of a document
-    PAUSE = 2                   # as much work is done as is done at a time
+    PAUSE = 2                   # the budget of this call is spent
 
 
 cdef int answer_one(
@@ -41,7 +41,7 @@ cdef int answer_one(
             if n == most and most < answers.limit:
                 return FULL
             offer(heap, &n, most, answer)
-            # Of equally similar documents the earlier come first: later ones are not wanted.
+            # Of equally similar documents, earlier ones come first: later ones can be skipped.
             if n == answers.limit and heap.similarity >= 1.0:
                 walk.bound = <uint32_t> heap.number
         c = next_candidate(&walk, t)
@@ -90,7 +90,7 @@ cdef int answer_some(
 
 
 cdef void take_in(Tables* t, const Question* question, Py_ssize_t d) noexcept nogil:
-    # Copies a document behind the last one; nobody sees it yet.
+    # Copies a document behind the last one; queries do not find it yet.
     cdef Py_ssize_t n = t.n
     cdef int64_t words
     memcpy(t.signatures + n * t.k, question.signatures + d * t.k, t.k * sizeof(uint32_t))
@@ -121,8 +121,8 @@ cdef bint append_all(
 
 
 cdef Py_ssize_t sets_within(const Tables* t) noexcept nogil:
-    # How many documents have sets that lie in the hashes, up to the first that has not: all, if
-    # there are no sets. What lies behind the last document is not looked at.
+    # The number of documents before the first whose set lies outside of the hashes; all documents,
+    # if there are no sets. Nothing behind the last document is read.
     cdef Py_ssize_t d
     if t.offsets != NULL:
         for d in range(t.n):

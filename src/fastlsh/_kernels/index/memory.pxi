@@ -28,7 +28,7 @@ cdef Desk new_desk(const Tables* t, Py_ssize_t documents) except *:
 
 
 cdef Candidates new_candidates(const Tables* t, Py_ssize_t more, Py_ssize_t limit) except *:
-    # For one document at a time, while up to `more` come in.
+    # Room for the candidates of one document, while up to `more` documents are inserted.
     cdef Candidates candidates
     cdef Py_ssize_t room = t.count * min(<Py_ssize_t> REMEMBERED, t.n + more)
     candidates.ranks = <Rank*> PyMem_RawMalloc(room * (sizeof(Rank) + 2 * sizeof(int32_t)))

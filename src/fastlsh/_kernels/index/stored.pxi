@@ -1,4 +1,4 @@
-# The sets of texts that an index keeps, made when they are compared.
+# The sets of the texts that an index keeps. They are made when they are compared.
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp
@@ -17,7 +17,7 @@ cdef enum:
 cdef int64_t longest_words(
     const int64_t* offsets, Py_ssize_t first, Py_ssize_t last, int64_t total
 ) noexcept nogil:
-    # What lies outside the words is left alone: it is met later.
+    # Texts that lie outside of the words are skipped; a comparison will report them.
     cdef Py_ssize_t d
     cdef int64_t longest = 0
     for d in range(first, last):
@@ -27,7 +27,7 @@ cdef int64_t longest_words(
 
 
 cdef inline Py_ssize_t most_hashes(Py_ssize_t words) noexcept nogil:
-    # Of a text of so many words: one for each character, and one more.
+    # The most hashes of a text of so many words: one for each character, and one more.
     return 8 * words + 1
 
 
@@ -42,7 +42,7 @@ cdef void forget_sets(Reader* reader) noexcept nogil:
 cdef Py_ssize_t make_set(
     Reader* reader, const uint64_t* words, Py_ssize_t n, uint64_t* out, Spent* spent
 ) noexcept nogil:
-    # Returns how many hashes it has; -1 where the tables are damaged.
+    # Returns the number of hashes; -1 if the tables are damaged.
     cdef Span span
     cdef int64_t[2] start = [0, most_hashes(n)]
     cdef int64_t count
@@ -61,7 +61,7 @@ cdef Py_ssize_t make_set(
 cdef Py_ssize_t hold_set(
     Reader* reader, uint32_t c, const uint64_t* words, Py_ssize_t n, Spent* spent
 ) noexcept nogil:
-    # The set of a document in the tables, at its place among those held; -1: damaged.
+    # Makes the set of a document, unless it is held already. Returns its place; -1: damaged.
     cdef Py_ssize_t place = c & (SETS_HELD - 1)
     cdef Py_ssize_t document
     if reader.number[place] == c:

@@ -21,7 +21,7 @@ cdef enum:
 cdef int64_t MOST_SLOTS = 0xFFFFFFFF    # more would not be reached
 
 
-@no_gc_clear                            # or the collector takes `owners` away before `release` asks
+@no_gc_clear                            # `release` needs `owners` until the very end
 cdef class TableMemory:
     """Signatures, sets and hash tables of numbered documents, in memory of their own.
 
@@ -30,15 +30,15 @@ cdef class TableMemory:
     num_perm
         Length of the signatures.
     bands, rows
-        How they are cut.
+        How a signature is cut into bands.
     with_sets
-        Whether there are sets.
+        Whether each document has a set.
     """
 
     cdef Tables t
     cdef Py_ssize_t capacity    # room for documents
     cdef readonly int64_t dead      # numbers without a document
-    cdef Sweep sweep            # a compaction, if one has begun
+    cdef Sweep sweep            # the compaction, if one has begun
     cdef list owners            # of arrays of someone else, which nothing is written to
 
     def __cinit__(
@@ -65,7 +65,7 @@ cdef class TableMemory:
             self.resize_table(b, 2)
 
     cdef void release(self) noexcept:
-        # All but the list of the bands.
+        # Frees everything but the list of the bands.
         cdef Py_ssize_t b
         if self.owners is None:
             PyMem_RawFree(self.t.signatures)
@@ -244,8 +244,9 @@ cdef class TableMemory:
         table.size = size
 
     def crowded_band(self, Py_ssize_t first, Py_ssize_t count, double share):
-        """Return the first band, from `first` on, whose table `count` more keys would fill to more
-        than `share`; -1: there is none.
+        """Return the first band from `first` on that `count` more keys would fill beyond `share`.
+
+        -1: there is none.
         """
         cdef Py_ssize_t b
         for b in range(max(first, <Py_ssize_t> 0), self.t.count):
@@ -265,7 +266,7 @@ cdef class TableMemory:
 
     @property
     def nbytes(self):
-        """How many bytes all of it has, spare room included."""
+        """The size of all arrays in bytes, spare room included."""
         cdef Py_ssize_t number, size
         cdef Py_ssize_t total = 0
         for number in range(PART_SLOTS + 2 * self.t.count):
@@ -300,8 +301,9 @@ cdef class TableMemory:
         return <char*> band.links
 
     def read(self, Py_ssize_t number, Py_ssize_t start, uint8_t[::1] out not None):
-        """Copy bytes from `start` on out of a part: signatures, live, offsets, hashes, and then of
-        each band slots and links.
+        """Copy bytes of a part into `out`, from `start` on.
+
+        Parts: signatures, live, offsets, hashes, and then the slots and the links of each band.
         """
         cdef Py_ssize_t size
         cdef Py_ssize_t n = out.shape[0]

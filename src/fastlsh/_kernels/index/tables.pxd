@@ -1,4 +1,4 @@
-# The tables of an index, and what goes through them.
+# The tables of an index, and the structures of queries and changes.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
@@ -28,29 +28,29 @@ cdef struct Tables:
 
 
 cdef struct Desk:
-    # Some documents on their way through the tables: all in one band, then all in the next. So
-    # one table at a time is in the caches, those for addresses included.
+    # Documents that are looked up together: all of them in one band, then all in the next. So only
+    # one table at a time is in the caches, including those for addresses.
     Py_ssize_t room             # for documents
-    uint32_t* tags              # of each document; then the first of its chains, with MORE
+    uint32_t* tags              # of each document; later the first of each chain, with MORE
     uint32_t* filled            # 0: the document is empty
 
 
 cdef struct Spent:
-    # What a call has spent and met so far.
+    # The steps that a call has made, and what it has met.
     int64_t budget              # steps that are left until a pause
     int64_t dead                # removed documents that were met
     bint damaged
 
 
 cdef struct Walk:
-    # Through the chains of one document, band by band.
+    # A walk through the chains of one document, band by band.
     const uint32_t* row
     const uint32_t* heads       # the first document of the chain in each band, with MORE
     Py_ssize_t band
     uint32_t here
-    uint32_t recent[4]          # that were returned: most are met again in the next band
+    uint32_t recent[4]          # returned last: most of them are met again in the next band
     int turn
-    uint32_t bound              # later documents are not wanted
+    uint32_t bound              # later documents are skipped
     Spent spent
 
 
@@ -58,15 +58,15 @@ cdef enum:
     SETS_HELD = 1 << 10              # sets that a reader holds at most
 
 cdef struct Reader:
-    # Makes the sets of texts, and holds the latest; for one caller at a time.
+    # Makes the sets of texts, and keeps the latest ones; for one caller at a time.
     const Plan* plan
     uint64_t* window
     Workbench* bench
-    Py_ssize_t longest          # words of a text that there is room for
-    uint64_t* sets              # first that of the document that is asked about
+    Py_ssize_t longest          # words of the longest text that there is room for
+    uint64_t* sets              # first the set of the document that is looked up
     Py_ssize_t room
     Py_ssize_t end
-    Py_ssize_t document         # it has that number, or -1
+    Py_ssize_t document         # the number of this document, or -1
     Py_ssize_t count            # of its hashes
     int64_t number[SETS_HELD]        # by place: of which document there is a set, or -1
     int64_t start[SETS_HELD]
@@ -96,33 +96,33 @@ cdef struct Answers:
     int64_t* counts             # of each document
     Py_ssize_t end
     Py_ssize_t first            # the document that is next
-    Py_ssize_t place            # it has on the desk
+    Py_ssize_t place            # of this document on the desk
     Py_ssize_t held             # documents on the desk
-    bint walking                # it was begun with
+    bint walking                # its walk has begun
     Py_ssize_t found            # for it so far
     Walk walk
 
 
 cdef struct Stream:
-    # Documents of which only the new ones come in.
+    # Documents of which only those are inserted that are like no other.
     uint8_t* fresh              # of each document
     Py_ssize_t first            # the document that is next
-    Py_ssize_t place            # it has on the desk
+    Py_ssize_t place            # of this document on the desk
     Py_ssize_t held             # documents on the desk
     uint32_t* heads             # the first of its chain in each band, with MORE
     Py_ssize_t band             # that its candidates are gathered from next
     Candidates candidates
     Py_ssize_t n                # of them
     Py_ssize_t compared         # of them
-    bint eager                  # the limit leaves none out: each is compared once it is found
+    bint eager                  # no limit applies: each candidate is compared when it is found
     bint limited                # a bucket, or the limit, left candidates out
     uint32_t own                # this and later ones count as live: they come with this call
     Spent spent
 
 
 cdef struct Sweep:
-    # The documents are moved together, then the tables emptied, then the documents linked anew; a
-    # part at a time, and once it has begun, it goes on before anything else is done.
+    # A compaction: the documents are moved together, the tables are emptied, and the documents are
+    # linked again. It is done in parts, and nothing else is done before it has ended.
     int phase                   # 0: there is none
     Py_ssize_t next             # document, or band
     Py_ssize_t kept             # documents

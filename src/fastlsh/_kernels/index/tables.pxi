@@ -7,8 +7,8 @@
 # and the link would be one more place in memory to wait for. What two documents in a chain have
 # in common is seen by comparing rows.
 #
-# A table may come from a file: each number read from it is checked before it is used, and as a
-# chain only ascends, each walk ends.
+# A table may come from a file: each number in it is checked before it is used. Every walk ends,
+# because a chain only ascends.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -25,7 +25,7 @@ cdef enum:
 
 cdef uint32_t MORE = 0x80000000
 cdef uint32_t NO_CHAIN = 0x7FFFFFFF     # no number of a document
-cdef uint32_t PAUSED = 0xFFFFFFFE       # nor this: a walk that is to go on later
+cdef uint32_t PAUSED = 0xFFFFFFFE       # no number of a document: the walk will be continued
 cdef uint32_t DAMAGED = 0xFFFFFFFF
 
 
@@ -68,7 +68,7 @@ cdef inline uint32_t tail_of(const Band* band, uint32_t tag, Py_ssize_t n) noexc
 
 
 cdef inline bint append_to_chain(Band* band, uint32_t tag, uint32_t d) noexcept nogil:
-    # The caller left a slot empty. False: the table is damaged.
+    # The caller guarantees an empty slot. False: the table is damaged.
     cdef uint64_t at = place_of(tag, band.size)
     cdef uint64_t slot, probe
     cdef uint32_t tail
@@ -96,7 +96,7 @@ cdef inline bint append_to_chain(Band* band, uint32_t tag, uint32_t d) noexcept 
 cdef Py_ssize_t move_slots_to(
     const uint64_t* old, Py_ssize_t n, uint64_t* slots, Py_ssize_t size
 ) noexcept nogil:
-    # Returns how many; the caller checked that they leave a slot empty.
+    # Returns the number of slots moved; the caller checked that a slot stays empty.
     cdef Py_ssize_t i
     cdef Py_ssize_t moved = 0
     cdef uint64_t at

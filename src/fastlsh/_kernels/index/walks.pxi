@@ -1,4 +1,4 @@
-# Walking through the chains of a document: its candidates, and how like it they are.
+# Walking through the chains of a document: its candidates, and their similarity.
 # With stored.pxi and tables.pxi.
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -18,7 +18,7 @@ cdef inline void fetch_links(const Tables* t, const uint32_t* heads) noexcept no
 
 
 cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nogil:
-    # Of the first two documents in each chain.
+    # The rows of the first two documents in each chain.
     cdef Py_ssize_t b
     cdef uint32_t d
     cdef uint32_t latest = NO_CHAIN
@@ -36,7 +36,7 @@ cdef inline void fetch_rows(const Tables* t, const uint32_t* heads) noexcept nog
                 prefetch(t.signatures + d * t.k + b * t.rows)
 
 
-cdef void start_walk(       # what it has met and spent so far stays
+cdef void start_walk(       # without a change to walk.spent
     Walk* walk, const Tables* t, const uint32_t* row, const uint32_t* heads
 ) noexcept nogil:
     cdef int i
@@ -51,7 +51,7 @@ cdef void start_walk(       # what it has met and spent so far stays
 
 
 cdef inline bint is_recent(const Walk* walk, uint32_t d) noexcept nogil:
-    # One branch for all four: which one it is can hardly be predicted.
+    # A single branch for all four, because a processor could not predict four.
     return (
         (walk.recent[0] == d) | (walk.recent[1] == d)
         | (walk.recent[2] == d) | (walk.recent[3] == d)

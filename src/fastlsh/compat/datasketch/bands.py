@@ -1,4 +1,4 @@
-"""The keys of bands, under which datasketch's indexes keep the keys of sketches."""
+"""The band keys of datasketch's indexes."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 
 def band_key(hashvalues: NDArray[Any]) -> bytes:
-    """Return the key of a band: the bytes of its values, swapped."""
+    """Return the key of a band: the bytes of its values, byte-swapped."""
     return bytes(hashvalues.byteswap().data)
 
 

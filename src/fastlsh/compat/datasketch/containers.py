@@ -1,4 +1,4 @@
-"""What a storage is: a container of several values under each key.
+"""The interface of a storage: a container of several values under each key.
 
 A storage keeps the values of a key in order (`OrderedStorage`) or each once (`UnorderedStorage`).
 """
@@ -80,7 +80,7 @@ class Storage(ABC):
         return {"keyspace_size": len(self)}
 
     def empty_buffer(self) -> None:  # noqa: B027 - most have none
-        """Carry out what is buffered."""
+        """Carry out the buffered commands."""
 
     def add_to_select_buffer(self, keys: Iterable[Hashable]) -> None:
         """Look keys up, and remember their values until they are collected."""
@@ -94,7 +94,7 @@ class Storage(ABC):
 
     @property
     def selected(self) -> list[Any]:
-        """What was looked up and not collected; of this name in datasketch's pickles."""
+        """Keys that were looked up and not collected; datasketch's pickles use this name."""
         buffer: list[Any] = self.__dict__.setdefault("_select_buffer", [])
         return buffer
 

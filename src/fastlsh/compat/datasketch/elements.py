@@ -1,4 +1,4 @@
-"""Elements of sets to element hashes, many at a time."""
+"""Hashing the elements of sets, many at a time."""
 
 import inspect
 from collections.abc import Iterable, Sequence
@@ -22,9 +22,9 @@ _OTHER_KINDS = (
 
 
 def is_identity(hashfunc: HashFunction) -> bool:
-    """Return whether a function does nothing but return its one argument, as ``lambda x: x``.
+    """Return whether a function only returns its argument, as ``lambda x: x`` does.
 
-    That is how hashes are passed that are ready, so the calls can be saved.
+    Users pass ready hashes with such a function, so the calls can be saved.
     """
     if type(hashfunc) is not FunctionType:
         return False
@@ -45,16 +45,16 @@ def hash_set(
     Parameters
     ----------
     hashfunc
-        From an element to an integer.
+        Returns an integer for an element.
     elements
         The set; an array of integers is taken as it is if `hashfunc` is the identity.
     scheme
-        Its width decides which integers are in range.
+        The scheme, whose width decides which integers are in range.
 
     Returns
     -------
     ndarray of the scheme's type, (n,)
-        A list instead, of the hashes as they are, if not all are integers in range: for `permuted`.
+        If not all hashes are integers in range, a list of the unchanged hashes, for `permuted`.
     """
     if isinstance(elements, np.ndarray) and _are_hashes([elements]) and is_identity(hashfunc):
         return np.ascontiguousarray(elements, SCHEMES[scheme].dtype)
@@ -88,7 +88,7 @@ def _are_hashes(arrays: Sequence[NDArray[Any]]) -> bool:
 def _hash_list(
     hashfunc: HashFunction, elements: Iterable[Any], scheme: str
 ) -> tuple[NDArray[Any], tuple[Any, list[Any]] | None]:
-    """Return the hashes up to one that is no integer in range; that one, the elements after it."""
+    """Return the hashes before the first that is out of range, and that hash with the rest."""
     dtype = SCHEMES[scheme].dtype
     if hashfunc is sha1_hash32 or (hashfunc is sha1_hash64 and scheme == "affine64"):
         tokens = list(elements)  # a list of our own: other threads cannot change it
@@ -108,7 +108,7 @@ def _hash_list(
 def permuted(values: list[Any], functions: Permutations, scheme: str) -> NDArray[Any]:
     """Permute the hashes of a batch that are not all integers in range: (n, num_perm).
 
-    By datasketch's own formulas, so that numpy makes the same of them, or raises the same.
+    With datasketch's own formulas, so that numpy gives the same values or the same errors.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What MinHashLSH runs on: compact tables in memory, or a storage for each band.
+"""The engines of MinHashLSH: compact tables in memory, or a storage for each band.
 
-Both get keys as they are stored, and have the methods `insert`, `remove`, `query`, `items`,
+Both take keys in their stored form, and have the methods `insert`, `remove`, `query`, `items`,
 `is_empty` and `empty_buffers`.
 """
 
@@ -19,16 +19,16 @@ from fastlsh.compat.datasketch.containers import OrderedStorage, UnorderedStorag
 from fastlsh.compat.datasketch.storage import ordered_storage, unordered_storage
 
 INSERTED, KNOWN, NOT_HERE = 0, 1, 2
-"""What `insert` answers. Tables refuse values of another kind than those they have."""
+"""The results of `insert`. Tables refuse values of another kind than those they hold."""
 
 Kind = tuple[int, bool, int, bool]
-"""Of the values in a table: bytes of one, signed, how many for each minimum, kept in 32 bits."""
+"""The kind of a table's values: bytes, signed, values for each minimum, kept in 32 bits."""
 
 
 class Tables:
     """Keys in memory, by the bands of their sketches.
 
-    Nothing can look at the buckets. `as_dicts` returns storages for whoever wants to.
+    The buckets cannot be seen from outside. `as_dicts` returns storages, in which they can.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Tables:
     def __init__(self, b: int, r: int) -> None:
         self._b, self._r = b, r
         self.table = KeyBuckets(b, r)
-        # No layer between: a call takes as long as the work.
+        # Bound once, without a method between: that would take as long as the work itself.
         self.query = self.table.query
         self.insert = self.insert_buffered = self.table.insert
         self.remove = self.remove_buffered = self.table.remove
@@ -72,7 +72,7 @@ class Tables:
             yield key, [data[i : i + width] for i in range(start, start + row, width)]
 
     def as_dicts(self, buffer_size: int) -> "Storages":
-        """Return the same keys in dictionaries, and accept no more changes."""
+        """Return storages with the same keys, and refuse changes from now on."""
         with self._leaving:
             if self._dicts is None:
                 self.table.close()
@@ -180,7 +180,7 @@ class Storages:
         keys_of_bands = self.keys[key]
         pairs: Iterable[tuple[UnorderedStorage, Any]]
         pairs = zip(cycle(self.hashtables), keys_of_bands, strict=False)
-        if len(keys_of_bands) > self._b:  # several sketches, which may have a band in common
+        if len(keys_of_bands) > self._b:  # several sketches may share a band
             pairs = set(pairs)
         for table, one in pairs:
             table.discard(one, key, buffer)
@@ -201,7 +201,7 @@ class Storages:
         return any(table.size() == 0 for table in self.hashtables)
 
     def empty_buffers(self) -> None:
-        """Carry out what is buffered."""
+        """Carry out the buffered commands."""
         for storage in (self.keys, *self.hashtables):
             storage.empty_buffer()
 
@@ -211,7 +211,7 @@ class Storages:
             storage.buffer_size = value
 
     def add_to_query_buffer(self, hashvalues: NDArray[Any]) -> None:
-        """Look up a bucket of each band: in dicts the very set, which goes on changing."""
+        """Look up a bucket of each band; a dictionary gives the set itself, which may change."""
         keys_of_bands = self._band_keys(hashvalues, self._b)
         for table, one in zip(self.hashtables, keys_of_bands, strict=True):
             table.add_to_select_buffer([one])

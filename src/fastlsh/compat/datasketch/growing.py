@@ -14,11 +14,11 @@ from fastlsh.compat.datasketch.sketch import Sketch
 from fastlsh.parallel import batches
 
 STEP = 1 << 26
-"""Permutations computed in one call, for Ctrl-C: about a tenth of a second."""
+"""Permutations in one call, about a tenth of a second, so that Ctrl-C is answered soon."""
 
 
 class GrowingSketch(Sketch):
-    """A sketch that has its hash function and permutations."""
+    """A sketch with its hash function and permutations, to which elements can be added."""
 
     __slots__ = ("_compiled",)  # not part of the pickled state
 
@@ -33,7 +33,7 @@ class GrowingSketch(Sketch):
         Parameters
         ----------
         b
-            What `hashfunc` takes; bytes by default.
+            An element that `hashfunc` takes; bytes by default.
         """
         if self.hashfunc is not DEFAULT_HASHFUNC[self.scheme] or type(b) is not bytes:
             hashes = elements.hash_set(self.hashfunc, [b], self.scheme)
@@ -48,12 +48,12 @@ class GrowingSketch(Sketch):
         self.hashvalues = row
 
     def update_batch(self, b: Iterable[Any]) -> None:
-        """Add many elements: as `update` for each, many times faster.
+        """Add many elements: the same as `update` for each, but many times faster.
 
         Parameters
         ----------
         b
-            What `hashfunc` takes, each; with ``hashfunc=lambda x: x`` also an array of integers.
+            Elements that `hashfunc` takes; an array of integers with ``hashfunc=lambda x: x``.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class GrowingSketch(Sketch):
         return values.copy() if values.dtype is dtype else np.array(values, dtype)
 
     def _functions(self) -> Permutations:
-        """Return the permutations for the kernels, made again if the attribute was changed."""
+        """Return the permutations for the kernels, which follow the attribute if it was changed."""
         try:
             if self._compiled.coefficients is self.permutations:
                 return self._compiled

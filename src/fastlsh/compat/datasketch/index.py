@@ -1,4 +1,4 @@
-"""What MinHashLSH does behind its face."""
+"""The base of MinHashLSH: its state and its engine."""
 
 import pickle
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -13,7 +13,7 @@ from fastlsh.compat.datasketch.params import Sketch, check_length, check_scheme
 from fastlsh.compat.datasketch.storage import DictListStorage
 
 PROTOCOL = 4
-"""Of pickled keys: the default of Python 3.8 to 3.13, kept, so that 3.14 finds the same keys."""
+"""The protocol of pickled keys: that of Python 3.8 to 3.13, so that 3.14 finds the same keys."""
 
 
 class Index:
@@ -79,7 +79,7 @@ class Index:
         key = self._stored(key)
         remove = self._engine.remove_buffered if buffer else self._engine.remove
         removed = remove(key)
-        if removed is None:  # the tables have been left meanwhile
+        if removed is None:  # another thread has moved the keys to dictionaries
             removed = self._storages().remove(key)
         if not removed:
             raise ValueError(f"The given key does not exist: {key!r}")
@@ -141,7 +141,7 @@ class Index:
     def _H(self, hs: NDArray[Any]) -> Any:  # noqa: N802
         return self.hashfunc(band_key(hs)) if self.hashfunc else band_key(hs)
 
-    _byteswap = _hashed_byteswap = _H  # by which datasketch's pickles call it
+    _byteswap = _hashed_byteswap = _H  # the name in datasketch's pickles
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore an index that fastlsh pickled, or datasketch."""
@@ -201,5 +201,5 @@ class KeyView(DictListStorage):
 
     @property
     def selected(self) -> list[Any]:
-        """What was looked up and not collected."""
+        """Keys that were looked up and not collected."""
         return self._keys.selected

@@ -20,7 +20,7 @@ class LeanMinHash(MinHash):
     Parameters
     ----------
     minhash
-        Taken over, with a copy of its hash values.
+        The MinHash whose seed, scheme and copied hash values are used.
     seed, hashvalues, scheme
         Instead of `minhash`, all three: the state of a MinHash.
 
@@ -74,7 +74,7 @@ class LeanMinHash(MinHash):
         self.seed = seed
         self.hashvalues = state.hash_values(hashvalues, scheme)
         if scheme != "legacy" and not len(self.hashvalues):
-            raise ValueError("hashvalues must not be empty")  # 0 marks the format of legacy
+            raise ValueError("hashvalues must not be empty")  # 0: the format of "legacy"
 
     @classmethod
     def _of(cls, seed: Any, hashvalues: ArrayLike, scheme: str) -> "LeanMinHash":
@@ -137,7 +137,7 @@ class LeanMinHash(MinHash):
         buf
             Anything that offers a buffer; bytes after the LeanMinHash do not matter.
         byteorder
-            As it was written.
+            The order in which it was written.
         """
         result = object.__new__(LeanMinHash)
         result.seed, result.hashvalues, result.scheme = _read(buf, byteorder)
@@ -165,7 +165,7 @@ STORED = {
     for order, swap in {"@": "=", "=": "=", "<": "<", ">": ">", "!": ">"}.items()
     for name, kind in SCHEMES.items()
 }
-"""Type of the serialised hash values, by byte order and scheme."""
+"""The types of serialised hash values, by byte order and scheme."""
 
 
 def _read(buf: Any, byteorder: str) -> tuple[int, NDArray[Any], str]:

@@ -10,7 +10,7 @@ from fastlsh.banding import least_error, least_weighted_area, quadrature
 
 
 class Sketch(Sized, Protocol):
-    """What an index takes: a MinHash, LeanMinHash or WeightedMinHash, of fastlsh or datasketch."""
+    """A sketch for an index: MinHash, LeanMinHash or WeightedMinHash, of fastlsh or datasketch."""
 
     @property
     def hashvalues(self) -> NDArray[Any]:
@@ -43,8 +43,8 @@ def check_length(minhash: Sketch, num_perm: int) -> None:
 def check_scheme(remembered: str | None, minhash: Sketch) -> str | None:
     """Return the scheme to remember; ValueError if the sketch has another than the remembered one.
 
-    Minima do not tell how they arose, and those of two schemes never agree. A sketch without a
-    scheme (WeightedMinHash) passes.
+    Minima do not show by which scheme they were made, and minima of two schemes never agree. A
+    sketch without a scheme (WeightedMinHash) is accepted.
     """
     scheme: str | None = getattr(minhash, "scheme", None)
     if scheme is None or scheme == remembered:

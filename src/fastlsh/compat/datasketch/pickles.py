@@ -1,4 +1,4 @@
-"""Pickles that go between datasketch and fastlsh.
+"""Pickles that datasketch and fastlsh exchange.
 
 A pickle names its classes: one written by datasketch asks for datasketch. `load` and `loads` read
 it without datasketch, as objects of ours; `dump` and `dumps` write objects of ours so that a
@@ -17,22 +17,22 @@ OURS = "fastlsh.compat.datasketch"
 
 
 def load(file: IO[bytes]) -> Any:
-    """Read a pickle from a file; what is named in datasketch is taken from here."""
+    """Read a pickle from a file; classes of datasketch become those of fastlsh."""
     return _Unpickler(file).load()
 
 
 def loads(data: bytes) -> Any:
-    """Read a pickle; what is named in datasketch is taken from here."""
+    """Read a pickle; classes of datasketch become those of fastlsh."""
     return load(io.BytesIO(data))
 
 
 def dump(obj: Any, file: IO[bytes], protocol: int | None = None) -> None:
-    """Write a pickle to a file that names what is of ours as datasketch does."""
+    """Write a pickle to a file; classes of fastlsh have the names of datasketch's."""
     _Pickler(file, protocol).dump(obj)
 
 
 def dumps(obj: Any, protocol: int | None = None) -> bytes:
-    """Return a pickle that names what is of ours as datasketch does."""
+    """Return a pickle in which classes of fastlsh have the names of datasketch's."""
     file = io.BytesIO()
     dump(obj, file, protocol)
     return file.getvalue()
@@ -51,7 +51,7 @@ def _ours(module: str) -> str:
 
 
 class _Module:
-    """Stands for a module of datasketch in a pickle."""
+    """Represents a module of datasketch in a pickle."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -26,7 +26,7 @@ class RedisListStorage(OrderedStorage):
         sent, but not as one transaction. A value may be ``{"env": "REDIS_HOSTNAME", "default":
         "localhost"}``: then the environment decides, also after unpickling elsewhere.
     name
-        Prefix of its keys; random if None.
+        Prefix of the storage's keys; random if None.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class RedisListStorage(OrderedStorage):
         return keys
 
     def status(self) -> dict[str, Any]:
-        """Return how it is connected, and its number of keys."""
+        """Return the connection's properties, and the number of keys."""
         return {**_read(self.config["redis"]), **super().status()}
 
     def get(self, key: Hashable) -> Collection[Any]:
@@ -73,11 +73,11 @@ class RedisListStorage(OrderedStorage):
         return values
 
     def getmany(self, *keys: Hashable) -> list[Any]:
-        """Return the values of each key, asked for at once."""
+        """Return the values of each key, with one request."""
         return self._ask(self._get_items, keys)
 
     def insert(self, key: Hashable, *vals: Any, **kwargs: Any) -> None:
-        """Add values to a key; with ``buffer=True`` not before the buffer is emptied."""
+        """Add values to a key; with ``buffer=True``, when the buffer is sent."""
 
         def commands(pipe: Any) -> None:
             pipe.hset(self._name, key, self.redis_key(key))
@@ -115,7 +115,7 @@ class RedisListStorage(OrderedStorage):
         return bool(self._redis.hexists(self._name, key))
 
     def empty_buffer(self) -> None:
-        """Send what is buffered."""
+        """Send the buffered commands."""
         self._buffer.execute()
         self._buffered = 0
         self._drop_thinned()

@@ -17,15 +17,15 @@ class Scheme(NamedTuple):
     """A permutation scheme."""
 
     kernel: int
-    """By the name that the kernels have for it."""
+    """The kernels' number for it."""
     dtype: np.dtype[Any]
-    """Of element hashes, permutations and hash values."""
+    """The type of element hashes, permutations and hash values."""
     largest: int
-    """Hash value; also that of an empty set."""
+    """The largest hash value, which an empty set has."""
     code: int
-    """In serialised sketches; 0: the format from before there were schemes."""
+    """The code in serialised sketches; 0: the format before there were schemes."""
     letter: str
-    """Of a serialised hash value, in the language of `struct`."""
+    """The format of a serialised hash value, as in `struct`."""
 
 
 SCHEMES = {
@@ -70,7 +70,7 @@ def draw(scheme: str, num_perm: int, seed: SupportsIndex | None) -> Permutations
     scheme
         A key of `SCHEMES`.
     num_perm
-        How many functions.
+        The number of functions.
     seed
         0 to 2**32 - 1; None: a different one each time; otherwise what RandomState takes.
 

@@ -10,7 +10,7 @@ S = TypeVar("S", bound="_Session")
 
 
 class _Session:
-    """Gathers the commands of an index, sent when there are `buffer_size` and at the end."""
+    """Gathers commands of an index, and sends them whenever there are `buffer_size`."""
 
     def __init__(self, lsh: Index, buffer_size: int) -> None:
         self.lsh = lsh
@@ -23,7 +23,7 @@ class _Session:
         self.close()
 
     def close(self) -> None:
-        """Send what is gathered."""
+        """Send the gathered commands."""
         self.lsh._engine.empty_buffers()
 
 

@@ -1,4 +1,4 @@
-"""What every sketch of hash values can do: compare, count, merge."""
+"""The base of all sketches: compare, count, merge."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -88,7 +88,7 @@ class Sketch:
 
 
 def different(verb: str, one: Sketch, other: Sketch) -> ValueError:
-    """Return an error that names what two sketches differ in."""
+    """Return an error that names the difference between two sketches."""
     for name, ours, theirs in (
         ("permutation schemes", one.scheme, getattr(other, "scheme", None)),
         ("seeds", one.seed, getattr(other, "seed", None)),

@@ -1,4 +1,4 @@
-"""Hash values and permutations as users give them, checked."""
+"""Checks of hash values and permutations that users give."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def hash_values(values: ArrayLike, scheme: str) -> NDArray[Any]:
 
 
 def permutations(coefficients: Any, scheme: str) -> Any:
-    """Return permutations that a user gives: (a, b), or an array (2, num_perm).
+    """Return the permutations that a user gives as (a, b) or as an array (2, num_perm).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Where an index keeps its keys and buckets: in memory or in Redis.
+"""Storages for the keys and buckets of an index: in memory or in Redis.
 
 MinHashLSH needs one ordered storage, from each key to its band keys, and for each band an unordered
 one, from band keys to keys.
@@ -107,7 +107,7 @@ def ordered_storage(config: dict[str, Any], name: bytes | None = None) -> Ordere
         ``{"type": "dict"}`` or ``{"type": "redis", "redis": {...}}``; see
         `fastlsh.compat.datasketch.redis_storage`.
     name
-        Prefix of its keys in Redis.
+        Prefix of the storage's keys in Redis.
 
     Raises
     ------

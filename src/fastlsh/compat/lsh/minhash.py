@@ -15,12 +15,12 @@ Fingerprint = NDArray[Any]
 """uint32 or uint64 (num_seeds,)."""
 
 DEFAULT_STATE = 1
-"""Seeds the seeds where nobody says how."""
+"""The state that draws the seeds by default."""
 
 BATCH = 256
 
 STEP = 1 << 27
-"""Hashes made in one call: about a tenth of a second."""
+"""Hashes in one call, about a tenth of a second, so that Ctrl-C is answered soon."""
 
 
 class MinHasher:
@@ -195,7 +195,7 @@ class MinHasher:
                 yield
 
 
-# lsh's method is a functools.lru_cache; who empties it goes on doing so.
+# In lsh, the method is a functools.lru_cache, which users may empty.
 setattr(MinHasher.fingerprint, "cache_clear", lambda: None)  # noqa: B010
 
 
@@ -213,7 +213,7 @@ def is_empty(fingerprints: Fingerprint) -> NDArray[np.bool_]:
 
 
 def _generator(random_state: Any, strict: bool) -> np.random.RandomState:
-    """Return what draws the seeds. Its numbers are frozen (NEP 19)."""
+    """Return the generator that draws the seeds. Its stream is frozen (NEP 19)."""
     if isinstance(random_state, np.random.RandomState):
         return random_state
     if random_state is None and not strict:

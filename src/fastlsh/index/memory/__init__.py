@@ -1,4 +1,4 @@
-"""What the index in memory consists of: documents, their ids, arrays of tables, queries."""
+"""The parts of an index in memory: documents, their ids, arrays of tables, queries."""
 
 from fastlsh.index.memory.arrays import (
     Bytes,

@@ -13,7 +13,7 @@ from fastlsh.index.memory.stored_ids import StoredIds
 from fastlsh.index.settings import Settings
 
 PIECE = 1 << 20
-"""Bytes on their way at a time: they stay in the cache."""
+"""Bytes that are copied at a time: they stay in the cache."""
 
 Bytes = NDArray[np.uint8]
 
@@ -29,7 +29,7 @@ def new_tables(settings: Settings) -> BandTables:
 def mapped_tables(
     settings: Settings, slots: tuple[int, ...], arrays: dict[str, NDArray[Any]], ids: StoredIds
 ) -> BandTables:
-    """Return tables over the arrays of a file, which nothing is written to."""
+    """Return read-only tables over the arrays of a file."""
     ends = np.cumsum(slots)
     tables = [arrays["slots"][end - size : end] for end, size in zip(ends, slots, strict=True)]
     return BandTables.over(
@@ -51,11 +51,11 @@ def filled_tables(
     Parameters
     ----------
     settings, n, words, slots
-        What the tables are like.
+        The parameters, and the sizes of the arrays.
     arrays
         The name of each array, and its bytes in pieces. Without "live", all documents are there.
     ids
-        Returns the ids; it is called behind the last array.
+        Returns the ids; it is called after the last array.
     """
     kernel = new_tables(settings)
     kernel.reserve(n, words, 0.0)
@@ -109,7 +109,7 @@ def _parts_of(
 
 
 def _fill(kernel: BandTables, parts: list[tuple[int, int]], pieces: Iterable[Bytes]) -> None:
-    """Write pieces into some parts, one after the other; they must be as long together."""
+    """Write pieces into consecutive parts. Pieces and parts must have the same total length."""
     remaining = iter(parts)
     part, size, start = 0, 0, 0
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Documents as the tables of an index take them: signatures, and what exact verification needs."""
+"""Documents for the tables of an index: signatures, and the contents for exact verification."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from fastlsh.arrays import offsets_of, ranges_of
 
 
 class IndexDocuments(NamedTuple):
-    """Some documents, ready for the tables."""
+    """Signatures and contents of some documents."""
 
     signatures: NDArray[np.uint32]
     """uint32 (m, num_perm)."""
@@ -47,7 +47,7 @@ class IndexDocuments(NamedTuple):
         ).with_contents_of(chosen)
 
     def with_contents_of(self, chosen: NDArray[np.int64]) -> "IndexDocuments":
-        """Return these signatures with some of the contents."""
+        """Return these documents with the contents of some documents of an index."""
         if self.contents is None or self.offsets is None:
             return self
         size = np.diff(self.offsets)[chosen]
@@ -70,7 +70,7 @@ def joined_documents(some: list[IndexDocuments]) -> IndexDocuments:
 def check_contents(
     contents: NDArray[np.uint64] | None, offsets: NDArray[np.int64] | None, n: int
 ) -> None:
-    """Check what a file says of n contents, before memory is taken for them."""
+    """Check the offsets of n contents from a file, before memory is allocated for them."""
     if contents is not None and offsets is not None:
         inside = offsets[0] == 0 and offsets[n] <= len(contents)
         if not inside or (offsets[1 : n + 1] < offsets[:n]).any():

@@ -9,16 +9,16 @@ from typing import Any
 class Ids:
     """Hashable ids by number.
 
-    Only the tables know which numbers have a document, and they change it in one step. So nothing
-    here is ever taken back: an id that was given a number in vain is found by nobody, and gone
-    with the next `compacted`.
+    Only the tables know which numbers have a document, and they change that in one step. So nothing
+    is ever undone here: an id whose number has no document is not found, and disappears when the
+    tables are compacted.
     """
 
     def __init__(self, names: Iterable[Hashable] = ()) -> None:
         self._names: list[Any] = list(names)
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._before: dict[int, int] = {}
-        """What an id's number was before it was given this one."""
+        """The earlier number of an id, by its new number."""
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -43,8 +43,8 @@ class Ids:
         return compress(self._names, live)
 
     def maybe_known(self, names: AbstractSet[Any]) -> bool:
-        """Whether one of the ids may be there."""
-        return not self._numbers.keys().isdisjoint(names)  # looks through the smaller of both
+        """Whether one of the ids may have a document."""
+        return not self._numbers.keys().isdisjoint(names)  # iterates over the smaller of the two
 
     def assign(self, first: int, names: Sequence[Any], replaced: Mapping[Any, int]) -> None:
         """Give the numbers from `first` on to ids; those in `replaced` had that number before."""
@@ -69,12 +69,12 @@ class Ids:
             self._names[number] = None
 
     def forget(self, name: Hashable, number: int) -> None:
-        """Let go of the id of a document that is gone."""
+        """Drop the id of a removed document."""
         self._names[number] = None
         self._numbers.pop(name, None)
 
     def copy(self) -> "Ids":
-        """Return ids of their own."""
+        """Return an independent copy."""
         other = Ids()
         other._names = self._names.copy()
         other._numbers = self._numbers.copy()

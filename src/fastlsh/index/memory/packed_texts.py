@@ -12,7 +12,7 @@ from fastlsh.signatures import batch_size
 from fastlsh.texts import Shingler, Texts
 
 FEW = 8
-"""Texts that are not worth a look at their sizes."""
+"""Texts that are packed together without a look at their sizes."""
 
 
 def packed(
@@ -47,14 +47,14 @@ def pack(spans: Spans) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
 
 
 class PackedTexts:
-    """Packed texts as a collection; they are normalised already.
+    """A collection of packed texts, which are normalised already.
 
     Parameters
     ----------
     words, offsets
         As `packed` returns them.
     tokens
-        These are ids of tokens.
+        Whether the texts are ids of tokens.
     """
 
     def __init__(self, words: NDArray[np.uint64], offsets: NDArray[np.int64], tokens: bool) -> None:

@@ -11,20 +11,20 @@ from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.parallel import batches, run, wait_for
 
 QUERIES = 4096
-"""Answered by one thread at a time."""
+"""Documents that a thread looks up in one call."""
 
 
 class QueryThreads:
-    """The threads that query tables, those that an interrupt has left behind, and their readers."""
+    """Runs queries on threads, and knows those that still run after an interrupt."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.left: set[Thread] = set()
         """Threads that may still run for an interrupted query."""
-        self._readers: list[TextReader] = []  # that nobody uses now
+        self._readers: list[TextReader] = []  # not in use
 
     def reader(self) -> TextReader | None:
-        """Return what reads the texts, for one thread; None where none are kept."""
+        """Return a reader of texts for one thread; None if the index keeps no texts."""
         if self._settings.keeps != TEXTS:
             return None
         try:
@@ -79,7 +79,7 @@ class QueryThreads:
                         room *= 2
                     first = stop
             except BaseException:
-                halt[0] = 1  # the other threads need not go on
+                halt[0] = 1  # stops the other threads
                 raise
             self.put_back(reader)
 

@@ -32,7 +32,7 @@ class StoredIds:
 
     @classmethod
     def of(cls, ids: Ids) -> "StoredIds":
-        """Store ids without gaps; TypeError names the first that cannot be."""
+        """Return ids in this form; TypeError names the first id that cannot be stored."""
         names = ids.names()
         kind = kind_of(names[0], 0) if names else "int"
         for position, name in enumerate(names):
@@ -74,7 +74,7 @@ class StoredIds:
         return find_id(self.data, self.offsets, self.n, self.table, code)
 
     def copy(self) -> Ids:
-        """Return ids that may be changed; ValueError if one is there twice."""
+        """Return ids that can be changed; ValueError if an id occurs twice."""
         ids = Ids(self)
         if len(ids) != self.n:
             raise ValueError("the table of ids is damaged: one is there twice")

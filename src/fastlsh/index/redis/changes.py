@@ -14,7 +14,7 @@ from fastlsh.index.redis.server import Server
 from fastlsh.index.settings import Settings
 
 TOGETHER = 10_000
-"""Keys or documents of one command, entries of one call of a script."""
+"""Keys or documents in one command, and entries in one call of a script."""
 
 
 class Changes:
@@ -25,7 +25,7 @@ class Changes:
         self.added: dict[int, bytes] = {}
         """The record of each document that is added, by its number."""
         self.numbers: dict[Any, int] = {}
-        """Of the ids that are added."""
+        """The ids that are added, with their numbers."""
         self.deleted: dict[int, bytes] = {}
         """The record of each document of the server that is removed."""
         self.tables = Memory(settings.unverified)
@@ -76,7 +76,7 @@ class Changes:
             self.deleted[number] = record
 
     def size(self) -> int:
-        """Return about how many bytes the commands have."""
+        """Return the approximate size of the commands in bytes."""
         each = self._settings.params.bands * (tag_bytes(self._settings) + 8)
         records = (*self.added.values(), *self.deleted.values())
         return sum(map(len, records)) + each * len(records)
@@ -101,7 +101,7 @@ class Changes:
                 pipe.eval(script, len(keys), *keys, names, tag_bytes(settings), entries, LARGE)
 
     def _entries(self, records: dict[int, bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the buckets of some documents, in order, and the numbers that belong there."""
+        """Yield the names of buckets in order, and the numbers of the documents in each."""
         settings = self._settings
         for some in _blocks(records):
             documents = documents_of(list(map(records.__getitem__, some)), settings)

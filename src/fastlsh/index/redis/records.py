@@ -1,4 +1,4 @@
-"""What Redis holds of a document: its id, signature and content."""
+"""The record of a document in Redis: its id, signature and content."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def encoded(name: Any) -> bytes:
 
 
 def decoded(code: bytes) -> Any:
-    """Return the id that `encoded` made these bytes of."""
+    """Return the id from the bytes that `encoded` returned."""
     kind, value = code[:1], code[1:]
     if kind == b"i":
         return int(value)
@@ -26,7 +26,7 @@ def decoded(code: bytes) -> Any:
 
 
 def record_of(name: Any, documents: IndexDocuments, row: int, keeps: str) -> bytes:
-    """Return what is stored of a document: length of the id, id, signature, content."""
+    """Return the record of a document: length of the id, id, signature, content."""
     code = encoded(name)
     content = b""
     if documents.contents is not None and documents.offsets is not None:

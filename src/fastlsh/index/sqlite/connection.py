@@ -16,7 +16,7 @@ SYNCHRONOUS = "FULL"
 """A change is on the disk when its call returns, whatever happens to the machine."""
 
 _forked: list[sqlite3.Connection] = []
-"""Of the parent process: to close them here would take its locks away."""
+"""Connections of the parent process. Closing them here would release its locks."""
 
 
 class Connection:
@@ -35,22 +35,22 @@ class Connection:
     def __init__(self, path: str, read_only: bool, wait: float) -> None:
         self.path = path
         self.location = os.path.abspath(path)
-        """What is opened, also after a change of the working directory."""
+        """The absolute path, which stays right if the working directory changes."""
         self.read_only = read_only
         self.wait = wait
         self._process = -1
         self._connection: sqlite3.Connection | None = None
 
     _process_number = staticmethod(os.getpid)
-    """Is still there when Python, as it ends, has emptied `os`."""
+    """A reference of its own, because Python clears the module `os` when it exits."""
 
     @property
     def fresh(self) -> bool:
-        """Whether the next call opens it."""
+        """Whether the next call opens a connection."""
         return self._connection is None or self._process != os.getpid()
 
     def __del__(self) -> None:
-        """Close it without a ResourceWarning: an index need not be closed."""
+        """Close the connection without a ResourceWarning: an index need not be closed."""
         self.close()
 
     def get(self) -> sqlite3.Connection:
@@ -77,7 +77,7 @@ class Connection:
         return self._connection
 
     def close(self) -> None:
-        """Close it, if it is open."""
+        """Close the connection, if it is open."""
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -87,7 +87,7 @@ class Connection:
             _forked.append(connection)
 
     def undo(self, statements: Iterable[str]) -> None:
-        """Roll back, whatever state it is in, unless it belongs to the parent process."""
+        """Roll back whatever has begun, unless the connection belongs to the parent process."""
         for statement in statements:
             if not self.fresh and self._connection is not None:
                 with suppress(sqlite3.Error):
@@ -95,12 +95,12 @@ class Connection:
 
 
 _QUERY_SPACE = 32 << 10
-"""Bytes of the file that SQLite keeps beside an open index, for queries, too."""
+"""Bytes of the file that SQLite keeps beside an open index, even for queries."""
 
 
 @contextmanager
 def named_errors(path: str, wait: float) -> Iterator[None]:
-    """Raise the errors of SQLite as errors that name the file, and say what it is about."""
+    """Replace errors of SQLite by errors that name the file and the reason."""
     try:
         yield
     except sqlite3.Error as error:
@@ -108,7 +108,7 @@ def named_errors(path: str, wait: float) -> Iterator[None]:
 
 
 def named_error(error: sqlite3.Error, path: str, wait: float) -> Exception:
-    """Return the error to raise for one of SQLite's."""
+    """Return the error that replaces an error of SQLite."""
     said = str(error)
     if "locked" in said or "busy" in said:
         return TimeoutError(
@@ -118,7 +118,7 @@ def named_error(error: sqlite3.Error, path: str, wait: float) -> Exception:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
     if "readonly" in said or "read-only" in said:
         return PermissionError(errno.EACCES, "the file or its folder is read-only", path)
-    # Python 3.10 says nothing of a schema that is no text.
+    # Python 3.10 gives no message for a schema that is not text.
     if not said or any(part in said for part in ("not a database", "malformed", "not decode")):
         return ValueError(f"{path}: the index is damaged: {said or 'its schema is no text'}")
     if os.path.exists(path):  # it may be relative, and the working directory another one by now

@@ -34,19 +34,19 @@ CREATE TABLE outputs (folder TEXT NOT NULL, run TEXT NOT NULL);
 
 
 def create(path: str, settings: Settings) -> None:
-    """Make an empty index, which appears whole; FileExistsError if there is something."""
+    """Create an empty index, in full or not at all; FileExistsError if the path exists."""
     with appearing(path, settings):
         pass
 
 
 @contextlib.contextmanager
 def appearing(path: str, settings: Settings) -> Iterator[str]:
-    """Make an index elsewhere, give its path, and let it appear at the end of the block.
+    """Create an index under a temporary path, which is renamed at the end of the block.
 
-    The block closes it. FileExistsError if there is something at `path`.
+    The block gets the temporary path, and must close the index. FileExistsError if `path` exists.
     """
     parameters = json.dumps(parameters_of(settings))
-    path = os.path.realpath(path)  # a link may lead to where there is nothing yet
+    path = os.path.realpath(path)  # a link may lead to a path that does not exist yet
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
@@ -75,7 +75,7 @@ def appearing(path: str, settings: Settings) -> Iterator[str]:
 
 
 def is_index(path: str) -> bool:
-    """Whether there is an index; ValueError, with the reason, if there is something else."""
+    """Whether the path is an index; ValueError, with the reason, if it is another file."""
     try:
         with open(path, "rb") as file:
             start = file.read(100)
@@ -105,7 +105,7 @@ def open_existing(
     read_only: bool,
     wait: float,
 ) -> SqliteStore:
-    """Open an index that was made with what is expected."""
+    """Open an index, after checking its parameters."""
     connection = Connection(path, read_only, wait)
     with contextlib.ExitStack() as stack:
         stack.callback(connection.close)

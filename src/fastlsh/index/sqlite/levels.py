@@ -26,7 +26,7 @@ LARGEST = 1 << 22
 
 
 class Levels:
-    """The runs in one state of the database."""
+    """The runs of one state of the database, and its removed documents."""
 
     def __init__(self, bands: int) -> None:
         self.bands = bands
@@ -40,7 +40,7 @@ class Levels:
         self._gone: NDArray[np.uint64] | None = None
 
     def read(self, sql: sqlite3.Connection, version: int, removals: int) -> None:
-        """Read what another process has changed."""
+        """Read the runs and removed documents again, because another process changed them."""
         runs = "SELECT first, last, page, pages, least FROM runs ORDER BY first"
         self.runs = [read_run(row, self.bands) for row in sql.execute(runs).fetchall()]
         removed = sql.execute("SELECT number FROM removed").fetchall()
@@ -62,7 +62,7 @@ class Levels:
         return find_in_runs(sql, self.runs, TagQuery(wanted, self.gone, max_entries))
 
     def remove(self, sql: sqlite3.Connection, numbers: NDArray[np.int64]) -> None:
-        """Note that documents are gone, which may be in a run."""
+        """Note the removal of documents, which may be in a run."""
         gone = numbers.tolist()
         sql.executemany("INSERT INTO removed VALUES (?)", [(number,) for number in gone])
         self.removed.update(gone)
@@ -78,7 +78,7 @@ class Levels:
         signatures: NDArray[np.uint32],
         settings: Settings,
     ) -> None:
-        """Write a run of the documents first ... last - 1, of which these are there."""
+        """Write a run of the documents first ... last - 1; `numbers` are those not yet removed."""
         keys = band_keys(signatures, settings.params, threads=settings.hasher.threads)
         self._write(sql, first, last, entries_of(keys, numbers))
         while True:

@@ -11,9 +11,9 @@ from fastlsh.index.sqlite.runs import HALF, MASK, TagRun, read_pages
 from fastlsh.parallel import batches_by_work
 
 PAGES = 1 << 12
-"""Pages that are in memory at a time: 32 MB, and as much again to search them."""
+"""Pages in memory at a time: 32 MB, and another 32 MB while they are searched."""
 FEW = 1 << 10
-"""Tags, times runs, that are searched one by one."""
+"""If tags times runs are at most so many, each tag is searched by itself."""
 
 
 class TagQuery(NamedTuple):
@@ -52,7 +52,7 @@ def find_in_runs(
 def _pages_of(
     run: TagRun, wanted: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first page that may have entries of each tag, and the one after the last."""
+    """Return for each tag the range of pages that may have its entries."""
     # The entries of a tag may begin in the page before the first that begins with it.
     start = np.maximum(np.searchsorted(run.tags, wanted, "left") - 1, 0)
     return start, np.searchsorted(run.tags, wanted, "right")

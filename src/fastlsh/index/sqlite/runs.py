@@ -1,8 +1,8 @@
 """Runs: the buckets of many documents, sorted, in pages that never change.
 
 An entry is ``tag << 32 | number``, the tag being the upper half of a band key. A run has the
-entries of each band in ascending order, so that a bucket is found by a search in the list of what
-its pages begin with, which is in memory, and one page.
+entries of each band in ascending order. To find a bucket, the list of the first entry of each
+page, which is in memory, is searched, and then a single page.
 """
 
 import sqlite3
@@ -16,15 +16,15 @@ from fastlsh.arrays import offsets_of
 from fastlsh.index.sqlite.damage import refuse, state_of, words_of
 
 PAGE = 1000
-"""Entries in a page: they fill one of SQLite's."""
+"""Entries in a page, which fill a page of SQLite."""
 TOGETHER = 512
-"""Rows that are asked for by one statement."""
+"""Rows that one statement selects."""
 MASK = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
 
 
 class TagRun(NamedTuple):
-    """Where the entries of the documents first ... last - 1 are."""
+    """The pages with the entries of the documents first ... last - 1."""
 
     first: int
     last: int
@@ -41,7 +41,7 @@ class TagRun(NamedTuple):
     def of(
         cls, first: int, last: int, page: int, pages: NDArray[np.int64], least: NDArray[np.uint64]
     ) -> "TagRun":
-        """Return a run with what follows from the rest."""
+        """Return a run, with the tags that follow from its pages."""
         bands = np.arange(len(pages) - 1, dtype=np.uint64)
         return cls(
             first,
@@ -54,21 +54,21 @@ class TagRun(NamedTuple):
 
 
 def entries_of(keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> list[NDArray[np.uint64]]:
-    """Return the entries of each band, ascending; a document with key 0 is empty, and has none."""
+    """Return the entries of each band, ascending. An empty document, with key 0, has no entry."""
     filled = keys[0] != 0
     low = numbers[filled].astype(np.uint64)
     return [np.sort((band[filled] & ~MASK) | low) for band in keys]
 
 
 def padded(values: list[Any]) -> list[Any]:
-    """Return at least one value as often as makes a power of two: fewer statements to prepare."""
+    """Return values, the last one repeated up to a power of two: fewer statements to prepare."""
     return values + values[-1:] * ((1 << (len(values) - 1).bit_length()) - len(values))
 
 
 def read_pages(
     connection: sqlite3.Connection, pages: NDArray[np.int64]
 ) -> dict[int, NDArray[np.uint64]]:
-    """Return the entries of some pages, which ascend; those between them may be there, too."""
+    """Return the entries of some pages, given in ascending order. Others may be included."""
     found: dict[int, NDArray[np.uint64]] = {}
     if not len(pages):
         return found

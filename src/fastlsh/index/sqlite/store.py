@@ -1,4 +1,4 @@
-"""An index in SQLite: its documents, its transactions, and what is in memory of their state."""
+"""An index in SQLite: its documents and its transactions."""
 
 import errno
 import os
@@ -25,20 +25,20 @@ from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.store import wanted_tags
 
 RECENT = 1 << 13
-"""Documents that are in no run: whoever opens the index links them in memory."""
+"""Recent documents that are in no run yet: each process links them in memory."""
 BLOCK = 1 << 16
-"""Documents of a run that is made of a large insert."""
+"""Documents of a large insert that become one run."""
 MOST = 2**32 - 1
-"""Numbers that there are."""
+"""The number of document numbers."""
 
 
 class SqliteStore:
     """A `Store` in a file of SQLite.
 
-    A transaction sees one state. What is in memory, the recent documents and the lists of pages,
-    belongs to a state, too, and is read anew where another process has changed it. All rows of a
-    statement are fetched at once: if Ctrl-C came between two of them, the traceback would keep the
-    statement, and the statement the state that it sees.
+    A transaction sees one state of the database. The recent documents and the lists of pages, which
+    are in memory, belong to a state, too, and are read again if another process has changed them.
+    All rows of a statement are fetched at once: after Ctrl-C between two rows, the traceback would
+    keep the statement open, and with it an old state of the database.
     """
 
     def __init__(self, connection: Connection, settings: Settings) -> None:
@@ -52,7 +52,7 @@ class SqliteStore:
         self._forget()
 
     def _forget(self) -> None:
-        """Know nothing of the database."""
+        """Forget the state of the database."""
         self._next = self._flushed = self._documents = 0
         self._recent = Memory(self.settings.unverified)
         self._linked = 0  # documents before this one are in a run or among the recent ones
@@ -65,7 +65,7 @@ class SqliteStore:
         if self._depth:
             return Transaction(_Inside(self))
         if self._sql.in_transaction and not self._connection.fresh:
-            # A call in the middle of one that has just begun, or is about to end.
+            # This call interrupts another one that has just begun a transaction, or is ending it.
             return Transaction(_Beside(self))
         return Transaction(_Reading(self, "BEGIN", "COMMIT", ["ROLLBACK"]))
 
@@ -96,7 +96,7 @@ class SqliteStore:
             raise named_error(error, self._connection.path, self.wait) from error
 
     def _refresh(self) -> None:
-        """Know the state of the database."""
+        """Read the state of the database, if it has changed."""
         row = self._sql.execute("SELECT * FROM state").fetchone()
         after, flushed, documents, runs, removals, page = state_of(row)
         levels = self._levels
@@ -192,7 +192,7 @@ class SqliteStore:
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
-        """Return the documents that share a bucket with one of these, and if there are more."""
+        """Return the documents that share a bucket with these, and whether there are more."""
         found, _ = self._recent.query(IndexDocuments(signatures), sys.maxsize)
         recent = self._recent.take(unique(found[:, 1].astype(np.int64)))
         wanted = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band)
@@ -200,7 +200,7 @@ class SqliteStore:
         return np.concatenate([older, np.array(recent, np.int64)]), more
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
-        """Return documents that are there."""
+        """Return documents, all of which must exist."""
         rows = list(self._rows_of("signature, content", numbers))
         signatures = self._rows(signature for signature, _ in rows)
         if len(signatures) != len(numbers):
@@ -277,14 +277,14 @@ class SqliteStore:
         self._sql.executemany("DELETE FROM outputs WHERE folder = ? AND run = ?", journals)
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
-        """Remove documents that are there."""
+        """Remove documents, all of which must exist."""
         self._sql.executemany(
             "DELETE FROM documents WHERE number = ?", [(number,) for number in numbers.tolist()]
         )
         self._documents -= len(numbers)
         for number in numbers[numbers >= self._flushed].tolist():
             self._recent.remove(number)
-        # Counts for those in no run, too: other processes have linked them.
+        # Also for documents in no run: other processes have linked them in memory.
         self._levels.remove(self._sql, numbers[numbers < self._flushed])
 
     def pack(self) -> None:
@@ -304,7 +304,7 @@ class SqliteStore:
 
 
 class _Inside:
-    """A question within a batch; what the other transactions have in common."""
+    """A query within a batch; base of the other transactions."""
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
@@ -322,26 +322,26 @@ class _Inside:
 
 
 class _Beside(_Inside):
-    """A question at the very beginning or end of another transaction."""
+    """A query that interrupts the very beginning or end of another transaction."""
 
     def begin(self) -> None:
-        """Learn the state of the database."""
+        """Read the state of the database."""
         self._store._refresh()
 
 
 class _Reading(_Inside):
-    """A transaction of SQLite, or a savepoint in one; here of one that only reads."""
+    """A transaction of SQLite that only reads; base of those that write."""
 
     def __init__(self, store: SqliteStore, begin: str, commit: str, undo: Sequence[str]) -> None:
         super().__init__(store)
         self._outer = -1
-        """How many transactions this one is in; -1: it has not begun."""
+        """How many transactions enclose this one; -1: it has not begun."""
         self._begin = begin
         self._commit = commit
         self._undo = undo
 
     def begin(self) -> None:
-        """Begin, and learn the state of the database."""
+        """Begin the transaction, and read the state of the database."""
         store = self._store
         if store._connection.fresh:
             store._depth = 0
@@ -355,11 +355,11 @@ class _Reading(_Inside):
         store._refresh()
 
     def commit(self) -> None:
-        """Save what is in memory of the state, and commit."""
+        """Save the changed state, and commit."""
         store = self._store
         store._check_inside()
         self._save()
-        if not self._outer:  # or a call right after the end would miss the transaction
+        if not self._outer:  # otherwise a call right after COMMIT would not see that it has ended
             store._depth = 0
         store._sql.execute(self._commit)
         store._depth = self._outer
@@ -368,14 +368,14 @@ class _Reading(_Inside):
         """Do nothing: this one only reads."""
 
     def rollback(self, error: BaseException) -> None:
-        """Undo all of it, and name the file in the error; perhaps again, or half begun."""
+        """Undo the transaction, perhaps one that has begun in part; name the file in the error."""
         store = self._store
         if self._outer >= 0:
             store._depth = self._outer
             store._connection.undo(self._undo)
             store._forget()
             if self._outer and store._sql.in_transaction:
-                store._refresh()  # the batch goes on, and knows what it did before
+                store._refresh()  # the batch continues with its earlier changes
         store._raise_named(error)
 
 
