@@ -171,18 +171,27 @@ def json_lines(
     return used
 
 
-cdef Py_ssize_t find_feeds(const uint8_t* data, Py_ssize_t n, int64_t* out) noexcept nogil:
-    # Writes where the lines end, unless `out` is NULL; returns how many there are.
+cdef Py_ssize_t find_feeds(
+    const uint8_t* data, Py_ssize_t n, int64_t** out, Py_ssize_t room
+) noexcept nogil:
+    # Appends where the lines end; returns how many there are, or -1: no memory.
     cdef const uint8_t* p = data
+    cdef const uint8_t* end = data + n
     cdef Py_ssize_t count = 0
-    while True:
-        p = <const uint8_t*> memchr(p, c'\n', data + n - p) if p < data + n else NULL
+    while p < end:
+        p = <const uint8_t*> memchr(p, c'\n', end - p)
         if p == NULL:
-            return count
+            break
         p += 1
-        if out != NULL:
-            out[count] = p - data
+        if count == room:
+            room = 2 * room + 1024
+            grown = <int64_t*> PyMem_RawRealloc(out[0], room * sizeof(int64_t))
+            if grown == NULL:
+                return -1
+            out[0] = grown
+        out[0][count] = p - data
         count += 1
+    return count
 
 
 def line_bounds(const uint8_t[::1] data not None, bint last):
@@ -198,18 +207,23 @@ def line_bounds(const uint8_t[::1] data not None, bint last):
     import numpy as np
     cdef Py_ssize_t n = data.shape[0]
     cdef Py_ssize_t count
+    cdef int64_t* ends = NULL
     cdef int64_t[::1] bounds
     if n == 0:
         return np.zeros(1, np.int64)
-    with nogil:
-        count = find_feeds(&data[0], n, NULL)
-    more = last and data[n - 1] != c'\n'
-    found = np.empty(count + 1 + more, np.int64)
-    bounds = found
-    bounds[0] = 0
-    if more:
-        bounds[count + 1] = n
-    if count:
+    try:
         with nogil:
-            find_feeds(&data[0], n, &bounds[1])
+            count = find_feeds(&data[0], n, &ends, 0)
+        if count < 0:
+            raise MemoryError()
+        more = last and data[n - 1] != c'\n'
+        found = np.empty(count + 1 + more, np.int64)
+        bounds = found
+        bounds[0] = 0
+        if more:
+            bounds[count + 1] = n
+        if count:
+            memcpy(&bounds[1], ends, count * sizeof(int64_t))
+    finally:
+        PyMem_RawFree(ends)
     return found

@@ -1,7 +1,7 @@
 """Gather: run by run, the texts of documents in families, sorted by their parts; and the ids."""
 
 from binascii import crc32
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ class _Pieces(NamedTuple):
     """The documents."""
     ids: list[bytes]
     bounds: NDArray[np.int64] | None
-    parts: dict[int, tuple[bytes, bytes]]
+    parts: dict[int, tuple[bytes, memoryview]]
     """Of each part, the records of its texts, and the texts."""
     strict: bool
 
@@ -150,7 +150,8 @@ def _pieces(
     numbers = first + np.flatnonzero(wanted)
     ids = as_json(documents.ids, job.sources[record.source].path, documents.rows)
     order = np.argsort(part, kind="stable")
-    texts, sizes_of_texts, strict = _encoded(documents.texts, order)
+    encoded, sizes_of_texts, strict = _encoded(documents.texts, order)
+    texts = memoryview(encoded)
     rows = np.zeros(len(part), Row)
     rows["number"] = numbers[order]
     rows["size"] = sizes_of_texts
@@ -186,13 +187,20 @@ def _encoded(
     return b"".join(encoded), [len(text) for text in encoded], strict
 
 
+def _checksum(pieces: Iterable[bytes | memoryview]) -> int:
+    checksum = 0
+    for piece in pieces:
+        checksum = crc32(piece, checksum)
+    return checksum
+
+
 class _RunWriter:
     """Writes the texts of a run, some of them at a time sorted by part."""
 
     def __init__(self, folder: Path, max_pending: int) -> None:
         self._folder = folder
         self._max_pending = max_pending
-        self._pending: dict[int, list[tuple[bytes, bytes]]] = {}
+        self._pending: dict[int, list[tuple[bytes, memoryview]]] = {}
         self._waiting = 0
         self._stretches: list[tuple[Any, ...]] = []
         self._numbers = [np.empty(0, np.int64)]
@@ -232,13 +240,14 @@ class _RunWriter:
 
     def _write(self) -> None:
         for part, pieces in sorted(self._pending.items()):
-            rows, texts = (b"".join(each) for each in zip(*pieces, strict=True))
+            rows, texts = zip(*pieces, strict=True)
+            first, begin = self._rows.tell() // Row.itemsize, self._texts.tell()
+            self._rows.writelines(rows)
+            self._texts.writelines(texts)
             self._stretches.append((
-                part, len(rows) // Row.itemsize, self._rows.tell() // Row.itemsize,
-                len(texts), self._texts.tell(), crc32(texts, crc32(rows)), self._strict,
+                part, self._rows.tell() // Row.itemsize - first, first,
+                self._texts.tell() - begin, begin, _checksum(rows + texts), self._strict,
             ))  # fmt: skip
-            self._rows.write(rows)
-            self._texts.write(texts)
         self._pending.clear()
         self._waiting = 0
         self._strict = True

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from copy import copy
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,9 +51,12 @@ class RowBlock:
         self.extent = extent
         self._data = data
         self._lines = lines
-        self.filled = self._not_blank()
-        """Those of the rows that are not blank."""
         self._bad = bad
+
+    @cached_property
+    def filled(self) -> Indices:
+        """Those of the rows that are not blank."""
+        return self._not_blank()
 
     def documents(self, wanted: Flags | None = None) -> BlockDocuments:
         """Parse the rows; see `Block`."""
@@ -90,7 +94,7 @@ class RowBlock:
         part._lines = self._lines.up_to_row(int(self._good(None)[documents - 1]) + 1)
         part._data = self._data[: part._lines.end]
         part._bad = None
-        part.filled = part._not_blank()
+        del part.filled
         check = checksum(part._data, self.head.seed)
         part.extent = self.extent._replace(stop=self.extent.start + part._lines.end, check=check)
         yield part
