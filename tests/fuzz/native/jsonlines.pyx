@@ -1,0 +1,376 @@
+"""Lines of JSON, in memory of the size that is needed, against a parser that reads byte by byte."""
+
+include "fuzz/native/drive.pxi"
+include "json/lines.pxi"
+include "json/numbers.pxi"
+include "json/strings.pxi"
+
+from libc.string cimport strlen
+
+cdef extern from *:
+    """
+    #include <string.h>
+
+    /* Pieces of lines, for inputs of bytes that are mostly not. */
+    static const char *fuzz_pieces[64] = {
+        "{\\"t\\":\\"", "\\"}", "{", "}", "[", "]", ",", ":", "\\"", "\\"t\\":", "\\"i\\":",
+        "\\"p\\":",
+        "\\"x\\":", "null", "true", "false", "NaN", "Infinity", "-", "0", "7", "12", ".5", "e2",
+        "E-3", "9223372036854775807", "-9223372036854775808", " ", "\\t", "\\r", "\\\\", "\\\\n",
+        "\\\\u00e9", "\\\\ud83d\\\\ude00", "\\\\ud83d", "\\\\ude00", "\\\\u", "\\\\/",
+        "\\\\\\"", "abc",
+        "0123456789abcdefghijklmnopqrstuvwxyz", "\\xC3\\xA9", "\\xE4\\xB8\\xAD",
+        "\\xF0\\x9F\\x98\\x80",
+        "\\xED\\xA0\\x80", "\\xC0\\xAF", "\\xE4\\xB8", "\\x01", "\\x7F", "\\"a\\":1",
+        "[[[[[[[[", "]]]]]]]]",
+        "{\\"t\\":null,", "\\"i\\":5,", "\\"p\\":1.25,", "\\\\u0000", "\\\\f",
+        "\\\\b", "\\\\r", "\\\\t"};
+
+    typedef struct {
+        const uint8_t *at, *end;
+        uint8_t text[4096];
+        int64_t text_size;          /* -1: null, -2: absent or no text */
+        int with_p, i_kind, p_kind, depth;  /* as rows.pxd has them */
+        int64_t i_value;
+    } FuzzLine;
+
+    static int fuzz_value(FuzzLine *s, int which);
+
+    FUZZ_OBVIOUS static void fuzz_space(FuzzLine *s)
+    {
+        while (s->at < s->end && (*s->at == ' ' || *s->at == '\\t' || *s->at == '\\r'))
+            s->at++;
+    }
+
+    FUZZ_OBVIOUS static int fuzz_is(FuzzLine *s, const char *word)
+    {
+        size_t n = strlen(word);
+        if ((size_t) (s->end - s->at) < n || memcmp(s->at, word, n) != 0)
+            return 0;
+        s->at += n;
+        return 1;
+    }
+
+    FUZZ_OBVIOUS static int fuzz_hex(FuzzLine *s)
+    {
+        int i, value = 0;
+        for (i = 0; i < 4; i++, s->at++) {
+            const char *digits = "0123456789abcdef0123456789ABCDEF", *found;
+            if (s->at >= s->end || !*s->at || !(found = strchr(digits, *s->at)))
+                return -1;
+            value = value * 16 + (int) ((found - digits) % 16);
+        }
+        return value;
+    }
+
+    /* Returns how many bytes the string has as UTF-8, -1 if it is none, -2 with a lone surrogate;
+       `plain` says whether it has no backslash. */
+    FUZZ_OBVIOUS static int64_t fuzz_string(FuzzLine *s, uint8_t *out, int *plain)
+    {
+        int64_t n = 0, lone = 0;
+        *plain = 1;
+        if (!fuzz_is(s, "\\""))
+            return -1;
+        for (;;) {
+            int64_t c, low;
+            if (s->at >= s->end || *s->at < 32)
+                return -1;
+            if (*s->at == '"') {
+                s->at++;
+                return lone ? -2 : n;
+            }
+            if (*s->at != '\\\\') {
+                out[n++] = *s->at++;
+                continue;
+            }
+            *plain = 0;
+            s->at++;
+            if (s->at >= s->end)
+                return -1;
+            if (*s->at != 'u') {
+                const char *from = "nrtbf\\"\\\\/", *to = "\\n\\r\\t\\b\\f\\"\\\\/";
+                const char *found = *s->at ? strchr(from, *s->at) : NULL;
+                if (!found)
+                    return -1;
+                out[n++] = (uint8_t) to[found - from];
+                s->at++;
+                continue;
+            }
+            s->at++;
+            c = fuzz_hex(s);
+            if (c < 0)
+                return -1;
+            if (c >= 0xD800 && c < 0xDC00 && fuzz_is(s, "\\\\u")) {
+                low = fuzz_hex(s);
+                if (low < 0)
+                    return -1;
+                if (low >= 0xDC00 && low < 0xE000)
+                    c = 0x10000 + (c - 0xD800) * 0x400 + (low - 0xDC00);
+                else {                  /* it may begin a pair itself */
+                    s->at -= 6;
+                }
+            }
+            if (c >= 0xD800 && c < 0xE000)
+                lone = 1;
+            else if (c < 0x80)
+                out[n++] = (uint8_t) c;
+            else if (c < 0x800) {
+                out[n++] = (uint8_t) (0xC0 + c / 64);
+                out[n++] = (uint8_t) (0x80 + c % 64);
+            } else {
+                if (c >= 0x10000) {
+                    out[n++] = (uint8_t) (0xF0 + c / 262144);
+                    out[n++] = (uint8_t) (0x80 + c / 4096 % 64);
+                } else
+                    out[n++] = (uint8_t) (0xE0 + c / 4096);
+                out[n++] = (uint8_t) (0x80 + c / 64 % 64);
+                out[n++] = (uint8_t) (0x80 + c % 64);
+            }
+        }
+    }
+
+    FUZZ_OBVIOUS static int fuzz_digits(FuzzLine *s)
+    {
+        int n = 0;
+        for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; n++)
+            s->at++;
+        return n;
+    }
+
+    /* Returns 0: none, 3: an integer of 64 bits, 5: a real, 6: a longer integer. */
+    FUZZ_OBVIOUS static int fuzz_number(FuzzLine *s, int64_t *value)
+    {
+        const uint8_t *digits;
+        int n, negative = fuzz_is(s, "-"), is_real = 0;
+        __int128 sum = 0;
+        if (negative && fuzz_is(s, "Infinity"))
+            return 6;
+        digits = s->at;
+        n = fuzz_digits(s);
+        if (n == 0 || n > 640 || (n > 1 && *digits == '0'))
+            return 0;
+        if (fuzz_is(s, ".")) {
+            is_real = 1;
+            if (!fuzz_digits(s))
+                return 0;
+        }
+        if (fuzz_is(s, "e") || fuzz_is(s, "E")) {
+            is_real = 1;
+            if (!fuzz_is(s, "+"))
+                fuzz_is(s, "-");
+            if (!fuzz_digits(s))
+                return 0;
+        }
+        if (is_real)
+            return 5;
+        if (n > 19)
+            return 6;
+        for (; n; n--)
+            sum = sum * 10 + (*digits++ - '0');
+        *value = (int64_t) (negative ? -sum : sum);
+        return sum > INT64_MAX ? 6 : 3;
+    }
+
+    /* The members of an object, behind its brace. */
+    FUZZ_OBVIOUS static int fuzz_members(FuzzLine *s, int top)
+    {
+        uint8_t key[4096];
+        int plain;
+        fuzz_space(s);
+        if (fuzz_is(s, "}"))
+            return 1;
+        for (;;) {
+            int64_t n;
+            int which = 0;
+            fuzz_space(s);
+            n = fuzz_string(s, key, &plain);
+            if (n == -1 || (top && !plain))
+                return 0;
+            if (top && n == 1)
+                which = key[0] == 't' || key[0] == 'i' || (s->with_p && key[0] == 'p') ? key[0] : 0;
+            fuzz_space(s);
+            if (!fuzz_is(s, ":"))
+                return 0;
+            fuzz_space(s);
+            if (!fuzz_value(s, which))
+                return 0;
+            fuzz_space(s);
+            if (fuzz_is(s, "}"))
+                return 1;
+            if (!fuzz_is(s, ","))
+                return 0;
+        }
+    }
+
+    FUZZ_OBVIOUS static int fuzz_value(FuzzLine *s, int which)
+    {
+        static uint8_t scratch[4096];
+        int kind, plain, right;
+        int64_t n, value = 0;
+        if (s->at >= s->end)
+            return 0;
+        if (*s->at == '{' || *s->at == '[') {
+            int is_object = *s->at++ == '{';
+            if (which || s->depth++ == 64)
+                return 0;
+            if (is_object)
+                right = fuzz_members(s, 0);
+            else {
+                fuzz_space(s);
+                right = fuzz_is(s, "]");
+                while (!right) {
+                    fuzz_space(s);
+                    if (!fuzz_value(s, 0))
+                        return 0;
+                    fuzz_space(s);
+                    right = fuzz_is(s, "]");
+                    if (!right && !fuzz_is(s, ","))
+                        return 0;
+                }
+            }
+            s->depth--;
+            return right;
+        }
+        if (*s->at == '"') {
+            n = fuzz_string(s, which == 't' ? s->text : scratch, &plain);
+            if (n == -1 || (which && n == -2))
+                return 0;
+            if (which == 't')
+                s->text_size = n;
+            kind = 1;
+        } else if (*s->at == '-' || (*s->at >= '0' && *s->at <= '9')) {
+            kind = fuzz_number(s, &value);
+            if (kind == 0)
+                return 0;
+        } else if (fuzz_is(s, "null"))
+            kind = 2;
+        else if (fuzz_is(s, "true") || fuzz_is(s, "false") || fuzz_is(s, "NaN")
+                 || fuzz_is(s, "Infinity"))
+            kind = 6;
+        else
+            return 0;
+        if (which == 't' && kind != 1)
+            s->text_size = kind == 2 ? -1 : -2;
+        if (which == 'i') {
+            s->i_kind = kind;
+            s->i_value = value;
+        }
+        if (which == 'p')
+            s->p_kind = kind;
+        return 1;
+    }
+
+    FUZZ_OBVIOUS static int fuzz_utf8(const uint8_t *p, const uint8_t *end)
+    {
+        static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+        while (p < end) {
+            uint32_t c = *p;
+            int more = c < 0x80 ? 1 : c < 0xC0 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF8 ? 4 : 0;
+            if (more == 0 || end - p < more)
+                return 0;
+            if (more > 1)
+                c &= 0xFF >> (more + 1);
+            for (int k = 1; k < more; k++) {
+                if ((p[k] & 0xC0) != 0x80)
+                    return 0;
+                c = c << 6 | (p[k] & 0x3F);
+            }
+            if (c < least[more] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+                return 0;
+            p += more;
+        }
+        return 1;
+    }
+
+    FUZZ_OBVIOUS static int fuzz_line(FuzzLine *s, const uint8_t *data, int64_t n, int with_p)
+    {
+        memset(s, 0, sizeof *s);
+        s->at = data;
+        s->end = data + n;
+        s->text_size = -2;
+        s->with_p = with_p;
+        if (!fuzz_utf8(data, s->end))
+            return 0;
+        fuzz_space(s);
+        if (!fuzz_is(s, "{") || !fuzz_members(s, 1))
+            return 0;
+        fuzz_space(s);
+        return s->at == s->end && s->text_size != -2
+            && (!with_p || s->p_kind == 3 || s->p_kind == 5);
+    }
+    """
+    ctypedef struct FuzzLine:
+        uint8_t text[4096]
+        int64_t text_size
+        int i_kind
+        int64_t i_value
+    bint right_line "fuzz_line"(FuzzLine* line, const uint8_t* data, int64_t n, int with_p) nogil
+    const char** fuzz_pieces
+
+cdef enum:
+    MOST_BYTES = 1024
+
+cdef FuzzLine right
+
+
+def prepare():
+    pass
+
+
+cdef Py_ssize_t write_line(Given* given, uint8_t* out) noexcept nogil:
+    # Bytes as they are; with the first one odd, pieces of lines, each up to four times.
+    cdef bint pieces = byte(given) & 1
+    cdef Py_ssize_t n = 0
+    cdef const char* piece
+    cdef int c, times
+    while given.left > 0 and n < MOST_BYTES - 64:
+        c = byte(given)
+        piece = fuzz_pieces[c & 63] if pieces else NULL
+        if piece == NULL:
+            out[n] = <uint8_t> (32 if c == 10 else c)
+            n += 1
+            continue
+        times = 1 + (c >> 6)
+        while times and n < MOST_BYTES - 64:
+            memcpy(out + n, piece, strlen(piece))
+            n += strlen(piece)
+            times -= 1
+    return n
+
+
+cdef int one_input(const uint8_t* data, size_t size) noexcept nogil:
+    cdef Given given = Given(data, <Py_ssize_t> size)
+    cdef uint8_t written[MOST_BYTES]
+    cdef bint with_p = size > 0 and data[0] & 2
+    cdef Py_ssize_t n = write_line(&given, written)
+    cdef uint8_t* line = <uint8_t*> room(n + 1 + 64)
+    cdef uint8_t* out = <uint8_t*> room(n + 1 + 64)
+    cdef Wanted wanted
+    cdef Found found
+    cdef bint sound
+    cdef Py_ssize_t used
+    memcpy(line, written, n)
+    memset(line + n, 10, 1 + 64)
+    wanted.text.name, wanted.text.size = b"t", 1
+    wanted.id.name, wanted.id.size = b"i", 1
+    wanted.priority.name, wanted.priority.size = b"p", 1 if with_p else -1
+    used = json_line(line, n + 1, &wanted, out, 0, &found)
+    must(0 <= used <= n, "the bytes that are used")
+    sound = right_line(&right, written, n, with_p)
+    must(sound == (found.text.kind != REFUSED), "whether a line is taken")
+    if sound:
+        must((found.text.kind == NULL_VALUE) == (right.text_size == -1), "a null")
+        if found.text.kind == STRING:
+            must(found.text.size == right.text_size, "the size of a text")
+            must(
+                memcmp(out + found.text.value, right.text, found.text.size) == 0, "a text"
+            )
+        must(
+            found.id.kind == right.i_kind or (found.id.kind == REAL and right.i_kind == LONG_REAL),
+            "what an id is",
+        )
+        if found.id.kind == INTEGER:
+            must(found.id.value == right.i_value, "an id")
+    free(line)
+    free(out)
+    return 0
