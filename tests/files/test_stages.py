@@ -1,16 +1,21 @@
 """Stages in parts, as many processes work on them: the bytes of one process."""
 
+import errno
 import os
 import random
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from fastlsh import InputError, deduplicate_files, near_duplicate_files
-from fastlsh.files.disk import link
+from fastlsh.files.disk import link, sign
+from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
 from fastlsh.files.run.part import STAGES, WHOLE
+from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
+from fastlsh.io import BlockExtent
 from killed_runs import run
 from shards import contents, rows_of, small_budget, write_shards
 
@@ -272,6 +277,84 @@ def test_units_are_fixed_when_the_run_begins(staged, tmp_path, monkeypatch):
         small_budget(patch, block=5000, run=400, rows=500, part=1000, pending=10000)
         in_parts(deduplicate_files, {**keywords, "memory": "400M"}, 4)
     assert contents(tmp_path / "two") == expected
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_of_two_processes_that_begin_at_once_the_first_decides(tmp_path, monkeypatch, links):
+    """They may have other memory, and so fix other units."""
+    if not links:
+
+        def refused(*_):
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+        monkeypatch.setattr(os, "link", refused)
+    first, second = (WorkDirectory(tmp_path, shared=True) for _ in range(2))
+    with second.replacing(MANIFEST) as late:
+        first.begin({"memory": 1})
+        late.write_text('{"run": "x", "memory": 2}', encoding="utf-8")
+    for each in (first, second):
+        assert each.read(MANIFEST)["memory"] == 1
+    with second.replacing("folder") as late:
+        with first.replacing("folder") as early:
+            early.mkdir()
+            (early / "a").write_text("1", encoding="utf-8")
+        late.mkdir()
+        (late / "a").write_text("2", encoding="utf-8")
+    assert (tmp_path / "folder" / "a").read_text("utf-8").startswith("1")
+    assert sorted(os.listdir(tmp_path)) == ["folder", MANIFEST]
+
+
+def runs_of(*runs):
+    records = [
+        [BlockRecord(s, BlockExtent(i, 0, 1, 1, 0), 1, (), 1) for s, i in run] for run in runs
+    ]
+    return [SignedRun(f"run-{n}", 0, 1, blocks, False, []) for n, blocks in enumerate(records)]
+
+
+def test_runs_of_a_unit_that_do_not_fit_together():
+    """It cannot happen, and would lose documents."""
+    nowhere = SimpleNamespace(work=Path("work"))
+    sign._check_whole(nowhere, range(2, 4), runs_of([(2, 0), (2, 1)], [(2, 2), (3, 0)]))
+    for wrong in (
+        runs_of([(2, 0)], [(2, 2), (3, 0)]), runs_of([(2, 0), (2, 1)], [(2, 1), (3, 0)]),
+        runs_of([(2, 0)], [(2, 1)]), runs_of([(3, 0)]), runs_of([(2, 0)], [(3, 1)]),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="start over"):
+            sign._check_whole(nowhere, range(2, 4), wrong)
+
+
+@pytest.mark.parametrize("broken", [1, 4])
+def test_a_file_that_one_machine_cannot_read(staged, tmp_path, monkeypatch, broken):
+    """What its process leaves does not disturb another one with the same part."""
+    keywords, expected = staged
+    cut, name = sign._cut, keywords["inputs"][broken]
+
+    def fails(of_job, number, *more):
+        if of_job.sources[number].path == name:
+            raise InputError(name, "Input/output error")
+        return cut(of_job, number, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sign, "_cut", fails)
+        with pytest.raises(InputError, match="Input/output error"):
+            deduplicate_files(**keywords, stage="sign")
+    assert not (tmp_path / "work" / "broken.json").exists()
+    in_parts(deduplicate_files, keywords, 2)
+    assert contents(tmp_path / "two") == expected
+
+
+def test_bad_rows_may_be_skipped_later(staged, tmp_path):
+    """What is signed stays valid; the rows are skipped in all stages."""
+    keywords, _ = staged
+    path = Path(keywords["inputs"][3])
+    path.write_text(path.read_text("utf-8").replace("\n", "\n[1]\n", 1), "utf-8")
+    with pytest.raises(InputError, match=r"in3\.jsonl: row 2: an array, not an object"):
+        deduplicate_files(**keywords, stage="sign")
+    result = in_parts(deduplicate_files, {**keywords, "on_error": "skip"}, 3)
+    assert result.skipped == 1
+    one = outputs(tmp_path / "three")
+    deduplicate_files(**{**keywords, **one, "work": None}, on_error="skip", engine="disk")
+    assert contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
 def test_families_need_memory_for_each_document(staged, monkeypatch):

@@ -55,10 +55,7 @@ def link_inputs(job: Job, summary: Summary) -> Linked:
             linked = _with_echoes(job, parts, linked)
         job.work.save(PARTS, parts)
         job.work.write(DONE, linked._asdict())
-        if job.stage is not None:
-            job.work.drop(*link_names(job, summary.documents))
-            drop_keys(job)
-    if job.stage is None:
+    if job.stage is None:  # else late processes may still read them
         job.work.drop(ROOTS, STATE)
         drop_keys(job)
     return job.work.read_as(Linked, DONE)

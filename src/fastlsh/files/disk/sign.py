@@ -26,6 +26,7 @@ from fastlsh.files.disk.signed_runs import (
 from fastlsh.files.disk.sorted_keys import keep_first_bits, repetitions
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import BROKEN, remember_broken
+from fastlsh.files.run.workdir import START_OVER
 from fastlsh.io import (
     Block,
     BlockExtent,
@@ -116,7 +117,8 @@ def sign_units(job: Job) -> None:
             writer.add(unit, signed)
             tell(job.sources[signed.record.source], signed.record.extent)
     except InputError as error:
-        if (broken := remember_broken(job, error)) is not None:
+        # Processes with the same part must end their runs of keys behind the same blocks.
+        if job.stage is None and (broken := remember_broken(job, error)) is not None:
             writer.close(broken)
         raise
     writer.close(last=True)
@@ -258,6 +260,9 @@ def _text_bytes(texts: Any) -> int:
 
 def _summary(job: Job) -> Summary:
     units = [runs_of_unit(job, unit) for unit in range(len(units_of(job)))]
+    if job.stage is not None:
+        for files, found in zip(units_of(job), units, strict=True):
+            _check_whole(job, files, found)
     names = [run.name for unit in units for run in unit]
     runs = [job.work.read(f"{name}/blocks.json") for name in names]
     blocks = [(source, n) for run in runs for source, _, n, _, _ in run["blocks"]]
@@ -285,6 +290,20 @@ def _summary(job: Job) -> Summary:
         text=sum(size for run in runs for *_, size in run["blocks"]),
         files=stop - job.first_input,
     )
+
+
+def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
+    """Raise InputError unless the runs of a unit have all blocks of its files, each once."""
+    expected = files.start, 0
+    for run in runs:
+        for record in run.blocks:
+            found = record.source, record.extent.index
+            begins = expected[1] and found == (expected[0] + 1, 0)  # with the next file
+            if found != expected and not begins:
+                raise InputError(job.work / run.name, f"does not continue: {START_OVER}")
+            expected = record.source, record.extent.index + 1
+    if expected[0] != files.stop - 1:
+        raise InputError(job.work / runs[-1].name, f"does not end its unit: {START_OVER}")
 
 
 def _warned(job: Job, blocks: Iterator[tuple[int, int, Block]]) -> Iterator[tuple[int, int, Block]]:

@@ -36,6 +36,8 @@ FINISHED = "finished.json"
 START_OVER = "start over with restart=True"
 _FULL = "free some space"
 _REFUSED = "make it writable"
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+"""What a file system says that has no hard links."""
 _REMEDIES = {
     errno.ENOSPC: _FULL, errno.EDQUOT: _FULL,
     errno.EROFS: _REFUSED, errno.EACCES: _REFUSED, errno.EPERM: _REFUSED,
@@ -256,22 +258,27 @@ class WorkDirectory:
                     seal(path, self.first_checksum((Path(name) / relative).as_posix()))
                 synchronise(path)
             self._forget(name)
-            if self._shared and self.has(name):  # from another process, with the same content
-                _remove(temporary)
-            else:
-                self._rename(temporary, name)
+            self._rename(temporary, name)
         except OSError as error:
             if str(error.filename or temporary).startswith(os.fspath(temporary)):
                 error.filename, error.filename2 = os.fspath(self / name), None
             raise
 
     def _rename(self, temporary: Path, name: str) -> None:
-        try:
+        """Give something its name; in a shared directory, unless another process has done so."""
+        if not self._shared:
             os.replace(temporary, self / name)
-        except OSError as error:
-            if not self._shared or error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-            _remove(temporary)  # a directory that another process has finished just now
+        else:
+            try:
+                # Neither replaces what is there, an empty directory excepted.
+                (os.rename if temporary.is_dir() else os.link)(temporary, self / name)
+            except OSError as error:
+                if error.errno in _NO_LINKS:
+                    if not self.has(name):
+                        os.replace(temporary, self / name)
+                elif error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    raise
+            _remove(temporary)
         synchronise(temporary.parent)
 
     def clean(self) -> None:
