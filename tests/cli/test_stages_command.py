@@ -166,11 +166,10 @@ def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
         (["--part", "1/3"], "part has no effect without a stage: give --stage, too"),
         (["--stage", "link"], "no run has begun here: the first stage is --stage=sign"),
         (["--stage", "sign", "--limit", "3"], "is for a run in one process"),
-        (["--stage", "sign", "--by", "line"], "stages are for whole documents"),
         (["--stage", "sign", "-o", "-"], "not a stream"),
         (["--stage", "sign", "--index", "i"], "--index and --stage cannot be given together"),
         (["--plan", "slurm"], "--plan needs --parts N"),
-        (["--plan", "sh", "--parts", "2", "--by", "line"], "leave out --by"),
+        (["--plan", "sh", "--parts", "2", "--by", "span"], "leave out --by span"),
         (["--plan", "sh", "--parts", "2", "--stage", "sign"], "leave out --stage"),
     ],
 )

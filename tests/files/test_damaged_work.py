@@ -184,6 +184,24 @@ def test_a_directory_that_is_none(tmp_path, monkeypatch, stage, now):
         goes_on(tmp_path, keywords, expected)
 
 
+@pytest.mark.parametrize("name", ["texts", "rows", "stretches.npy"])
+def test_damage_of_gathered_texts(tmp_path, monkeypatch, name):
+    keywords, expected = stopped(tmp_path, monkeypatch, "deciding")
+    (path, *_) = [
+        each for each in sorted(keywords["work"].glob(f"texts-*/{name}")) if each.stat().st_size
+    ]
+    code = path.read_bytes()
+    for kind in ("last byte", "half", "removed"):
+        path.write_bytes(code)
+        damage(path, kind, random.Random(0), path)
+        with pytest.raises(InputError, match="restart=True") as caught:
+            deduplicate_files(**keywords)
+        assert str(caught.value).startswith(str(path.parent))
+    path.write_bytes(code)
+    deduplicate_files(**keywords)
+    assert written(tmp_path) == expected
+
+
 def test_files_of_a_part_that_are_directories(tmp_path, monkeypatch):
     keywords, expected = stopped(tmp_path, monkeypatch, "gathering")
     for path in list(keywords["work"].glob("texts-*/*")):

@@ -1,6 +1,7 @@
 """Stages in parts, as many processes work on them: the bytes of one process."""
 
 import errno
+import json
 import os
 import random
 import sys
@@ -10,7 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from fastlsh import InputError, deduplicate_files, near_duplicate_files
+from fastlsh import (
+    InputError,
+    deduplicate_files,
+    deduplicate_line_files,
+    deduplicate_span_files,
+    near_duplicate_files,
+)
 from fastlsh.files.disk import link, sign
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
 from fastlsh.files.run.part import STAGES, WHOLE
@@ -109,6 +116,27 @@ def test_pairs_in_parts(tmp_path, of):
     assert (tmp_path / "two.tsv").read_bytes() == (tmp_path / "one.tsv").read_bytes()
     assert result.n_pairs == one.n_pairs > 0
     assert os.listdir(tmp_path / "work") == ["finished.json"]
+
+
+@pytest.mark.parametrize("of", PARTS)
+@pytest.mark.parametrize("more", [{}, {"threshold": 0.7, "against": True, "drop_empty": True}])
+def test_lines_in_parts(tmp_path, of, more):
+    keywords = {**job(tmp_path, **more), "threshold": 1.0, **more}
+    keywords.pop("against", None)
+    if "against" in more:
+        keywords["against"] = [tmp_path / "reference0.jsonl", tmp_path / "reference1.jsonl"]
+    for path in map(Path, keywords["inputs"]):
+        rows = map(json.loads, path.read_text("utf-8").splitlines())
+        lines = ({**row, "text": (row["text"] or "").replace(" e", "\n")} for row in rows)
+        path.write_text("".join(json.dumps(row) + "\n" for row in lines), "utf-8")
+    one = outputs(tmp_path / "one")
+    two = {**outputs(tmp_path / "two"), "work": tmp_path / "work"}
+    del one["clusters"], two["clusters"]
+    whole = deduplicate_line_files(**keywords, **one, engine="disk")
+    result = in_parts(deduplicate_line_files, {**keywords, **two}, of)
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
+    assert (result.n_removed, result.emptied) == (whole.n_removed, whole.emptied)
+    assert result.n_removed > 0
 
 
 @pytest.fixture
@@ -355,6 +383,14 @@ def test_bad_rows_may_be_skipped_later(staged, tmp_path):
     one = outputs(tmp_path / "three")
     deduplicate_files(**{**keywords, **one, "work": None}, on_error="skip", engine="disk")
     assert contents(tmp_path / "two") == contents(tmp_path / "three")
+
+
+def test_passages_are_not_divided(staged):
+    keywords, _ = staged
+    keywords = {name: keywords[name] for name in ("inputs", "output", "work")}
+    with pytest.raises(ValueError, match="stages are for documents, lines and paragraphs"):
+        deduplicate_span_files(**keywords, stage="sign")
+    assert not keywords["work"].exists()
 
 
 def test_families_need_memory_for_each_document(staged, monkeypatch):

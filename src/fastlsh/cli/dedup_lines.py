@@ -12,6 +12,7 @@ from fastlsh.cli.messages import (
     recall_text,
     rows_skipped,
     say,
+    says_stage,
     warn_of_limits,
     warn_of_rows,
 )
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
         watch.result(result)
     warn_of_rows(result)
     warn_of_limits(result.limited)
-    if not arguments.quiet:
+    if not arguments.quiet and not says_stage(arguments, result):
         _summarise(arguments, result)
 
 

@@ -60,9 +60,9 @@ def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> None:
             raise ValueError(f"--plan needs --{name}, which all jobs share")
     if arguments.first is not None:
         raise ValueError("--limit is for a run in one process, which counts documents")
-    if not pairs and (arguments.by is not None or arguments.index is not None):
-        given = "--by" if arguments.by is not None else "--index"
-        raise ValueError(f"--plan is for whole documents and files: leave out {given}")
+    if not pairs and (arguments.by == "span" or arguments.index is not None):
+        given = "--index" if arguments.by is None else "--by span"
+        raise ValueError(f"stages are for documents, lines and paragraphs: leave out {given}")
     how = Options(split=arguments.split)
     files = [*getattr(arguments, "against", []), *arguments.inputs]
     sources = expand(files, arguments.format, how, recursive=arguments.recursive, mixed=True)

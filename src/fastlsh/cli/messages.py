@@ -118,6 +118,15 @@ def containment_text(search: dict[str, Any]) -> str:
     )
 
 
+def says_stage(arguments: argparse.Namespace, result: FileResult) -> bool:
+    """Say that a stage is done which does not end the run; return whether it is one."""
+    if arguments.stage is None or result.documents:  # only the last one counts
+        return False
+    part = "" if arguments.part is None else ", part {}/{}".format(*arguments.part)
+    say(f"stage {arguments.stage}{part}: done")
+    return True
+
+
 def summarise(
     arguments: argparse.Namespace,
     result: FileDeduplication | FilePairs,
@@ -139,9 +148,7 @@ def summarise(
     """
     if arguments.quiet:
         return
-    if arguments.stage is not None and not result.documents:  # only the last one counts
-        part = "" if arguments.part is None else ", part {}/{}".format(*arguments.part)
-        say(f"stage {arguments.stage}{part}: done")
+    if says_stage(arguments, result):
         return
     documents = documents_read(arguments, result.documents)
     say(f"{documents}, {result.empty:,} empty{rows_skipped(result)}")

@@ -33,16 +33,15 @@ from fastlsh.files.disk.staged import (
     early_stage,
     end_of_stage,
     planned,
-    refuse,
     sharing,
+    write_stage,
 )
-from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs, writing_outputs
+from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import Removal
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
-from fastlsh.files.run.workdir import MANIFEST
 from fastlsh.io import (
     cluster_columns,
     pair_columns,
@@ -108,11 +107,7 @@ def run_deduplication(
                 measure = "containment" if job.params.rule == "contained" else "similarity"
                 added = Annotations(*_columns(proofs), measure, texts, summary.n_against)
                 left = Remainder(np.ones_like(kept), summary.n_against, added=added)
-            if job.stage == "write" and targets.folders:  # one output is written at the end
-                write_outputs(job, targets, left)
-            end_of_stage(job, "write")
-            if job.stage == "finish" and (missing := missing_outputs(job, targets)):
-                refuse(job, "write", missing, job.work.read(MANIFEST)["parts"])
+            write_stage(job, targets, left)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = proof_columns(
@@ -188,8 +183,8 @@ def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[Job]:
     more = {**more, "limit": job.limit}
     restart = job.request.engine.restart
     if job.stage is not None:
-        if kind not in ("dedup", "pairs"):
-            raise ValueError("stages are for whole documents: leave out stage=, or by=")
+        if kind == "spans":
+            raise ValueError("stages are for documents, lines and paragraphs: leave out stage=")
         description = described(kind, job.params, job.sources, more, job.surely_read)
         with sharing(job, kind, description) as joined:
             yield joined

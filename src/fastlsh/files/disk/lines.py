@@ -1,6 +1,7 @@
 """Lines or paragraphs on disk: the stages of a run, in which pieces of documents are numbered."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,9 @@ from numpy.typing import NDArray
 from fastlsh.files.disk.answers import answer_of_all_parts, kept_documents
 from fastlsh.files.disk.decide import decide_parts, limited_documents
 from fastlsh.files.disk.documents import begun, prepared
-from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.sign import NOTHING, Summary
 from fastlsh.files.disk.signed_runs import runs_of_inputs
+from fastlsh.files.disk.staged import StageDoneError, end_of_stage, write_stage
 from fastlsh.files.disk.write import PieceRemainder, writing_outputs
 from fastlsh.files.line_pages import line_run_on_disk, removal_page
 from fastlsh.files.plan import OutputPlan
@@ -47,12 +49,14 @@ def run_on_disk(
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
     more |= {"drop_empty": drop_empty, "against_files": job.first_input}
-    with begun(job, "lines", more):
+    with suppress(StageDoneError), begun(job, "lines", more) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, "first", max_candidates)
+            end_of_stage(job, "decide")
             proofs = answer_of_all_parts(job, linked)
             kept = kept_documents(job, summary, proofs)
+            end_of_stage(job, "merge")
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             counts = piece_counts(job)
@@ -60,6 +64,7 @@ def run_on_disk(
             characters = int((end - begin).sum())
             limited = limited_documents(job, linked)
             left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
+            write_stage(job, targets, left)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     columns = span_columns(
@@ -78,6 +83,7 @@ def run_on_disk(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,
         )  # fmt: skip
+    return Found(NOTHING, 0, 0, 0, 0, 0, 0, 0)
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:

@@ -14,10 +14,12 @@ from fastlsh.files.disk.gathered import texts_name
 from fastlsh.files.disk.link import Linked, link_inputs, link_names, link_units
 from fastlsh.files.disk.sign import Summary, sign_inputs, sign_units
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, units_of
+from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
+from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import join, units
 from fastlsh.files.run.part import WHOLE
-from fastlsh.files.run.workdir import FINISHED
+from fastlsh.files.run.workdir import FINISHED, MANIFEST
 from fastlsh.parallel import amount
 
 PER_UNITED = 8
@@ -114,14 +116,26 @@ def end_of_stage(job: Job, stage: str) -> None:
         raise StageDoneError
 
 
+def write_stage(job: Job, targets: OutputPlan, left: Remainder) -> None:
+    """Do the part of the stage that writes rows; or check, at the end, that all are written.
+
+    The parameters are those of `write_outputs`. One output is written at the end.
+    """
+    if job.stage == "write" and targets.folders:
+        write_outputs(job, targets, left)
+    end_of_stage(job, "write")
+    if job.stage == "finish" and (missing := missing_outputs(job, targets)):
+        _refuse(job, "write", missing, job.work.read(MANIFEST)["parts"])
+
+
 def _check_stage_before(job: Job, kind: str, parts: int) -> None:
     """Raise InputError unless the stage before this one is complete."""
     before, missing = _missing_before(job, kind)
     if missing:
-        refuse(job, before, missing, parts)
+        _refuse(job, before, missing, parts)
 
 
-def refuse(job: Job, before: str, missing: Any, parts: int) -> NoReturn:
+def _refuse(job: Job, before: str, missing: Any, parts: int) -> NoReturn:
     """Raise an error that says which parts of an earlier stage have not finished.
 
     `missing`: all units of that stage, and those of them that are missing; or anything else.
