@@ -28,6 +28,7 @@ INTEGERS = {
     "max_copies": Bounds(1),
     "min_length": Bounds(0),
     "keep_least": Bounds(0),
+    "merge_gap": Bounds(0),
     "limit": Bounds(1),
     "bits": Bounds(1, 8),
     "sample": Bounds(1),
@@ -50,6 +51,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scheme": ("affine32", "fss"),
     "verify": ("exact", "signature", "none"),
     "by": ("line", "paragraph"),
+    "snap": ("none", "word", "sentence", "line"),
     "rule": ("jaccard", "contained", "equal"),
     "search": ("jaccard", "containment"),
     "on_known": ("raise", "replace"),
@@ -104,6 +106,13 @@ def check_containment(value: Any) -> float:
     """Return a share of shingles, which is above 0 and at most 1, or raise."""
     if not 0.0 < (number := check_number(value, "containment")) <= 1.0:
         raise ValueError(f"containment must be above 0 and at most 1, got {value}")
+    return number
+
+
+def check_share(value: Any, name: str) -> float:
+    """Return a share of documents, which is above 0 and at most 1, or raise."""
+    if not 0.0 < (number := check_number(value, name)) <= 1.0:
+        raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
     return number
 
 

@@ -277,6 +277,17 @@ def test_repeated_passages(run):
         status, _, err = run(*spans, *wrong)
         assert status == 2
         assert said in err[-1]
+    more = ["--unit", "byte", "--snap", "word", "--merge-gap", 3, "--annotate"]
+    status, _, err = run(*spans, *more)
+    assert status == 0
+    assert (
+        "fastlsh: passages of at least 30 bytes: 58 characters removed in 1 span" in err[0] + err[1]
+    )
+    found = [row.pop("repeated_spans") for row in rows("kept.jsonl")]
+    assert found == [None, "[[0,58]]", None]
+    status, _, err = run(*spans, "--max-share", 0.5)
+    assert status == 0
+    assert "fastlsh: 1 passage kept: in more than --max-share of the documents" in err
     status, _, err = run("dedup", name, "-o", "kept.jsonl", "--by", "line", "--join", "x")
     assert status == 2
     assert "--join is for --by span" in err[-1]

@@ -60,7 +60,8 @@ def both(folder, inputs, length=40, output="kept.jsonl", **keywords):
     (memory, written), (disk, same) = found
     assert written == same
     for name in (
-        "documents", "written", "changed", "dropped", "n_removed", "characters", "min_length",
+        "documents", "written", "changed", "dropped", "n_removed", "characters", "common",
+        "min_length",
         "skipped", "skipped_reasons", "repeated_ids",
     ):  # fmt: skip
         assert getattr(memory, name) == getattr(disk, name), name
@@ -89,6 +90,13 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
         {"shingler": Shingler(lowercase=True, collapse_whitespace=True)},
         {"shingler": Shingler(numbers="0"), "keep_least": 30, "output": "folder/"},
         {"output": "kept.parquet", "convert_to": "parquet"},
+        {"snap": "word", "merge_gap": 8},
+        {"snap": "line", "shingler": Shingler(lowercase=True), "max_share": 0.05},
+        {"max_share": 0.03, "output": "folder/"},
+        {"annotate": True, "merge_gap": 5},
+        {"annotate": True, "output": "kept.csv", "convert_to": "csv", "snap": "sentence"},
+        {"shingler": Shingler("byte"), "keep_least": 30},
+        {"shingler": Shingler("byte", unicode_form="NFD"), "merge_gap": 9, "snap": "word"},
         {"limit": 40},
         {"length": 1},
         {"length": 2000},
@@ -159,6 +167,28 @@ def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)
 
 
+def test_annotated_rows_are_as_they_came(tmp_path):
+    rows = rows_of(4, 60)
+    inputs = write_shards(tmp_path, rows, 2)
+    _, written = both(tmp_path, inputs, annotate=True)
+    expected = fastlsh.deduplicate_spans([row["text"] for row in rows], 40)
+    spans = {}
+    for number, begin, end, *_ in expected:
+        cuts = spans.setdefault(number, [])
+        if cuts and cuts[-1][1] == begin:
+            cuts[-1][1] = end
+        else:
+            cuts.append([begin, end])
+    assert spans
+    for number, (row, line) in enumerate(
+        zip(rows, written["kept.jsonl"].decode().splitlines(), strict=True)
+    ):
+        found = json.loads(line)
+        column = found.pop("repeated_spans")
+        assert found == row
+        assert json.loads(column or "[]") == spans.get(number, [])
+
+
 def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     expected, keywords = prepared(tmp_path)
@@ -182,6 +212,8 @@ def test_bad_arguments(tmp_path):
     for keywords, message in (
         ({"min_length": 0}, "min_length must be at least 1"),
         ({"shingler": Shingler("word")}, "unit must be 'char'"),
+        ({"annotate": True, "join": "x"}, "no effect with annotate=True"),
+        ({"max_share": 2}, "max_share must be above 0 and at most 1"),
         ({"join": None}, "join must be a str"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):

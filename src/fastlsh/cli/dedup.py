@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         default=None,
         help="write all rows, with the columns duplicate_of (the id of the kept document),"
-        " similarity and cluster_size",
+        " similarity and cluster_size; with --by span, with the column repeated_spans",
     )
     parser.add_argument(
         "--max-copies",

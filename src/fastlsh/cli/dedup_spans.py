@@ -9,12 +9,12 @@ from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, warn
 from fastlsh.cli.options import SEARCH, integer, option_of, reading_keywords
 from fastlsh.cli.shingling import shingler_of
 
-OPTIONS = ("join", "keep_least")
+OPTIONS = ("join", "keep_least", "merge_gap", "snap", "max_share")
 """Options that only passages have."""
 
 REFUSED = (
-    "annotate", "max_copies", "preset",
-    *(name for name in SEARCH if name != "threads"), "unit", "size", "words",
+    "max_copies", "preset",
+    *(name for name in SEARCH if name != "threads"), "size", "words",
     "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",
     "search", "split", "report", "drop_empty",
 )  # fmt: skip
@@ -32,7 +32,27 @@ def add_span_options(group: Any) -> None:
         metavar="N",
         type=integer,
         help="with --by span: leave out rows that lost something, and of whose text fewer"
-        " characters remain (default: 0)",
+        " characters (or bytes) remain (default: 0)",
+    )
+    group.add_argument(
+        "--merge-gap",
+        metavar="N",
+        type=integer,
+        help="with --by span: also remove up to N characters between two cuts, unless another"
+        " passage stays there (default: 0)",
+    )
+    group.add_argument(
+        "--snap",
+        choices=["none", "word", "sentence", "line"],
+        help="with --by span: move the ends of cuts inwards, to the next word, sentence or line"
+        " (default: none)",
+    )
+    group.add_argument(
+        "--max-share",
+        metavar="F",
+        type=float,
+        help="with --by span: keep what occurs in more than this share of the documents, and say"
+        " how much that is (default: 1.0)",
     )
 
 
@@ -59,6 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
             shingler=shingler_of(arguments, Shingler()),
             convert_to=arguments.convert_to,
             removed=arguments.removed,
+            annotate=bool(arguments.annotate),
             **{name: value for name, value in given.items() if value is not None},
             **reading,
             **engine_keywords(arguments, watch),
@@ -71,10 +92,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _summarise(arguments: argparse.Namespace, result: FileSpanDeduplication) -> None:
     say(f"{documents_read(arguments, result.documents)}{rows_skipped(result)}")
+    unit = "byte" if arguments.unit == "byte" else "character"
     say(
-        f"passages of at least {plural(result.min_length, 'character')}:"
+        f"passages of at least {plural(result.min_length, unit)}:"
         f" {plural(result.characters, 'character')} removed in {plural(result.n_removed, 'span')}"
         f" from {plural(result.changed, 'document')}"
     )
+    if result.common:
+        say(f"{plural(result.common, 'passage')} kept: in more than --max-share of the documents")
     say(f"{plural(result.written, 'row')} written; {plural(result.dropped, 'row')} left out")
     say(f"engine: {result.reason}")

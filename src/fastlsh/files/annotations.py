@@ -1,5 +1,6 @@
-"""Annotations: columns that say, in the row of each document, which cluster the document is in."""
+"""Annotations: columns that say, in the row of each document, what was found of it."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,11 @@ from numpy.typing import NDArray
 
 from fastlsh.io import AddedColumns, Lookup, Values, are_integers, texts_of_ids
 
+SPANS = "repeated_spans"
+
 
 class Annotations:
-    """The columns of the documents of the inputs, made block by block.
+    """The columns about the clusters of the documents of the inputs, made block by block.
 
     Documents are numbered through `against` and the inputs, in whichever order.
 
@@ -77,3 +80,32 @@ def _spread(values: list[Any], positions: NDArray[np.int64], count: int) -> list
     for position, value in zip(positions.tolist(), values, strict=True):
         found[position] = value
     return found
+
+
+class SpanColumns:
+    """The column that says what was found of the documents of the inputs, made block by block.
+
+    Parameters
+    ----------
+    removed
+        int64 (m, 3), ascending: document, begin and end of what would go; what touches is one cut.
+    first
+        The number of the first document of the inputs.
+    """
+
+    def __init__(self, removed: NDArray[np.int64], first: int = 0) -> None:
+        self._removed, self._first = removed, first
+
+    def __call__(self, start: int, stop: int) -> AddedColumns:
+        """Return the column of the documents of the inputs from `start` to `stop` - 1."""
+        start, stop = start + self._first, stop + self._first
+        of_documents = np.searchsorted(self._removed[:, 0], (start, stop))
+        found: list[list[list[int]]] = [[] for _ in range(start, stop)]
+        for number, begin, end in self._removed[slice(*of_documents)].tolist():
+            spans = found[number - start]
+            if spans and spans[-1][1] == begin:
+                spans[-1][1] = end
+            else:
+                spans.append([begin, end])
+        values = [json.dumps(each, separators=(",", ":")) if each else None for each in found]
+        return AddedColumns({SPANS: "string"}, {SPANS: values})

@@ -127,6 +127,8 @@ class FileSpanDeduplication(FileResult):
         How many documents lost some of their text, and of how many too little remained.
     n_removed, characters : int
         How many spans were removed, and how many code points they have.
+    common : int
+        How many passages stay because they occur in more than `max_share` of the documents.
     min_length : int
         The least length of a passage.
     skipped, skipped_reasons, repeated_ids, outputs, engine, reason, seconds
@@ -138,6 +140,7 @@ class FileSpanDeduplication(FileResult):
     dropped: int
     n_removed: int
     characters: int
+    common: int
     min_length: int
     outputs: list[str]
 

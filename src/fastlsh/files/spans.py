@@ -3,27 +3,32 @@
 import os
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.arguments import check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.spans import run_on_disk
 from fastlsh.files.memory.spans import run_in_memory
 from fastlsh.files.plan import changing_over, plan_removal
-from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, Path, Request
+from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, FileKeywords, Path, Request
 from fastlsh.files.results import FileSpanDeduplication
 from fastlsh.io import Paths, ReadOptions
-from fastlsh.keywords import shares
+from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.parameters import SearchParams
 from fastlsh.search import check_length
+from fastlsh.stages import CutKeywords, CutRules
 from fastlsh.texts import Shingler, check_traceable
 
 if TYPE_CHECKING:
-    from fastlsh.files.requests import FileKeywords
     from fastlsh.keywords import Unpack
 
 
-@shares(ReadOptions, EngineOptions.of, RunOptions.of, without=READ_ONLY_INSIDE | {"split"})
+class FileSpanKeywords(CutKeywords, FileKeywords, total=False):
+    """The shared keyword arguments of `deduplicate_span_files`, for type checkers."""
+
+
+@shares(
+    CutRules.of, ReadOptions, EngineOptions.of, RunOptions.of, without=READ_ONLY_INSIDE | {"split"}
+)
 def deduplicate_span_files(
     inputs: Paths,
     output: Path,
@@ -31,11 +36,10 @@ def deduplicate_span_files(
     *,
     against: Paths = (),
     shingler: Shingler | None = None,
-    join: str = "",
-    keep_least: int = 0,
     convert_to: str | None = None,
     removed: Path | None = None,
-    **keywords: "Unpack[FileKeywords]",
+    annotate: bool = False,
+    **keywords: "Unpack[FileSpanKeywords]",
 ) -> FileSpanDeduplication:
     """Remove every passage that occurred before from files of any size.
 
@@ -47,7 +51,7 @@ def deduplicate_span_files(
     inputs, output, convert_to
         As in `deduplicate_files`. Every row is written, with all that it has besides its text, but
         for those that `keep_least` drops.
-    min_length, shingler, join, keep_least
+    min_length, shingler
         As in `deduplicate_spans`.
     against
         Files of a reference collection: passages that occur in them are removed, too. They count
@@ -55,7 +59,10 @@ def deduplicate_span_files(
     removed
         A table of the removed spans: id, start, end (in code points of the original text),
         kept_id and kept_start; if `against` is given, also against: whether kept_id is the id of
-        a document there.
+        a document there. What lies between two cuts (`merge_gap`) has a kept_start of -1.
+    annotate
+        Every row is written as it came, with the column repeated_spans: where the cuts would
+        begin and end, as "[[25,256],[300,420]]", or null.
 
     Returns
     -------
@@ -85,14 +92,14 @@ def deduplicate_span_files(
     """
     plain = check_traceable(Shingler() if shingler is None else shingler)
     cutting = SpanCutting("span", check_length(min_length), plain)
-    keep_least = check_integer(keep_least, "keep_least")
-    if not isinstance(join, str):
-        raise TypeError(f"join must be a str, got {type(join).__name__}")
+    rules = made(CutRules.of, keywords)
+    if annotate and (rules.join or rules.keep_least):
+        raise ValueError("join and keep_least have no effect with annotate=True: no text is cut")
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
     tables = (convert_to, removed, None, None)
     return changing_over(
-        lambda request: _deduplicated(request, cutting, output, tables, join, keep_least),
+        lambda request: _deduplicated(request, cutting, output, tables, rules, annotate),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
 
@@ -102,10 +109,12 @@ def _deduplicated(
     cutting: SpanCutting,
     output: Path,
     tables: tuple[Any, ...],
-    join: str,
-    keep_least: int,
+    rules: CutRules,
+    annotate: bool,
 ) -> FileSpanDeduplication:
     targets, choice = plan_removal(request, output, tables)
+    if annotate:
+        targets.check_columns()
     clock = Stopwatch()
     shared: dict[str, Any] = {
         "min_length": cutting.min_length,
@@ -114,18 +123,19 @@ def _deduplicated(
     }
     if choice.job is None:
         found, *read = run_in_memory(
-            request, choice.read_budget, targets, cutting, join, keep_least, clock
+            request, choice.read_budget, targets, cutting, rules, annotate, clock
         )
         return FileSpanDeduplication(
             documents=found.documents, written=found.documents - len(found.dropped),
             changed=len(found.changed), dropped=len(found.dropped), n_removed=len(found),
-            characters=found.characters, engine="memory", **counts_of(*read), **shared,
+            characters=found.characters, common=len(found.common), engine="memory",
+            **counts_of(*read), **shared,
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
-    done = run_on_disk(choice.job, targets, join=join, keep_least=keep_least, clock=clock)
+    done = run_on_disk(choice.job, targets, rules=rules, annotate=annotate, clock=clock)
     return FileSpanDeduplication(
         documents=done.documents, written=done.documents - done.dropped, changed=done.changed,
-        dropped=done.dropped, n_removed=done.removed, characters=done.characters, engine="disk",
-        **counts_of_summary(done.summary), **shared,
+        dropped=done.dropped, n_removed=done.removed, characters=done.characters,
+        common=done.common, engine="disk", **counts_of_summary(done.summary), **shared,
         outputs=targets.outputs(done.summary.files),
     )  # fmt: skip

@@ -195,10 +195,14 @@ class SpanDeduplication(CutTexts):
         As in `LineDeduplication`.
     kept_document, kept_start, kept_end : ndarray of int64, shape (m,)
         Where the same span stays; it may be in the same document. `kept_document` is -1 where that
-        is in a document of `against`.
+        is in a document of `against`. `kept_start` and `kept_end` are -1 for what lies between two
+        cuts (`merge_gap`), and stays nowhere.
+    common : ndarray of int64, shape (n, 3)
+        Document, start and end of the passages that stay although they occurred before, because
+        they occur in more than `max_share` of the documents.
     dropped : ndarray of int64
         The numbers of the documents that lost something, and of which fewer than `keep_least`
-        characters remain, ascending.
+        units remain, ascending.
     documents, characters : int
         How many documents were read, and how many code points were removed.
     options : dict
@@ -221,10 +225,12 @@ class SpanDeduplication(CutTexts):
         removed: NDArray[np.int64],
         kept: NDArray[np.int64],
         *,
+        common: NDArray[np.int64],
         dropped: NDArray[np.int64],
         **others: Any,
     ) -> None:
         super().__init__(texts, removed, kept, **others)
+        self.common = common
         self.dropped = dropped
 
     def __iter__(self) -> Iterator[tuple[Any, int, int, Any, int]]:

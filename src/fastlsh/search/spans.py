@@ -1,6 +1,7 @@
 """Texts without the passages that occurred before, in another text or in the same one."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,18 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.results import SpanDeduplication
 from fastlsh.search.cut_collections import CutCollections
-from fastlsh.stages import cut_texts, repeated_passages
+from fastlsh.stages import CutKeywords, CutRules, cut_texts, repeated_passages
 from fastlsh.texts import Shingler, as_texts, check_traceable
 
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
 
-@shares(RunOptions.of)
+class SpanKeywords(CutKeywords, RunKeywords, total=False):
+    """The shared keyword arguments of `deduplicate_spans`, for type checkers."""
+
+
+@shares(CutRules.of, RunOptions.of)
 def deduplicate_spans(
     texts: Iterable[Any],
     min_length: int = 500,
@@ -26,9 +31,7 @@ def deduplicate_spans(
     against: Iterable[Any] | None = None,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
-    join: str = "",
-    keep_least: int = 0,
-    **keywords: "Unpack[RunKeywords]",
+    **keywords: "Unpack[SpanKeywords]",
 ) -> SpanDeduplication:
     """Remove every passage of at least `min_length` characters that occurred before.
 
@@ -51,11 +54,6 @@ def deduplicate_spans(
         Its documents count as earlier than all others and are not part of the result.
     against_ids
         The ids of the documents of `against`.
-    join
-        What is written in place of each cut between two remainders of a text.
-    keep_least
-        A text that lost something, and of which fewer characters remain, is named in
-        `SpanDeduplication.dropped`.
 
     Returns
     -------
@@ -83,16 +81,11 @@ def deduplicate_spans(
     >>> list(result)
     [(1, 14, 34, 0, 0)]
     """
-    options = made(RunOptions.of, keywords)
+    rules, options = made(CutRules.of, keywords), made(RunOptions.of, keywords)
     length = check_length(min_length)
-    keep_least = check_integer(keep_least, "keep_least")
-    if not isinstance(join, str):
-        raise TypeError(f"join must be a str, got {type(join).__name__}")
     plain = check_traceable(shingler or Shingler())
     collections = CutCollections.of(texts, against, ids, against_ids, lose="passages")
-    return deduplicate_spans_of_texts(
-        collections, length, plain, options, join=join, keep_least=keep_least
-    )
+    return deduplicate_spans_of_texts(collections, length, plain, rules, options)
 
 
 def check_length(min_length: Any) -> int:
@@ -107,16 +100,14 @@ def deduplicate_spans_of_texts(
     collections: CutCollections,
     length: int,
     shingler: Shingler,
+    rules: CutRules,
     options: RunOptions,
-    *,
-    join: str,
-    keep_least: int,
 ) -> SpanDeduplication:
     """Remove repeated passages as `deduplicate_spans` does, whose arguments are checked before."""
     n_against = len(collections.against)
     everything = as_texts([*collections.against, *collections.documents])
     rows = repeated_passages(everything, shingler, length, n_against, options)
-    cut = cut_texts(everything, shingler, rows, join, keep_least)
+    cut = cut_texts(everything, shingler, rows, length, rules)
     documents = collections.documents.copy()
     for number, text in cut.texts.items():
         documents[number - n_against] = text
@@ -124,12 +115,11 @@ def deduplicate_spans_of_texts(
         documents,
         cut.removed - (n_against, 0, 0),
         cut.kept,
+        common=cut.common - (n_against, 0, 0),
         emptied=np.array([n for n, text in cut.texts.items() if not text], np.int64) - n_against,
         dropped=cut.dropped - n_against,
         n_against=n_against,
         ids=collections.ids,
         against_ids=collections.against_ids,
-        options={
-            "min_length": length, "shingler": shingler, "join": join, "keep_least": keep_least,
-        },
-    )  # fmt: skip
+        options={"min_length": length, "shingler": shingler, **asdict(rules)},
+    )

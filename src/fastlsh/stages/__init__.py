@@ -38,13 +38,21 @@ from fastlsh.stages.part_answers import (
     find_pairs_of_part,
 )
 from fastlsh.stages.parts import part_of as part_of
+from fastlsh.stages.passage_cuts import CutKeywords as CutKeywords
+from fastlsh.stages.passage_cuts import CutRules as CutRules
+from fastlsh.stages.passage_cuts import cut_rows as cut_rows
+from fastlsh.stages.passage_cuts import cut_texts as cut_texts
+from fastlsh.stages.passage_cuts import cuts_of as cuts_of
+from fastlsh.stages.passage_cuts import kept_units as kept_units
+from fastlsh.stages.passage_cuts import removed_spans as removed_spans
+from fastlsh.stages.passage_cuts import snapped_rows as snapped_rows
+from fastlsh.stages.passage_cuts import too_short as too_short
+from fastlsh.stages.passage_cuts import with_gaps as with_gaps
+from fastlsh.stages.passage_cuts import without_common as without_common
 from fastlsh.stages.passages import Anchors as Anchors
 from fastlsh.stages.passages import anchors_of as anchors_of
-from fastlsh.stages.passages import cut_rows as cut_rows
-from fastlsh.stages.passages import cut_texts as cut_texts
 from fastlsh.stages.passages import repeated_contexts as repeated_contexts
 from fastlsh.stages.passages import repeated_passages as repeated_passages
-from fastlsh.stages.passages import too_short as too_short
 from fastlsh.stages.pieces import decide_pieces as decide_pieces
 from fastlsh.stages.pieces import piece_keys as piece_keys
 from fastlsh.stages.pieces import piece_params as piece_params

@@ -5,12 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import Spans, cuts, repeats, winnow
+from fastlsh._kernels import Spans, repeats, winnow
 from fastlsh.arrays import unique
 from fastlsh.candidates import repeated
-from fastlsh.parallel import Empty, RunOptions, batches, batches_by_work, run
+from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
-from fastlsh.texts import Shingler, Texts, original_spans, texts_without_spans
+from fastlsh.stages.passage_cuts import cut_rows
+from fastlsh.texts import Shingler, Texts
 
 LONGEST_GRAM = 50
 """Units of a gram, at most: longer ones find nothing more, and shorter ones more in vain."""
@@ -91,8 +92,7 @@ def repeated_passages(
     Returns
     -------
     ndarray of int64, shape (m, 5)
-        Text, begin and end in units of the normalised text, and the text and the begin of the same
-        units where they stay; ascending, and apart or with different sources.
+        As `cut_rows` does.
     """
     anchors = all_anchors(texts, shingler, length, options)
     shared, groups = shared_rows(anchors.keys)
@@ -136,73 +136,6 @@ def repeated_contexts(
     rows = anchors.rows[shared]
     occurrences = np.column_stack([rows, documents[rows[:, 0]], begins[rows[:, 0]]])
     return matches_of(contexts, occurrences, groups, length, options)
-
-
-def cut_rows(
-    matches: NDArray[np.int64], documents: int, empty: Empty = np.empty
-) -> NDArray[np.int64]:
-    """Return what goes and where it stays, int64 (m, 5), from sorted matches; see `cuts`."""
-    room = len(matches) + 1
-    while True:
-        out = empty((room, 5), np.int64)
-        count = cuts(matches, documents, out)
-        if count >= 0:
-            return out[:count]
-        room *= 2
-
-
-class CutTexts(NamedTuple):
-    """What is left of the texts of a collection that lose passages."""
-
-    texts: dict[int, str]
-    """By number."""
-    removed: NDArray[np.int64]
-    """int64 (m, 3): text, begin and end of what goes, in code points of the original texts."""
-    kept: NDArray[np.int64]
-    """int64 (m, 3): where it stays."""
-    dropped: NDArray[np.int64]
-    """int64, ascending: the texts of which too little is left."""
-
-
-def cut_texts(
-    texts: Texts, shingler: Shingler, rows: NDArray[np.int64], join: str, keep_least: int
-) -> CutTexts:
-    """Cut passages out of the original texts.
-
-    Parameters
-    ----------
-    texts, shingler
-        As `repeated_passages` takes them.
-    rows
-        As it returns them.
-    join, keep_least
-        As in `deduplicate_spans`.
-    """
-    text, units = rows[:, 0], rows[:, 2] - rows[:, 1]
-    spans = original_spans(texts, shingler, text, rows[:, 1:3])
-    there = np.column_stack([rows[:, 4], rows[:, 4] + units])
-    kept = original_spans(texts, shingler, rows[:, 3], there)
-    removed = np.column_stack([text, spans])
-    return CutTexts(
-        texts_without_spans(texts, removed, join),
-        removed,
-        np.column_stack([rows[:, 3], kept]),
-        too_short(texts, shingler, rows, keep_least),
-    )
-
-
-def too_short(
-    texts: Texts, shingler: Shingler, rows: NDArray[np.int64], keep_least: int
-) -> NDArray[np.int64]:
-    """Return the texts that lose something, and of which fewer units remain; as `cut_texts`."""
-    if not keep_least:
-        return np.empty(0, np.int64)
-    text = rows[:, 0]
-    changed = unique(text)
-    lengths = np.empty(len(changed), np.int64)
-    shingler.take_texts(texts, changed).lengths(lengths)
-    gone = np.bincount(np.searchsorted(changed, text), rows[:, 2] - rows[:, 1], len(changed))
-    return changed[lengths - gone < keep_least]
 
 
 def shared_rows(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,7 +3,13 @@
 from fastlsh.texts.arguments import check_shingler, with_key
 from fastlsh.texts.forms import Texts, as_texts, joined, plain_strings
 from fastlsh.texts.gathered import Gathered, Hashing, gather_tokens, tokens_batch
-from fastlsh.texts.origins import check_traceable, original_spans, texts_without_spans
+from fastlsh.texts.origins import (
+    check_traceable,
+    counts_originals,
+    original_spans,
+    snapped_spans,
+    texts_without_spans,
+)
 from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
 from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.shingler import Shingler
@@ -19,12 +25,14 @@ __all__ = [
     "as_texts",
     "check_shingler",
     "check_traceable",
+    "counts_originals",
     "gather_tokens",
     "joined",
     "original_spans",
     "pieces_of",
     "plain_strings",
     "shingle_set_steps",
+    "snapped_spans",
     "texts_without",
     "texts_without_spans",
     "tokens_batch",

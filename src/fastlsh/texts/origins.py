@@ -1,19 +1,24 @@
-"""Origins: where the characters of a normalised text lie in the text as it came."""
+"""Origins: where the units of a normalised text lie in the text as it came."""
 
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import Spans
+from fastlsh.texts.boundaries import first_boundary, last_boundary
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.shingler import Shingler
 
 
 def check_traceable(shingler: Shingler) -> Shingler:
-    """Return a shingler whose characters can be found in the original text, or raise ValueError."""
-    if shingler.unit != "char":
+    """Return a shingler whose units can be found in the original text, or raise ValueError."""
+    if shingler.unit not in ("char", "byte"):
         raise ValueError(
-            f"passages are counted in characters: unit must be 'char', got {shingler.unit!r}"
+            "passages are counted in characters or bytes: unit must be 'char' or 'byte', got"
+            f" {shingler.unit!r}"
         )
     if shingler.normalize is not None:
         raise ValueError(
@@ -21,6 +26,11 @@ def check_traceable(shingler: Shingler) -> Shingler:
             " give the other steps of a shingler"
         )
     return shingler
+
+
+def counts_originals(shingler: Shingler) -> bool:
+    """Return whether the units of a normalised text are the characters of the original one."""
+    return shingler.unit == "char" and not shingler.normalises
 
 
 def original_spans(
@@ -35,18 +45,85 @@ def original_spans(
     number
         int64 (m,): the text of each span.
     spans
-        int64 (m, 2): where each begins and ends in the normalised text.
+        int64 (m, 2): where each begins and ends in the normalised text; or -1, which remains.
     """
-    if not shingler.normalises:
-        return spans
-    found = np.empty_like(spans)
-    order = np.argsort(number, kind="stable")
+    found = spans.copy()
+    if counts_originals(shingler):
+        return found
+    for rows, text in _by_text(texts, number, spans[:, 0] >= 0):
+        bounds = _origins(shingler, text)
+        found[rows, 0] = bounds[spans[rows, 0], 0]
+        found[rows, 1] = bounds[spans[rows, 1] - 1, 1]
+    return found
+
+
+def snapped_spans(
+    texts: Texts, shingler: Shingler, number: NDArray[np.int64], spans: NDArray[np.int64], snap: str
+) -> NDArray[np.int64]:
+    """Move spans inwards, to between two words, sentences or lines of the original texts.
+
+    Parameters
+    ----------
+    texts, shingler, number, spans
+        As for `original_spans`, all at least 0.
+    snap
+        "word", "sentence" or "line".
+
+    Returns
+    -------
+    ndarray of int64, shape (m, 2)
+        Where they begin and end in the normalised texts; the end is not behind the begin where
+        nothing is left.
+    """
+    found = spans.copy()
+    for rows, text in _by_text(texts, number, spans[:, 0] >= 0):
+        (string,) = text.strings()
+        bounds = None if counts_originals(shingler) else _origins(shingler, text)
+        for row in rows.tolist():
+            begin, end = spans[row].tolist()
+            if bounds is None:
+                found[row] = first_boundary(string, begin, snap), last_boundary(string, end, snap)
+                continue
+            first = first_boundary(string, int(bounds[begin, 0]), snap)
+            last = last_boundary(string, int(bounds[end - 1, 1]), snap)
+            found[row, 0] = max(begin, np.searchsorted(bounds[:, 0], first))
+            found[row, 1] = min(end, np.searchsorted(bounds[:, 1], last, "right"))
+    return found
+
+
+def _by_text(
+    texts: Texts, number: NDArray[np.int64], wanted: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.int64], Spans]]:
+    """Yield each text that a wanted row belongs to, with the rows."""
+    order = np.flatnonzero(wanted)
+    order = order[np.argsort(number[order], kind="stable")]
     edges = np.flatnonzero(np.diff(number[order], prepend=-1, append=-1))
     for start, stop in pairwise(edges.tolist()):
         rows = order[start:stop]
-        _, bounds = shingler.traced(texts.take(number[rows[:1]]))
-        found[rows, 0] = bounds[spans[rows, 0], 0]
-        found[rows, 1] = bounds[spans[rows, 1] - 1, 1]
+        yield rows, texts.take(number[rows[:1]])
+
+
+def _origins(shingler: Shingler, text: Spans) -> NDArray[np.int64]:
+    """Return where each unit of the only text begins and ends in the original, int64 (n, 2)."""
+    text, bounds = shingler.traced(text)
+    if shingler.unit == "byte":
+        return _of_bytes(text, bounds)
+    return bounds
+
+
+def _of_bytes(text: Spans, bounds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the bounds of the bytes of characters that have bounds.
+
+    What begins inside a character begins behind it, and what ends inside ends before it.
+    """
+    (string,) = text.strings()
+    code = np.frombuffer(string.encode("utf-32-le", "surrogatepass"), np.uint32)
+    sizes = 1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000).astype(np.int64)
+    found = np.repeat(bounds, sizes, axis=0)
+    first = np.zeros(len(found) + 1, np.bool_)
+    first[np.concatenate([[0], np.cumsum(sizes)])] = True
+    found[~first[:-1], 0] = np.repeat(bounds[:, 1], sizes)[~first[:-1]]
+    found[~first[1:], 1] = np.repeat(bounds[:, 0], sizes)[~first[1:]]
     return found
 
 
@@ -62,15 +139,14 @@ def texts_without_spans(texts: Texts, removed: NDArray[np.int64], join: str) -> 
     join
         What is written between two remainders.
     """
-    edges = np.flatnonzero(np.diff(removed[:, 0], prepend=-1, append=-1))
     rest: dict[int, str] = {}
-    for start, stop in pairwise(edges.tolist()):
-        number = removed[start, 0]
-        (text,) = texts.take(removed[start : start + 1, 0]).strings()
+    everything: Any = np.ones(len(removed), np.bool_)
+    for rows, spans in _by_text(texts, removed[:, 0], everything):
+        (text,) = spans.strings()
         remainders, end = [], 0
-        for begin, following in removed[start:stop, 1:].tolist():
+        for begin, following in removed[rows, 1:].tolist():
             remainders.append(text[end:begin])
             end = following
         remainders.append(text[end:])
-        rest[int(number)] = join.join(filter(None, remainders))
+        rest[int(removed[rows[0], 0])] = join.join(filter(None, remainders))
     return rest

@@ -4,13 +4,15 @@ Contexts with the same key are a family. So they are gathered in one part, where
 as in memory.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.arrays import unique
+from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.answers import answer_of_all_parts
 from fastlsh.files.disk.decide import ECHOES, GatheredPart, Match, each_part
@@ -26,8 +28,18 @@ from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.io import Block, BlockExtent, Lookup, Rest, span_columns, write_table
 from fastlsh.parallel import Stopwatch, mapped_in, ordered_map
-from fastlsh.stages import cut_rows, repeated_contexts, too_short
-from fastlsh.texts import as_texts, original_spans, texts_without_spans
+from fastlsh.stages import (
+    CutRules,
+    cut_rows,
+    kept_units,
+    removed_spans,
+    repeated_contexts,
+    snapped_rows,
+    too_short,
+    with_gaps,
+    without_common,
+)
+from fastlsh.texts import Texts, as_texts, counts_originals, original_spans, texts_without_spans
 
 CUT = "cut.npy"
 
@@ -41,36 +53,38 @@ class Found(NamedTuple):
     characters: int
     changed: int
     dropped: int
+    common: int
 
 
 def run_on_disk(
     job: Job,
     targets: OutputPlan,
     *,
-    join: str,
-    keep_least: int,
+    rules: CutRules,
+    annotate: bool,
     clock: Stopwatch,
 ) -> Found:
     """Remove repeated passages, or go on where a run before was ended."""
     cutting = job.cutting
     assert isinstance(cutting, SpanCutting)
-    more = {"min_length": cutting.min_length, "join": join, "keep_least": keep_least}
+    more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
     with begun(job, "spans", {**more, "against_files": job.first_input}):
         summary, linked, texts = prepared(job, clock)
         numbering = _numbering(job)
         with clock("decisions"):
             _decide(job, linked, texts, numbering)
             rows = _cut(job, linked, numbering)
-        if keep_least or job.params.shingler.normalises:
-            with clock("tracing"):
-                rows, dropped = _traced(job, numbering, rows, keep_least)
-        else:
-            dropped = np.empty(0, np.int64)
+        with clock("tracing"):
+            of_all = rows, numbering.documents, rules.max_share, cutting.min_length
+            rows, common = without_common(*of_all)
+            rows = with_gaps(_snapped(job, numbering, rows, rules.snap), rules.merge_gap)
+            rows, dropped = _traced(job, numbering, rows, rules.keep_least)
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             kept = np.ones(numbering.documents, np.bool_)
             kept[dropped] = False
-            left = _SpanRemainder(kept, 0, numbering, rows, join)
+            added = SpanColumns(rows[:, :3]) if annotate else None
+            left = _SpanRemainder(kept, 0, numbering, rows, rules.join, added=added)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     piece = numbering.pieces
@@ -83,6 +97,7 @@ def run_on_disk(
         return Found(
             summary, numbering.documents - numbering.n_against, len(rows),
             int((rows[:, 2] - rows[:, 1]).sum()), len(unique(rows[:, 0])), len(dropped),
+            len(common),
         )  # fmt: skip
 
 
@@ -157,48 +172,77 @@ def _cut(job: Job, linked: Linked, numbering: _Numbering) -> NDArray[np.int64]:
     return job.work.load(CUT)
 
 
+def _snapped(
+    job: Job, numbering: _Numbering, rows: NDArray[np.int64], snap: str
+) -> NDArray[np.int64]:
+    """Return rows after their ends have moved inwards; reads the documents once more for that."""
+    if snap == "none" or not len(rows):
+        return rows
+
+    def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
+        return snapped_rows(texts, job.params.shingler, rows[own], start, snap)
+
+    return np.concatenate(_of_blocks(job, numbering, rows, rows[:, 0], of_block))
+
+
 def _traced(
     job: Job, numbering: _Numbering, rows: NDArray[np.int64], keep_least: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the same rows in the original texts, and the documents that go as a whole.
 
-    Reads the documents that lose something, and those where it stays, once more.
+    Reads the documents that lose something, and those where it stays, once more if it must.
     """
     shingler = job.params.shingler
+    nothing = np.empty(0, np.int64)
+    if not len(rows) or (not keep_least and counts_originals(shingler)):
+        return rows, nothing
     by_source = np.argsort(rows[:, 3], kind="stable")
-    units = rows[:, 2] - rows[:, 1]
-    wanted = np.zeros(numbering.documents + 1, np.bool_)
-    wanted[rows[:, (0, 3)]] = True
-    many = np.concatenate([np.zeros(1, np.int64), np.cumsum(wanted)])
+    units = kept_units(rows)
+    traced = rows.copy()
+
+    def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
+        traced[own, 1:3] = removed_spans(texts, shingler, rows[own], start)
+        of_texts = np.searchsorted(rows[by_source, 3], (start, start + len(texts)))
+        there = by_source[slice(*of_texts)]
+        number = rows[there, 3] - start
+        traced[there, 4] = original_spans(texts, shingler, number, units[there])[:, 0]
+        numbers = np.array([start, 0, 0, 0, 0])
+        return start + too_short(texts, shingler, rows[own] - numbers, keep_least)
+
+    dropped = _of_blocks(job, numbering, rows, rows[:, (0, 3)], of_block)
+    whole = traced[:, 1] < traced[:, 2]  # of a byte inside a character, nothing goes
+    return traced[whole], np.concatenate([nothing, *dropped])
+
+
+def _of_blocks(
+    job: Job,
+    numbering: _Numbering,
+    rows: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+    work: Callable[[Texts, int, slice], NDArray[np.int64]],
+) -> list[NDArray[np.int64]]:
+    """Read the blocks with wanted documents again, and return what a function returns of each.
+
+    It takes their texts, the number of the first one, and which rows cut these texts.
+    """
+    many = np.zeros(numbering.documents + 1, np.int64)
+    many[wanted + 1] = 1
+    np.cumsum(many, out=many)
     records = records_of(job)
-    ends = [numbering.of_block(record) for _, record in records[1:]] + [numbering.documents]
     starts = [numbering.of_block(record) for _, record in records]
+    ends = [*starts[1:], numbering.documents]
     used = [
         item for item, start, end in zip(records, starts, ends, strict=True)
         if many[end] > many[start]
     ]  # fmt: skip
-    traced = rows.copy()
-    dropped = [np.empty(0, np.int64)]
 
-    def trace(item: tuple[int, BlockRecord, Block]) -> None:
+    def of_block(item: tuple[int, BlockRecord, Block]) -> NDArray[np.int64]:
         _, record, block = item
-        texts = as_texts(block.documents().texts)
-        start = numbering.of_block(record)
-        of_block = start, start + len(texts)
-        own = slice(*np.searchsorted(rows[:, 0], of_block))
-        spans = original_spans(texts, shingler, rows[own, 0] - start, rows[own, 1:3])
-        traced[own, 1:3] = spans
-        there = by_source[slice(*np.searchsorted(rows[by_source, 3], of_block))]
-        kept = np.column_stack([rows[there, 4], rows[there, 4] + units[there]])
-        traced[there, 4] = original_spans(texts, shingler, rows[there, 3] - start, kept)[:, 0]
-        dropped.append(
-            start + too_short(texts, shingler, rows[own] - (start, 0, 0, 0, 0), keep_least)
-        )
+        texts, start = as_texts(block.documents().texts), numbering.of_block(record)
+        of_texts = np.searchsorted(rows[:, 0], (start, start + len(texts)))
+        return work(texts, start, slice(*of_texts))
 
-    blocks = reread_signed_blocks(job, used)
-    for _ in ordered_map(blocks, trace, job.options.threads):
-        pass
-    return traced, np.concatenate(dropped)
+    return list(ordered_map(reread_signed_blocks(job, used), of_block, job.options.threads))
 
 
 @dataclass(frozen=True)
@@ -219,9 +263,10 @@ class _SpanRemainder(Remainder):
         _, record = key
         texts = as_texts(block.documents().texts)
         start = self.numbering.of_block(record)
-        of_block = start, start + len(texts)
-        removed = self.rows[slice(*np.searchsorted(self.rows[:, 0], of_block)), :3]
-        return Rest(
-            self.kept[slice(*of_block)],
-            texts_without_spans(texts, removed - (start, 0, 0), self.join),
-        )
+        stop = start + len(texts)
+        if self.added is not None:
+            return Rest(self.kept[start:stop], {}, self.added(start, stop))
+        of_block = np.searchsorted(self.rows[:, 0], (start, stop))
+        removed = self.rows[slice(*of_block), :3]
+        rest = texts_without_spans(texts, removed - (start, 0, 0), self.join)
+        return Rest(self.kept[start:stop], rest)

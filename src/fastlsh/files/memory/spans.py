@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.memory.documents import read_both, threads_and_progress, with_against
 from fastlsh.files.plan import OutputPlan
@@ -20,6 +21,7 @@ from fastlsh.io import (
 from fastlsh.parallel import Stopwatch
 from fastlsh.results import SpanDeduplication
 from fastlsh.search import CutCollections, deduplicate_spans_of_texts
+from fastlsh.stages import CutRules
 
 
 class Found(NamedTuple):
@@ -36,8 +38,8 @@ def run_in_memory(
     budget: ReadBudget,
     targets: OutputPlan,
     cutting: SpanCutting,
-    join: str,
-    keep_least: int,
+    rules: CutRules,
+    annotate: bool,
     clock: Stopwatch,
 ) -> Found:
     """Read the files, remove repeated passages, and write the outputs."""
@@ -46,7 +48,7 @@ def run_in_memory(
     with clock("search"):
         result = deduplicate_spans_of_texts(
             CutCollections.of(collection.texts, others.texts), cutting.min_length,
-            cutting.shingler, request.run, join=join, keep_least=keep_least,
+            cutting.shingler, rules, request.run,
         )  # fmt: skip
     kept = np.ones(len(collection), np.bool_)
     kept[result.dropped] = False
@@ -61,9 +63,13 @@ def run_in_memory(
                 against=result.against_document >= 0 if request.against else None,
             )  # fmt: skip
             write_table(targets.removed, columns, together)
-        changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
+        changed, added = None, None
+        if annotate:
+            added = SpanColumns(np.column_stack([result.document, result.start, result.end]))
+        else:
+            changed = {number: result.texts[number] or "" for number in result.changed.tolist()}
         write_rows(
-            collection, kept, targets.output, convert=targets.convert, texts=changed,
+            collection, kept, targets.output, convert=targets.convert, texts=changed, added=added,
             together=together, **threads_and_progress(request.run),
         )  # fmt: skip
     return Found(result, collection, others)

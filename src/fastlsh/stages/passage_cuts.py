@@ -1,0 +1,324 @@
+"""Cuts: which of the passages that occurred before go, from where to where, and where they stay."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import cuts
+from fastlsh.arguments import check_choice, check_integer, check_share
+from fastlsh.arrays import unique
+from fastlsh.parallel import Empty
+from fastlsh.texts import Shingler, Texts, original_spans, snapped_spans, texts_without_spans
+
+Rows = NDArray[np.int64]
+
+
+class CutKeywords(TypedDict, total=False):
+    """The keyword arguments of `CutRules.of`, for type checkers."""
+
+    join: str
+    keep_least: int
+    merge_gap: int
+    snap: str
+    max_share: float
+
+
+@dataclass(frozen=True)
+class CutRules:
+    """What is cut of the passages that occurred before."""
+
+    join: str
+    keep_least: int
+    merge_gap: int
+    snap: str
+    max_share: float
+
+    @classmethod
+    def of(
+        cls,
+        join: str = "",
+        keep_least: int = 0,
+        merge_gap: int = 0,
+        snap: str = "none",
+        max_share: float = 1.0,
+    ) -> "CutRules":
+        """Check the arguments of a public function.
+
+        Parameters
+        ----------
+        join
+            What is written in place of each cut between two remainders of a text.
+        keep_least
+            A text that lost something, and of which fewer units remain, is dropped.
+        merge_gap
+            Up to so many units between two cuts of a text go, too, although they stay nowhere
+            else. They do not go if another passage was removed because it stays there.
+        snap
+            "word", "sentence" or "line": each cut begins and ends between two of these. Its ends
+            move inwards, so what goes is still what stays elsewhere; "none": they do not move.
+        max_share
+            What occurs in more than this share of all documents, those of `against` included, is
+            not removed but reported, and neither is what is left of a passage beside it if that is
+            shorter than `min_length`.
+        """
+        if not isinstance(join, str):
+            raise TypeError(f"join must be a str, got {type(join).__name__}")
+        return cls(
+            join,
+            check_integer(keep_least, "keep_least"),
+            check_integer(merge_gap, "merge_gap"),
+            check_choice(snap, "snap"),
+            check_share(max_share, "max_share"),
+        )
+
+
+class Chosen(NamedTuple):
+    """What goes of the passages that occurred before."""
+
+    rows: Rows
+    """int64 (m, 5), as `cut_rows` returns them."""
+    common: Rows
+    """int64 (n, 3), ascending: text, begin and end of what occurs in too many documents."""
+
+
+def cut_rows(matches: Rows, documents: int, empty: Empty = np.empty) -> Rows:
+    """Return what goes and where it stays, from sorted matches; see the kernel `cuts`.
+
+    Returns
+    -------
+    ndarray of int64, shape (m, 5)
+        Text, begin and end in units of the normalised text, and the text and the begin of the same
+        units where they stay; ascending, and apart or with different sources.
+    """
+    room = len(matches) + 1
+    while True:
+        out = empty((room, 5), np.int64)
+        count = cuts(matches, documents, out)
+        if count >= 0:
+            return out[:count]
+        room *= 2
+
+
+def without_common(rows: Rows, documents: int, max_share: float, length: int) -> Chosen:
+    """Take out what occurs in more than a share of the documents.
+
+    A unit occurs in the document where it stays, and in those that it is removed from.
+    """
+    nothing = np.empty((0, 3), np.int64)
+    if max_share == 1 or not len(rows):
+        return Chosen(rows, nothing)
+    edge, depth = _counted(rows)
+    pieces, place = _divided(rows, edge)
+    often = depth[np.searchsorted(edge, place, "right") - 1] > max_share * documents
+    rest, common = pieces[~often], pieces[often]
+    cut, spans = cuts_of(rest)
+    long = spans[:, 1] - spans[:, 0] >= length
+    together, spans = cuts_of(common)
+    heads = np.flatnonzero(np.diff(together, prepend=-1))
+    return Chosen(_joined(rest[long[cut]]), np.column_stack([common[heads, 0], spans]))
+
+
+def _counted(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the number of documents changes that have what stays, and the numbers.
+
+    The places are those of `_flat`.
+    """
+    others = rows[rows[:, 0] != rows[:, 3]]
+    begin, end = kept_units(others).T
+    order = np.lexsort((begin, others[:, 0], others[:, 3]))
+    others, begin, end = others[order], begin[order], end[order]
+    # Of each document, a place where something stays counts once.
+    new = np.any(np.diff(others[:, (0, 3)], axis=0, prepend=-1) != 0, axis=1)
+    pair = np.cumsum(new) * _longest(rows)
+    reach = np.maximum.accumulate(pair + end) - pair
+    begin = np.maximum(begin, np.where(new, 0, np.roll(reach, 1)))
+    counts = begin < end
+    start = others[counts, 3] * _longest(rows)
+    edges = np.concatenate([start + begin[counts], start + end[counts]])
+    edge, inverse = np.unique(edges, return_inverse=True)
+    steps = np.bincount(inverse, np.repeat([1, -1], counts.sum()), len(edge))
+    depth = 1 + np.cumsum(steps).astype(np.int64)
+    return np.concatenate([[-1], edge]), np.concatenate([[1], depth])
+
+
+def _divided(rows: Rows, edge: NDArray[np.int64]) -> tuple[Rows, NDArray[np.int64]]:
+    """Divide rows at edges of where they stay; return them, and where each begins to stay."""
+    begin, end = _flat(rows)
+    first = np.searchsorted(edge, begin, "right")
+    inside = np.searchsorted(edge, end) - first
+    row = np.repeat(np.arange(len(rows)), inside + 1)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(inside + 1) - inside - 1, inside + 1)
+    place = np.where(nth, edge[np.minimum(first[row] + nth, len(edge)) - 1], begin[row])
+    pieces = _shifted(rows[row], place - begin[row])
+    pieces[:, 2] = np.where(nth < inside[row], np.roll(pieces[:, 1], -1), pieces[:, 2])
+    return pieces, place
+
+
+def snapped_rows(texts: Texts, shingler: Shingler, rows: Rows, first: int, snap: str) -> Rows:
+    """Move the ends of cuts inwards, to words, sentences or lines of the original texts.
+
+    Parameters
+    ----------
+    texts, shingler
+        Some consecutive texts, and the steps that they are normalised by.
+    rows
+        What goes from them.
+    first
+        The number of the first text.
+    snap
+        As in `CutRules`.
+    """
+    if snap == "none" or not len(rows):
+        return rows
+    cut, ends = cuts_of(rows)
+    heads = np.flatnonzero(np.diff(cut, prepend=-1))
+    ends = snapped_spans(texts, shingler, rows[heads, 0] - first, ends, snap)
+    begin = np.maximum(rows[:, 1], ends[cut, 0])
+    found = _shifted(rows, begin - rows[:, 1])
+    found[:, 2] = np.minimum(rows[:, 2], ends[cut, 1])
+    return np.ascontiguousarray(found[found[:, 1] < found[:, 2]])
+
+
+def with_gaps(rows: Rows, merge_gap: int) -> Rows:
+    """Add what is between two cuts that nearly touch, unless something stays there.
+
+    It stays nowhere: as the place where it does, it has -1 in its own text.
+    """
+    if not merge_gap or not len(rows):
+        return rows
+    size = rows[1:, 1] - rows[:-1, 2]
+    gap = np.flatnonzero((rows[1:, 0] == rows[:-1, 0]) & (size > 0) & (size <= merge_gap))
+    begin, end = _flat(rows)
+    reach = np.concatenate([[-1], np.maximum.accumulate(end[np.argsort(begin)])])
+    text, start, stop = rows[gap, 0], rows[gap, 2], rows[gap + 1, 1]
+    line = text * _longest(rows)
+    free = reach[np.searchsorted(np.sort(begin), line + stop)] <= line + start
+    added = np.column_stack([text, start, stop, text, np.full(len(gap), -1)])[free]
+    return np.insert(rows, gap[free] + 1, added, axis=0)
+
+
+class CutTexts(NamedTuple):
+    """What is left of the texts of a collection that lose passages."""
+
+    texts: dict[int, str]
+    """By number."""
+    removed: Rows
+    """int64 (m, 3): text, begin and end of what goes, in code points of the original texts."""
+    kept: Rows
+    """int64 (m, 3): where it stays; the same text and -1: nowhere, as it is between two cuts."""
+    common: Rows
+    """int64 (n, 3): text, begin and end of what stays because it occurs in many documents."""
+    dropped: NDArray[np.int64]
+    """int64, ascending: the texts of which too little is left."""
+
+
+def cut_texts(
+    texts: Texts, shingler: Shingler, rows: Rows, length: int, rules: CutRules
+) -> CutTexts:
+    """Cut passages out of the original texts.
+
+    Parameters
+    ----------
+    texts, shingler, length
+        As `repeated_passages` takes them.
+    rows
+        As it returns them.
+    rules
+        What of these is cut.
+    """
+    rows, common = without_common(rows, len(texts), rules.max_share, length)
+    rows = with_gaps(snapped_rows(texts, shingler, rows, 0, rules.snap), rules.merge_gap)
+    removed = np.column_stack([rows[:, 0], removed_spans(texts, shingler, rows)])
+    whole = removed[:, 1] < removed[:, 2]  # of a byte inside a character, nothing goes
+    rows, removed = rows[whole], removed[whole]
+    kept = np.column_stack(
+        [rows[:, 3], original_spans(texts, shingler, rows[:, 3], kept_units(rows))]
+    )
+    number = common[:, 0]
+    return CutTexts(
+        texts_without_spans(texts, removed, rules.join),
+        removed,
+        kept,
+        np.column_stack([number, original_spans(texts, shingler, number, common[:, 1:])]),
+        too_short(texts, shingler, rows, rules.keep_least),
+    )
+
+
+def kept_units(rows: Rows) -> Rows:
+    """Return where stretches begin and end in the texts where they stay; -1: they do not."""
+    ends = rows[:, 4] + rows[:, 2] - rows[:, 1]
+    return np.column_stack([rows[:, 4], np.where(rows[:, 4] < 0, -1, ends)])
+
+
+def removed_spans(texts: Texts, shingler: Shingler, rows: Rows, first: int = 0) -> Rows:
+    """Return what goes in the original texts, with what the steps left out inside a cut.
+
+    Parameters
+    ----------
+    texts, shingler, rows, first
+        As for `snapped_rows`.
+    """
+    spans = original_spans(texts, shingler, rows[:, 0] - first, rows[:, 1:3])
+    touching = np.flatnonzero((rows[1:, 0] == rows[:-1, 0]) & (rows[1:, 1] == rows[:-1, 2]))
+    if shingler.unit != "byte":  # a character may lie in two rows, and stay in neither
+        spans[touching, 1] = spans[touching + 1, 0]
+    return spans
+
+
+def too_short(texts: Texts, shingler: Shingler, rows: Rows, keep_least: int) -> NDArray[np.int64]:
+    """Return the texts that lose something, and of which fewer units remain; as `cut_texts`."""
+    if not keep_least:
+        return np.empty(0, np.int64)
+    text = rows[:, 0]
+    changed = unique(text)
+    lengths = np.empty(len(changed), np.int64)
+    shingler.take_texts(texts, changed).lengths(lengths)
+    gone = np.bincount(np.searchsorted(changed, text), rows[:, 2] - rows[:, 1], len(changed))
+    return changed[lengths - gone < keep_least]
+
+
+def _longest(rows: Rows) -> int:
+    """Return a number above all places in texts."""
+    return int(max(rows[:, 2].max(), kept_units(rows)[:, 1].max())) + 1
+
+
+def _flat(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where stretches begin and end where they stay, all texts in one line."""
+    start = rows[:, 3] * _longest(rows)
+    begin, end = kept_units(rows).T
+    return start + begin, start + end
+
+
+def _shifted(rows: Rows, units: NDArray[np.int64]) -> Rows:
+    """Return rows that begin so many units later."""
+    found = rows.copy()
+    found[:, 1] += units
+    found[:, 4] += units
+    return found
+
+
+def cuts_of(rows: Rows) -> tuple[NDArray[np.int64], Rows]:
+    """Return the cut that each row is a part of, and where the cuts begin and end."""
+    follows = (rows[1:, 0] == rows[:-1, 0]) & (rows[1:, 1] == rows[:-1, 2])
+    cut = np.cumsum(np.concatenate([[True], ~follows])[: len(rows)]) - 1
+    heads = np.flatnonzero(np.diff(cut, prepend=-1))
+    tails = np.append(heads[1:], len(rows)) - 1 if len(rows) else heads
+    return cut, np.column_stack([rows[heads, 1], rows[tails, 2]])
+
+
+def _joined(rows: Rows) -> Rows:
+    """Return rows in which a stretch that stays in one place is one row."""
+    if not len(rows):
+        return rows
+    follows = (
+        (rows[1:, 0] == rows[:-1, 0])
+        & (rows[1:, 1] == rows[:-1, 2])
+        & (rows[1:, 3] == rows[:-1, 3])
+        & (rows[1:, 4] - rows[:-1, 4] == rows[1:, 1] - rows[:-1, 1])
+    )
+    heads = np.flatnonzero(np.concatenate([[True], ~follows]))
+    found = rows[heads]
+    found[:, 2] = rows[np.append(heads[1:], len(rows)) - 1, 2]
+    return found

@@ -1,0 +1,200 @@
+"""What is cut of passages: gaps, ends that move, common passages, bytes; against plain Python."""
+
+import random
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import Shingler, deduplicate_spans
+from fastlsh.texts.boundaries import first_boundary, last_boundary
+from hostile_texts import hostile_text
+
+MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 20)]
+
+
+def collection_of(draw):
+    base = "".join(draw.choices("ab. \n é😀", k=200))
+    return [hostile_text(draw, base) for _ in range(draw.randrange(1, 9))]
+
+
+def rows_of(result):
+    columns = (
+        result.document, result.start, result.end, result.kept_document, result.kept_start,
+        result.kept_end,
+    )  # fmt: skip
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def gone_of(result):
+    return {(d, p) for d, begin, end, *_ in rows_of(result) for p in range(begin, end)}
+
+
+def cuts_of(gone, documents):
+    """Return (document, begin, end) of the stretches of what goes."""
+    flags = ["".join("x" if (d, p) in gone else "." for p in range(len(t))) for d, t in documents]
+    return [(d, *m.span()) for d, text in enumerate(flags) for m in re.finditer("x+", text)]
+
+
+def check_proofs(result, documents):
+    """Each row stays where it is said to, but for those between two cuts."""
+    gone = gone_of(result)
+    for d, begin, end, source, start, stop in rows_of(result):
+        assert begin < end
+        if start < 0:
+            assert (source, stop) == (d, -1)
+            continue
+        assert documents[d][begin:end] == documents[source][start:stop]
+        assert not {(source, place) for place in range(start, stop)} & gone
+    for d, text in enumerate(documents):
+        assert result.texts[d] == "".join(c for p, c in enumerate(text) if (d, p) not in gone)
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_what_occurs_in_many_documents_stays(seed):
+    draw = random.Random(seed)
+    for _ in range(100):
+        documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
+        share = draw.choice([0.2, 0.34, 0.5, 0.99])
+        result = deduplicate_spans(documents, length, max_share=share)
+        check_proofs(result, documents)
+        everything, owners = deduplicate_spans(documents, length), {}
+        homes = {}
+        for d, begin, end, source, start, _ in rows_of(everything):
+            for place in range(begin, end):
+                home = source, start + place - begin
+                homes[d, place] = home
+                owners.setdefault(home, {source}).add(d)
+        common = {u for u, home in homes.items() if len(owners[home]) > share * len(documents)}
+        listed = {(d, p) for d, begin, end in result.common.tolist() for p in range(begin, end)}
+        assert listed == common
+        rest = cuts_of(homes.keys() - common, list(enumerate(documents)))
+        expected = {(d, p) for d, b, e in rest if e - b >= length for p in range(b, e)}
+        assert gone_of(result) == expected
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+@pytest.mark.parametrize("snap", ["word", "sentence", "line"])
+def test_ends_move_inwards(seed, snap):
+    draw = random.Random(seed)
+    for _ in range(60):
+        documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
+        result = deduplicate_spans(documents, length, snap=snap)
+        check_proofs(result, documents)
+        numbered = list(enumerate(documents))
+        expected = set()
+        for d, begin, end in cuts_of(gone_of(deduplicate_spans(documents, length)), numbered):
+            begin = first_boundary(documents[d], begin, snap)
+            end = last_boundary(documents[d], end, snap)
+            expected |= {(d, place) for place in range(begin, end)}
+        assert gone_of(result) == expected
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_small_gaps_go_too(seed):
+    draw = random.Random(seed)
+    merged = 0
+    for _ in range(100):
+        documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
+        gap = draw.choice([1, 3, 10])
+        result = deduplicate_spans(documents, length, merge_gap=gap)
+        check_proofs(result, documents)
+        plain = deduplicate_spans(documents, length)
+        expected = gone_of(plain)
+        homes = {(s, p) for *_, s, start, stop in rows_of(plain) for p in range(start, stop)}
+        cuts = cuts_of(expected, list(enumerate(documents)))
+        for (d, _, end), (after, begin, _) in pairwise(cuts):
+            between = {(d, place) for place in range(end, begin)}
+            if d == after and begin - end <= gap and not between & homes:
+                expected = expected | between
+                merged += 1
+        assert gone_of(result) == expected
+    assert merged
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_bytes_are_counted_and_characters_cut(seed):
+    draw = random.Random(seed)
+    for _ in range(60):
+        documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
+        shingler = Shingler("byte")
+        result = deduplicate_spans(documents, length, shingler=shingler)
+        check_proofs(result, documents)
+        bytes_of = [text.encode().decode("latin-1") for text in documents]
+        within = gone_of(deduplicate_spans(bytes_of, length))
+        for d, text in enumerate(documents):
+            for place, letter in enumerate(text):
+                begin = len(text[:place].encode())
+                own = {(d, begin + i) for i in range(len(letter.encode()))}
+                if (d, place) in gone_of(result):
+                    assert own <= within
+                elif len(own) == 1:
+                    assert not own & within
+
+
+def test_bytes_after_steps():
+    documents = ["Äpfel und Birnen", "x ÄPFEL  UND birnen!"]
+    shingler = Shingler("byte", lowercase=True, collapse_whitespace=True)
+    result = deduplicate_spans(documents, 17, shingler=shingler)
+    assert result.texts == [documents[0], "x !"]
+    assert list(result) == [(1, 2, 19, 0, 0)]
+
+
+def test_what_the_steps_leave_out_goes_with_a_cut():
+    """Two stretches of one cut that stay in different places, with white space between."""
+    shingler = Shingler(remove_whitespace=True)
+    documents = ["abcdefgh 1", "2 ijklmnop", "- abcd efgh \n ijkl mnop -"]
+    result = deduplicate_spans(documents, 8, shingler=shingler)
+    assert result.texts[2] == "-  -"
+
+
+@given(st.text('ab .!?"\n)。中\u0301_', max_size=40), st.data())
+def test_boundaries(text, data):
+    snap = data.draw(st.sampled_from(["word", "sentence", "line"]))
+    places = range(len(text) + 1)
+    found = sorted({first_boundary(text, place, snap) for place in places})
+    assert found == sorted({last_boundary(text, place, snap) for place in places})
+    assert {0, len(text)} <= set(found)
+    for place in places:
+        assert first_boundary(text, place, snap) == min(b for b in found if b >= place)
+        assert last_boundary(text, place, snap) == max(b for b in found if b <= place)
+
+
+@pytest.mark.parametrize(
+    ("text", "snap", "boundaries"),
+    [
+        ("One. Two", "sentence", [0, 4, 5, 8]),
+        ('He said "no." 3.14 is pi', "sentence", [0, 13, 14, 24]),
+        ("一。二", "sentence", [0, 2, 3]),
+        ("a_1 é2", "word", [0, 3, 4, 6]),
+        ("中文e\u0301x", "word", [0, 1, 2, 5]),
+        ("a\nb c", "line", [0, 1, 2, 5]),
+    ],
+)
+def test_where_texts_may_be_cut(text, snap, boundaries):
+    found = {first_boundary(text, place, snap) for place in range(len(text) + 1)}
+    assert sorted(found) == boundaries
+
+
+def test_long_lines_before_a_boundary():
+    text = "a\n" + "b" * 5000 + "."
+    assert last_boundary(text, 4000, "sentence") == 2
+    assert last_boundary(text, 4000, "line") == 2
+    assert np.all(deduplicate_spans([text, text], 10, snap="line").texts == [text, ""])
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"snap": "page"}, ValueError, "snap must be one of none, word, sentence, line"),
+        ({"merge_gap": -1}, ValueError, "merge_gap must be at least 0"),
+        ({"max_share": 0}, ValueError, "max_share must be above 0 and at most 1"),
+        ({"max_share": "x"}, TypeError, "max_share must be a number"),
+    ],
+)
+def test_bad_rules(keywords, error, message):
+    with pytest.raises(error, match=message):
+        deduplicate_spans(["text"], **keywords)
