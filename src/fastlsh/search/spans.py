@@ -45,10 +45,11 @@ def deduplicate_spans(
     texts, ids
         As in `deduplicate`.
     min_length
-        The least length of a passage in code points of the normalised text, at least 1.
+        The least length of a passage in units of the normalised text, at least 1.
     shingler
         Its steps of normalisation (by default, there are none) decide which passages are equal;
-        they are cut in the texts as they came. Its size has no effect.
+        they are cut in the texts as they came. Its unit, "char" or "byte", is what lengths count;
+        cuts lie between characters in any case. Its size has no effect.
     against
         A reference collection, in any form of `texts`: passages that occur in it are removed, too.
         Its documents count as earlier than all others and are not part of the result.
