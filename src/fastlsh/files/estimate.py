@@ -20,8 +20,11 @@ EXPANDS = {"gz": 3.5, "bz2": 5.0, "xz": 5.5, "zst": 4.0}
 SAMPLE = 1 << 22
 """Decompressed bytes of a file that are measured."""
 COLUMNAR = 2.5
-PER_DOCUMENT = 450
-"""Bytes of a document in memory besides its text and signature: objects, ids, keys, tables."""
+PER_DOCUMENT = 200
+"""Bytes of a document in memory besides its text, signature and keys: where it stands, id, tables,
+and of CSV the object that is its text."""
+PER_CUT_DOCUMENT = 450
+"""The same of a document that is cut into pieces."""
 
 
 class Estimate(NamedTuple):
@@ -72,7 +75,7 @@ def estimate(
     memory, signed = size + documents * per_document(params), documents
     if cutting is not None:
         signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
-        memory = size + documents * PER_DOCUMENT + signed * (each + PER_PIECE)
+        memory = size + documents * PER_CUT_DOCUMENT + signed * (each + PER_PIECE)
     return Estimate(documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2))
 
 

@@ -220,14 +220,9 @@ class MinHasher:
         out: NDArray[np.uint32] | None = None,
         *,
         lengths: NDArray[np.int64] | None = None,
-        keys: BandKeys | None = None,
         progress: Progress | None = None,
     ) -> NDArray[np.uint32]:
-        """Compute the signatures, and in the same pass what else is asked for.
-
-        `lengths`, int64 (n,), gets each document's code points (bytes, tokens); `keys` the band
-        keys, made while the signature is in the cache.
-        """
+        """Compute the signatures; `lengths`, int64 (n,), gets the code points (bytes, tokens)."""
         n = len(texts)
         result = self._result(out, n)
 
@@ -236,8 +231,7 @@ class MinHasher:
             counted = gathered.lengths()
             if lengths is not None:
                 lengths[start:stop] = counted
-            part = BandKeys(keys.rows, keys.keys[:, start:stop]) if keys else None
-            return self.sign_gathered(gathered, counted, result[start:stop], part)
+            return self.sign_gathered(gathered, counted, result[start:stop])
 
         advance = progress.stage("signatures", n) if progress else None
         run(work, batches(n, batch_size(texts)), self.threads, advance)

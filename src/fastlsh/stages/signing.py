@@ -10,24 +10,22 @@ from fastlsh._kernels import Spans
 from fastlsh.candidates import empty_documents
 from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams
-from fastlsh.signatures import BandKeys, MinHasher, batch_size
+from fastlsh.signatures import MinHasher, batch_size
 from fastlsh.stages.copies import hashing_steps
 from fastlsh.texts import Texts
-
-KEYED_BANDS = 16
-"""Bands whose keys are made while a signature is in the cache: up to 128 bytes per document."""
 
 
 @dataclass
 class Signed:
-    """Signature, length and band keys of each document."""
+    """Signature and length of each document."""
 
     signatures: NDArray[np.uint32]
     """uint32 (n, num_perm); (n, 0) where equal texts are searched for."""
     lengths: NDArray[np.int64]
     """int64 (n,): code points (bytes, tokens)."""
     keys: NDArray[np.uint64] | None
-    """uint64 (bands, n): keys of the first bands, until they have been taken."""
+    """uint64 (bands, n): keys, if they are there, until they have been taken; else they are made of
+    the signatures, some bands at a time."""
 
     def take_keys(self) -> NDArray[np.uint64] | None:
         """Return the band keys, and let go of them: they are needed once, and take much memory."""
@@ -51,19 +49,18 @@ def hasher_for(params: SearchParams, options: RunOptions) -> MinHasher:
 
 
 def sign(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
-    """Sign every document. Memory: 4 * num_perm + 8 * min(bands, 16) + 8 bytes per document.
+    """Sign every document. Memory: 4 * num_perm + 8 bytes per document.
 
     To find equal texts, the only key is a hash of each text: 16 bytes per document.
     """
     if params.finds_equal:
         return _hashed(texts, params, options)
     lengths = options.empty(len(texts), np.int64)
-    keys = options.empty((min(params.lsh.bands, KEYED_BANDS), len(texts)), np.uint64)
     out = options.empty((len(texts), params.num_perm), np.uint32)
     signatures = hasher_for(params, options).sign(
-        texts, out, lengths=lengths, keys=BandKeys(params.lsh.rows, keys), progress=options.progress
+        texts, out, lengths=lengths, progress=options.progress
     )
-    return Signed(signatures, lengths, keys)
+    return Signed(signatures, lengths, None)
 
 
 def _hashed(texts: Texts, params: SearchParams, options: RunOptions) -> Signed:
