@@ -15,6 +15,17 @@ cdef extern from *:
     const uint64_t WORD_BASE "FASTLSH_WORD_BASE"
 
 
+cdef inline uint64_t power_of(uint64_t base, Py_ssize_t exponent) noexcept nogil:
+    # Modulo 2^64.
+    cdef uint64_t power = 1
+    while exponent > 0:
+        if exponent & 1:
+            power *= base
+        base *= base
+        exponent >>= 1
+    return power
+
+
 cdef inline uint32_t fmix32(uint32_t h) noexcept nogil:
     # MurmurHash3 finaliser: a bijection with fmix32(0) = 0.
     h ^= h >> 16

@@ -7,10 +7,10 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
-from fastlsh._kernels.common.mixing cimport WORD_BASE
+from fastlsh._kernels.common.mixing cimport WORD_BASE, power_of
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.grams.finder cimport (
-    WINDOWS, Filter, Finder, filter_bits, filter_word, finished, gram_hash, passes, power_of_base,
+    WINDOWS, Filter, Finder, filter_bits, filter_word, finished, gram_hash, passes,
 )
 from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text._texts cimport Span, Spans
@@ -89,8 +89,8 @@ cdef class GramTable:
         if self.slots == NULL or self.numbers == NULL:
             raise MemoryError()
         self.finder.size, self.finder.least = size, least
-        self.finder.power = power_of_base(size - 1)
-        self.finder.least_power = power_of_base(least - 1)
+        self.finder.power = power_of(WORD_BASE, size - 1)
+        self.finder.least_power = power_of(WORD_BASE, least - 1)
         self.finder.mask = mask
         self.finder.shorter = &own[0] if own.shape[0] else NULL
         self.finder.n_shorter = own.shape[0]

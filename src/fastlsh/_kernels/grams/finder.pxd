@@ -28,17 +28,6 @@ cdef struct Finder:
     int shift
 
 
-cdef inline uint64_t power_of_base(Py_ssize_t exponent) noexcept nogil:
-    cdef uint64_t power = 1
-    cdef uint64_t base = WORD_BASE
-    while exponent > 0:
-        if exponent & 1:
-            power *= base
-        base *= base
-        exponent >>= 1
-    return power
-
-
 cdef inline uint64_t finished(uint64_t h, Py_ssize_t units, uint64_t mask) noexcept nogil:
     h = fmix64(h + <uint64_t> units * UNITS) & mask
     return h if h else 1

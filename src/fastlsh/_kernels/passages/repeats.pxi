@@ -5,9 +5,9 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from fastlsh._kernels.common.checks cimport check_starts, memory_of_rows
-from fastlsh._kernels.common.mixing cimport fmix64
+from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, fmix64, power_of
 from fastlsh._kernels.passages.symbols cimport (
-    equal_before, equal_units, power_of, pushed, rolled,
+    equal_before, equal_units, pushed, rolled,
 )
 from fastlsh._kernels.text._texts cimport Span, Spans
 from fastlsh._kernels.text.ids cimport id_at
@@ -96,7 +96,7 @@ def repeats(
         raise ValueError(f"{largest} occurrences of one key are too many")
     largest *= 2                        # an occurrence has two stretches at most
     cdef size_t size = table_size(largest)
-    state.texts, state.length, state.power = texts.at, length, power_of(length)
+    state.texts, state.length, state.power = texts.at, length, power_of(CHARACTER_BASE, length)
     state.room, state.count = out.shape[0], 0
     state.out = &out[0, 0] if state.room else NULL
     state.rest = <Stretch*> malloc(<size_t> largest * sizeof(Stretch))

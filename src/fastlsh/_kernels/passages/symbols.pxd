@@ -15,18 +15,6 @@ ctypedef fused symbol:
     uint64_t
 
 
-cdef inline uint64_t power_of(Py_ssize_t exponent) noexcept nogil:
-    # CHARACTER_BASE to that power, modulo 2^64.
-    cdef uint64_t result = 1
-    cdef uint64_t square = CHARACTER_BASE
-    while exponent > 0:
-        if exponent & 1:
-            result *= square
-        square *= square
-        exponent >>= 1
-    return result
-
-
 cdef inline uint64_t pushed(uint64_t h, uint64_t unit) noexcept nogil:
     return h * CHARACTER_BASE + mix_code_point(unit)
 

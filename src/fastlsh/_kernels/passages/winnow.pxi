@@ -9,8 +9,10 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
-from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, UNITS, fmix64, mix_code_point
-from fastlsh._kernels.passages.symbols cimport power_of, symbol
+from fastlsh._kernels.common.mixing cimport (
+    CHARACTER_BASE, UNITS, fmix64, mix_code_point, power_of,
+)
+from fastlsh._kernels.passages.symbols cimport symbol
 from fastlsh._kernels.text._texts cimport Span, Spans
 
 
@@ -89,7 +91,7 @@ def winnow(
     memory_of_rows(rows, "rows")
     memory_of_rows(echoes, "echoes")
     state.length, state.gram, state.width = length, gram, length - gram + 1
-    state.power = power_of(gram - 1)
+    state.power = power_of(CHARACTER_BASE, gram - 1)
     for i in range(NARROW):
         state.entering[i] = mix_code_point(i)
         state.leaving[i] = state.entering[i] * state.power
