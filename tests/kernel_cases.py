@@ -326,6 +326,7 @@ def emit_pairs():
         "signatures": np.ones((6, 8), UINT32), "rows": 3, "documents": np.arange(6),
         "previous": np.stack([PREVIOUS, PREVIOUS]), "at": np.array([0, 0, -1]), "stop": 6,
         "left": np.zeros(9, INT32), "right": np.zeros(9, INT32), "room": 0,
+        "asks": np.array([0, 0, 0, 1, 0, 1], np.uint8),
     }  # fmt: skip
 
 

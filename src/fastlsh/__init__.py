@@ -26,6 +26,7 @@ from fastlsh.results import (
     Contamination,
     Deduplication,
     LineDeduplication,
+    Matches,
     Pairs,
     Proofs,
     SpanDeduplication,
@@ -36,6 +37,7 @@ from fastlsh.search import (
     deduplicate_lines,
     deduplicate_spans,
     exact_pairs,
+    matches,
     near_duplicates,
 )
 from fastlsh.sets import (
@@ -92,6 +94,7 @@ __all__ = [
     "LSHParams",
     "LineDeduplication",
     "LockedKeyError",
+    "Matches",
     "MinHasher",
     "Pairs",
     "Preset",
@@ -123,6 +126,7 @@ __all__ = [
     "exact_pairs",
     "explain",
     "jaccard",
+    "matches",
     "near_duplicate_files",
     "near_duplicates",
     "pack_signatures",

@@ -59,6 +59,33 @@ def test_pairs_of_the_examples(run, threshold):
     assert len(found) >= 0.95 * len(expected)
 
 
+def test_pairs_with_another_collection(run, three):
+    theirs = put("b.jsonl", *({"id": i, "text": t} for i, t in (("x", NEAR), ("y", ONE))))
+    status, out, err = run("pairs", three, "--against", theirs)
+    assert (status, err[2]) == (0, "fastlsh: 4 pairs")
+    assert [row[:2] for row in table(out)] == [
+        ["id_a", "id_b"], ["0", "x"], ["0", "y"], ["1", "x"], ["1", "y"]
+    ]  # fmt: skip
+    status, out, err = run("pairs", three, "--against", theirs, "--best")
+    assert (status, err[2]) == (0, "fastlsh: 2 pairs")
+    assert table(out)[1:] == [["0", "y", "1.000000"], ["1", "x", "1.000000"]]
+    status, _, err = run("pairs", three, "--best")
+    assert status == 2
+    assert err[-1] == "fastlsh: --best names the best match in another collection: give --against"
+
+
+def test_exact_pairs(run, three):
+    status, out, err = run("pairs", three, "--exact", "--threshold", 0.05)
+    assert status == 0
+    assert table(out) == [["id_a", "id_b", "jaccard"], ["0", "1", jaccard(ONE, NEAR)]]
+    assert err[1] == "fastlsh: exact: every pair at 0.05 or above is found"
+    assert err[-1] == "fastlsh: engine: memory, because an exact search works there only"
+    for option, value in (("--num-perm", 64), ("--recall", 0.9), ("--verify", "exact")):
+        status, _, err = run("pairs", three, "--exact", option, value)
+        assert status == 2
+        assert err == [f"fastlsh: {option} has no effect with --exact, which has no bands"]
+
+
 def test_pairs_into_files(run, three):
     assert run("pairs", three, "-o", "p.tsv", "-q") == (0, "", [])
     assert table(Path("p.tsv").read_text())[1][:2] == ["0", "1"]

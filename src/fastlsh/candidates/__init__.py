@@ -6,7 +6,7 @@ from fastlsh.candidates.codes import (
     pair_codes,
     split_codes,
 )
-from fastlsh.candidates.families import Families, find_families
+from fastlsh.candidates.families import Families, between, find_families
 from fastlsh.candidates.keys import (
     MAX_DOCUMENTS,
     band_keys,
@@ -26,6 +26,7 @@ __all__ = [
     "Links",
     "RowBlocks",
     "band_keys",
+    "between",
     "candidate_blocks",
     "candidate_pairs",
     "check_bands",

@@ -32,6 +32,8 @@ class Families(NamedTuple):
     """How many of all that were asked about are empty."""
     roles: NDArray[np.uint8] | None = None
     """uint8 (m, bands): what a document is in its bucket, as `Keeper` has it; None: always both."""
+    asks: NDArray[np.uint8] | None = None
+    """uint8 (m,): whether a document is the later one of pairs; None: all are."""
 
 
 def find_families(
@@ -86,6 +88,22 @@ def families_of(
         previous[band, row_of[later]] = row_of[earlier]
     documents = rows if order is None else order[rows]
     return Families(documents, starts, previous, without)
+
+
+def between(families: Families, n: int) -> Families:
+    """Return families whose pairs are those of a document below number `n` and one from `n` on.
+
+    The rows of `previous` are changed: the latest earlier document in the bucket of a document from
+    `n` on becomes the latest one below `n`. In each family, those below `n` must come first.
+    """
+    later = families.documents >= n
+    rows = np.flatnonzero(later)
+    for previous in families.previous:
+        before = previous[rows]
+        while (same := (before >= 0) & later[before]).any():
+            before[same] = previous[before[same]]
+            previous[rows] = before  # twice as far each time
+    return families._replace(asks=later.view(np.uint8))
 
 
 def _by_family(family: NDArray[np.int32]) -> NDArray[np.int64]:

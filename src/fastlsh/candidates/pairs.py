@@ -67,8 +67,9 @@ def _emitted(
     at = np.array([start, 0, -1], np.int64)
     while at[0] < stop:
         end = _kernels.emit_pairs(
-            signatures, params.rows, families.documents, families.previous, at, stop, left, right
-        )
+            signatures, params.rows, families.documents, families.previous, at, stop, left, right,
+            asks=families.asks,
+        )  # fmt: skip
         yield left[:end], right[:end]
 
 
@@ -87,7 +88,7 @@ def _check_count(
         while at[0] < stop and found <= max_pairs:
             found += _kernels.emit_pairs(
                 signatures, params.rows, families.documents, families.previous, at, stop, None,
-                None, max_pairs + 1 - found,
+                None, max_pairs + 1 - found, asks=families.asks,
             )  # fmt: skip
         if found <= max_pairs:
             return

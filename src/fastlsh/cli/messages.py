@@ -156,6 +156,8 @@ def summarise(
         say("equal texts: all of them are found")
     elif search.get("search") == "containment":
         say(containment_text(search))
+    elif result.params is None:
+        say(f"exact: every pair at {result.threshold:g} or above is found")
     else:
         say(recall_text(result.params, result.threshold))
     for line in lines:

@@ -10,6 +10,7 @@ from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
     integer,
+    option_of,
     reading_keywords,
     search_keywords,
 )
@@ -19,6 +20,7 @@ EXAMPLES = """\
 examples:
   fastlsh pairs notices.jsonl --threshold 0.8 > pairs.tsv
   fastlsh pairs 'texts/*.csv.gz' --text body --unit word --size 3 -o pairs.tsv
+  fastlsh pairs theirs.csv --against ours.csv --best --threshold 0.5 -o matches.tsv
 """
 
 
@@ -30,6 +32,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         help="write the pairs as .tsv .csv .jsonl .parquet (default: TSV on the standard output)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="find only the pairs of an input, id_a, and a document in these files, id_b",
+    )
+    parser.add_argument(
+        "--best",
+        action="store_true",
+        help="with --against: only the most similar document for each input document",
+    )
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="find every pair, without bands; in memory, for up to a few hundred thousand"
+        " documents",
     )
     add_search_options(parser)
     parser.add_argument(
@@ -43,8 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_engine_options(parser)
 
 
+WITHOUT_BANDS = ("num_perm", "recall", "bands", "rows", "seed", "scheme", "verify")
+"""Options that an exact search has no use for."""
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
+    if arguments.exact:
+        for name in (*WITHOUT_BANDS, "stage", "plan"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"{option_of(name)} has no effect with --exact, which has no bands")
     if arguments.plan is not None:
         print_plan(arguments, pairs=True)
         return
@@ -53,6 +82,9 @@ def run(arguments: argparse.Namespace) -> None:
         result = near_duplicate_files(
             arguments.inputs,
             arguments.output,
+            against=arguments.against,
+            best=arguments.best,
+            exact=arguments.exact,
             estimates=arguments.estimates,
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 from fastlsh.arguments import check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
-from fastlsh.files.memory import documents as in_memory
-from fastlsh.files.plan import changing_over, select_engine
+from fastlsh.files.memory import pairs as in_memory
+from fastlsh.files.plan import EngineChoice, changing_over, select_engine
+from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
     Engine,
+    PairSearch,
     Path,
     Request,
     paths,
@@ -21,6 +23,7 @@ from fastlsh.io import STANDARD, Paths, check_target, recover_outputs, table_for
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY
+from fastlsh.search import check_best
 
 if TYPE_CHECKING:
     from fastlsh.files.requests import FilePairKeywords
@@ -33,6 +36,9 @@ def near_duplicate_files(
     output: Path | None,
     threshold: float = 0.8,
     *,
+    against: Paths = (),
+    best: bool = False,
+    exact: bool = False,
     max_pairs: int = 100_000_000,
     estimates: bool = False,
     **keywords: "Unpack[FilePairKeywords]",
@@ -49,6 +55,15 @@ def near_duplicate_files(
     output
         A table of the pairs: id_a, id_b and jaccard (.tsv .csv .jsonl .parquet); None: TSV on the
         standard output.
+    against
+        Files of another collection: only the pairs of a document of `inputs`, id_a, and a document
+        of this collection, id_b, are written, in the order of the former. The answer is that of
+        `fastlsh.matches`.
+    best
+        With `against`: for each document of `inputs`, only the most similar document of `against`,
+        the first one of equally similar documents.
+    exact
+        Whether every pair is found, as by `fastlsh.exact_pairs`: in memory, and without bands.
     max_pairs
         Raise instead of writing more pairs.
     estimates
@@ -78,18 +93,34 @@ def near_duplicate_files(
     (3, 1)
     """
     params, tokens = search_params(threshold, keywords)
-    max_pairs = check_integer(max_pairs, "max_pairs")
-    request = Request.of(inputs, (), params, keywords, tokens=tokens)
+    wanted = PairSearch(check_integer(max_pairs, "max_pairs"), estimates, best, exact)
+    request = Request.of(inputs, against, params, keywords, tokens=tokens)
+    _check_wanted(wanted, request)
     target = None if output is None else paths(output)[0]
     return changing_over(
-        lambda request: _pairs(request, target, max_pairs, estimates),
+        lambda request: _pairs(request, target, wanted),
         request, target, twice=request.engine.engine is Engine.DISK,
     )  # fmt: skip
 
 
-def _pairs(request: Request, target: str | None, max_pairs: int, estimates: bool) -> FilePairs:
-    sources = request.input_files(mixed=True)
-    run_paths = request.run_paths(sources, [])
+def _check_wanted(wanted: PairSearch, request: Request) -> None:
+    """Raise ValueError if what is asked for contradicts itself."""
+    check_best(wanted.best, request.search)
+    if wanted.best and not request.against:
+        raise ValueError("best=True names the best match in another collection: give against=")
+    if not wanted.exact:
+        return
+    if request.against:
+        raise ValueError("exact=True finds the pairs of one collection, not those with against=")
+    if wanted.estimates:
+        raise ValueError("exact=True makes no signatures, which estimates=True needs")
+    if request.engine.engine is Engine.DISK:
+        raise ValueError("exact=True works in memory only, got engine='disk'")
+
+
+def _pairs(request: Request, target: str | None, wanted: PairSearch) -> FilePairs:
+    sources, before = request.input_files(mixed=True), request.against_files()
+    run_paths = request.run_paths(sources, before)
     run_paths.writes("output", STANDARD if target is None else target)
     run_paths.deletes("work", request.engine.work_of(target))
     run_paths.check()
@@ -97,22 +128,26 @@ def _pairs(request: Request, target: str | None, max_pairs: int, estimates: bool
         recover_outputs([target])
         table_format(target)
         check_target(target)
+    sources = [*before, *sources]
     request.check_used(sources)
-    choice = select_engine(request, sources, 0, target, rows_written=False)
+    if wanted.exact:
+        reason = "memory, because an exact search works there only"
+        choice = EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
+    else:
+        choice = select_engine(request, sources, len(before), target, rows_written=False)
     clock = Stopwatch()
     shared = shared_fields(request, choice.reason, clock)
+    if wanted.exact:
+        shared["params"] = None
     if choice.job is None:
-        pairs, collection = in_memory.run_pairs(
-            request, choice.read_budget, target, max_pairs, estimates, clock
-        )
+        run = in_memory.run_matches if request.against else in_memory.run_pairs
+        found, *read = run(request, choice.read_budget, target, wanted, clock)
         return FilePairs(
-            documents=pairs.documents, n_pairs=len(pairs), empty=pairs.empty, engine="memory",
-            **counts_of(collection), **shared,
+            documents=found.documents, n_pairs=len(found), empty=found.empty, engine="memory",
+            **counts_of(*read), **shared,
         )  # fmt: skip
-    summary, found = on_disk.run_pairs(
-        choice.job, max_pairs=max_pairs, estimates=estimates, output=target, clock=clock
-    )
+    summary, count = on_disk.run_pairs(choice.job, wanted=wanted, output=target, clock=clock)
     return FilePairs(
-        documents=summary.documents, n_pairs=found, empty=summary.empty, engine="disk",
-        **counts_of_summary(summary), **shared,
+        documents=summary.documents - summary.n_against, n_pairs=count, empty=summary.empty,
+        engine="disk", **counts_of_summary(summary), **shared,
     )  # fmt: skip

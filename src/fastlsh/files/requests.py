@@ -161,6 +161,20 @@ READ_ONLY_INSIDE = frozenset({"priority", "tokens"})
 
 
 @dataclass(frozen=True)
+class PairSearch:
+    """Which pairs are wanted."""
+
+    max_pairs: int
+    """Raise if there are more."""
+    estimates: bool
+    """Whether the table has what the signatures estimate."""
+    best: bool
+    """Of each document, only the best match in `against`."""
+    exact: bool
+    """Every pair, by an exact join in memory."""
+
+
+@dataclass(frozen=True)
 class Removal:
     """Which documents of a cluster are written, and with which columns."""
 

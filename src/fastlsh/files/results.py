@@ -196,12 +196,13 @@ class FilePairs(FileResult):
     ----------
     n_pairs : int
         How many pairs were found.
-    documents, empty, skipped, skipped_reasons, repeated_ids, threshold, params, engine, reason,
-    seconds
+    params : LSHParams or None
+        Bands and rows; None after an exact search.
+    documents, empty, skipped, skipped_reasons, repeated_ids, threshold, engine, reason, seconds
         As in `FileDeduplication`.
     """
 
     n_pairs: int
     empty: int
     threshold: float
-    params: LSHParams
+    params: LSHParams | None

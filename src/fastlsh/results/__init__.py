@@ -3,6 +3,7 @@
 from fastlsh.results.contamination import Boilerplate, Contamination, NotSearched
 from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
+from fastlsh.results.matches import Matches
 from fastlsh.results.pairs import Pairs
 from fastlsh.results.proofs import Proofs
 from fastlsh.results.table import Removal as Removal
@@ -12,6 +13,7 @@ __all__ = [
     "Contamination",
     "Deduplication",
     "LineDeduplication",
+    "Matches",
     "NotSearched",
     "Pairs",
     "Proofs",

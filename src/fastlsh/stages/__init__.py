@@ -24,6 +24,8 @@ from fastlsh.stages.contamination import Tally as Tally
 from fastlsh.stages.contamination import found_in as found_in
 from fastlsh.stages.contamination import matches_in as matches_in
 from fastlsh.stages.copies import with_copies as with_copies
+from fastlsh.stages.crossing import find_crossing as find_crossing
+from fastlsh.stages.crossing import find_crossing_of_part as find_crossing_of_part
 from fastlsh.stages.gram_table import BOILERPLATE as BOILERPLATE
 from fastlsh.stages.gram_table import SHARED as SHARED
 from fastlsh.stages.gram_table import SHORT as SHORT

@@ -161,7 +161,7 @@ def _short_parts(spans: _kernels.Spans) -> Iterator[Batch]:
 
 
 def with_copies(
-    found: RowBlocks, first: NDArray[np.int64], identical: float, max_pairs: int
+    found: RowBlocks, first: NDArray[np.int64], identical: float | None, max_pairs: int
 ) -> CodedPairs:
     """Add the pairs in which copies of the originals take part.
 
@@ -172,7 +172,7 @@ def with_copies(
     first
         int64 (n,): of each document the first one that it is a copy of, itself if of none.
     identical
-        The similarity of a copy and its original.
+        The similarity of a copy and its original; None: the two are no pair.
     max_pairs
         Raise TooManyPairsError instead of returning more.
     """
@@ -180,7 +180,8 @@ def with_copies(
     copies = np.bincount(first, minlength=len(first))  # of each original, itself included
     left, right = split_codes(code)
     between = copies[left] * copies[right]
-    total = int(between.sum()) + int((copies * (copies - 1) // 2).sum())
+    inside = 0 if identical is None else int((copies * (copies - 1) // 2).sum())
+    total = int(between.sum()) + inside
     if total == len(code):
         return code, similarity
     if total > max_pairs:
@@ -201,7 +202,7 @@ def with_copies(
         a, b = members[start[left[pair]] + nth // width], members[start[right[pair]] + nth % width]
         blocks.append(pair_codes(a, b), similarity[pair])
     # Every copy with the ones before it in its group.
-    for later, nth in _counted(before):
+    for later, nth in () if identical is None else _counted(before):
         a, b = members[start[first[members[later]]] + nth], members[later]
         blocks.append(pair_codes(a, b), np.full(len(later), identical))
     code, similarity = blocks.take_sorted()

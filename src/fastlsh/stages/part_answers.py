@@ -122,9 +122,9 @@ def decide_part(
     >>> part.kept_number.tolist(), part.similarity.round(3).tolist()
     ([3, 3], [1.0, 0.842])
     """
-    params, options = check_params(params), _options(threads, scratch)
+    params, options = check_params(params), part_options(threads, scratch)
     max_candidates = check_integer(max_candidates, "max_candidates")
-    collection, number = _check_part(texts, numbers)
+    collection, number = check_part(texts, numbers)
     n = len(collection)
     fixed = _check_against(against, n)
     check_keep(keep, with_priority=priority is not None)
@@ -194,10 +194,10 @@ def find_pairs_of_part(
     >>> pairs.left.tolist(), pairs.right.tolist()
     ([3], [1099511627776])
     """
-    params, options = check_params(params), _options(threads, scratch)
+    params, options = check_params(params), part_options(threads, scratch)
     check_pair_params(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
-    collection, number = _check_part(texts, numbers)
+    collection, number = check_part(texts, numbers)
     signed = _signed(collection, batch, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     left, right = split_codes(code)
@@ -207,12 +207,13 @@ def find_pairs_of_part(
     return PartPairs(number[left], number[right], similarity, estimate)
 
 
-def _options(threads: int | None, scratch: str | os.PathLike[str] | None) -> RunOptions:
+def part_options(threads: int | None, scratch: str | os.PathLike[str] | None) -> RunOptions:
+    """Return how a part is worked on."""
     options = RunOptions.of(threads)
     return options if scratch is None else replace(options, empty=mapped_in(scratch))
 
 
-def _check_part(texts: Any, numbers: Any) -> tuple[Texts, NDArray[np.int64]]:
+def check_part(texts: Any, numbers: Any) -> tuple[Texts, NDArray[np.int64]]:
     """Return the texts and their numbers, or raise."""
     collection = as_texts(texts)
     number = check_numbers(numbers, "numbers", len(collection))

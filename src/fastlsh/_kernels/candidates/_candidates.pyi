@@ -1,4 +1,4 @@
-from fastlsh._kernels._arrays import I32, I64, U32, U64
+from fastlsh._kernels._arrays import I32, I64, U8, U32, U64
 
 def link(keys: U64, table: I32, later: I32, earlier: I32) -> tuple[int, int]: ...
 def emit_pairs(
@@ -12,6 +12,7 @@ def emit_pairs(
     right: I32 | None,
     room: int = 0,
     steps: int = ...,
+    asks: U8 | None = None,
 ) -> int: ...
 def chain_depths(previous: I32, totals: I64) -> None: ...
 def roots(previous: I32, root: I32) -> None: ...

@@ -1,6 +1,6 @@
 # From links to pairs: each once, in the first band that it shares.
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from fastlsh._kernels.candidates.same_band cimport same_band, same_earlier
 from fastlsh._kernels.common.checks cimport (
@@ -25,6 +25,7 @@ cdef struct Bands:
     const int64_t* documents
     Py_ssize_t n
     Py_ssize_t stop             # before this document
+    const uint8_t* asks         # whether a document is the right one of pairs; NULL: all are
 
 
 cdef inline const uint32_t* row_of(const Bands* linked, Py_ssize_t i) noexcept nogil:
@@ -59,6 +60,10 @@ cdef Py_ssize_t walk(
     while i < linked.stop and steps > 0:
         if i + PAIRS_AHEAD < n:
             prefetch_row(linked, i + PAIRS_AHEAD)   # each is soon compared with one before it
+        if linked.asks != NULL and not linked.asks[i]:
+            i += 1
+            steps -= 1
+            continue
         while b < linked.bands:
             before = i
             if j < 0:
@@ -108,7 +113,7 @@ def emit_pairs(
     const uint32_t[:, ::1] signatures not None, Py_ssize_t rows,
     const int64_t[::1] documents not None, const int32_t[:, ::1] previous not None,
     int64_t[::1] at not None, Py_ssize_t stop, int32_t[::1] left, int32_t[::1] right,
-    Py_ssize_t room=0, Py_ssize_t steps=EMIT_STEPS,
+    Py_ssize_t room=0, Py_ssize_t steps=EMIT_STEPS, const uint8_t[::1] asks=None,
 ):
     """Write the pairs that share a band, each once; return how many.
 
@@ -133,6 +138,8 @@ def emit_pairs(
         int32 arrays to fill with places, left < right, by right; None counts only, up to `room`.
     steps
         At least 1.
+    asks
+        uint8 (n,): whether a document is the right one of pairs; None: all are.
     """
     cdef Bands linked
     cdef Memory parts[4]
@@ -145,6 +152,13 @@ def emit_pairs(
     linked.bands = previous.shape[0]
     linked.n = documents.shape[0]
     linked.stop = stop
+    linked.asks = NULL
+    if asks is not None:
+        if asks.shape[0] != linked.n:
+            raise ValueError("asks needs one element per document")
+        memory_of(asks, "asks")
+        if linked.n:
+            linked.asks = &asks[0]
     if previous.shape[1] != linked.n or at.shape[0] != 3:
         raise ValueError("previous needs one column per document, at needs three elements")
     if linked.bands < 1:

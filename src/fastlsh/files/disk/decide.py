@@ -14,10 +14,11 @@ from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
 from fastlsh.files.disk.link import Linked
 from fastlsh.files.disk.long_texts import check_comparable
 from fastlsh.files.disk.sign import Summary
+from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
 from fastlsh.io import pyarrow
 from fastlsh.parallel import amount
-from fastlsh.stages import decide_part, find_pairs_of_part
+from fastlsh.stages import decide_part, find_crossing_of_part, find_pairs_of_part
 from fastlsh.texts import as_texts
 
 FoundPair = np.dtype([("left", np.int64), ("right", np.int64), ("similarity", np.float64)])
@@ -97,9 +98,20 @@ def _prepared(job: Job, part: GatheredPart) -> Any:
 
 
 def find_pairs(
-    job: Job, linked: Linked, texts: GatheredTexts, max_pairs: int, estimates: bool
+    job: Job,
+    linked: Linked,
+    texts: GatheredTexts,
+    wanted: PairSearch,
+    n_against: int,
 ) -> None:
     """Find the pairs of each part that has not been worked on yet.
+
+    Parameters
+    ----------
+    wanted
+        Which pairs.
+    n_against
+        How many documents `against` has; if it is given, only pairs with these are wanted.
 
     Raises
     ------
@@ -112,14 +124,20 @@ def find_pairs(
     def find(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         nonlocal found
         numbers = np.ascontiguousarray(part.rows["number"])
-        pairs = find_pairs_of_part(
-            _prepared(job, part), numbers, job.params, max_pairs=max_pairs, estimates=estimates,
-            threads=job.options.threads, scratch=part.scratch,
-        )  # fmt: skip
+        how: dict[str, Any] = {
+            "max_pairs": wanted.max_pairs, "estimates": wanted.estimates,
+            "threads": job.options.threads, "scratch": part.scratch,
+        }  # fmt: skip
+        given = (_prepared(job, part), numbers, job.params)
+        pairs = (
+            find_crossing_of_part(*given, n_against=n_against, best=wanted.best, **how)
+            if job.first_input
+            else find_pairs_of_part(*given, **how)
+        )
         found += len(pairs.left)
-        check_pairs(found, max_pairs)
-        kind = EstimatedPair if estimates else FoundPair
-        return _rows(kind, *pairs[: 4 if estimates else 3]), np.empty(0, np.int64)
+        check_pairs(found, wanted.max_pairs)
+        kind = EstimatedPair if wanted.estimates else FoundPair
+        return _rows(kind, *pairs[: 4 if wanted.estimates else 3]), np.empty(0, np.int64)
 
     each_part(job, linked, texts, find, "comparing")
 

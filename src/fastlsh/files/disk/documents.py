@@ -38,7 +38,7 @@ from fastlsh.files.disk.staged import (
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.requests import Removal
+from fastlsh.files.requests import PairSearch, Removal
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
@@ -135,19 +135,21 @@ def run_deduplication(
 def run_pairs(
     job: Job,
     *,
-    max_pairs: int,
-    estimates: bool,
+    wanted: PairSearch,
     output: str | None,
     clock: Stopwatch,
 ) -> tuple[Summary, int]:
     """Find all pairs, write them, and return how many there are."""
-    more = {"max_pairs": max_pairs, "estimates": estimates}
+    estimates = wanted.estimates
+    more: dict[str, Any] = {"max_pairs": wanted.max_pairs, "estimates": estimates}
+    if job.first_input:
+        more |= {"against_files": job.first_input, "best": wanted.best}
     with suppress(StageDoneError), begun(job, "pairs", more) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
-            find_pairs(job, linked, texts, max_pairs, estimates)
+            find_pairs(job, linked, texts, wanted, summary.n_against)
             end_of_stage(job, "decide")
-            check_pairs(answer_rows(job, linked), max_pairs)
+            check_pairs(answer_rows(job, linked), wanted.max_pairs)
             pairs = answer_of_all_parts(job, linked, EstimatedPair if estimates else FoundPair)
         with clock("writing"):
             estimate = pairs["estimate"] if estimates else None

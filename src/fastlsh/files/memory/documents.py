@@ -15,7 +15,6 @@ from fastlsh.files.requests import Removal, Request
 from fastlsh.io import (
     Collection,
     cluster_columns,
-    pair_columns,
     proof_columns,
     replacing_together,
     write_rows,
@@ -24,8 +23,8 @@ from fastlsh.io import (
 )
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.reporting import report_page
-from fastlsh.results import Deduplication, Pairs
-from fastlsh.search import deduplicate_texts, pairs_of_texts
+from fastlsh.results import Deduplication
+from fastlsh.search import deduplicate_texts
 
 
 def run_deduplication(
@@ -102,31 +101,6 @@ def read_both(
 def threads_and_progress(options: RunOptions) -> dict[str, Any]:
     """Return how files are read and written, as keyword arguments."""
     return {"threads": options.threads, "progress": options.progress.function}
-
-
-def run_pairs(
-    request: Request,
-    budget: ReadBudget,
-    output: str | None,
-    max_pairs: int,
-    estimates: bool,
-    clock: Stopwatch,
-) -> tuple[Pairs, Collection]:
-    """Read the files, find all pairs, and write them."""
-    with clock("reading"):
-        how = threads_and_progress(request.run)
-        collection = budget.read(request.inputs, request.read, mixed=True, **how)
-    with clock("search"):
-        found = pairs_of_texts(
-            collection.texts, request.search, request.run, max_pairs=max_pairs,
-            estimates=estimates,
-        )  # fmt: skip
-    with clock("writing"):
-        columns = pair_columns(
-            collection.ids, found.left, found.right, found.similarity, found.estimate
-        )
-        write_table(output, columns)
-    return found, collection
 
 
 def notes(request: Request, targets: OutputPlan) -> dict[str, str]:

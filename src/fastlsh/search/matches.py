@@ -1,0 +1,124 @@
+"""The pairs between two collections."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fastlsh.arguments import check_ids, check_integer
+from fastlsh.keywords import made, shares
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import REMOVAL_ONLY, SearchParams
+from fastlsh.results import Matches
+from fastlsh.search.needless import warn_of_needless_comparisons
+from fastlsh.sets import estimate_jaccard
+from fastlsh.stages import find_crossing, sign
+from fastlsh.texts import as_texts, joined
+
+if TYPE_CHECKING:
+    from fastlsh.keywords import Unpack
+    from fastlsh.parameters import SearchAndRunKeywords
+
+
+@shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY)
+def matches(
+    texts: Iterable[Any],
+    against: Iterable[Any],
+    threshold: float = 0.8,
+    *,
+    best: bool = False,
+    ids: Sequence[Any] | None = None,
+    against_ids: Sequence[Any] | None = None,
+    max_pairs: int = 100_000_000,
+    estimates: bool = False,
+    **keywords: "Unpack[SearchAndRunKeywords]",
+) -> Matches:
+    """Find all pairs of a text and one of another collection that are similar.
+
+    These are the pairs of `near_duplicates` between the two collections, without those inside of
+    either, which are not compared.
+
+    Parameters
+    ----------
+    texts, threshold, ids, max_pairs, estimates
+        As in `near_duplicates`.
+    against
+        The other collection, in any form of `texts`.
+    best
+        Whether to return, for each text, only the most similar text of `against`, the first one of
+        equally similar texts.
+    against_ids
+        The ids of the documents of `against`, for `Matches.against_id`.
+
+    Returns
+    -------
+    Matches
+        Sorted by (document, against).
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is invalid, or a document has an unsupported type (the message names it).
+    TooManyPairsError
+        There are more pairs than `max_pairs`, or more candidates.
+
+    Warns
+    -----
+    RecallWarning
+        As in `near_duplicates`.
+
+    Examples
+    --------
+    >>> ours = ["the quick brown fox jumps", "something else"]
+    >>> theirs = ["the quick brown fox jumped", "the quick brown fox jumps!"]
+    >>> [(a, b, round(s, 3)) for a, b, s in matches(theirs, ours, 0.7)]
+    [(0, 0, 0.842), (1, 0, 0.944)]
+    >>> matches(ours, theirs, 0.7, best=True)[0][:2]
+    (0, 1)
+    """
+    params = made(SearchParams.of, keywords, threshold)
+    options = made(RunOptions.of, keywords)
+    return matches_of_texts(
+        texts, against, params, options, best=best, ids=ids, against_ids=against_ids,
+        max_pairs=max_pairs, estimates=estimates,
+    )  # fmt: skip
+
+
+def matches_of_texts(
+    texts: Iterable[Any],
+    against: Iterable[Any],
+    params: SearchParams,
+    options: RunOptions,
+    *,
+    best: bool,
+    ids: Sequence[Any] | None = None,
+    against_ids: Sequence[Any] | None = None,
+    max_pairs: int,
+    estimates: bool,
+) -> Matches:
+    """Find the pairs as `matches` does."""
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    check_best(best, params)
+    prepared = params.shingler.prepared
+    collection, others = prepared(as_texts(texts)), prepared(as_texts(against))
+    ids = check_ids(ids, len(collection))
+    against_ids = check_ids(against_ids, len(others), "against_ids")
+    everything, n = joined(others, collection), len(others)
+    signed = sign(everything, params, options)
+    warn_of_needless_comparisons(everything, signed.signatures, params, options)
+    document, of_against, similarity = find_crossing(
+        everything, signed, n, max_pairs, params, options, best=best
+    )
+    estimate = None
+    if estimates:
+        pairs = (document, of_against)
+        estimate = estimate_jaccard(signed.signatures, pairs, threads=options.threads)
+    return Matches(
+        document - n, of_against, similarity, estimate=estimate, ids=ids, against_ids=against_ids,
+        params=params.lsh, documents=len(collection), against_documents=n,
+        empty=int((signed.empty >= n).sum()),
+    )  # fmt: skip
+
+
+def check_best(best: bool, params: SearchParams) -> None:
+    """Raise ValueError if there is no similarity to tell the best match by."""
+    if best and params.verify == "none":
+        raise ValueError("best=True needs similarities, which verify='none' does not give")

@@ -1,0 +1,125 @@
+"""Pairs between two collections: what near_duplicates finds, without the pairs inside of either."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import RowBlocks, between, split_codes
+from fastlsh.parallel import RunOptions
+from fastlsh.parameters import SearchParams
+from fastlsh.sets import estimate_jaccard
+from fastlsh.stages.copies import first_copies, with_copies
+from fastlsh.stages.part_answers import PartPairs, check_part, part_options
+from fastlsh.stages.parts import part_of
+from fastlsh.stages.signing import Signed, sign
+from fastlsh.stages.verification import verified_pairs
+from fastlsh.texts import Texts
+
+
+class Crossing(NamedTuple):
+    """Pairs of a document and one of `against`, sorted by (document, against)."""
+
+    document: NDArray[np.int64]
+    against: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+
+
+def find_crossing(
+    texts: Texts,
+    signed: Signed,
+    n_against: int,
+    max_pairs: int,
+    params: SearchParams,
+    options: RunOptions,
+    *,
+    best: bool,
+) -> Crossing:
+    """Find the near-duplicate pairs of a part between two collections.
+
+    Parameters
+    ----------
+    texts, signed
+        The documents of `against`, which come first, and the others; the band keys are consumed.
+    n_against
+        How many the former are.
+    max_pairs
+        Raise TooManyPairsError if there are more pairs or candidates.
+    params, options
+        Of the search.
+    best
+        Of each document, only the pair with the highest similarity, the first one of equals.
+    """
+    n = len(texts)
+    # Copies are set aside in each collection by itself, so that each pair of originals is between.
+    first, theirs = (
+        first_copies(texts, signed.signatures, order, params, options)
+        for order in (np.arange(n_against, n), np.arange(n_against))
+    )
+    first[:n_against] = theirs[:n_against]
+    originals = np.flatnonzero(first == np.arange(n))
+    part = part_of(texts, signed, originals if len(originals) < n else None, params, options)
+    part = replace(part, families=between(part.families, n_against))
+    blocks = RowBlocks(np.int64, np.float64)
+    for code, similarity, passes in verified_pairs(part, params, options, max_pairs=max_pairs):
+        blocks.append(code[passes], similarity[passes])
+    if best:
+        return _best_of_each(blocks, first, n_against)
+    code, similarity = with_copies(blocks, first, None, max_pairs)
+    against, document = split_codes(code)
+    order = np.lexsort((against, document))
+    return Crossing(document[order], against[order], similarity[order])
+
+
+def _best_of_each(blocks: RowBlocks, first: NDArray[np.int64], n_against: int) -> Crossing:
+    code, similarity = blocks.take_sorted()
+    against, document = split_codes(code)
+    order = np.lexsort((against, -similarity, document))
+    order = order[np.diff(document[order], prepend=-1) != 0]
+    row = np.full(len(first), -1)  # of the pair of each original
+    row[document[order]] = order
+    row = row[first]
+    row[:n_against] = -1
+    matched = np.flatnonzero(row >= 0)
+    return Crossing(matched, against[row[matched]], similarity[row[matched]])
+
+
+def find_crossing_of_part(
+    texts: Any,
+    numbers: Any,
+    params: SearchParams,
+    *,
+    n_against: int,
+    best: bool,
+    max_pairs: int,
+    estimates: bool,
+    threads: int | None,
+    scratch: Any,
+) -> PartPairs:
+    """Find the pairs between two collections in a part, as `find_pairs_of_part` finds all pairs.
+
+    Parameters
+    ----------
+    texts, numbers, params, max_pairs, estimates, threads, scratch
+        As there.
+    n_against, best
+        As in `find_crossing`; the documents of `against` are those with lower numbers.
+
+    Returns
+    -------
+    PartPairs
+        (document, one of `against`), sorted.
+    """
+    options = part_options(threads, scratch)
+    collection, number = check_part(texts, numbers)
+    signed = sign(collection, params, options)
+    count = int(np.searchsorted(number, n_against))
+    document, against, similarity = find_crossing(
+        collection, signed, count, max_pairs, params, options, best=best
+    )
+    estimate = None
+    if estimates:
+        pairs = (document, against)
+        estimate = estimate_jaccard(signed.signatures, pairs, threads=options.threads)
+    return PartPairs(number[document], number[against], similarity, estimate)

@@ -1,0 +1,132 @@
+"""The pairs between two collections are those of near_duplicates that have a document of each."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import (
+    Matches,
+    Shingler,
+    TooManyPairsError,
+    deduplicate,
+    exact_jaccard,
+    matches,
+    near_duplicates,
+)
+from strategies import collections, few_letters, little_room, share, verifications
+
+SMALL = {"num_perm": 24, "bands": 8, "rows": 3, "shingler": Shingler(size=2)}
+ONE = "the quick brown fox jumps over the lazy dog"
+
+
+def expected(texts, against, threshold, **options):
+    """Return (document, against, similarity) of all pairs of both collections together."""
+    n = len(against)
+    found = near_duplicates(list(against) + list(texts), threshold, **options)
+    return sorted((b - n, a, s) for a, b, s in found if a < n <= b)
+
+
+def best_of(pairs):
+    best = {}
+    for document, other, similarity in pairs:
+        if document not in best or similarity > best[document][1]:
+            best[document] = other, similarity
+    return [(document, *best[document]) for document in sorted(best)]
+
+
+def same(found, pairs):
+    return repr(list(found)) == repr(pairs)  # NaN, too
+
+
+@few_letters
+@given(collections(), collections(), st.sampled_from([0.3, 0.6, 1.0]), verifications)
+def test_pairs_of_both(texts, against, threshold, verify):
+    options = {**SMALL, "verify": verify}
+    pairs = expected(texts, against, threshold, **options)
+    assert same(matches(texts, against, threshold, **options), pairs)
+    if verify != "none":
+        assert same(matches(texts, against, threshold, best=True, **options), best_of(pairs))
+
+
+@few_letters
+@share(4)
+@given(collections(), collections(), st.integers(1, 9), st.integers(1, 3))
+def test_batches_and_threads(texts, against, batch, threads):
+    pairs = expected(texts, against, 0.5, **SMALL)
+    with little_room(batch):
+        found = matches(texts, against, 0.5, threads=threads, **SMALL)
+        assert same(found, pairs)
+        assert same(matches(texts, against, 0.5, best=True, **SMALL), best_of(pairs))
+
+
+def test_many_copies_inside_of_a_collection_are_not_compared():
+    """Half a million pairs inside of each collection would be more than the limit."""
+    texts, against = [ONE] * 1000 + ["other"], ["something"] * 1000 + [ONE + "!"]
+    found = matches(texts, against, 0.8, max_pairs=1000)
+    assert len(found) == 1000
+    assert set(found.against.tolist()) == {1000}
+    near = [ONE + str(number) for number in range(1000)]
+    assert len(matches(near, [ONE], 0.8, max_pairs=1000)) == 1000
+    with pytest.raises(TooManyPairsError, match="max_pairs=999"):
+        matches(near, [ONE], 0.8, max_pairs=999)
+    with pytest.raises(TooManyPairsError, match="max_pairs=1,000"):
+        matches([ONE] * 40, [ONE] * 40, 0.8, max_pairs=1000)
+    assert len(matches([ONE] * 40, [ONE] * 40, 0.8, max_pairs=1000, best=True)) == 40
+
+
+def test_the_best_is_the_first_of_equals():
+    against = ["other text", ONE + "..", ONE + "!", ONE + "!", ONE, ONE]
+    found = matches([ONE + "!", "nothing", ONE, None, ONE + "!"], against, 0.5, best=True)
+    assert list(found) == [(0, 2, 1.0), (2, 4, 1.0), (4, 2, 1.0)]
+
+
+@few_letters
+def test_every_removed_document_has_a_match():
+    texts = [ONE + str(number % 7) * number for number in range(30)]
+    against = [ONE + str(number % 3) * number for number in range(30)]
+    removed = deduplicate(texts, 0.7, against=against).against_index >= 0
+    assert set(np.flatnonzero(removed)) <= set(matches(texts, against, 0.7).document.tolist())
+
+
+def test_the_result_names_both_sides():
+    found = matches(
+        [ONE, "x", ONE + "!"], ["y", ONE], 0.8, ids=["a", "b", "c"], against_ids=["p", "q"],
+        estimates=True,
+    )  # fmt: skip
+    assert found.id == ["a", "c"]
+    assert found.against_id == ["q", "q"]
+    (first, second) = found
+    assert first == found[0] == ("a", "q", 1.0)
+    assert second[:2] == ("c", "q")
+    assert second[2] == exact_jaccard([ONE + "!", ONE], ([0], [1]))[0]
+    assert isinstance(found[1:], Matches)
+    assert list(found[1:]) == [second]
+    assert found.estimate[0] == 1.0
+    assert (found.documents, found.against_documents, found.empty) == (3, 2, 0)
+    assert repr(found) == "<Matches: 2 pairs of 3 documents against 2>"
+    assert "<th>against_id</th>" in found._repr_html_()
+    pa = pytest.importorskip("pyarrow")
+    assert pa.table(found).to_pylist()[0] == {
+        "document": 0, "against": 1, "similarity": 1.0, "estimate": 1.0, "id": "a",
+        "against_id": "q",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("collection", [[], [None, ""], ["one text"]])
+def test_collections_with_nothing_in_common(collection):
+    for texts, against in ((collection, [ONE]), ([ONE], collection), ([], [])):
+        assert len(matches(texts, against, 0.5)) == 0
+        assert len(matches(texts, against, 0.5, best=True)) == 0
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="best=True needs similarities"):
+        matches([ONE], [ONE], best=True, verify="none")
+    assert math.isnan(matches([ONE], [ONE], verify="none").similarity[0])
+    with pytest.raises(ValueError, match="against_ids"):
+        matches([ONE], [ONE], against_ids=["a", "b"])
+    with pytest.raises(TypeError, match="document 1"):
+        matches([ONE], [ONE, 3])
