@@ -73,7 +73,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.exact:
         for name in (*WITHOUT_BANDS, "stage", "plan"):
             if getattr(arguments, name) is not None:
-                raise ValueError(f"{option_of(name)} has no effect with --exact, which has no bands")
+                raise ValueError(
+                    f"{option_of(name)} has no effect with --exact, which has no bands"
+                )
     if arguments.plan is not None:
         print_plan(arguments, pairs=True)
         return

@@ -19,8 +19,8 @@ from fastlsh.search.deduplication import deduplicate, deduplicate_texts
 from fastlsh.search.exact_join import exact_codes, exact_pairs
 from fastlsh.search.items import Items as Items
 from fastlsh.search.lines import deduplicate_lines, deduplicate_lines_of_texts
-from fastlsh.search.matches import check_best as check_best
-from fastlsh.search.matches import matches, matches_of_texts
+from fastlsh.search.matching import check_best as check_best
+from fastlsh.search.matching import matches, matches_of_texts
 from fastlsh.search.needless import warn_of_needless_comparisons as warn_of_needless_comparisons
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
 from fastlsh.search.spans import check_length as check_length
