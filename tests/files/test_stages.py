@@ -256,6 +256,26 @@ def test_a_stage_whose_forerunner_is_incomplete(keywords, done, stage, line):
     assert line in str(caught.value)
 
 
+def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
+    calls = iter(range(18))
+
+    def stop(*arguments, **more):
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return sign_batch(*arguments, **more)
+
+    sign_batch = sign.sign_batch
+    with monkeypatch.context() as patch:
+        patch.setattr(sign, "sign_batch", stop)
+        with pytest.raises(KeyboardInterrupt):
+            deduplicate_files(**{**keywords, "threads": 1}, stage="sign", part=(1, 3))
+    assert list(keywords["work"].glob("run-*[0-9]"))
+    for number in (2, 3):
+        deduplicate_files(**keywords, stage="sign", part=(number, 3))
+    with pytest.raises(InputError, match="of the stage sign, part 1/3 has not finished"):
+        deduplicate_files(**keywords, stage="link")
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [

@@ -118,8 +118,7 @@ def find_pairs(
     TooManyPairsError
         There are more than `max_pairs`, in a part or in all together.
     """
-    # Of a stage of several processes, "finish" counts all.
-    found = 0 if job.stage else sum(len(job.work.load(name)) for name in _answers(job, linked))
+    found = 0  # by this process; in the end all are counted
 
     def find(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
         nonlocal found
