@@ -169,6 +169,7 @@ def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
         (["--stage", "sign", "-o", "-"], "not a stream"),
         (["--stage", "sign", "--index", "i"], "--index and --stage cannot be given together"),
         (["--plan", "slurm"], "--plan needs --parts N"),
+        (["--plan", "slurm", "--parts", "2", "-o", "-"], "--plan needs -o, a file or a directory"),
         (["--plan", "sh", "--parts", "2", "--by", "span"], "leave out --by span"),
         (["--plan", "sh", "--parts", "2", "--stage", "sign"], "leave out --stage"),
     ],

@@ -58,6 +58,8 @@ def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> None:
     for name in ("work", "memory", "threads"):
         if getattr(arguments, name) is None:
             raise ValueError(f"--plan needs --{name}, which all jobs share")
+    if arguments.output in (None, "-"):
+        raise ValueError("--plan needs -o, a file or a directory: no job has this standard output")
     if arguments.first is not None:
         raise ValueError("--limit is for a run in one process, which counts documents")
     if not pairs and (arguments.by == "span" or arguments.index is not None):
