@@ -22,7 +22,7 @@ STAGES = [
     (link, "_families", "finished are signing; linking follows"),
     (gather, "reread_signed_blocks", "finished are signing, linking; gathering follows"),
     (answers, "answers", "finished are signing, linking, gathering; decisions follows"),
-    (write, "_write", "finished are signing, linking, gathering, decisions; writing follows"),
+    (write, "_rewriting", "finished are signing, linking, gathering, decisions; writing follows"),
 ]
 
 
