@@ -215,6 +215,37 @@ def test_a_folder_whose_listings_are_old(staged, tmp_path, monkeypatch):
     assert contents(tmp_path / "two") == expected
 
 
+def test_a_client_that_remembers_what_was_missing(keywords, monkeypatch):
+    """As one of NFS does until it opens the directory."""
+    missing = set()
+    work, exists, opened = keywords["work"], Path.exists, os.open
+
+    def remembered(path):
+        if path not in missing and not exists(path):
+            missing.add(path)
+        return path not in missing
+
+    def asked(path, *more, **keyword):
+        if Path(path) == work:
+            missing.clear()
+        return opened(path, *more, **keyword)
+
+    def as_client(stage, **more):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "exists", remembered)
+            patch.setattr(os, "open", asked)
+            return deduplicate_files(**keywords, stage=stage, **more)
+
+    deduplicate_files(**keywords, stage="sign", part=(1, 3))
+    for before, stage in (("sign", "link"), ("link", "unite")):
+        with pytest.raises(InputError, match=f"{before}.* not finished"):
+            as_client(stage)
+        deduplicate_files(**keywords, stage=before)  # on another machine
+        missing |= {path for path in work.iterdir() if path.name.startswith(("run", "links"))}
+        as_client(stage, part=None if stage in WHOLE else (1, 3))
+    assert (work / link.DONE).exists()
+
+
 def test_one_process_goes_on_where_parts_have_ended_and_parts_where_it_has(staged, tmp_path):
     keywords, expected = staged
     for stages in (STAGES[:1], STAGES[:4], STAGES[:6]):
