@@ -34,7 +34,7 @@ OTHERS = {
     "fineweb": "peers", "hostile": "pipelines", "index_forms": "pipelines",
     "instructions": "kernels", "integrations": "pipelines", "keys": "pipelines",
     "lines": "pipelines", "lost_updates": "peers", "paired": "pipelines", "report": "report",
-    "span_definition": "pipelines",
+    "span_definition": "pipelines", "spans": "pipelines",
     "spark": "pipelines", "tools": "pipelines",
 }  # fmt: skip
 """What is only run by its name."""

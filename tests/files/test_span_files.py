@@ -2,19 +2,28 @@
 
 import json
 import random
+import string
 import sys
 
+import numpy as np
 import pytest
 
 import fastlsh
 from combinations import covering
 from fastlsh import InputError, Shingler, deduplicate_span_files
+from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk import spans
+from fastlsh.io import BlockDocuments
+from fastlsh.parameters import SearchParams
+from fastlsh.stages import anchors_of
+from fastlsh.texts import as_texts
 from hostile_texts import hostile_text
 from killed_runs import ended_again_and_again
 from shards import contents, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
 
 SIZES = [
     {},
@@ -110,6 +119,7 @@ def test_same_answer_for_every_option(tmp_path, monkeypatch, more):
     assert bool(result.dropped) == ("keep_least" in more)
 
 
+ENDS = string.ascii_lowercase + "abcdefghi"
 MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 100)]
 
 
@@ -133,6 +143,22 @@ def test_against_files(tmp_path, monkeypatch, shingler):
     header, *removed = written["removed.tsv"].decode().splitlines()
     assert header.split("\t") == ["id", "start", "end", "kept_id", "kept_start", "against"]
     assert {row.split("\t")[-1] for row in removed} == {"true", "false"}
+
+
+def test_many_equal_grams_make_few_contexts():
+    """The texts of contexts that differ by one character would take hundreds of times the space."""
+    cutting = SpanCutting("span", 200, Shingler())
+    rows = 0
+    for letter in "0123456789":
+        text = "".join(
+            letter * run + end for run, end in zip(range(120, 190, 2), ENDS, strict=True)
+        )
+        documents = BlockDocuments([text], None, np.arange(1))
+        signed = cutting.signed(documents, SearchParams.of(rule="equal"))
+        rows = max(rows, len(anchors_of(as_texts([text]).spans(0, 1), 200).keys))
+        assert len(signed.pieces) == signed.keys.shape[1]
+        assert signed.pieces.lengths.sum() < 6 * len(text)
+    assert rows > 1000
 
 
 def test_a_document_that_repeats_itself_alone(tmp_path, monkeypatch):
@@ -161,7 +187,10 @@ def prepared(folder, **more):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "times",
+    [3, pytest.param(10, marks=pytest.mark.exhaustive), pytest.param(50, marks=pytest.mark.slow)],
+)
 def test_a_kill_in_every_stage_changes_nothing(tmp_path, times):
     expected, keywords = prepared(tmp_path)
     ended_again_and_again(tmp_path, keywords, expected, fewest=50, times=times)

@@ -2,6 +2,7 @@
 
 import random
 import re
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from fastlsh import Shingler, deduplicate_spans
 from fastlsh.texts.boundaries import first_boundary, last_boundary
 from hostile_texts import hostile_text
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
 
 MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 20)]
 
@@ -198,3 +201,13 @@ def test_long_lines_before_a_boundary():
 def test_bad_rules(keywords, error, message):
     with pytest.raises(error, match=message):
         deduplicate_spans(["text"], **keywords)
+
+
+def test_short_passages_are_warned_of():
+    texts = ["".join(random.Random(seed).choices("abcdefgh ", k=1000)) for seed in range(10)]
+    with pytest.warns(UserWarning, match="equal by accident .* give min_length=26 or more"):
+        deduplicate_spans(texts, 10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        deduplicate_spans(texts, 26)
+        deduplicate_spans(["", "a"], 1)

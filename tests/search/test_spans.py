@@ -15,6 +15,8 @@ from fastlsh.texts import as_texts
 from hostile_texts import hostile_text
 from strategies import few_letters
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
+
 
 @st.composite
 def collections(draw):

@@ -50,7 +50,9 @@ class Cutting:
 class SpanCutting(Cutting):
     """How documents are cut into the contexts of the keys of their passages.
 
-    A context has all windows with one key, so contexts overlap.
+    A context has all windows with one key, so contexts overlap. Short rows of windows with one
+    key that follow each other share a context, wherever in them the key is: in a text with many
+    equal grams, as a table of dashes, a context for each would take hundreds of times the text.
     """
 
     shingler: Shingler
@@ -74,8 +76,31 @@ class SpanCutting(Cutting):
         plain = self.shingler.plain_texts(texts, 0, len(texts))
         anchors = anchors_of(plain, self.min_length)
         text, _, first, last = anchors.rows.T
-        bounds = np.column_stack([text, first, last + self.min_length])
-        return Pieces(plain, bounds), anchors
+        heads = _heads(anchors, self.min_length)
+        tails = np.append(heads, len(last))[1:] - 1
+        bounds = np.column_stack([text[heads], first[heads], last[tails] + self.min_length])
+        return Pieces(plain, bounds), anchors._replace(keys=anchors.keys[heads])
+
+
+def _heads(anchors: Anchors, length: int) -> NDArray[np.int64]:
+    """Return the rows that begin a context.
+
+    Any two windows of a context overlap: a repetition lies in two contexts, which share a key.
+    """
+    text, _, first, last = anchors.rows.T
+    short = last - first < length // 4
+    follows = (
+        (anchors.keys[1:] == anchors.keys[:-1])
+        & (text[1:] == text[:-1])
+        & (first[1:] == last[:-1] + 1)
+        & short[1:]
+        & short[:-1]
+    )
+    begins = np.concatenate([[True], ~follows])[: len(first)]
+    run = np.flatnonzero(begins)
+    windows = last - first[run][np.cumsum(begins) - 1]
+    begins[1:] |= np.diff(windows // max(length // 2, 1)) > 0
+    return np.flatnonzero(begins)
 
 
 def rest_of(

@@ -23,6 +23,7 @@ from fastlsh.search.matching import check_best as check_best
 from fastlsh.search.matching import matches, matches_of_texts
 from fastlsh.search.needless import warn_of_needless_comparisons as warn_of_needless_comparisons
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
+from fastlsh.search.short_passages import warn_of_short_passages as warn_of_short_passages
 from fastlsh.search.spans import check_length as check_length
 from fastlsh.search.spans import deduplicate_spans, deduplicate_spans_of_texts
 

@@ -11,6 +11,7 @@ from fastlsh.keywords import made, shares
 from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.results import SpanDeduplication
 from fastlsh.search.cut_collections import CutCollections
+from fastlsh.search.short_passages import warn_of_short_passages
 from fastlsh.stages import CutKeywords, CutRules, cut_texts, repeated_passages
 from fastlsh.texts import Shingler, as_texts, check_traceable
 
@@ -106,7 +107,9 @@ def deduplicate_spans_of_texts(
 ) -> SpanDeduplication:
     """Remove repeated passages as `deduplicate_spans` does, whose arguments are checked before."""
     n_against = len(collections.against)
-    everything = as_texts([*collections.against, *collections.documents])
+    strings = [*collections.against, *collections.documents]
+    warn_of_short_passages(length, sum(len(text or "") for text in strings))
+    everything = as_texts(strings)
     rows = repeated_passages(everything, shingler, length, n_against, options)
     cut = cut_texts(everything, shingler, rows, length, rules)
     documents = collections.documents.copy()

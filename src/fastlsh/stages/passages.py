@@ -37,8 +37,8 @@ def gram_size(length: int) -> int:
     return min(LONGEST_GRAM, (length + 1) // 2)
 
 
-def anchors_of(plain: Spans, length: int) -> Anchors:
-    """Find the keys of all windows of `length` units of normalised texts.
+def anchors_of(plain: Spans, length: int, *, echoing: bool = True) -> Anchors:
+    """Find the keys of all windows of `length` units of normalised texts, unless they are echoes.
 
     Windows that are equal have the same key, equally far from their beginnings. On average, there
     are about two rows for each ``length - gram_size(length) + 2`` units.
@@ -50,7 +50,7 @@ def anchors_of(plain: Spans, length: int) -> Anchors:
     while True:
         keys, rows = np.empty(room, np.uint64), np.empty((room, 4), np.int64)
         echoes = np.empty((echo_room, 5), np.int64)
-        count, echo_count = winnow(plain, length, gram, keys, rows, echoes)
+        count, echo_count = winnow(plain, length, gram, keys, rows, echoes, echoing)
         if count <= room and echo_count <= echo_room:
             return Anchors(keys[:count].copy(), rows[:count].copy(), echoes[:echo_count].copy())
         room, echo_room = max(room, count), max(echo_room, echo_count)
@@ -131,7 +131,7 @@ def repeated_contexts(
     ndarray of int64, shape (m, 5)
         As the kernel `repeats` finds them; in no order.
     """
-    anchors = anchors_of(contexts, length)
+    anchors = anchors_of(contexts, length, echoing=False)
     shared, groups = shared_rows(anchors.keys)
     rows = anchors.rows[shared]
     occurrences = np.column_stack([rows, documents[rows[:, 0]], begins[rows[:, 0]]])

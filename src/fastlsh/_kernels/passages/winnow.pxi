@@ -38,6 +38,7 @@ cdef struct Winnowing:
     Py_ssize_t room
     Py_ssize_t count
     int64_t* echoes
+    bint echoing
     Py_ssize_t echo_room
     Py_ssize_t echo_count
 
@@ -53,7 +54,7 @@ cdef struct Chain:
 
 def winnow(
     Spans texts not None, Py_ssize_t length, Py_ssize_t gram, uint64_t[::1] keys not None,
-    int64_t[:, ::1] rows not None, int64_t[:, ::1] echoes not None,
+    int64_t[:, ::1] rows not None, int64_t[:, ::1] echoes not None, bint echoing=True,
 ):
     """Find the keys of all windows of texts.
 
@@ -75,6 +76,8 @@ def winnow(
     echoes
         int64 (echo room, 5), written: the text, where a stretch begins and ends, the text again,
         and where the equal stretch begins.
+    echoing
+        Whether windows may be an echo.
 
     Returns
     -------
@@ -98,7 +101,7 @@ def winnow(
     state.room, state.count = keys.shape[0], 0
     state.keys = &keys[0] if state.room else NULL
     state.rows = &rows[0, 0] if state.room else NULL
-    state.echo_room, state.echo_count = echoes.shape[0], 0
+    state.echoing, state.echo_room, state.echo_count = echoing, echoes.shape[0], 0
     state.echoes = &echoes[0, 0] if state.echo_room else NULL
     cdef size_t width = <size_t> state.width
     state.hashes = <uint64_t*> malloc(width * sizeof(uint64_t))
@@ -225,7 +228,7 @@ cdef void add_anchor(
             chain.start, chain.period = found, 0
         else:
             chain.period = found - chain.last
-            if echoed(state, text, n, number, chain, begin):
+            if state.echoing and echoed(state, text, n, number, chain, begin):
                 chain.last = -1         # the first window behind the echo begins a row
                 return
     else:

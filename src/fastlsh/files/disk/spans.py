@@ -28,6 +28,7 @@ from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
 from fastlsh.io import Block, BlockExtent, Lookup, Rest, span_columns, write_table
 from fastlsh.parallel import Stopwatch, mapped_in, ordered_map
+from fastlsh.search import warn_of_short_passages
 from fastlsh.stages import (
     CutRules,
     cut_rows,
@@ -70,6 +71,7 @@ def run_on_disk(
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
     with begun(job, "spans", {**more, "against_files": job.first_input}):
         summary, linked, texts = prepared(job, clock)
+        warn_of_short_passages(cutting.min_length, summary.text)
         numbering = _numbering(job)
         with clock("decisions"):
             _decide(job, linked, texts, numbering)
