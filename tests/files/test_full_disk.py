@@ -15,6 +15,7 @@ from combinations import covering
 from fastlsh.cli import main
 from fastlsh.files.disk import answers, decide, gather, link, signed_runs
 from fastlsh.files.disk import documents as on_disk
+from fastlsh.files.disk import spans as passages
 from fastlsh.files.disk import write as disk_writing
 from fastlsh.files.run import workdir
 from fastlsh.files.run.workdir import WorkDirectory, new_array, save_array
@@ -252,20 +253,26 @@ def test_pairs_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
         (folder / f"{place}.tsv").unlink()
 
 
-def test_lines_go_on_too(tmp_path, small_disk, monkeypatch, capfd):
+@pytest.mark.parametrize(("by", "more"), [("line", []), ("span", [(passages, "cut_rows")])])
+def test_pieces_go_on_too(tmp_path, small_disk, monkeypatch, capfd, by, more):
     small_budget(monkeypatch)
-    rows = [{"id": n, "text": f"one\nline {n % 7}\nand {n}"} for n in range(200)]
+    common = [
+        f"the line {n} that occurs in every seventh of the texts of this file" for n in range(7)
+    ]
+    rows = [{"id": n, "text": f"one\n{common[n % 7]}\nand {n}"} for n in range(200)]
     inputs = write_shards(tmp_path, rows, 3)
     folder = small_disk(4_000)
-    command = ["dedup", *inputs, "--by", "line", "-o", f"{folder}/k/", "--engine", "disk", "-q"]
-    for room, name in [(gather, "_RunWriter"), (rewriting, "output_writer")]:
+    options = ["--by", by, "--min-length", "40", "--engine", "disk", "-q"]
+    options += ["--snap", "line"] * (by == "span")
+    command = ["dedup", *inputs, "-o", f"{folder}/k/", *options]
+    for room, name in [(gather, "_RunWriter"), *more, (rewriting, "output_writer")]:
         with monkeypatch.context() as patch:
             filling(patch, folder, room, name)
             assert FULL in refused(capfd, command)
         (folder / "filler").unlink()
     assert main(command) == 0
     assert os.listdir(folder) == ["k"]
-    main(["dedup", *inputs, "--by", "line", "-o", f"{tmp_path}/m/", "-q"])
+    main(["dedup", *inputs, "-o", f"{tmp_path}/m/", *options])
     assert contents(folder / "k") == contents(tmp_path / "m")
 
 
