@@ -25,6 +25,7 @@ import numpy as np
 from bench import common
 from bench.common import corpus
 from bench.pipelines.disk import SAMPLED, anonymous_memory
+from fastlsh.files.disk.gathered import TEXTS
 
 HALF = 1_500
 PASSAGES = 1_000
@@ -88,7 +89,7 @@ def sizes_of(folder: Path) -> tuple[int, int]:
                 size = os.stat(os.path.join(parent, name)).st_size
             except OSError:
                 continue
-            if name.endswith(".texts"):
+            if name == TEXTS:
                 texts += size
             else:
                 others += size
