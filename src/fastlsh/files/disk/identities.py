@@ -156,7 +156,7 @@ class StoredIds:
         rows = np.searchsorted(self._numbers, wanted)
         stops = self._ends[rows].tolist()
         starts = np.where(rows > 0, self._ends[rows - 1], 0).tolist()
-        data = self._data
-        pieces = [data[a:b].tobytes() for a, b in zip(starts, stops, strict=True)]
+        data = self._data.data  # a slice of it makes no array
+        pieces = [data[a:b] for a, b in zip(starts, stops, strict=True)]
         values = json.loads(b"[" + b",".join(pieces) + b"]")
         return [values[i] for i in where.tolist()]
