@@ -62,7 +62,8 @@ cdef const uint8_t* ready_line(Lines* lines, Py_ssize_t row, Py_ssize_t* size) n
             return NULL
         lines.scratch = scratch
         lines.room = needed
-    memcpy(lines.scratch, lines.data + start, size[0])
+    if size[0]:                     # else there may be no data
+        memcpy(lines.scratch, lines.data + start, size[0])
     memset(lines.scratch + size[0], c'\n', 1 + _PADDING)
     size[0] += 1
     return lines.scratch
