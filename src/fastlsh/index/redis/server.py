@@ -15,12 +15,12 @@ from fastlsh.parallel import ending_ignored
 
 SCHEMES = ("redis", "rediss", "unix")
 LOCKED = 60_000
-"""Milliseconds after which the lock of a writer that has ended is void; a writer renews it."""
+"""Milliseconds after which a lock expires if its writer, which has ended, does not renew it."""
 
 TIMEOUT = 30.0
-"""Seconds to wait for an answer, if the caller does not wait longer ..."""
+"""Least number of seconds to wait for an answer."""
 TIMEOUT_OF_ONE = 0.001
-"""... and for each document of a large change; measured: 0.00003."""
+"""Further seconds for each document of a large change; measured: 0.00003."""
 REFUSALS = (
     ("maxmemory", errno.ENOSPC, "the memory of the server is full (maxmemory)"),
     ("read only replica", errno.EROFS, "the server is a read-only replica"),
@@ -31,7 +31,7 @@ REFUSALS = (
 
 
 def is_address(location: str) -> bool:
-    """Whether this is the URL of a Redis server, and no file."""
+    """Whether this is the URL of a Redis server, and not a path."""
     return location.partition("://")[0] in SCHEMES and "://" in location
 
 
@@ -42,7 +42,7 @@ def address_of(location: str) -> str:
         parts = urlsplit(url)
         host = f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
         where = parts.path if parts.scheme == "unix" else host
-    except ValueError:  # whose message may quote the password
+    except ValueError:  # the message may quote the password
         raise ValueError(
             "the address of a Redis server must be redis://host:port/db#name with a number as its "
             "port; in a password, write / as %2F, @ as %40 and # as %23"
@@ -56,7 +56,7 @@ class Server:
     Parameters
     ----------
     location
-        Without a name it is "index".
+        The address; without a name, the index is named "index".
     wait
         Seconds to wait for an answer, or for another writer.
     """
@@ -78,7 +78,7 @@ class Server:
         self._closed = threading.Event()
         self._renewing: threading.Thread | None = None
         self.token: bytes | None = None
-        """The value of the lock, while this is the one who has it or tries to get it."""
+        """The value of the lock while this object holds it or tries to get it."""
         self._url = url
         self._retry = Retry(ExponentialBackoff(cap=0.5, base=0.05), 3, (redis.ConnectionError,))
         self.client: Any = self.connected(0)
@@ -115,8 +115,8 @@ class Server:
             raise
 
     def failed(self, error: BaseException) -> None:
-        """Raise the error that names the address, if this one is the library's."""
-        if not isinstance(error, Exception):  # Ctrl-C: an answer may still be on its way
+        """Replace an error of the library by one that names the address."""
+        if not isinstance(error, Exception):  # Ctrl-C: an answer may still arrive
             self.disconnect()
         said = self.library.exceptions
         password = (said.AuthenticationError, said.AuthorizationError)
@@ -137,13 +137,13 @@ class Server:
         self.client.connection_pool.disconnect()
 
     def damaged(self, reason: str) -> ValueError:
-        """Return the error of an index that has lost keys."""
+        """Return the error for an index that has lost keys."""
         return ValueError(
             f"{self.address}: the index is damaged: {reason}; delete its keys, and build it anew"
         )
 
     def exists(self) -> FileExistsError:
-        """Return the error of an index that is there already."""
+        """Return the error for an index that exists already."""
         return FileExistsError(errno.EEXIST, "there is an index already", self.address)
 
     def check_policy(self) -> None:
@@ -151,7 +151,7 @@ class Server:
         try:
             memory = self.client.info("memory")
         except (self.library.exceptions.NoPermissionError, self.library.exceptions.ResponseError):
-            return  # a server that does not say so
+            return  # this server does not tell
         policy = str(memory.get("maxmemory_policy", ""))
         if policy.startswith("allkeys") and memory.get("maxmemory"):
             raise OSError(
@@ -167,7 +167,7 @@ class Server:
         try:
             limit = int(self.client.config_get(name).get(name, 0))
         except (self.library.exceptions.NoPermissionError, self.library.exceptions.ResponseError):
-            return  # a server that does not say so
+            return  # this server does not tell
         if 0 < limit < size:
             raise OSError(
                 errno.EFBIG,
@@ -182,7 +182,7 @@ class Server:
         self.client.close()
 
     def renew(self) -> None:
-        """Make the lock valid for another period, if this is the one who has it."""
+        """Extend the lock by another period, if this object holds it."""
         token = self.token
         if token is not None:
             with suppress(self.library.exceptions.RedisError, OSError, ValueError):
@@ -197,7 +197,7 @@ class Server:
         return [self.key(name) for name in ("state", "documents", "ids", "buckets")]
 
     def lock(self) -> list[bytes | int | None]:
-        """Become the only writer; return what `look` returns then."""
+        """Take the lock of the writer, and then return the result of `look`."""
         if self._renewing is None or not self._renewing.is_alive():  # it does not survive a fork
             self._closed = threading.Event()
             self._renewing = threading.Thread(
@@ -221,7 +221,7 @@ class Server:
             time.sleep(0.005)
 
     def unlock(self) -> None:
-        """Give up the lock, if this is the one who has it; perhaps again."""
+        """Release the lock, if this object holds it; may be called again."""
         if self.token is not None:
             with suppress(self.library.exceptions.RedisError):
                 self.client.eval(UNLOCK, 1, self.key("lock"), self.token)
@@ -229,11 +229,11 @@ class Server:
 
 
 def _refusal(message: str) -> tuple[int, str]:
-    """Return the number and the text of the error for what the server or the library says."""
+    """Return the number and the text of the error for a message of the server or the library."""
     for part, number, reason in REFUSALS:
         if part in message:
             return number, reason
-    # The library quotes the command of a transaction, which may be long and no text.
+    # The library quotes the command of a transaction, which may be long and binary.
     return errno.EIO, message.rpartition("caused error: ")[2]
 
 

@@ -24,7 +24,7 @@ from fastlsh.index.settings import Settings
 from fastlsh.index.store import ChangedError, wanted_tags
 
 SCANNED = 20_000
-"""Numbers that the server looks up at a time: a few milliseconds."""
+"""Numbers that the server looks up at a time, which takes a few milliseconds."""
 
 
 class _State(NamedTuple):
@@ -38,8 +38,8 @@ class _State(NamedTuple):
 class RedisStore:
     """A `Store` on a Redis server.
 
-    A change is collected here and sent as one transaction. A reader sees the documents that were
-    there when it began; if one of them is gone meanwhile, it begins again.
+    A change is collected here and sent as one transaction. A query sees the documents that existed
+    when it began. If one of them is removed meanwhile, the query is repeated.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class RedisStore:
         self._depth = 0
         self._state = _State(0, 0, 0)
         self._new = new
-        """The parameters of an index that its first transaction makes."""
+        """The parameters of a new index, which its first transaction creates."""
         self._seen: list[bytes | None] = []
         """The number of the next document and of changes, as the batch has found them."""
         self._clear()
@@ -66,15 +66,15 @@ class RedisStore:
     # ---- transactions
 
     def reading(self) -> Transaction:
-        """See one state: no document that comes meanwhile."""
+        """Let the queries of a block see one state, without documents that are added meanwhile."""
         return Transaction(_Inside(self) if self._depth else _Reading(self))
 
     def writing(self) -> Transaction:
-        """Make one change; nothing remains of it if there is an error."""
+        """Make the changes of a block in full or, if there is an error, not at all."""
         return Transaction(_Change(self)) if self._depth else self.batch()
 
     def batch(self) -> Transaction:
-        """Make one change of all `writing` meanwhile."""
+        """Commit all changes of a block together."""
         if self._depth:
             raise RuntimeError("a batch of this index is under way already")
         return Transaction(_Batch(self))
@@ -105,7 +105,7 @@ class RedisStore:
         try:
             self._send()
         except (said.WatchError, *broken) as error:
-            # The library says WatchError of a connection that broke after WATCH, too.
+            # The library also raises WatchError if the connection breaks after WATCH.
             cause = error.__context__ if isinstance(error, said.WatchError) else error
             if not isinstance(cause, broken):
                 raise
@@ -119,7 +119,7 @@ class RedisStore:
             server.check_size(self._collected.size())
         client = server.connected(documents) if large else self._client
         with closing(client) if large else nullcontext(), client.pipeline() as pipe:
-            # Renewing the lock would count as a change of it. What must not change is the state.
+            # Not the lock, whose renewal would count as a change: only the state must not change.
             pipe.watch(key("state"))
             *seen, outputs, owner = pipe.eval(CHECK, 2, key("state"), key("lock"))
             if owner not in (server.token, None) or seen != self._seen:
@@ -146,7 +146,7 @@ class RedisStore:
         pipe.eval(UNLOCK, 1, key("lock"), token)
 
     def _settle(self, error: Exception) -> None:
-        """Find out whether the transaction was made whose answer did not arrive."""
+        """Find out whether a transaction was made if its answer did not arrive."""
         server = self._server
         try:
             server.disconnect()
@@ -234,12 +234,12 @@ class RedisStore:
     def gather(
         self, signatures: NDArray[np.uint32], max_entries: int | None, band: int | None = None
     ) -> tuple[NDArray[np.int64], bool]:
-        """Return the documents that share a bucket with one of these, and if there are more."""
+        """Return the documents that share a bucket with these, and whether there are more."""
         found, _ = self._collected.tables.query(IndexDocuments(signatures), sys.maxsize)
         mine = self._collected.tables.take(unique(found[:, 1].astype(np.int64)))
         tags = wanted_tags(band_keys(signatures, self.settings.params, threads=1), band).tolist()
         wanted = [tag.to_bytes(tag_bytes(self.settings), "big") for tag in tags]
-        # What is deleted in this batch still takes room in the buckets.
+        # Documents that this batch removes are still in the buckets.
         room = None if max_entries is None else 8 * (max_entries + len(self._collected.deleted))
         held, more = [], False
         for first in range(0, len(wanted), TOGETHER):
@@ -253,7 +253,7 @@ class RedisStore:
         return np.union1d(numbers, np.array(mine, np.int64)).astype(np.int64), more
 
     def _buckets(self, names: list[bytes]) -> list[bytes]:
-        """Return the numbers in those of these buckets that are there."""
+        """Return the numbers in these buckets, as far as they exist."""
         found = self._client.hmget(self._server.key("buckets"), names)
         held = [numbers for numbers in found if numbers]
         large = [name for name, numbers in zip(names, found, strict=True) if numbers == b""]
@@ -267,19 +267,19 @@ class RedisStore:
         return held
 
     def _lacks(self, what: str) -> NoReturn:
-        """Raise the error of something that is not there: it may just have been removed."""
+        """Raise the error for a missing document, which may have been removed just now."""
         if self._look().changes == self._state.changes:
             raise self._server.damaged(f"it lacks {what}")
         raise ChangedError
 
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
-        """Return documents that are there."""
+        """Return documents, all of which must exist."""
         return documents_of(self._records(numbers), self.settings)
 
     # ---- changes
 
     def insert(self, names: list[Any], documents: IndexDocuments) -> None:
-        """Add documents of new ids; KeyError if one is there, or given twice."""
+        """Add documents with new ids; KeyError if an id exists, or is given twice."""
         if len(set(names)) < len(names) or self.find(names):
             raise KeyError("an id is there already")
         self._collected.add(self._state.upcoming, names, documents)
@@ -287,7 +287,7 @@ class RedisStore:
         self._state = _State(upcoming + len(names), changes, count + len(names))
 
     def delete(self, numbers: NDArray[np.int64]) -> None:
-        """Remove documents that are there."""
+        """Remove documents, all of which must exist."""
         for number, record in zip(numbers.tolist(), self._records(numbers), strict=True):
             self._collected.delete(number, decoded(parts_of(record, self.settings)[0]), record)
         count = self._state.documents - len(numbers)
@@ -310,7 +310,7 @@ class RedisStore:
         """Do nothing: removed documents leave nothing behind."""
 
     def forget(self) -> None:
-        """Delete an index that nothing has come into."""
+        """Delete an index that has no documents."""
         with self._server.errors():
             self._client.delete(self._server.key("parameters"), self._server.key("state"))
 
@@ -320,7 +320,7 @@ class RedisStore:
 
 
 class _Inside:
-    """A question within a batch; what the other blocks have in common."""
+    """A query within a batch; base of the other transactions."""
 
     def __init__(self, store: RedisStore) -> None:
         self._store = store
@@ -337,10 +337,10 @@ class _Inside:
 
 
 class _Reading(_Inside):
-    """A question that sees one state."""
+    """A query that sees one state of the index."""
 
     def begin(self) -> None:
-        """Learn how many documents there are."""
+        """Read the state of the index."""
         store = self._store
         store._state = store._look()
 
@@ -357,12 +357,12 @@ class _Change(_Inside):
     _before: _State | None = None
 
     def begin(self) -> None:
-        """Note the state so far."""
+        """Remember the changes so far."""
         self._store._collected.begin()
         self._before = self._store._state
 
     def rollback(self, error: BaseException) -> None:
-        """Forget what was collected since then; perhaps again."""
+        """Drop the changes that were collected since then; may be called again."""
         store = self._store
         if self._before is not None:
             store._collected.undo(self._before.upcoming)
@@ -383,7 +383,7 @@ class _Batch(_Inside):
         store._depth = 1
 
     def commit(self) -> None:
-        """Send what was collected, which also releases the lock."""
+        """Send the collected changes, which also releases the lock."""
         store = self._store
         store._commit()
         store._new = store._server.token = None
@@ -391,10 +391,10 @@ class _Batch(_Inside):
         store._clear()
 
     def rollback(self, error: BaseException) -> None:
-        """Forget what was collected, and release the lock; perhaps again."""
+        """Drop the collected changes, and release the lock; may be called again."""
         store = self._store
         store._depth = 0
         store._clear()
-        store._server.disconnect()  # an answer to what was interrupted may be on its way
+        store._server.disconnect()  # the answer to an interrupted command may still arrive
         store._server.unlock()
         super().rollback(error)
