@@ -6,6 +6,7 @@ from fastlsh.arguments import check_integer
 from fastlsh.integrations.spark import workers
 from fastlsh.integrations.spark.columns import Columns, check_frame, quoted
 from fastlsh.integrations.spark.engine import family_rows, work
+from fastlsh.integrations.spark.worker_python import check_workers
 from fastlsh.keywords import made, shares
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams, check_params
 from fastlsh.stages import check_keep
@@ -200,6 +201,7 @@ def _decided(
     check_keep(keep, with_priority=priority is not None)
     columns = Columns(text, id, priority)
     check_frame(df, columns)
+    check_workers(df)
     if against is not None:
         check_frame(against, columns, "against")
     rows = family_rows(df, against, columns, params, partitions, families)
@@ -258,6 +260,7 @@ def near_duplicates(
     max_pairs = check_integer(max_pairs, "max_pairs")
     columns = Columns(text, id)
     check_frame(df, columns)
+    check_workers(df)
     found = family_rows(df, None, columns, params, partitions, families)
     return work(
         found,
