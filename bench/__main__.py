@@ -30,6 +30,7 @@ BENCHMARKS = {
 """What a full run consists of, and the room where each is."""
 OTHERS = {
     "compat_lsh": "peers", "conformance": "peers", "containment": "pipelines", "disk": "pipelines",
+    "decontamination": "pipelines",
     "dropin": "peers",
     "fineweb": "peers", "hostile": "pipelines", "index_forms": "pipelines",
     "instructions": "kernels", "integrations": "pipelines", "keys": "pipelines",

@@ -71,10 +71,15 @@ def found_in(document, fields, grams):
     places = words_of(document)
     words = [word for word, _, _ in places]
     of_fields = [[word for word, _, _ in words_of(field)] for field in fields]
-    seen, longest, runs = 0, 0, defaultdict(set)
+    seen, longest, runs = set(), 0, defaultdict(set)
+    of_field = set()
     for f, first, gram in grams:
+        if (f, gram) in of_field:  # only the first one of a field is extended
+            continue
+        of_field.add((f, gram))
         at = [i for i in range(len(words)) if tuple(words[i : i + len(gram)]) == gram]
-        seen += bool(at)
+        if at:
+            seen.add(gram)
         for place in at:
             begin, n = run_around(words, place, of_fields[f], first)
             longest = max(longest, n)
@@ -89,7 +94,7 @@ def found_in(document, fields, grams):
             else:
                 spans.append([f, place, place + 1])
     origins = tuple((f, places[a][1], places[b - 1][2]) for f, a, b in spans)
-    return Found(seen / len(grams), longest, origins)
+    return Found(len(seen) / len({gram for _, _, gram in grams}), longest, origins)
 
 
 def counted_grams(documents, items, rules):
@@ -109,7 +114,7 @@ def counted_grams(documents, items, rules):
             found = found_in(document, fields, grams) if grams else None
             if found is None:
                 continue
-            share = found.share if len(grams) > 1 else 0.0
+            share = found.share if len({gram for _, _, gram in grams}) > 1 else 0.0
             words = [word for word, _, _ in words_of(document)]
             for _, _, gram in grams:
                 if any(

@@ -24,8 +24,8 @@ NEEDED = {
 # All are tried by .ci/run and the job "benchmarks"; the default run tries these.
 QUICK = {"accuracy", "end_to_end", "throughput"}
 MORE = {
-    "compat_lsh", "containment", "disk", "dropin", "hostile", "index_forms", "integrations",
-    "keys", "lines", "lost_updates", "span_definition", "spans", "spark", "tools",
+    "compat_lsh", "containment", "decontamination", "disk", "dropin", "hostile", "index_forms",
+    "integrations", "keys", "lines", "lost_updates", "span_definition", "spans", "spark", "tools",
 }  # fmt: skip
 ALL = sorted({*BENCHMARKS, *MORE})
 MORE_OPTIONS = {"exact": [f"--truth={ROOT / 'examples' / 'notices.truth.tsv'}", "--size=9"]}

@@ -208,7 +208,7 @@ def _found_after(
     way: str,
     rng: random.Random,
 ) -> Share:
-    pages = [_injected(rng.choice(hosts), text, way, rng, words) for _, text in items]
+    pages = [inject(rng.choice(hosts), text, way, rng, words) for _, text in items]
     texts = as_texts(pages)
     matches = matches_in(grams, texts, 0, len(texts))
     if matches is None:
@@ -218,7 +218,8 @@ def _found_after(
     return Share(sum((page, item) in pairs for page, (item, _) in enumerate(items)), len(items))
 
 
-def _injected(host: str, text: str, way: str, rng: random.Random, words: Sequence[str]) -> str:
+def inject(host: str, text: str, way: str, rng: random.Random, words: Sequence[str]) -> str:
+    """Put a text into a document, changed as `WAYS` says, with other words from `words`."""
     changed = WAYS[way](text, rng, words or ["word"])
     if way != "embedded":
         return f"{host}\n\n{changed}"

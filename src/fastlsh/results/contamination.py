@@ -39,7 +39,7 @@ class Contamination(Table):
     document, item : ndarray of int64, shape (m,)
         Ascending.
     share : ndarray of float64, shape (m,)
-        The share of the item's n-grams that the document contains.
+        The share of the item's different n-grams that the document contains.
     longest_run : ndarray of int64, shape (m,)
         The words (or characters) of the longest run that both have in common.
     field : list of str

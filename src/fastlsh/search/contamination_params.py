@@ -58,9 +58,9 @@ class ContaminationParams:
         step
             An n-gram of an item begins every so many words.
         min_share, min_run
-            An item is found in a document that contains at least this share of its n-grams, one of
-            them at least, and a run of at least so many equal words. By default, one n-gram is
-            enough.
+            An item is found in a document that contains at least this share of its different
+            n-grams, one of them at least, and a run of at least so many equal words, around the
+            first occurrence of an n-gram in a field. By default, one n-gram is enough.
         max_items
             An n-gram that more items have does not count: it is a template, and no item.
         boilerplate_share, boilerplate_documents, sample

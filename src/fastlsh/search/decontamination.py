@@ -163,8 +163,8 @@ def without_boilerplate(
     """Return the n-grams, of which boilerplate does not count; there are so many documents."""
     if params.boilerplate_share is None or not sample:
         return grams
-    numbers = tally.boilerplate(sample, params.boilerplate_share, params.boilerplate_documents)
-    return grams.without(numbers, BOILERPLATE) if len(numbers) else grams
+    texts = tally.boilerplate(sample, params.boilerplate_share, params.boilerplate_documents)
+    return grams.without(texts, BOILERPLATE) if len(texts) else grams
 
 
 def columns_of(contents: Contents, items: Items) -> dict[str, Any]:
@@ -194,10 +194,9 @@ def not_searched(grams: ItemGrams, ids: Sequence[Any] | None) -> list[NotSearche
 def boilerplate_of(grams: ItemGrams, tally: Tally) -> list[Boilerplate]:
     """Return the n-grams that are boilerplate, those of most documents first, then by item."""
     documents = tally.documents
-    numbers = np.flatnonzero(grams.reasons == BOILERPLATE)
-    place = grams.by_number[grams.first[numbers]]
-    numbers = numbers[np.lexsort((place, -documents[numbers]))]
-    return [Boilerplate(grams.text_of(n), int(documents[n])) for n in numbers.tolist()]
+    texts = np.flatnonzero(grams.reasons == BOILERPLATE)
+    texts = texts[np.lexsort((grams.first_with[texts], -documents[texts]))]
+    return [Boilerplate(grams.text_of(n), int(documents[n])) for n in texts.tolist()]
 
 
 def cuts_of(

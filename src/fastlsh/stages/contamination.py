@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 
 from fastlsh._kernels import extend_grams
 from fastlsh.arrays import offsets_of, ranges_of, unique
+from fastlsh.parallel import batches_by_work
 from fastlsh.stages.gram_table import ItemGrams, Units
 from fastlsh.texts import Texts, original_spans
+
+ROWS = 1 << 22
+"""N-grams that are compared at a time, but for one document with more of them."""
 
 ALONE = 0.5
 """An n-gram is alone in a document that has a smaller share of each item with this n-gram."""
@@ -29,6 +33,17 @@ class Matches:
     """int64 (m, 5): field, the units where each run begins and ends in the document, and the same
     places as code points of the normalised document."""
 
+    @classmethod
+    def joined(cls, parts: "list[Matches]") -> "Matches":
+        """Return the rows of all parts, in their order."""
+        starts = offsets_of(np.array([len(part.runs) for part in parts], np.int64)).tolist()
+        return cls(
+            np.concatenate([part.document for part in parts]),
+            np.concatenate([part.gram for part in parts]),
+            np.concatenate([part.run + start for part, start in zip(parts, starts, strict=False)]),
+            np.concatenate([part.runs for part in parts]),
+        )
+
 
 class Found(NamedTuple):
     """Items in documents, ascending by both."""
@@ -38,7 +53,7 @@ class Found(NamedTuple):
     item: NDArray[np.int64]
     """int64 (n,)"""
     grams: NDArray[np.int64]
-    """int64 (n,): how many of the item's n-grams that count are in the document."""
+    """int64 (n,): how many of the item's different n-grams that count are in the document."""
     run: NDArray[np.int64]
     """int64 (n,): units of the longest run that contains one of them."""
     spans: NDArray[np.int64]
@@ -73,6 +88,28 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Matches
     if not count:
         return None
     hits = hits[:count]
+    occurrences = grams.first[hits[:, 2] + 1] - grams.first[hits[:, 2]]
+    edges = np.append(np.flatnonzero(np.diff(hits[:, 0], prepend=-1)), count)
+    parts = batches_by_work(np.add.reduceat(occurrences, edges[:-1]), ROWS, count)
+    found = [
+        part for first, last in parts
+        if (part := _compared(grams, texts, start, hits[edges[first] : edges[last]])) is not None
+    ]  # fmt: skip
+    return Matches.joined(found) if found else None
+
+
+def _compared(
+    grams: ItemGrams, texts: Texts, start: int, hits: NDArray[np.int64]
+) -> Matches | None:
+    """Compare n-grams of documents with those of items that have the same hashes.
+
+    Parameters
+    ----------
+    start
+        The number of the first document.
+    hits
+        int64 (n, 3): the document behind that, the first unit of the n-gram, and its number.
+    """
     documents = unique(hits[:, 0])
     units = Units.of(grams.shingler, grams.shingler.take_texts(texts, documents + start))
     occurrences = grams.first[hits[:, 2] + 1] - grams.first[hits[:, 2]]
@@ -110,7 +147,7 @@ def _counting(grams: ItemGrams, matches: Matches) -> Matches:
 def _pairs(grams: ItemGrams, matches: Matches) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return which rows are of one document and item: an order of rows, and where each begins."""
     item = grams.item[matches.gram]
-    order = np.lexsort((matches.gram, item, matches.document))
+    order = np.lexsort((grams.text[matches.gram], item, matches.document))
     document, item = matches.document[order], item[order]
     new = np.ones(len(order), np.bool_)
     new[1:] = (document[1:] != document[:-1]) | (item[1:] != item[:-1])
@@ -118,12 +155,12 @@ def _pairs(grams: ItemGrams, matches: Matches) -> tuple[NDArray[np.int64], NDArr
 
 
 def _different(
-    matches: Matches, order: NDArray[np.int64], first: NDArray[np.int64]
+    text: NDArray[np.int64], order: NDArray[np.int64], first: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return how many different n-grams each document and item have in common."""
-    gram = matches.gram[order]
-    new = np.ones(len(gram), np.int64)
-    new[1:] = gram[1:] != gram[:-1]
+    text = text[order]
+    new = np.ones(len(text), np.int64)
+    new[1:] = text[1:] != text[:-1]
     new[first] = 1
     return np.add.reduceat(new, first)
 
@@ -148,7 +185,7 @@ def found_in(
     order, first = _pairs(grams, matches)
     document = matches.document[order[first]]
     item = grams.item[matches.gram[order[first]]]
-    common = _different(matches, order, first)
+    common = _different(grams.text[matches.gram], order, first)
     units = matches.runs[matches.run[order], 2] - matches.runs[matches.run[order], 1]
     run = np.maximum.reduceat(units, first)
     enough = (common / grams.sizes[item] >= min_share) & (run >= min_run)
@@ -190,9 +227,9 @@ class Tally:
     """In how many documents each n-gram is, and in how many it is alone."""
 
     documents: NDArray[np.int64]
-    """int64 (numbers,)"""
+    """int64 (texts,): by the text of an n-gram, as `ItemGrams.text` numbers it."""
     alone: NDArray[np.int64]
-    """int64 (numbers,)"""
+    """int64 (texts,)"""
 
     @classmethod
     def empty(cls, grams: ItemGrams) -> "Tally":
@@ -208,10 +245,10 @@ class Tally:
         """
         order, first = _pairs(grams, matches)
         item = grams.item[matches.gram[order[first]]]
-        share = _different(matches, order, first) / grams.sizes[item]
+        share = _different(grams.text[matches.gram], order, first) / grams.sizes[item]
         share[grams.sizes[item] == 1] = 0
         share = np.repeat(share, np.diff(first, append=len(order)))
-        number = grams.number[matches.gram[order]]
+        number = grams.text[matches.gram[order]]
         document = matches.document[order]
         by_gram = np.lexsort((share, number, document))
         number, document = number[by_gram], document[by_gram]
@@ -222,7 +259,7 @@ class Tally:
         self.alone += np.bincount(number[alone], minlength=len(self.alone))
 
     def boilerplate(self, sample: int, share: float, least: int) -> NDArray[np.int64]:
-        """Return the numbers of the n-grams that are boilerplate, ascending.
+        """Return the texts of the n-grams that are boilerplate, ascending.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import GramTable, ShinglePlan, Spans, hash_grams
+from fastlsh._kernels import GramTable, ShinglePlan, Spans, extend_grams, hash_grams
 from fastlsh.arrays import offsets_of, unique
 from fastlsh.texts import Shingler, as_texts
 
@@ -60,13 +60,15 @@ class ItemGrams:
     owner: NDArray[np.int64]
     """int64 (fields,), ascending: the item of each field."""
     grams: NDArray[np.int64]
-    """int64 (n, 3), ascending: field, first unit, units."""
+    """int64 (n, 3), ascending: field, first unit, units; of equal ones in a field, the first."""
     hashes: NDArray[np.uint64]
     """uint64 (n,): of each n-gram."""
     number: NDArray[np.int64]
     """int64 (n,): n-grams with the same hash have the same number."""
+    text: NDArray[np.int64]
+    """int64 (n,): n-grams that are equal have the same text."""
     reasons: NDArray[np.int64]
-    """int64 (numbers,): 0 for an n-gram that counts; otherwise `SHARED` or `BOILERPLATE`."""
+    """int64 (texts,): 0 for an n-gram that counts; otherwise `SHARED` or `BOILERPLATE`."""
     items: int
     mask: int = ALL_BITS
 
@@ -88,13 +90,14 @@ class ItemGrams:
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
         """Bool (n,): which n-grams count."""
-        counted: NDArray[np.bool_] = self.reasons[self.number] == 0
+        counted: NDArray[np.bool_] = self.reasons[self.text] == 0
         return counted
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """int64 (items,): how many n-grams of each item count."""
-        return np.bincount(self.item[self.counted], minlength=self.items)
+        """int64 (items,): how many different n-grams of each item count."""
+        items = _owners(self.text[self.counted], self.item[self.counted], self.items)[1]
+        return np.bincount(items, minlength=self.items)
 
     @cached_property
     def by_number(self) -> NDArray[np.int64]:
@@ -104,7 +107,7 @@ class ItemGrams:
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """int64 (numbers + 1,): where the n-grams with each number begin in `by_number`."""
-        return offsets_of(np.bincount(self.number, minlength=len(self.reasons)))
+        return offsets_of(np.bincount(self.number))
 
     @cached_property
     def table(self) -> GramTable:
@@ -117,36 +120,39 @@ class ItemGrams:
         heads[:, 2] = least
         beginnings = np.empty(len(heads), np.uint64)
         hash_grams(self.units.texts, self.unit, heads, self.mask, beginnings, self.plan)
-        one_of_each = self.by_number[self.first[:-1]]
-        one_of_each = one_of_each[self.counted[one_of_each]]
-        only_shorter = np.ones(len(self.reasons), np.uint8)
+        numbers, hashes = unique(self.number[rows]), unique(self.hashes[rows])
+        only_shorter = np.ones(len(self.first), np.uint8)
         only_shorter[self.number[rows[self.grams[rows, 2] == size]]] = 0
-        numbers = self.number[one_of_each]
         return GramTable(
-            size, self.hashes[one_of_each], numbers, only_shorter[numbers], least,
-            unique(self.grams[shorter, 2]), beginnings, self.mask,
+            size, hashes, numbers, only_shorter[numbers], least, unique(self.grams[shorter, 2]),
+            beginnings, self.mask,
         )  # fmt: skip
 
-    def without(self, numbers: NDArray[np.int64], reason: int) -> "ItemGrams":
-        """Return the same in which n-grams with these numbers do not count."""
+    def without(self, texts: NDArray[np.int64], reason: int) -> "ItemGrams":
+        """Return the same in which n-grams with these texts do not count."""
         reasons = self.reasons.copy()
-        reasons[numbers] = reason
+        reasons[texts] = reason
         return replace(self, reasons=reasons)
 
     def why_not_searched(self) -> NDArray[np.int64]:
         """Return why each item is not searched, int64 (items,); 0: it is."""
         why = np.full(self.items, SHORT)
         for reason in (SHARED, BOILERPLATE, 0):  # the last one that is true of an n-gram
-            why[self.item[self.reasons[self.number] == reason]] = reason
+            why[self.item[self.reasons[self.text] == reason]] = reason
         return why
 
-    def text_of(self, number: int) -> str:
+    @cached_property
+    def first_with(self) -> NDArray[np.int64]:
+        """int64 (texts,): the first n-gram with each text."""
+        return np.unique(self.text, return_index=True)[1]
+
+    def text_of(self, text: int) -> str:
         """Return an n-gram as it is compared."""
-        field, first, size = self.grams[self.by_number[self.first[number]]].tolist()
+        field, first, size = self.grams[self.first_with[text]].tolist()
         bounds = self.units.bounds[self.units.starts[field] + first :][:size]
-        (text,) = self.units.texts.part(field, field + 1).strings()
+        (whole,) = self.units.texts.part(field, field + 1).strings()
         joiner = "" if self.shingler.unit == "char" else " "
-        return joiner.join(text[begin:end] for begin, end in bounds.tolist())
+        return joiner.join(whole[begin:end] for begin, end in bounds.tolist())
 
 
 def item_grams(
@@ -182,15 +188,57 @@ def item_grams(
     hashes = np.empty(len(grams), np.uint64)
     plan = replace(shingler, size=1).hashing.prepared
     hash_grams(units.texts, shingler.kernel_unit, grams, mask, hashes, plan)
-    distinct = unique(hashes)
-    number = np.searchsorted(distinct, hashes)
+    number = np.searchsorted(unique(hashes), hashes)
+    text = _equal_texts(units, grams, number)
+    count = int(text.max()) + 1 if len(text) else 0
+    first = np.unique(grams[:, 0] * np.int64(max(count, 1)) + text, return_index=True)[1]
+    first.sort()
     found = ItemGrams(
-        shingler, units, owner, grams, hashes, number, np.zeros(len(distinct), np.int64), items,
-        mask,
+        shingler, units, owner, grams[first], hashes[first], number[first], text[first],
+        np.zeros(count, np.int64), items, mask,
     )  # fmt: skip
-    users = unique(number * np.int64(max(items, 1)) + found.item) // max(items, 1)
-    shared = np.flatnonzero(np.bincount(users, minlength=len(distinct)) > max_items)
+    users = _owners(found.text, found.item, items)[0]
+    shared = np.flatnonzero(np.bincount(users, minlength=count) > max_items)
     return found.without(shared, SHARED)
+
+
+def _owners(
+    text: NDArray[np.int64], item: NDArray[np.int64], items: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the different pairs of texts and items."""
+    pairs = unique(text * np.int64(max(items, 1)) + item)
+    return pairs // max(items, 1), pairs % max(items, 1)
+
+
+def _equal_texts(
+    units: Units, grams: NDArray[np.int64], number: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return a number for each n-gram, the same for equal ones; their hashes only suggest it."""
+    text = np.full(len(grams), -1)
+    left, count = np.arange(len(grams)), 0
+    while len(left):
+        _, first, group = np.unique(number[left], return_index=True, return_inverse=True)
+        model = left[first][group]  # the first one with the same hash
+        field, unit, size = grams[left].T
+        rows = np.column_stack([field, grams[model, 0], unit, grams[model, 1], size])
+        doubtful = np.flatnonzero((model != left) & (size == grams[model, 2]))
+        order = np.lexsort(
+            (unit[doubtful], rows[doubtful, 2] - rows[doubtful, 3], rows[doubtful, 1],
+             rows[doubtful, 0])
+        )  # fmt: skip
+        doubtful = doubtful[order]
+        run = np.empty(len(doubtful), np.int64)
+        own = np.ascontiguousarray(rows[doubtful])
+        extend_grams(
+            units.texts, units.bounds, units.starts, units.texts, units.bounds, units.starts, own,
+            np.empty_like(own), run,
+        )  # fmt: skip
+        equal = model == left
+        equal[doubtful[run >= 0]] = True
+        text[left[equal]] = count + group[equal]
+        count += len(first)
+        left = left[~equal]
+    return text
 
 
 def _places(
