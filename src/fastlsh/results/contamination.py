@@ -117,9 +117,10 @@ class Contamination(Table):
         )  # fmt: skip
 
     def __repr__(self) -> str:
+        items = len(self.items_found)
         return (
             f"<Contamination: {int(self.contaminated.sum()):,} of {len(self.kept):,} documents"
-            f" contain {len(self.items_found):,} items>"
+            f" contain {items:,} item{'' if items == 1 else 's'}>"
         )
 
     def _columns(self, rows: slice = slice(None)) -> dict[str, Column]:
