@@ -1,9 +1,13 @@
 """The page about repeated lines and paragraphs."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fastlsh import LineDeduplication, Shingler, deduplicate_lines
-from fastlsh.reporting.repeated import SHOWN, VARIANTS
+from fastlsh.reporting.repeated import NAMED, SHOWN, VARIANTS
+from fastlsh.reporting.sharing import LISTED, sharing
 from report_page import NASTY, family, words
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastlsh.RecallWarning")  # of low thresholds
@@ -18,8 +22,8 @@ def test_what_was_removed_most_often_comes_first(page):
     assert "5 documents 10 lines 4 removed 40.0% duplicates" in told
     assert "documents that lost something 3 documents that lost everything 1" in told
     most = words(seen.sections["Lines removed most often"])
-    assert "Menu removed 3 times from 2 documents; kept in document 0 Share" in most
-    assert "Share this removed 1 time from 1 document; kept in document 0" in most
+    assert "Menu kept in document 0; removed 3 times from document 1, document 2 Share" in most
+    assert "Share this kept in document 0; removed 1 time from document 4" in most
     assert seen.tables["How often lines were removed"][1:] == [
         ["1", "", "1"], ["2", "", "0"], ["3 to 4", "", "1"]
     ]  # fmt: skip
@@ -55,6 +59,43 @@ def test_many_are_not_all_shown(page):
     most = words(seen.sections["Lines removed most often"])
     assert most.count("removed 1 time") == SHOWN
     assert "10 lines that were removed less often are not shown" in most
+
+
+def test_of_many_documents_that_lost_a_line_some_are_named(page):
+    texts = ["Menu"] * (NAMED + 3)
+    result = deduplicate_lines(texts, ids=[f"page-{n}" for n in range(len(texts))])
+    most = words(page(result, texts).sections["Lines removed most often"])
+    assert f"page-{NAMED} and 2 other documents" in most
+    assert f"page-{NAMED + 1}" not in most
+
+
+def test_who_shares_how_much_with_whom(page):
+    ids, known = ["a", "b", "c"], ["A known paragraph."]
+    own = ["First.\n\nSecond one.\n\nFirst.", "Second one.\n\nFirst.", "A known paragraph."]
+    result = deduplicate_lines(own, "paragraph", against=known, ids=ids, against_ids=["old"])
+    table = page(result, own, against=known).tables["Documents that share paragraphs"]
+    assert table == [
+        ["removed from", "kept in", "paragraphs", "characters"],
+        ["c", "oldfrom the reference collection", "1", "18"],
+        ["b", "a", "2", "17"],
+    ]
+
+
+@given(st.lists(st.tuples(*[st.integers(-2, 4)] * 2, st.integers(0, 9)), max_size=30))
+def test_sharing_counts_as_a_dictionary_does(removals):
+    removals = [(kept, abs(document), length) for kept, document, length in removals]
+    expected = {}
+    for kept, document, length in sorted(removals):
+        if kept != document:
+            pieces, characters = expected.get((kept, document), (0, 0))
+            expected[kept, document] = pieces + 1, characters + length
+    columns = np.array(removals, np.int64).reshape(-1, 3).T
+    found = sharing(*columns)
+    listed = [(removals[i][0], removals[i][1]) for i in found.rows.tolist()]
+    counted = list(zip(found.pieces.tolist(), found.characters.tolist(), strict=True))
+    assert found.total == len(expected)
+    by_size = sorted(expected, key=lambda pair: -expected[pair][1])[:LISTED]
+    assert list(zip(listed, counted, strict=True)) == [(pair, expected[pair]) for pair in by_size]
 
 
 def test_text_is_only_text(page):

@@ -20,6 +20,8 @@ def line_run_on_disk(
     proofs: NDArray[Any],
     gathered: GatheredTexts,
     pieces: NDArray[np.int32],
+    n_documents: int,
+    lengths: NDArray[np.int64],
     counts: Mapping[str, int],
 ) -> LineRun:
     """Return what a page is about, from a run on disk: the same as in memory.
@@ -29,14 +31,21 @@ def line_run_on_disk(
     proofs, gathered
         Of all removed pieces, and of the documents in families.
     pieces
-        How many pieces each document has.
+        How many pieces each document has, those of `against` first.
+    n_documents
+        How many documents there are behind those.
+    lengths
+        How many characters each removal has.
     counts
-        ``characters``, ``limited`` and ``max_candidates``.
+        ``limited`` and ``max_candidates``.
     """
     params, cutting = job.params, job.cutting
     assert cutting is not None
     left, right = proofs["left"], proofs["right"]
-    documents = np.searchsorted(np.cumsum(pieces), left - summary.n_against, "right")
+    before = len(pieces) - n_documents
+    ends = np.cumsum(pieces, dtype=np.int64)
+    documents, kept = (np.searchsorted(ends, each, "right") - before for each in (left, right))
+    own = pieces[before:].astype(np.int64)
 
     def passages(rows: NDArray[np.int64]) -> tuple[list[Passage], list[Passage]]:
         both = np.concatenate([right[rows], left[rows]])
@@ -57,12 +66,12 @@ def line_run_on_disk(
             "min_length": cutting.min_length, "max_candidates": counts["max_candidates"],
             **params.keywords,
         },
-        pieces.astype(np.int64),
-        np.bincount(documents, minlength=len(pieces)),
-        counts["characters"],
+        own,
+        np.bincount(documents, minlength=len(own)),
+        int(lengths.sum()),
         int((right < summary.n_against).sum()),
         counts["limited"],
-        removals(right, documents, proofs["similarity"], passages),
+        removals(right, documents, kept, lengths, proofs["similarity"], passages),
     )  # fmt: skip
 
 

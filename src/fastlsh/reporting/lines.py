@@ -13,7 +13,7 @@ from fastlsh.reporting import sections
 from fastlsh.reporting.charts import bars
 from fastlsh.reporting.documents import check_collections
 from fastlsh.reporting.frame import page
-from fastlsh.reporting.repeated import Passage, Removals, removals, shown
+from fastlsh.reporting.repeated import Passage, Removals, removals, shared, shown
 from fastlsh.results import LineDeduplication
 from fastlsh.texts import pieces_of, plain_strings
 
@@ -91,6 +91,8 @@ def line_run(
         removals(
             _numbered(~outside, document, result.kept_start),
             result.document,
+            np.where(outside, document - len(others), document),
+            result.end - result.start,
             result.similarity,
             passages,
         ),
@@ -125,6 +127,7 @@ def lines_page(
     piece = run.by.capitalize()
     parts = [
         (f"{piece}s removed most often", shown(run.removals, run.by, run.options["shingler"])),
+        (f"Documents that share {run.by}s", shared(run.removals, run.by)),
         (f"How much of each document was removed, in {run.by}s", _lost(run)),
         (f"How often {run.by}s were removed", _sizes(run)),
         ("Parameters", _parameters(run)),

@@ -1,6 +1,7 @@
 """The lines or paragraphs that were removed most often, with the variants that were removed."""
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +10,11 @@ from numpy.typing import NDArray
 from fastlsh.html import escaped, shortened
 from fastlsh.reporting.differences import beginning, differences
 from fastlsh.reporting.documents import MOST_ID
+from fastlsh.reporting.sharing import Sharing, sharing, sharing_table
 from fastlsh.texts import Shingler
 
-SHOWN, VARIANTS = 50, 3
-"""How many are shown, and how many variants of each."""
+SHOWN, VARIANTS, NAMED = 50, 3, 5
+"""How many are shown, and of each how many variants and documents that lost one."""
 
 LOOKED_AT = 50
 """Removed ones whose texts are read, to find the variants."""
@@ -35,6 +37,8 @@ class Repeated(NamedTuple):
     removed: int
     documents: int
     """How many documents lost one."""
+    losers: list[Passage]
+    """One of each of the first documents that lost one, up to 5."""
     others: list[tuple[Passage, float]]
     """Up to 50 of those that were removed, the least similar first, and how similar they are."""
 
@@ -46,11 +50,16 @@ class Removals(NamedTuple):
     """int64 (m,): how many were removed for each kept one that others were removed for."""
     largest: list[Repeated]
     """The largest of these, the earlier first among equals."""
+    sharing: Sharing
+    pairs: list[tuple[Passage, Passage]]
+    """A kept and its removed one of each pair of documents of `sharing`."""
 
 
 def removals(
     kept: NDArray[np.int64],
     documents: NDArray[np.int64],
+    kept_documents: NDArray[np.int64],
+    lengths: NDArray[np.int64],
     similarity: NDArray[np.float64],
     read: Callable[[NDArray[np.int64]], tuple[list[Passage], list[Passage]]],
 ) -> Removals:
@@ -62,6 +71,10 @@ def removals(
         int64 (n,): a number for the kept one of each removal, ascending as these do.
     documents
         int64 (n,): the document that lost something.
+    kept_documents
+        int64 (n,): the document of the kept one; below 0, ascending, if it is one of `against`.
+    lengths
+        int64 (n,): how many characters were removed.
     similarity
         float64 (n,).
     read
@@ -72,16 +85,22 @@ def removals(
     starts = np.cumsum(sizes) - sizes
     largest = np.argsort(-sizes, kind="stable")[:SHOWN].tolist()
     members = [rows[starts[i] : starts[i] + sizes[i]] for i in largest]
-    looked_at = [each[:LOOKED_AT] for each in members]
-    heads, others = read(np.concatenate([np.empty(0, np.int64), *looked_at]))
-    found, at = [], 0
-    for all_rows, seen in zip(members, looked_at, strict=True):
-        stop = at + len(seen)
-        pairs = list(zip(others[at:stop], similarity[seen].tolist(), strict=True))
-        lost = len(np.unique(documents[all_rows]))
-        found.append(Repeated(heads[at], len(all_rows), lost, pairs))
-        at = stop
-    return Removals(sizes, found)
+    shares = sharing(kept_documents, documents, lengths)
+    asked = [shares.rows]
+    for each in members:
+        _, first = np.unique(documents[each], return_index=True)
+        asked += [each[:LOOKED_AT], each[first[:NAMED]]]
+    both = iter(list(zip(*read(np.concatenate(asked)), strict=True)))
+    pairs = list(islice(both, len(shares.rows)))
+    found = []
+    for each in members:
+        looked_at = list(islice(both, min(len(each), LOOKED_AT)))
+        lost = len(np.unique(documents[each]))
+        losers = [passage for _, passage in islice(both, min(lost, NAMED))]
+        values = similarity[each].tolist()
+        others = [(passage, value) for (_, passage), value in zip(looked_at, values, strict=False)]
+        found.append(Repeated(looked_at[0][0], len(each), lost, losers, others))
+    return Removals(sizes, found, shares, pairs)
 
 
 def shown(removals: Removals, by: str, shingler: Shingler) -> str:
@@ -91,9 +110,10 @@ def shown(removals: Removals, by: str, shingler: Shingler) -> str:
     more = len(removals.sizes) - len(removals.largest)
     rest = f"<p>{more:,} {by}s that were removed less often are not shown.</p>" if more else ""
     return (
-        f"<p>Each {by} is kept in the document named below it. Variants that differ from it are "
-        f"listed, the least similar first; <mark>marked</mark> text is in only one of the two: in "
-        f"the variant or, in the indented passage below it, in the kept {by}.</p>"
+        f"<p>Each {by} is kept in the document named below it, and was removed from the documents "
+        f"named behind that one. Variants that differ from the kept {by} are listed, the least "
+        f"similar first; <mark>marked</mark> text is in only one of the two: in the "
+        f"variant or, in the indented passage below it, in the kept {by}.</p>"
         f"<ul>{chr(10).join(_repeated(each, shingler) for each in removals.largest)}</ul>{rest}"
     )
 
@@ -105,12 +125,21 @@ def _repeated(one: Repeated, shingler: Shingler) -> str:
             shown.add(passage.text)
             items.append(_variant(one.kept, passage, similarity, shingler))
     times = f"removed {one.removed:,} time{'s' if one.removed > 1 else ''}"
-    lost = f"from {one.documents:,} document{'s' if one.documents > 1 else ''}"
+    named = ", ".join(map(_name, one.losers))
+    more = one.documents - len(one.losers)
+    rest = f" <span>and {more:,} other document{'s' if more > 1 else ''}</span>" if more else ""
     variants = f"<ul>{chr(10).join(items)}</ul>" if items else ""
     return (
         f'<li><p class="kept">{beginning(one.kept.text)}</p>\n'
-        f"<span>{times} {lost}; kept in</span> {_name(one.kept)}{variants}</li>"
+        f"<span>kept in</span> {_name(one.kept)}<span>; {times} from</span> {named}{rest}"
+        f"{variants}</li>"
     )
+
+
+def shared(removals: Removals, by: str) -> str:
+    """Show which documents share most with an earlier one."""
+    names = [(_name(removed), _name(kept)) for kept, removed in removals.pairs]
+    return sharing_table(removals.sharing, names, by)
 
 
 def _variant(kept: Passage, other: Passage, similarity: float, shingler: Shingler) -> str:

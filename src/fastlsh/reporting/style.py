@@ -33,6 +33,10 @@ dt, summary span, li > span, small, .gap, .same { color: var(--faint); }
 .bars td.bar { padding: .15rem .75rem; width: 99%; }
 .bars svg { display: block; height: .9rem; width: 100%; }
 rect { fill: var(--bar); }
+.shares { border-collapse: collapse; }
+.shares th, .shares td { font-weight: normal; padding: .15rem 1.5rem .15rem 0; text-align: left; }
+.shares th { color: var(--faint); font-size: .85rem; }
+.shares td:nth-child(n + 3), .shares th:nth-child(n + 3) { text-align: right; }
 .curve { height: auto; max-width: 30rem; width: 100%; }
 .curve text { fill: var(--faint); font-size: 12px; }
 .curve polyline { fill: none; stroke: var(--bar); stroke-width: 2.5; }

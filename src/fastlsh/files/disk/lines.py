@@ -1,6 +1,6 @@
 """Lines or paragraphs on disk: the stages of a run, in which pieces of documents are numbered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from fastlsh.files.disk.answers import answer_of_all_parts, kept_documents
 from fastlsh.files.disk.decide import decide_parts, limited_documents
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.sign import NOTHING, Summary
-from fastlsh.files.disk.signed_runs import runs_of_inputs
+from fastlsh.files.disk.signed_runs import SignedRun, finished_runs, runs_of_inputs
 from fastlsh.files.disk.staged import StageDoneError, end_of_stage, write_stage
 from fastlsh.files.disk.write import PieceRemainder, writing_outputs
 from fastlsh.files.line_pages import line_run_on_disk, removal_page
@@ -61,7 +61,8 @@ def run_on_disk(
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             counts = piece_counts(job)
             begin, end = texts.bounds(proofs["left"]).T
-            characters = int((end - begin).sum())
+            lengths = end - begin
+            characters = int(lengths.sum())
             limited = limited_documents(job, linked)
             left = PieceRemainder(kept, summary.n_against, cutting, drop_empty)
             write_stage(job, targets, left)
@@ -74,9 +75,11 @@ def run_on_disk(
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.report is not None:
-                    outcome = {"characters": characters, "limited": limited}
-                    outcome["max_candidates"] = max_candidates
-                    run = line_run_on_disk(job, summary, proofs, texts, counts, outcome)
+                    outcome = {"limited": limited, "max_candidates": max_candidates}
+                    all_counts = counts_of_runs(job, finished_runs(job))
+                    run = line_run_on_disk(
+                        job, summary, proofs, texts, all_counts, len(counts), lengths, outcome
+                    )
                     page = removal_page(run, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
         return Found(
@@ -88,7 +91,12 @@ def run_on_disk(
 
 def piece_counts(job: Job) -> NDArray[np.int32]:
     """Return how many pieces each document has, int32 (documents,), without those of `against`."""
-    names = [f"{run.name}/pieces.npy" for run in runs_of_inputs(job)]
+    return counts_of_runs(job, runs_of_inputs(job))
+
+
+def counts_of_runs(job: Job, runs: Sequence[SignedRun]) -> NDArray[np.int32]:
+    """Return how many pieces each document of some runs has."""
+    names = [f"{run.name}/pieces.npy" for run in runs]
     return np.concatenate([np.empty(0, np.int32), *map(job.work.load, names)])
 
 
