@@ -65,18 +65,23 @@ def write_shards(folder: Path, documents: int, size: int) -> list[Path]:
 
 
 def dedup(
-    shards: Sequence[Path], output: Path, *more: str, stages: dict[str, float] | None = None
+    shards: Sequence[Path],
+    output: Path,
+    *more: str,
+    stages: dict[str, float] | None = None,
+    python: str = sys.executable,
 ) -> dict[str, float]:
     """Run the command; return what it took, and the most memory and disk that was seen.
 
-    `stages` is given the most anonymous memory of each stage, in MB.
+    `stages` is given the most anonymous memory of each stage, in MB; `python` is the Python of the
+    installation.
     """
     work = output.with_suffix(".work")
     removed = output.with_suffix(".removed.tsv")
     log = output.with_suffix(".log")
     log.unlink(missing_ok=True)
     command = [
-        sys.executable, "-m", "fastlsh", "dedup", *map(str, shards), "-o", str(output),
+        python, "-m", "fastlsh", "dedup", *map(str, shards), "-o", str(output),
         "--removed", str(removed), "--log", str(log), "-q", *more,
     ]  # fmt: skip
     if "disk" in more:

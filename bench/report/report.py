@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import RESULTS, ROOT
-from bench.report import answers, conformance, dropin, figures, sizes, speed
+from bench.report import answers, conformance, cost, dropin, figures, sizes, speed
 from bench.report.records import Records, load
 
 README = ROOT / "README.md"
@@ -119,6 +119,8 @@ BLOCKS: dict[str, Callable[[Records], Iterator[str]]] = {
     "migrating datatrove": partial(answers.from_files, name="datatrove"),
     "dropin": dropin.by_class,
     "sizes": sizes.needs,
+    "cost": cost.cost,
+    "beyond signatures": cost.beyond,
     "steps": speed.steps,
     **{f"figure {name}": partial(picture, name) for name in figures.FIGURES},
     **{name: partial(speed.other, name=name, heading=head) for name, head in OTHERS.items()},

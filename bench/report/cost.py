@@ -1,0 +1,85 @@
+"""What a run costs: measured jobs on files, in core-hours and dollars, and published figures."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bench.report.records import Records, results, table
+
+DOLLARS = (0.045, 0.09)
+"""What an hour of one core costs, in dollars: low and high prices of cloud providers."""
+
+PUBLISHED = (
+    ("NeMo Curator, NVIDIA H100", "488 GB a GPU-hour", "24",
+     "8 TB in 2.05 hours on eight GPUs; candidates are not compared"),
+    ("NeMo Curator's own comparison on processors", "", "39", "as its makers state it"),
+    ("distributed-curator on Spark, 2,016 processors", "0.28 M documents a vCPU-hour", "",
+     "2.5 billion web pages in 4.5 hours; 64 functions, candidates are not compared"),
+    ("fastdedup, exact", "305 M documents a core-hour", "",
+     "14.8 million documents, 29 GB of Parquet, in 175 s; equal documents only, by hash"),
+    ("fastdedup, fuzzy", "4.4 M documents a core-hour", "",
+     "14.9 million documents in 36 minutes 44 s on about 5.5 cores"),
+    ("datatrove, MinHash signatures", "2.8 to 3.3 GB a task-hour", "",
+     "4 TB in 71 minutes with 1,200 tasks, 8 TB in 61 with 2,400; signatures only"),
+)  # fmt: skip
+"""System, its rate, dollars for a TB, and how its work differs."""
+
+
+def cost(records: Records) -> Iterator[str]:
+    """Yield what a core-hour does, what a TB costs, and what others have published."""
+    found = results(records, "jobs")
+    if not found:
+        return
+    yield from table(
+        ["job", "processor s", "wall s", "memory", "GB a core-hour", "M documents a core-hour",
+         "dollars for 1 TB"],
+        (_row(name, job, found) for name, job in found["jobs"].items() if _is_file_job(name)),
+    )  # fmt: skip
+    yield "| published elsewhere | rate | dollars for 1 TB | how the work differs |"
+    yield "| --- | --- | ---: | --- |"
+    yield from (f"| {' | '.join(row)} |" for row in PUBLISHED)
+    yield ""
+
+
+def beyond(records: Records) -> Iterator[str]:
+    """Yield the processor time beyond the signatures, beside a validation of the same lines."""
+    found = results(records, "jobs")
+    if not found:
+        return
+    jobs = found["jobs"]
+    lines = jobs["msgspec, lines validated"]["processor s"]
+    rows = []
+    for name, job in jobs.items():
+        kind, engine, search, when = [*name.split(", "), "", "", ""][:4]
+        signatures = jobs.get(f"signatures, {search}")
+        if when == "now" and signatures:
+            rest = job["processor s"] - signatures["processor s"]
+            rows.append([f"{kind}, {engine}, {search}", f"{job['processor s']:.1f}",
+                         f"{signatures['processor s']:.1f}", f"{rest:.1f}",
+                         f"{rest / lines:.1f}"])  # fmt: skip
+    yield from table(
+        ["job", "processor s", "of these, signatures", "all else", "all else / msgspec"], rows
+    )
+    equal = jobs["equal texts of a list"]["processor s"]
+    python = jobs["equal texts of a list, Python's set"]["processor s"]
+    n = found["documents of a list"]
+    yield (
+        f"msgspec validates the same lines in {lines:.1f} s. Equal texts of a list:"
+        f" {n / equal:,.0f} documents/s on one core; a set of Python's strings"
+        f" takes {n / python:,.0f} documents/s."
+    )
+    yield ""
+
+
+def _is_file_job(name: str) -> bool:
+    return name.endswith(", now")
+
+
+def _row(name: str, job: Mapping[str, float], found: Mapping[str, Any]) -> list[str]:
+    hours = job["processor s"] / 3600
+    size = found["bytes"][name.partition(",")[0]]
+    low, high = (price * hours * 1e12 / size for price in DOLLARS)
+    return [
+        name.removesuffix(", now"), f"{job['processor s']:.1f}", f"{job['wall s']:.1f}",
+        f"{job['anonymous MB']:,} MB", f"{size / 1e9 / hours:,.0f}",
+        f"{found['documents'] / 1e6 / hours:,.0f}", f"{low:.2f} to {high:.2f}",
+    ]  # fmt: skip
