@@ -22,7 +22,8 @@ MIGRATING = ROOT / "docs" / "migrating.md"
 CONFORMANCE = ROOT / "docs" / "conformance.md"
 ENGINES = ROOT / "docs" / "which-engine.md"
 PARAMETERS = ROOT / "docs" / "parameters.md"
-PAGES = (README, PAGE, MIGRATING, CONFORMANCE, ENGINES, PARAMETERS)
+COST = ROOT / "docs" / "cost.md"
+PAGES = (README, PAGE, MIGRATING, CONFORMANCE, ENGINES, PARAMETERS, COST)
 BLOCK = re.compile(r"(<!-- bench ([\w -]+) -->\n).*?(<!-- /bench -->)", re.DOTALL)
 
 
