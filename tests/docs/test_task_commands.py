@@ -89,8 +89,8 @@ def test_merge_catalogues(tmp_path, monkeypatch, vocabulary):
     for file, entries in (("ours.csv", ours), ("theirs.csv", theirs)):
         with open(file, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([("id", "title"), *entries.items()])
-    build, query, dedup = commands("merge-catalogues")
-    jaccard, threshold = similarity(build)
+    pairs, dedup = commands("merge-catalogues")
+    jaccard, threshold = similarity(pairs)
     assert similarity(dedup)[1] == threshold
     findable = {
         f"copy of {name}"
@@ -98,10 +98,10 @@ def test_merge_catalogues(tmp_path, monkeypatch, vocabulary):
         if jaccard(title, theirs[f"copy of {name}"]) >= threshold
     }
     assert len(findable) >= FOUND * len(ours)
-    for words in (build, query, dedup):
+    for words in (pairs, dedup):
         assert main([*words, "-q"]) == 0
     with open("matches.tsv", encoding="utf-8") as file:
-        matches = {row["id"]: row["match"] for row in csv.DictReader(file, delimiter="\t")}
+        matches = {row["id_a"]: row["id_b"] for row in csv.DictReader(file, delimiter="\t")}
     right = {name for name in findable if matches.get(name) == name.removeprefix("copy of ")}
     assert len(right) >= FOUND * len(findable)
     assert not [name for name in matches if name not in findable]
