@@ -32,14 +32,14 @@ threading.Thread(target=later).start()
 DURING_A_CALL = """
 from contextlib import contextmanager
 from fastlsh.parallel import ordered as order
-deep_stacks, main_ended = order._deep_stacks, threading.Event()
+deep_stacks, main_ended = order.deep_stacks, threading.Event()
 @contextmanager
 def then_the_main_thread_ends():
     with deep_stacks():
         yield
     main_ended.set()
     threading.main_thread().join()
-order._deep_stacks = then_the_main_thread_ends
+order.deep_stacks = then_the_main_thread_ends
 threading.Thread(target=work).start()
 main_ended.wait()
 """

@@ -216,7 +216,7 @@ def test_options_change_a_preset(run, words):
     assert run("pairs", words, *given, "--threshold", 0.61)[1].splitlines()[1:] == []
     assert run("pairs", words, *given, "--size", 2)[1].splitlines()[1:] == ["0\t1\t0.500000"]
     err = run("pairs", words, *given, "--threshold", 0.5, "--recall", 0.98)[2]
-    assert err[2].startswith("fastlsh: 30 bands x 3 rows:")
+    assert err[1].startswith("fastlsh: 30 bands x 3 rows:")
     status, _, err = run("pairs", words, *given, "--num-perm", 100)
     assert (status, err) == (2, ["fastlsh: 100 bands of 2 rows need --num-perm=200, got 100"])
     status, _, err = run("pairs", words, "--preset", "stack", "--unit", "char")

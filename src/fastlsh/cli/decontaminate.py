@@ -16,8 +16,7 @@ from fastlsh.presets import DECONTAMINATION_PRESETS, decontamination_preset
 HELP = "Find evaluation items in training documents, and write the documents without them."
 EXAMPLES = """\
 examples:
-  fastlsh decontaminate train/*.jsonl.gz --evals evals/ -o clean/ --hits hits.parquet
-  fastlsh decontaminate train.parquet --evals gsm8k.jsonl --field question --hits hits.tsv
+  fastlsh decontaminate train/ --evals evals/ -o clean/ --hits hits.parquet
   fastlsh decontaminate train/ --evals evals/ --self-test
 """
 PARAMETERS = (

@@ -19,8 +19,7 @@ HELP = "Find all pairs of near-duplicates and print id_a, id_b and their Jaccard
 EXAMPLES = """\
 examples:
   fastlsh pairs notices.jsonl --threshold 0.8 > pairs.tsv
-  fastlsh pairs 'texts/*.csv.gz' --text body --unit word --size 3 -o pairs.tsv
-  fastlsh pairs theirs.csv --against ours.csv --best --threshold 0.5 -o matches.tsv
+  fastlsh pairs theirs.csv --against ours.csv --best -o matches.tsv
 """
 
 

@@ -34,6 +34,16 @@ cdef inline bint pass_name(Line* line) noexcept nogil:
     return True
 
 
+cdef inline bint pass_scalar(Line* line) noexcept nogil:
+    cdef Number number
+    if line.at[0] == c'"':
+        line.at += 1
+        return pass_string(line)
+    if line.at[0] == c'-' or is_digit(line.at[0]):
+        return pass_number(line, &number)
+    return pass_literal(line)
+
+
 cdef bint pass_value(Line* line) noexcept nogil:
     # A value that nobody wants.
     cdef uint64_t objects = 0       # the lowest bit: whether the innermost container is one

@@ -123,13 +123,3 @@ cdef bint pass_literal(Line* line) noexcept nogil:
     if c == c'N':
         return pass_word(line, b"NaN", 3)
     return c == c'I' and pass_word(line, b"Infinity", 8)
-
-
-cdef inline bint pass_scalar(Line* line) noexcept nogil:
-    cdef Number number
-    if line.at[0] == c'"':
-        line.at += 1
-        return pass_string(line)
-    if line.at[0] == c'-' or is_digit(line.at[0]):
-        return pass_number(line, &number)
-    return pass_literal(line)

@@ -1,4 +1,4 @@
-# Strings of a line of JSON, which ends with a line feed that nothing can pass.
+# Strings of a line of JSON, which ends with a line feed that nothing can pass. With numbers.pxi.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
