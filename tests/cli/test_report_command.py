@@ -74,3 +74,44 @@ def test_an_input_is_not_replaced(run):
         "dedup", name, "--format", "jsonl", "-o", "kept.jsonl", "--report", "in.html"
     )
     assert (status, err) == (2, ["fastlsh: in.html: the output is one of the inputs"])
+
+
+def test_a_page_about_pairs(run):
+    assert run("pairs", rows(), "-o", "p.tsv", "--report", "r.html", "--threshold", "0.7")[0] == 0
+    pairs = [line.split("\t") for line in Path("p.tsv").read_text().splitlines()[1:]]
+    seen = page()
+    first = words(seen.sections["Pairs of 5 documents"])
+    assert f"5 documents {len(pairs)} pairs 4 documents in pairs 0 pairs of similarity 1" in first
+    assert "input a.jsonl pairs p.tsv made" in first
+    bars = seen.tables["How similar the pairs are"][1:]
+    assert sum(int(row[2]) for row in bars) == len(pairs) == 6
+    shown = words(seen.sections["The most similar pairs"])
+    for left, right, similarity in pairs:
+        assert f"{left} and {right} {float(similarity):.4f}" in shown
+    best = max(pairs, key=lambda pair: float(pair[2]))
+    assert shown.index(f"{best[0]} and {best[1]}") == shown.index("id-")
+    assert any("changed" in each for each in seen.marked)
+
+
+def test_a_page_about_pairs_with_other_files(run):
+    known = rows("known.jsonl", [TEXTS[0], TEXTS[0]])
+    arguments = ("pairs", rows(), "--against", known, "--threshold", "0.7", "--report", "r.html")
+    status, out, _ = run(*arguments)
+    assert status == 0
+    seen = page()
+    assert "other collection known.jsonl" in words(seen.sections["Pairs of 5 documents"])
+    shown = words(seen.sections["The most similar pairs"])
+    assert shown.count(" from the reference collection") == len(out.splitlines()) - 1 == 8
+    assert "id-0 and id-1 from the reference collection 1.0000" in shown
+    assert "the same set of shingles" in shown
+
+
+def test_no_pairs_and_refusals(run):
+    assert run("pairs", rows(texts=["one", "two"]), "--report", "r.html")[0] == 0
+    assert "No pair has" in page().sections["How similar the pairs are"]
+    for more in (["--engine", "disk"], ["--stage", "sign", "--work", "w"]):
+        status, _, err = run("pairs", rows(), "-o", "p.tsv", "--report", "r.html", *more)
+        assert status == 2
+        assert "--report works in memory" in err[-1]
+    status, _, err = run("pairs", rows(), "--report", "r.txt")
+    assert (status, "must be an .html file" in err[-1]) == (2, True)

@@ -117,6 +117,7 @@ def test_exact_pairs_of_files(tmp_path):
         ({"best": True}, "best=True names the best match in another collection: give against="),
         ({"exact": True, "against": "a.jsonl"}, "exact=True finds the pairs of one collection"),
         ({"exact": True, "estimates": True}, "exact=True makes no signatures"),
+        ({"report": "a.html", "engine": "disk"}, "report= works in memory only"),
         ({"exact": True, "engine": "disk"}, "exact=True works in memory only"),
         ({"best": True, "against": "a.jsonl", "verify": "none"}, "best=True needs similarities"),
     ],

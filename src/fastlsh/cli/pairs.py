@@ -60,6 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="add a column with the similarity that the signatures estimate",
     )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a page with the similarities and the most similar pairs (.html); in memory",
+    )
     add_engine_options(parser)
 
 
@@ -75,6 +80,10 @@ def run(arguments: argparse.Namespace) -> None:
                 raise ValueError(
                     f"{option_of(name)} has no effect with --exact, which has no bands"
                 )
+    if arguments.report is not None:
+        for name in ("stage", "plan"):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"--report works in memory, where {option_of(name)} has no effect")
     if arguments.plan is not None:
         print_plan(arguments, pairs=True)
         return
@@ -87,6 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
             best=arguments.best,
             exact=arguments.exact,
             estimates=arguments.estimates,
+            report=arguments.report,
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )

@@ -24,7 +24,7 @@ _WORDS = (
 """Names that are options as the subject of a message, and with an equals sign."""
 _WITH_EQUALS = (
     "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
-    "against", "best", "exact", "estimates",
+    "against", "best", "exact", "estimates", "report",
 )  # fmt: skip
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",

@@ -19,10 +19,19 @@ from fastlsh.files.requests import (
     search_params,
 )
 from fastlsh.files.results import FilePairs
-from fastlsh.io import STANDARD, Paths, check_target, recover_outputs, table_format
+from fastlsh.io import (
+    STANDARD,
+    Paths,
+    check_target,
+    recover_outputs,
+    replacing_together,
+    table_format,
+    write_text,
+)
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
 from fastlsh.parameters import REMOVAL_ONLY
+from fastlsh.reporting import check_report
 from fastlsh.search import check_best
 
 if TYPE_CHECKING:
@@ -41,6 +50,7 @@ def near_duplicate_files(
     exact: bool = False,
     max_pairs: int = 100_000_000,
     estimates: bool = False,
+    report: Path | None = None,
     **keywords: "Unpack[FilePairKeywords]",
 ) -> FilePairs:
     """Find all pairs of near-duplicates in files of any size.
@@ -69,6 +79,9 @@ def near_duplicate_files(
     estimates
         Whether the table has a column ``estimate``: the share of equal minima of each pair, to be
         compared with its exact similarity.
+    report
+        An HTML file that shows how many pairs there are, how similar they are, and the most similar
+        pairs with their differences: in memory only.
 
     Returns
     -------
@@ -95,19 +108,22 @@ def near_duplicate_files(
     params, tokens = search_params(threshold, keywords)
     wanted = PairSearch(check_integer(max_pairs, "max_pairs"), estimates, best, exact)
     request = Request.of(inputs, against, params, keywords, tokens=tokens)
-    _check_wanted(wanted, request)
+    page = None if report is None else paths(report)[0]
+    _check_wanted(wanted, request, page)
     target = None if output is None else paths(output)[0]
     return changing_over(
-        lambda request: _pairs(request, target, wanted),
+        lambda request: _pairs(request, target, wanted, page),
         request, target, twice=request.engine.engine is Engine.DISK,
     )  # fmt: skip
 
 
-def _check_wanted(wanted: PairSearch, request: Request) -> None:
+def _check_wanted(wanted: PairSearch, request: Request, page: str | None) -> None:
     """Raise ValueError if what is asked for contradicts itself."""
     check_best(wanted.best, request.search)
     if wanted.best and not request.against:
         raise ValueError("best=True names the best match in another collection: give against=")
+    if page is not None and request.engine.engine is Engine.DISK:
+        raise ValueError("report= works in memory only, got engine='disk'")
     if not wanted.exact:
         return
     if request.against:
@@ -118,20 +134,25 @@ def _check_wanted(wanted: PairSearch, request: Request) -> None:
         raise ValueError("exact=True works in memory only, got engine='disk'")
 
 
-def _pairs(request: Request, target: str | None, wanted: PairSearch) -> FilePairs:
+def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str | None) -> FilePairs:
     sources, before = request.input_files(mixed=True), request.against_files()
     run_paths = request.run_paths(sources, before)
     run_paths.writes("output", STANDARD if target is None else target)
+    run_paths.writes("report", page)
     run_paths.deletes("work", request.engine.work_of(target))
     run_paths.check()
     if target is not None:
         recover_outputs([target])
         table_format(target)
         check_target(target)
+    if page is not None:
+        recover_outputs([page])
+        check_report(page)
     sources = [*before, *sources]
     request.check_used(sources)
-    if wanted.exact:
-        reason = "memory, because an exact search works there only"
+    if wanted.exact or page is not None:
+        what = "an exact search works" if wanted.exact else "a report on pairs is written"
+        reason = f"memory, because {what} there only"
         choice = EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
     else:
         choice = select_engine(request, sources, len(before), target, rows_written=False)
@@ -141,7 +162,11 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch) -> FilePair
         shared["params"] = None
     if choice.job is None:
         run = in_memory.run_matches if request.against else in_memory.run_pairs
-        found, *read = run(request, choice.read_budget, target, wanted, clock)
+        with replacing_together() as together:
+            found, *read = run(request, choice.read_budget, target, wanted, together, clock)
+            if page is not None:
+                shown = in_memory.page_of_pairs(request, target, clock, found, *read)
+                write_text(page, shown, together)
         return FilePairs(
             documents=found.documents, n_pairs=len(found), empty=found.empty, engine="memory",
             **counts_of(*read), **shared,

@@ -1,18 +1,22 @@
 """What a deduplication did, as one page."""
 
 from fastlsh.reporting.counts import RunCounts
+from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.lines import LineRun, line_run, lines_page
+from fastlsh.reporting.pairs import pairs_page
 from fastlsh.reporting.repeated import Passage, removals
 from fastlsh.reporting.write import check_report, largest_clusters_page, report, report_page
 
 __all__ = [
     "LineRun",
     "Passage",
+    "ReportedDocuments",
     "RunCounts",
     "check_report",
     "largest_clusters_page",
     "line_run",
     "lines_page",
+    "pairs_page",
     "removals",
     "report",
     "report_page",

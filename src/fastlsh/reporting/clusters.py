@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.reporting.differences import COMPARED, beginning, differences
+from fastlsh.reporting.differences import beginning, compared
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.results import Deduplication
 
@@ -114,12 +114,5 @@ def _member(
     similarity: float,
 ) -> str:
     value = "not verified" if np.isnan(similarity) else f"{similarity:.4f}"
-    head = f"<li>{documents.name(number)} <span>{value}</span>"
-    found = differences(kept, text, documents.shingler)
-    if not found.here and not found.there:
-        part = f"no difference in the {COMPARED:,} characters that were compared"
-        same = "the same set of shingles" if found.complete else part
-        return f'{head}<p class="same">{same}</p></li>'
-    parts = [f"<p>{found.here}</p>"] if found.here else []
-    parts += [f'<p class="there">{found.there}</p>'] if found.there else []
-    return f"{head}{''.join(parts)}</li>"
+    shown = compared(kept, text, documents.shingler)
+    return f"<li>{documents.name(number)} <span>{value}</span>{shown}</li>"

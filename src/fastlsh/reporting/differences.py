@@ -66,6 +66,18 @@ def differences(kept: Text, other: Text, shingler: Shingler) -> Differences:
     return Differences(here, there, complete)
 
 
+def compared(kept: Text, other: Text, shingler: Shingler) -> str:
+    """Return as HTML where a text differs from the kept one, or that it does not."""
+    found = differences(kept, other, shingler)
+    if not found.here and not found.there:
+        part = f"no difference in the {COMPARED:,} characters that were compared"
+        same = "the same set of shingles" if found.complete else part
+        return f'<p class="same">{same}</p>'
+    parts = [f"<p>{found.here}</p>"] if found.here else []
+    parts += [f'<p class="there">{found.there}</p>'] if found.there else []
+    return "".join(parts)
+
+
 def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Span]]:
     """Return the text from `start` on, normalised if need be, and where it is only its own.
 

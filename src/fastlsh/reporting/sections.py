@@ -126,9 +126,15 @@ def _rule(result: Deduplication) -> list[tuple[str, str]]:
 
 def similarities(counts: RunCounts, measure: str, least: float) -> str:
     """Show how similar the removed documents are to their kept ones: `least` or more."""
-    similarity = counts.similarity[~np.isnan(counts.similarity)]
+    shown = histogram(counts.similarity, measure, "removed", least)
+    return shown or "<p>No removed document has a verified similarity.</p>"
+
+
+def histogram(similarity: NDArray[np.float64], measure: str, counted: str, least: float) -> str:
+    """Show how many of what is `counted` have which similarity, or nothing if none is verified."""
+    similarity = similarity[~np.isnan(similarity)]
     if not len(similarity):
-        return "<p>No removed document has a verified similarity.</p>"
+        return ""
     below = similarity[similarity < 1]
     rows: list[tuple[str, float, str]] = []
     if least < 1:
@@ -139,7 +145,7 @@ def similarities(counts: RunCounts, measure: str, least: float) -> str:
             for low, high, count in zip(edges[:-1], edges[1:], numbers, strict=True)
         ]
     equal = len(similarity) - len(below)
-    return bars((measure, "removed"), [*rows, ("1", float(equal), f"{equal:,}")])
+    return bars((measure, counted), [*rows, ("1", float(equal), f"{equal:,}")])
 
 
 def _edges(threshold: float) -> list[float]:

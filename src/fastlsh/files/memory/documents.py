@@ -105,14 +105,20 @@ def threads_and_progress(options: RunOptions) -> dict[str, Any]:
 
 def notes(request: Request, targets: OutputPlan) -> dict[str, str]:
     """Return the notes of a report about the files, by their names."""
+    outputs = {"kept rows": targets.output}
+    if targets.removed is not None:
+        outputs["proofs"] = targets.removed
+    return named_files(request, "reference collection", outputs)
+
+
+def named_files(request: Request, others: str, outputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the notes of a report about the files that are read, called `others` if against."""
     lines = {"input": ", ".join(request.inputs)}
     if request.read.limit is not None:
         lines["limit"] = f"the first {request.read.limit:,} documents"
     if request.against:
-        lines["reference collection"] = ", ".join(request.against)
-    lines["kept rows"] = targets.output
-    if targets.removed is not None:
-        lines["proofs"] = targets.removed
+        lines[others] = ", ".join(request.against)
+    lines |= outputs
     lines["made"] = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z} by fastlsh {__version__}"
     return lines
 
