@@ -463,6 +463,25 @@ def test_families_need_memory_for_each_document(keywords, monkeypatch):
         deduplicate_files(**keywords, stage="unite")
 
 
+def test_files_of_the_user_in_the_work_directory_stay(keywords):
+    work = keywords["work"]
+    work.mkdir()
+    (work / "thesis.txt").write_text("years", "utf-8")
+    with pytest.raises(InputError, match=r"not a work directory of fastlsh.*thesis\.txt"):
+        deduplicate_files(**keywords, stage="sign")
+    assert os.listdir(work) == ["thesis.txt"]
+    (work / "thesis.txt").unlink()
+    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:3])
+    (work / "thesis.tmp").write_text("years", "utf-8")
+    in_parts(deduplicate_files, keywords, 2)
+    assert sorted(os.listdir(work)) == ["finished.json", "thesis.tmp"]
+    deduplicate_files(**keywords, stage="finish")
+    assert sorted(os.listdir(work)) == ["finished.json", "thesis.tmp"]
+    deduplicate_files(**keywords, engine="disk")
+    assert (work / "thesis.tmp").read_text("utf-8") == "years"
+    assert sorted(os.listdir(work)) == ["lock", "thesis.tmp"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 @pytest.mark.filterwarnings("ignore:(removed|completed)")  # what kills have left beside outputs
 @pytest.mark.parametrize("kills", [12, pytest.param(100, marks=pytest.mark.slow)])

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterator
@@ -33,6 +34,12 @@ OVER = "over.json"
 """What the manifest is called when nothing of the run is needed any more."""
 FINISHED = "finished.json"
 """What stays of a run whose stages were worked on by several processes: what it was about."""
+_OWN = re.compile(
+    r"(lock|((run|links|texts|answer|limited|written)-[0-9-]+(\.npy|\.json)?"
+    r"|(manifest|over|finished|broken|result|signed|linked|gathered|families-so-far)\.json"
+    r"|(parts|families-so-far|answer|answer-echoes|kept|cut)\.npy)(\.[0-9a-f]{16})?(\.tmp)?)"
+)
+"""The names of everything that a run makes in its directory; files with other names stay."""
 START_OVER = "start over with restart=True"
 _FULL = "free some space"
 _REFUSED = "make it writable"
@@ -85,11 +92,7 @@ class WorkDirectory:
             names = set(os.listdir(self.path))
             strangers = sorted(names - {LOCK, MANIFEST + TEMPORARY})
             if strangers and not names & {MANIFEST, OVER, FINISHED}:
-                raise InputError(
-                    self.path,
-                    f"not a work directory of fastlsh, because it contains {strangers[0]!r}: "
-                    "give an empty or a new directory as work=",
-                )
+                raise self._not_ours(strangers[0])
             number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             raise InputError(
@@ -111,6 +114,13 @@ class WorkDirectory:
                         os.rmdir(self.path)
         finally:
             os.close(number)
+
+    def _not_ours(self, name: str) -> InputError:
+        return InputError(
+            self.path,
+            f"not a work directory of fastlsh, because it contains {name!r}: "
+            "give an empty or a new directory as work=",
+        )
 
     @contextmanager
     def _resumable(self) -> Iterator[None]:
@@ -145,7 +155,11 @@ class WorkDirectory:
         if self._shared:
             from hashlib import sha256  # rarely needed
 
-            os.makedirs(self.path, exist_ok=True)
+            try:
+                os.makedirs(self.path)
+            except FileExistsError:
+                if strangers := sorted(set(os.listdir(self.path)) - set(self._own())):
+                    raise self._not_ours(strangers[0]) from None
             run = sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
         self.write(MANIFEST, {"run": run, **manifest})
 
@@ -283,8 +297,14 @@ class WorkDirectory:
 
     def clean(self) -> None:
         """Remove what an interrupted run has not finished."""
-        for path in [*self.path.glob("*" + TEMPORARY), *self.path.glob("*/*" + TEMPORARY)]:
-            _remove(path)
+        for name in self._own():
+            inside = list((self / name).glob("*" + TEMPORARY))
+            for path in [self / name] if name.endswith(TEMPORARY) else inside:
+                _remove(path)
+
+    def _own(self) -> list[str]:
+        """Return the names of what a run has made here."""
+        return [name for name in os.listdir(self.path) if _OWN.fullmatch(name)]
 
     def drop(self, *names: str) -> None:
         """Remove what is of no further use; a directory loses its name before what is in it."""
@@ -299,7 +319,7 @@ class WorkDirectory:
                 _remove(path)
 
     def empty(self) -> None:
-        """Remove everything but the lock, and what `finish` has left.
+        """Remove everything that a run has made but the lock, and what `finish` has left.
 
         First of all the manifest gets another name, which takes no room on a full disk: what a kill
         leaves is then thrown away, too.
@@ -310,7 +330,7 @@ class WorkDirectory:
             with suppress(FileNotFoundError):
                 os.replace(self / MANIFEST, self / OVER)
             synchronise(self.path)
-        self.drop(*(set(os.listdir(self.path)) - {LOCK, OVER, FINISHED}))
+        self.drop(*(set(self._own()) - {LOCK, OVER, FINISHED}))
         self.drop(OVER)
 
     def _forget(self, name: str) -> None:
