@@ -115,3 +115,15 @@ def test_no_pairs_and_refusals(run):
         assert "--report works in memory" in err[-1]
     status, _, err = run("pairs", rows(), "--report", "r.txt")
     assert (status, "must be an .html file" in err[-1]) == (2, True)
+
+
+def test_a_page_about_an_evaluation(run):
+    status, out, _ = run("evaluate", rows(), "--report", "r.html", "--limit", "4")
+    assert (status, "4 documents" in out) == (0, True)
+    seen = page()
+    first = words(seen.sections["Evaluation of 4 documents"])
+    assert "input a.jsonl limit the first 4 documents" in first
+    assert "id-0 and id-1" in words(seen.sections["How similar pairs look"])
+    arguments = ("evaluate", rows(), "--bandings", "16x8", "--report", "r.html")
+    status, _, err = run(*arguments)
+    assert (status, "--bandings cannot be combined with --report" in err[-1]) == (2, True)

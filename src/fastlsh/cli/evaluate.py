@@ -67,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_bandings,
         help="compare several bandings (bands x rows) of the same signatures: 100x2,50x4",
     )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a page with the recall and examples of each step of similarity (.html)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write all figures")
     parser.add_argument(
         "--plot", metavar="FILE", help="plot the observed recall on the S-curve (.svg .png .pdf)"
@@ -84,13 +89,17 @@ def run(arguments: argparse.Namespace) -> None:
             keywords.pop(name, None)
         keywords["bandings"] = arguments.bandings
     measure: Any = evaluate if arguments.bandings is None else compare_bandings
-    outputs = (arguments.json, arguments.missed, arguments.plot)
+    outputs = (arguments.json, arguments.missed, arguments.plot, arguments.report)
     check_paths(arguments)
     recover_outputs(outputs)
     for path in filter(None, outputs):
         check_target(path)
     if arguments.missed is not None:
         table_format(arguments.missed)
+    if arguments.report is not None:
+        from fastlsh.reporting import check_report
+
+        check_report(arguments.report)
     if arguments.plot is not None:
         from fastlsh.plots import check_plot
 
@@ -120,7 +129,7 @@ def _bandings(text: str) -> list[tuple[int, int]]:
 
 def _check_alone(arguments: argparse.Namespace) -> None:
     """Raise if there are options that describe one banding, or write what one banding gives."""
-    for name in ("recall", "bands", "rows", "missed", "plot"):
+    for name in ("recall", "bands", "rows", "missed", "plot", "report"):
         if getattr(arguments, name) is not None:
             raise ValueError(f"--bandings cannot be combined with --{name}")
 
@@ -142,6 +151,15 @@ def _write(
         missed = result.missed
         columns = pair_columns(collection.ids, missed.left, missed.right, missed.similarity)
         write_table(arguments.missed, columns, together)
+    if arguments.report is not None:
+        from fastlsh.reporting import report_page
+
+        title = f"Evaluation of {result.documents:,} documents"
+        notes = {"input": ", ".join(arguments.inputs)}
+        if is_limited:
+            notes["limit"] = f"the first {arguments.first:,} documents"
+        page = report_page(result, collection.texts, None, collection.ids, None, title, notes, None)
+        write_text(arguments.report, page, together)
     if arguments.plot is not None:
         from fastlsh.plots import draw, plot_evaluation
 

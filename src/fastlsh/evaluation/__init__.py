@@ -2,6 +2,7 @@
 
 from fastlsh.evaluation.bandings import BandingComparison, compare_bandings
 from fastlsh.evaluation.data import SimilarityBin
+from fastlsh.evaluation.examples import similarity_steps as similarity_steps
 from fastlsh.evaluation.injection import ContaminationRecall, evaluate_decontamination
 from fastlsh.evaluation.injection import recall_of_items as recall_of_items
 from fastlsh.evaluation.measure import evaluate

@@ -6,6 +6,7 @@ from typing import Any
 from fastlsh.banding import LSHParams
 from fastlsh.evaluation.shares import EstimatorError, Share, or_null
 from fastlsh.results import Pairs
+from fastlsh.texts import Shingler
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,8 @@ class EvaluationData:
     candidates: Share
     estimator: EstimatorError
     missed: Pairs
+    examples: Pairs
+    shingler: Shingler
     seconds: dict[str, float]
 
     @property

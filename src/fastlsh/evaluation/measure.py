@@ -4,11 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.arguments import check_ids, check_integer, check_number
+from fastlsh.banding import LSHParams
 from fastlsh.candidates import RowBlocks, empty_documents, split_codes
 from fastlsh.errors import TooManyPairsError
 from fastlsh.evaluation.count import Answer, Truth, counted
+from fastlsh.evaluation.examples import example_rows
 from fastlsh.evaluation.result import Evaluation
 from fastlsh.evaluation.sample import sampled
 from fastlsh.keywords import made, shares
@@ -124,11 +127,14 @@ def evaluate_each(
     results = []
     for search, answer, clock in zip(searches, answers, clocks, strict=True):
         counts, missing = counted(answer, truth, search, lowest, len(chosen) - empty)
-        left, right = split_codes(code[missing])
-        missed = Pairs(
-            documents[left], documents[right], similarity[missing], ids=ids,
-            params=search.lsh, documents=len(collection), empty=empty,
-        )  # fmt: skip
+
+        def pairs(rows: NDArray[np.int64], params: LSHParams = search.lsh) -> Pairs:
+            left, right = split_codes(code[rows])
+            return Pairs(
+                documents[left], documents[right], similarity[rows], ids=ids, params=params,
+                documents=len(collection), empty=empty,
+            )  # fmt: skip
+
         results.append(
             Evaluation(
                 threshold=search.threshold,
@@ -141,7 +147,9 @@ def evaluate_each(
                 collection=len(collection),
                 empty=empty,
                 lowest=lowest,
-                missed=missed,
+                missed=pairs(missing),
+                examples=pairs(np.sort(example_rows(similarity, lowest))),
+                shingler=params.shingler,
                 **counts._asdict(),
                 seconds={
                     "signatures": shared["signatures"],

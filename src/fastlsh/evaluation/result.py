@@ -44,12 +44,17 @@ class Evaluation(EvaluationData):
     missed : Pairs
         The pairs that reach the threshold and are not in the answer, by their numbers in the
         collection.
+    examples : Pairs
+        Up to four pairs of each tenth of similarity from `lowest` on, to choose a threshold by
+        eye: `report` shows their texts.
+    shingler : Shingler
+        What documents were taken as sets of.
     seconds : dict of str to float
         How long each stage took: signatures, candidates, verification, exact join.
     """
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the missed pairs as plain values, for JSON.
+        """Return everything but the pairs as plain values, for JSON.
 
         Examples
         --------

@@ -1,16 +1,19 @@
-"""`report`: one page about a deduplication."""
+"""`report`: one page about a deduplication or an evaluation."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastlsh.evaluation import Evaluation
 from fastlsh.io import InputError, check_target, write_text
 from fastlsh.reporting import sections
 from fastlsh.reporting.clusters import Clusters, largest
 from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.documents import ReportedDocuments, check_collections
+from fastlsh.reporting.evaluation import evaluation_page
 from fastlsh.reporting.frame import page
 from fastlsh.reporting.lines import line_run, lines_page
 from fastlsh.results import Deduplication, LineDeduplication
@@ -18,24 +21,26 @@ from fastlsh.texts import Shingler
 
 
 def report(
-    result: Deduplication | LineDeduplication,
+    result: Deduplication | LineDeduplication | Evaluation,
     texts: Iterable[Any],
     path: str | os.PathLike[str],
     *,
     against: Iterable[Any] | None = None,
     ids: Sequence[Any] | None = None,
     against_ids: Sequence[Any] | None = None,
-    title: str = "Deduplication",
+    title: str | None = None,
     notes: Mapping[str, str] | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> None:
-    """Write an HTML page that shows what a deduplication did.
+    """Write an HTML page that shows what a deduplication did, or what an evaluation found.
 
     The page shows how many documents were kept and removed, the parameters and the recall that
     they promise, how similar the removed documents are, the sizes of the clusters, the largest
     clusters with the differences between their members, which documents were limited, short or
     empty, and the time of each stage. For removed lines or paragraphs, it shows those that were
-    removed most often, with their variants, and how much of each document was removed.
+    removed most often, with their variants, and how much of each document was removed. For an
+    evaluation, it shows pairs of each step of similarity, by which a threshold can be chosen, and
+    the recall of each step.
 
     The page is one file without scripts that loads nothing, and suits screens of any width, light
     and dark. The text of documents is escaped, so nothing in it can act.
@@ -43,16 +48,16 @@ def report(
     Parameters
     ----------
     result
-        What `deduplicate` or `deduplicate_lines` returned.
+        What `deduplicate`, `deduplicate_lines` or `evaluate` returned.
     texts, against
-        The collections that it was given, in any of its forms except an exhausted
+        The collections that this function was given, in any of its forms except an exhausted
         iterator.
     path
         The file to write, which must end in .html. It appears complete or not at all.
     ids, against_ids
         The names of the documents; by default the ids of the result, or else their numbers.
     title
-        The heading.
+        The heading; by default "Deduplication" or "Evaluation".
     notes
         Further facts to show, by label: for instance, where the texts come from.
     seconds
@@ -80,12 +85,14 @@ def report(
     >>> report(fastlsh.deduplicate(texts), texts, "report.html")
     """
     check_report(path)
+    if title is None:
+        title = "Evaluation" if isinstance(result, Evaluation) else "Deduplication"
     text = report_page(result, texts, against, ids, against_ids, title, notes or {}, seconds)
     write_text(path, text)
 
 
 def report_page(
-    result: Deduplication | LineDeduplication,
+    result: Deduplication | LineDeduplication | Evaluation,
     texts: Iterable[Any],
     against: Iterable[Any] | None,
     ids: Sequence[Any] | None,
@@ -98,11 +105,17 @@ def report_page(
     if isinstance(result, LineDeduplication):
         run = line_run(result, texts, against, ids, against_ids)
         return lines_page(run, title, notes, seconds or {})
+    if isinstance(result, Evaluation):
+        ids = result.examples.ids if ids is None else ids
+        documents = ReportedDocuments(texts, against, ids, against_ids, result.shingler)
+        _check(result.collection, np.empty(0, np.int64), documents, ids, against_ids)
+        seconds = result.seconds if seconds is None else seconds
+        return evaluation_page(result, documents, title, notes, seconds)
     shingler = result.options.get("shingler") or Shingler()
     ids = result.ids if ids is None else ids
     against_ids = result.against_ids if against_ids is None else against_ids
     documents = ReportedDocuments(texts, against, ids, against_ids, shingler)
-    _check(result, documents, ids, against_ids)
+    _check(result.documents, result.against_index, documents, ids, against_ids)
     clusters = Clusters(result)
     counts = RunCounts(
         result.documents, int((result.against_index >= 0).sum()), clusters.similarity,
@@ -162,13 +175,14 @@ def check_report(path: str | os.PathLike[str]) -> None:
 
 
 def _check(
-    result: Deduplication,
+    count: int,
+    outside: NDArray[np.int64],
     documents: ReportedDocuments,
     ids: Sequence[Any] | None,
     against_ids: Sequence[Any] | None,
 ) -> None:
     n, others = len(documents), documents.others
-    check_collections(n, result.documents, others, result.against_index)
+    check_collections(n, count, others, outside)
     for name, given, count in (("ids", ids, n), ("against_ids", against_ids, others)):
         if given is not None and len(given) < count:
             raise ValueError(f"{name} has {len(given):,} elements for {count:,} documents")

@@ -1,0 +1,102 @@
+"""The page about an evaluation: what a search finds, and how pairs of each similarity look."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from fastlsh.evaluation import Evaluation, Share, similarity_steps
+from fastlsh.reporting import sections
+from fastlsh.reporting.documents import ReportedDocuments
+from fastlsh.reporting.frame import page
+from fastlsh.reporting.pairs import examples
+
+
+def evaluation_page(
+    result: Evaluation,
+    documents: ReportedDocuments,
+    title: str,
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> str:
+    """Return the page; the documents are those of the whole collection."""
+    steps = similarity_steps(result.lowest)
+    shares = _shares(result, steps)
+    tiles = [
+        ("documents", f"{result.documents:,}"),
+        ("pairs at the threshold or above", f"{result.recall.total:,}"),
+        ("recall", _number(result.recall.value)),
+        ("precision", _number(result.precision.value)),
+    ]
+    parts = [
+        ("Recall by similarity", _table(result, steps, shares)),
+        ("How similar pairs look", _gallery(result, documents, steps, shares)),
+        ("Time", sections.times(seconds)),
+    ]
+    return page(title, sections.tiles(tiles), notes, parts)
+
+
+def _shares(result: Evaluation, steps: list[float]) -> list[Share]:
+    """Return of the pairs of each step the share that became candidates."""
+    place = np.searchsorted(steps, [each.low + 1e-9 for each in result.bins], side="right") - 1
+    own = [
+        [each.candidates for each, step in zip(result.bins, place, strict=True) if step == number]
+        for number in range(len(steps))
+    ]
+    return [Share(sum(s.hits for s in each), sum(s.total for s in each)) for each in own]
+
+
+def _table(result: Evaluation, steps: list[float], shares: list[Share]) -> str:
+    lines = []
+    for label, share in zip(_labels(steps), shares, strict=True):
+        low, high = share.interval
+        interval = f"{low:.4f} to {high:.4f}" if share.total else "-"
+        lines.append(
+            f"<tr><td>{label}</td><td>{share.total:,}</td><td>{_number(share.value)}</td>"
+            f"<td>{interval}</td></tr>"
+        )
+    params = result.params
+    return (
+        f"<p>The share of the existing pairs that {params.bands:,} bands of {params.rows:,} rows"
+        f" find, with its 95 % interval. The answer of a search has the pairs from its threshold"
+        f" on, {result.threshold:g}.</p>"
+        '<table class="shares"><thead><tr><th>similarity</th><th>pairs</th><th>found</th>'
+        f"<th>interval</th></tr></thead><tbody>\n{chr(10).join(lines)}\n</tbody></table>"
+    )
+
+
+def _gallery(
+    result: Evaluation, documents: ReportedDocuments, steps: list[float], shares: list[Share]
+) -> str:
+    """Show the examples of each step, to choose a threshold by eye."""
+    shown = result.examples
+    place = np.searchsorted(steps, shown.similarity, side="right") - 1
+    parts = []
+    for number, (label, share) in enumerate(zip(_labels(steps), shares, strict=True)):
+        rows = np.flatnonzero(place == number)
+        if len(rows):
+            items = examples(documents, shown.left, shown.right, shown.similarity, rows)
+            plural = "s" if share.total > 1 else ""
+            parts.append(
+                f"<details open>\n<summary>Similarity {label} <span>{share.total:,} pair{plural},"
+                f" {_number(share.value)} of them found</span></summary>\n{items}\n</details>"
+            )
+    if not parts:
+        return f"<p>No pair has a similarity of {result.lowest:g} or more.</p>"
+    return (
+        "<p>Some pairs of each step of similarity: the threshold belongs where pairs begin to be"
+        " duplicates in your eyes. Each pair shows how the first document begins, then where the"
+        " two differ. <mark>Marked</mark> text is in only one of the two: in the second document"
+        f" or, in the indented passage below it, in the first one.</p>{chr(10).join(parts)}"
+    )
+
+
+def _labels(steps: list[float]) -> list[str]:
+    ends = [*steps[1:], 1.0]
+    return [
+        f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        for low, high in zip(steps, ends, strict=True)
+    ]
+
+
+def _number(share: float) -> str:
+    return "-" if np.isnan(share) else f"{share:.4f}"
