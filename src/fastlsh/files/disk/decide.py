@@ -1,13 +1,14 @@
 """Decide: part by part, by the very functions that memory uses."""
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh._kernels import TextColumn
+from fastlsh.arrays import offsets_of
 from fastlsh.errors import TooManyPairsError
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.gathered import GatheredTexts, PartTexts
@@ -16,7 +17,6 @@ from fastlsh.files.disk.long_texts import check_comparable
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
-from fastlsh.io import pyarrow
 from fastlsh.parallel import amount
 from fastlsh.stages import decide_part, find_crossing_of_part, find_pairs_of_part
 from fastlsh.texts import as_texts
@@ -48,8 +48,7 @@ class GatheredPart(NamedTuple):
     """A part as it was gathered."""
 
     rows: NDArray[Any]
-    texts: Any
-    """An Arrow array in mapped memory; a list where a text has lone surrogates."""
+    texts: TextColumn
     scratch: Path | None
     """Where arrays go that are too large for the memory; None: none is."""
 
@@ -242,16 +241,9 @@ def part_name(number: int) -> str:
     return f"{number:06}"
 
 
-def _texts(part: PartTexts) -> Any:
-    ends = np.zeros(len(part.rows) + 1, np.int64)
-    np.cumsum(part.rows["size"], out=ends[1:])
-    if not part.strict:
-        edges = ends.tolist()
-        pieces = (part.data[a:b] for a, b in pairwise(edges))
-        return [piece.tobytes().decode("utf-8", "surrogatepass") for piece in pieces]
-    pa = pyarrow("texts on disk")
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(part.data)]
-    return pa.Array.from_buffers(pa.large_string(), len(part.rows), buffers)
+def _texts(part: PartTexts) -> TextColumn:
+    sizes = np.ascontiguousarray(part.rows["size"])
+    return TextColumn(part.data, offsets_of(sizes)[:-1], sizes, part.strict)
 
 
 def _rows(kind: np.dtype[Any], *columns: Any) -> NDArray[Any]:
