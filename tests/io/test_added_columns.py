@@ -138,3 +138,16 @@ def test_a_name_that_is_taken(tmp_path):
     with pytest.raises(InputError, match=r"a\.csv: there is a column 'similarity' already"):
         written(tmp_path, "a.csv", "b.csv")
     assert not list(tmp_path.glob("b.*"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_name_that_is_taken_and_escaped(tmp_path, encoding):
+    lines = [f'{{"text": "a", "{key}": 1}}\n' for key in ("x", "similarit\\u0079", "y")]
+    (tmp_path / "a.jsonl").write_text("".join(lines), encoding)
+    with pytest.raises(InputError, match=r"row 2: there is a column 'similarity'"):
+        written(tmp_path, "a.jsonl", "b.jsonl", encoding=encoding)
+    lines[1] = '{"text": "similarit\\u0079", "cluster\\u005fid": "similarit\\u0079"}\n'
+    (tmp_path / "a.jsonl").write_text("".join(lines), encoding)
+    out = written(tmp_path, "a.jsonl", "b.jsonl", encoding=encoding)
+    found = [json.loads(line) for line in out.read_text(encoding).splitlines()]
+    assert [row["cluster_size"] for row in found] == [2, 2]

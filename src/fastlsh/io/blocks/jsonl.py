@@ -1,5 +1,7 @@
 """JSON lines: one object a line; of repeated keys the last counts."""
 
+import re
+
 import numpy as np
 
 from fastlsh.errors import InputError
@@ -14,6 +16,9 @@ from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
 
 _BRACE = ord("{")
+
+_ESCAPED_LETTER = re.compile(rb"\\u00[567]")
+"""The escape of a lower-case letter or an underscore, of which the names of new columns consist."""
 
 
 class JsonLines:
@@ -90,7 +95,8 @@ class JsonBlock(RowBlock):
 
     def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
         data = self._data.tobytes()
-        if any(f'"{name}"'.encode() in data for name in added.types):
+        named = any(f'"{name}"'.encode() in data for name in added.types)
+        if named or _ESCAPED_LETTER.search(data):
             for number, raw in self._records(good):
                 check_new_keys(added, self.source, number, raw)
         return json_tails(added, plain=self.head.codec != "utf-8")
