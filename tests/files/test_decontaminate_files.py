@@ -9,7 +9,7 @@ import pytest
 
 import fastlsh
 from fastlsh import InputError, decontaminate, decontaminate_files
-from fastlsh.files import contamination
+from fastlsh.files import contamination, decontamination
 from fastlsh.io.blocks import reading
 
 WORDS = [f"{a}{b}" for a in "bcdfgklmnprst" for b in ("a", "e", "io", "ün", "öx☃")]
@@ -225,6 +225,37 @@ def test_logs_of_harnesses_are_read_as_they_are(tmp_path):
     assert [(row["item_id"], row["field"]) for row in read_rows(hits)] == [(3, "doc.question")]
     decontaminate_files(train, evals, None, hits=hits, fields=["choices"])
     assert [row["field"] for row in read_rows(hits)] == ["choices"]
+
+
+def test_each_file_is_compared_with_the_first_one_at_once(tmp_path, monkeypatch):
+    seen = []
+    head = {}
+
+    class Counted(contamination.InputFile):
+        @property
+        def head(self):
+            seen.append(self)
+            return head[id(self)]
+
+        @head.setter
+        def head(self, value):
+            head[id(self)] = value
+
+    monkeypatch.setattr(contamination, "InputFile", Counted)
+    inputs = [write_rows(tmp_path / "train" / f"{n}.jsonl", [{"text": "x"}]) for n in range(40)]
+    evals = write_rows(tmp_path / "evals.jsonl", [{"question": sentence(random.Random(1), 20)}])
+    decontaminate_files(inputs, evals, tmp_path / "clean.jsonl")
+    assert len(seen) < 10 * len(inputs)
+
+
+@pytest.mark.parametrize(("sample", "expected"), [(10**12, 30), (20, 20)])
+def test_a_self_test_reads_so_many_documents(files, monkeypatch, sample, expected):
+    inputs, evals, _, _ = files
+    monkeypatch.setattr(decontamination, "SELF_TEST", 30)
+    measured = decontamination.evaluate_decontamination_files(
+        inputs, evals, sample=sample, trials=100
+    )
+    assert measured.documents == expected
 
 
 def test_every_format_of_items(tmp_path):

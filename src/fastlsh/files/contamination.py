@@ -198,8 +198,10 @@ def _blocks(
         for block in left.first(read_blocks(part.source, expected=part.identity)):
             part.head = block.head
             yield part, block
-        first = next((each for each in parts if each.head.layout is not None), part)
-        if uniform and part.head.layout not in (None, first.head.layout):
+        if not uniform or part.head.layout is None:
+            continue
+        first = next(each for each in parts if each.head.layout is not None)
+        if part.head.layout != first.head.layout:
             raise part.source.error(f"its columns differ from those of {first.source.path}")
 
 

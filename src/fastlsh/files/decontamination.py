@@ -55,6 +55,9 @@ from fastlsh.texts import plain_strings
 if TYPE_CHECKING:
     from fastlsh.keywords import Unpack
 
+SELF_TEST = 20_000
+"""Documents that a self-test reads, at most."""
+
 
 class FileDecontaminationKeywords(ContaminationKeywords, ReadKeywords, RunKeywords, total=False):
     """The shared keyword arguments of `decontaminate_files`, for type checkers."""
@@ -148,6 +151,8 @@ def evaluate_decontamination_files(
 ) -> ContaminationRecall:
     """Measure as `evaluate_decontamination` how many items of files are found in the first rows.
 
+    The first `sample` rows are read, and never more than 20,000.
+
     Parameters
     ----------
     inputs, evals, fields, item_id
@@ -159,7 +164,8 @@ def evaluate_decontamination_files(
     options = made(RunOptions.of, keywords)
     read = made(ReadOptions, keywords)
     items = read_items(paths(evals), fields, item_id, read)
-    first = replace(read, limit=min(params.sample, read.limit or params.sample))
+    most = min(params.sample, SELF_TEST)
+    first = replace(read, limit=min(most, read.limit or most))
     collection = read_files(inputs, first, mixed=True, threads=options.threads)
     return recall_of_items(
         plain_strings(collection.texts), items.items, params, options, item_ids=items.ids,
