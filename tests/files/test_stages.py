@@ -109,6 +109,22 @@ def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of)
     assert os.listdir(tmp_path / "work") == ["finished.json"]
 
 
+@pytest.mark.parametrize("function", [deduplicate_files, deduplicate_line_files])
+def test_the_end_again_returns_the_counts_and_misses_what_is_gone(tmp_path, function):
+    keywords = {**job(tmp_path), **outputs(tmp_path / "two"), "work": tmp_path / "work"}
+    if function is deduplicate_line_files:
+        del keywords["clusters"]
+    first = in_parts(function, keywords, 2)
+    again = function(**keywords, stage="finish")
+    assert first.n_removed > 0
+    assert {**vars(again), "seconds": 0} == {**vars(first), "seconds": 0}
+    kept = Path(first.outputs[2])
+    kept.rename(kept.with_suffix(".away"))
+    assert function(**keywords, stage="write").documents == 0
+    with pytest.raises(InputError, match=r"in2\.jsonl: is missing.* remove that directory"):
+        function(**keywords, stage="finish")
+
+
 @pytest.mark.parametrize("of", SOME)
 def test_pairs_in_parts(tmp_path, of):
     keywords = job(tmp_path)
@@ -117,6 +133,7 @@ def test_pairs_in_parts(tmp_path, of):
     result = in_parts(near_duplicate_files, keywords, of, stages=PAIR_STAGES)
     assert (tmp_path / "two.tsv").read_bytes() == (tmp_path / "one.tsv").read_bytes()
     assert result.n_pairs == one.n_pairs > 0
+    assert near_duplicate_files(**keywords, stage="finish").n_pairs == one.n_pairs
     assert os.listdir(tmp_path / "work") == ["finished.json"]
 
 
@@ -167,7 +184,7 @@ def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
 
     in_parts(deduplicate_files, keywords, 5, order)
     assert contents(tmp_path / "two") == expected
-    for stage in STAGES:  # a part that starts after all has ended has nothing to do
+    for stage in STAGES[:-1]:  # a part that starts after all has ended has nothing to do
         assert deduplicate_files(**keywords, stage=stage).documents == 0
     assert contents(tmp_path / "two") == expected
     assert os.listdir(tmp_path / "work") == ["finished.json"]
@@ -319,6 +336,10 @@ def test_a_part_that_has_begun_has_not_finished(keywords, monkeypatch):
         ({"engine": "memory"}, "leave out engine='memory'"),
         ({"work": None}, "give work="),
         ({"restart": True}, "restart=True and keep_work=True are for a run in one process"),
+        ({"output": "kept2/"}, "/kept/, and is kept2/"),
+        ({"removed": None}, "removed.tsv, and is None"),
+        ({"convert_to": "csv"}, "convert_to was None, and is csv"),
+        ({"report": "r.html"}, "report was None, and is r.html"),
         ({"limit": 5}, "limit is for a run in one process"),
         ({"output": "/dev/stdout"}, "not a stream"),
     ],

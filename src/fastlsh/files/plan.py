@@ -13,6 +13,7 @@ from fastlsh.files.estimate import choose, estimate_of, per_document, sampled
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
+from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
     SPLIT,
@@ -51,6 +52,19 @@ class OutputPlan:
     def outputs(self, files: int) -> list[str]:
         """Return the paths of the outputs, if so many of the inputs were read."""
         return [each.path for each in self.plan if each.sources[0] < files]
+
+    def all_outputs(self, files: int) -> list[str]:
+        """Return the paths of the same outputs, and of the tables and the page."""
+        more = (self.removed, self.clusters, self.report)
+        return [*self.outputs(files), *(path for path in more if path is not None)]
+
+    @property
+    def given(self) -> dict[str, str | None]:
+        """Where everything is written, as it was given: alike for all processes of one run."""
+        return {
+            OUTPUT_PATH: self.output, "convert_to": self.convert, "removed": self.removed,
+            "clusters": self.clusters, "report": self.report,
+        }  # fmt: skip
 
     def check_columns(self) -> None:
         """Raise InputError if the rows of an output cannot have further columns."""

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +29,11 @@ from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs
 from fastlsh.files.disk.signed_runs import SIGNED, finished_runs
 from fastlsh.files.disk.staged import (
+    ENDED,
     StageDoneError,
     early_stage,
     end_of_stage,
+    ended,
     planned,
     sharing,
     write_stage,
@@ -40,7 +42,7 @@ from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.requests import PairSearch, Removal
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.manifest import begin, check_unchanged, described
+from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
 from fastlsh.io import (
     cluster_columns,
@@ -58,6 +60,13 @@ class Deduplicated(NamedTuple):
     summary: Summary
     removed: int
     limited: int
+
+
+class PairsFound(NamedTuple):
+    """What a search for pairs on disk has found."""
+
+    summary: Summary
+    pairs: int
 
 
 def run_deduplication(
@@ -81,6 +90,15 @@ def run_deduplication(
     clock
         Takes the time of each stage.
     """
+    try:
+        return _run_deduplication(job, targets, removal, notes, clock)
+    except StageDoneError as done:
+        return done.of(Deduplicated, NOTHING, 0, 0)
+
+
+def _run_deduplication(
+    job: Job, targets: OutputPlan, removal: Removal, notes: Mapping[str, str], clock: Stopwatch
+) -> Deduplicated:
     keep = None if job.request.read.priority else removal.keep
     more = {
         "keep": keep or "priority",
@@ -89,7 +107,7 @@ def run_deduplication(
         "annotate": removal.annotate,
         "against_files": job.first_input,
     }
-    with suppress(StageDoneError), begun(job, "dedup", more) as job:
+    with begun(job, "dedup", more, targets.given) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
@@ -128,8 +146,8 @@ def run_deduplication(
                         job, summary, proofs, texts, limited, decided, notes, clock
                     )  # fmt: skip
                     write_text(targets.report, page, together)
-        return Deduplicated(summary, len(goes), limited)
-    return Deduplicated(NOTHING, 0, 0)
+        outputs = targets.all_outputs(summary.files)
+        return ended(job, Deduplicated(summary, len(goes), limited), outputs)
 
 
 def run_pairs(
@@ -138,13 +156,20 @@ def run_pairs(
     wanted: PairSearch,
     output: str | None,
     clock: Stopwatch,
-) -> tuple[Summary, int]:
-    """Find all pairs, write them, and return how many there are."""
+) -> PairsFound:
+    """Find all pairs and write them, or go on where a run before was ended."""
+    try:
+        return _run_pairs(job, wanted, output, clock)
+    except StageDoneError as done:
+        return done.of(PairsFound, NOTHING, 0)
+
+
+def _run_pairs(job: Job, wanted: PairSearch, output: str | None, clock: Stopwatch) -> PairsFound:
     estimates = wanted.estimates
     more: dict[str, Any] = {"max_pairs": wanted.max_pairs, "estimates": estimates}
     if job.first_input:
         more |= {"against_files": job.first_input, "best": wanted.best}
-    with suppress(StageDoneError), begun(job, "pairs", more) as job:
+    with begun(job, "pairs", more, {OUTPUT_PATH: output}) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             find_pairs(job, linked, texts, wanted, summary.n_against)
@@ -155,8 +180,7 @@ def run_pairs(
             estimate = pairs["estimate"] if estimates else None
             columns = pair_columns(texts, *_columns(pairs), estimate)
             write_table(output, columns)
-        return summary, len(pairs)
-    return NOTHING, 0
+        return ended(job, PairsFound(summary, len(pairs)), [] if output is None else [output])
 
 
 def _columns(answer: NDArray[Any]) -> tuple[Any, Any, Any]:
@@ -178,8 +202,18 @@ def prepared(job: Job, clock: Stopwatch) -> tuple[Summary, Linked, GatheredTexts
 
 
 @contextmanager
-def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[Job]:
-    """Hold the work directory of a run, or take part in it with others."""
+def begun(
+    job: Job, kind: str, more: Mapping[str, Any], outputs: Mapping[str, str | None]
+) -> Iterator[Job]:
+    """Hold the work directory of a run, or take part in it with others.
+
+    Parameters
+    ----------
+    kind, more
+        What the run is, and all that its answer depends on.
+    outputs
+        Where it is written.
+    """
     if kind != "pairs":  # whether the inputs need the same columns is known when they are signed
         more = {**more, "output": "one file" if job.uniform else "a directory"}
     more = {**more, "limit": job.limit}
@@ -187,16 +221,19 @@ def begun(job: Job, kind: str, more: Mapping[str, Any]) -> Iterator[Job]:
     if job.stage is not None:
         if kind == "spans":
             raise ValueError("stages are for documents, lines and paragraphs: leave out stage=")
+        more = {**more, **outputs}
         description = described(kind, job.params, job.sources, more, job.surely_read)
         with sharing(job, kind, description) as joined:
             yield joined
-            job.work.finish(description)  # the stages before "finish" do not come here
+            # The stages before "finish" do not come here.
+            job.work.finish({**description, RESULT: job.work.read(ENDED)})
         return
     with job.work.locked():
         description = described(kind, job.params, job.sources, more, job.surely_read)
         if not restart:
             accept_mended(job, description)
-        if begin(job.work, description, planned(job, description), restart=restart):
+        fixed = {**planned(job, description), **outputs}
+        if begin(job.work, description, fixed, restart=restart):
             job.tell(f"continuing the run in {job.work.path}: {_finished(job)}")
         try:
             yield job

@@ -1,7 +1,6 @@
 """Lines or paragraphs on disk: the stages of a run, in which pieces of documents are numbered."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from fastlsh.files.disk.decide import decide_parts, limited_documents
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.sign import NOTHING, Summary
 from fastlsh.files.disk.signed_runs import SignedRun, finished_runs, runs_of_inputs
-from fastlsh.files.disk.staged import StageDoneError, end_of_stage, write_stage
+from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended, write_stage
 from fastlsh.files.disk.write import PieceRemainder, writing_outputs
 from fastlsh.files.line_pages import line_run_on_disk, removal_page
 from fastlsh.files.plan import OutputPlan
@@ -45,11 +44,25 @@ def run_on_disk(
     clock: Stopwatch,
 ) -> Found:
     """Remove what repeats, or go on where a run before was ended."""
+    try:
+        return _run(job, targets, drop_empty, max_candidates, notes, clock)
+    except StageDoneError as done:
+        return done.of(Found, NOTHING, 0, 0, 0, 0, 0, 0, 0)
+
+
+def _run(
+    job: Job,
+    targets: OutputPlan,
+    drop_empty: bool,
+    max_candidates: int,
+    notes: Mapping[str, str],
+    clock: Stopwatch,
+) -> Found:
     cutting = job.cutting
     assert cutting is not None
     more = {"by": cutting.by, "min_length": cutting.min_length, "max_candidates": max_candidates}
     more |= {"drop_empty": drop_empty, "against_files": job.first_input}
-    with suppress(StageDoneError), begun(job, "lines", more) as job:
+    with begun(job, "lines", more, targets.given) as job:
         summary, linked, texts = prepared(job, clock)
         with clock("decisions"):
             decide_parts(job, summary, linked, texts, "first", max_candidates)
@@ -82,11 +95,11 @@ def run_on_disk(
                     )
                     page = removal_page(run, summary.skipped, notes, clock)
                     write_text(targets.report, page, together)
-        return Found(
+        found = Found(
             summary, len(counts), summary.documents - summary.n_against, len(proofs), characters,
             *_changed(counts, kept), limited,
         )  # fmt: skip
-    return Found(NOTHING, 0, 0, 0, 0, 0, 0, 0)
+        return ended(job, found, targets.all_outputs(summary.files))
 
 
 def piece_counts(job: Job) -> NDArray[np.int32]:

@@ -69,7 +69,7 @@ def run_on_disk(
     cutting = job.cutting
     assert isinstance(cutting, SpanCutting)
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
-    with begun(job, "spans", {**more, "against_files": job.first_input}):
+    with begun(job, "spans", {**more, "against_files": job.first_input}, targets.given):
         summary, linked, texts = prepared(job, clock)
         warn_of_short_passages(cutting.min_length, summary.text)
         numbering = _numbering(job)

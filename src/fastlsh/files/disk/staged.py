@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
@@ -17,10 +17,16 @@ from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, runs_of_unit, 
 from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
-from fastlsh.files.run.manifest import join, units
+from fastlsh.files.run.manifest import RESULT, join, units
 from fastlsh.files.run.part import WHOLE
 from fastlsh.files.run.workdir import FINISHED, MANIFEST
+from fastlsh.io import exists
 from fastlsh.parallel import amount
+
+T = TypeVar("T")
+
+ENDED = "result.json"
+"""What the last process has found, before the run is over."""
 
 PER_UNITED = 8
 """Bytes of memory for each document while families are united."""
@@ -36,7 +42,22 @@ SHOWN = 10
 
 
 class StageDoneError(Exception):
-    """Nothing is left to do for this process."""
+    """Nothing is left to do for this process.
+
+    Parameters
+    ----------
+    found
+        What the run has found: a summary and counts; None: this stage does not return it.
+    """
+
+    def __init__(self, found: Sequence[Any] | None = None) -> None:
+        super().__init__()
+        self._found = found
+
+    def of(self, kind: Callable[..., T], *nothing: Any) -> T:
+        """Return what the run has found, or `nothing`, as a named tuple."""
+        summary, *counts = nothing if self._found is None else self._found
+        return kind(Summary(*summary), *counts)
 
 
 def planned(job: Job, description: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,10 +80,10 @@ def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
         The stages before it are not; or the memory is too little for their units.
     """
     manifest = join(job.work, description, planned(job, description), first=job.stage == "sign")
-    if manifest is None:
+    if RESULT in manifest:
         if job.stage == "finish":
             job.work.empty()
-        raise StageDoneError
+        raise _over(job, manifest[RESULT])
     budget = Budget(**manifest["budget"])
     if any(own < least for own, least in zip(*map(_sizes, (job.budget, budget)), strict=True)):
         raise ValueError(
@@ -84,8 +105,32 @@ def _sizes(budget: Budget) -> Sequence[int]:
 
 def _check_not_over(job: Job) -> None:
     """Raise StageDoneError if no process needs this stage any more."""
-    if job.work.has(FINISHED) or job.work.has(LATER.get(str(job.stage), FINISHED)):
+    if job.work.has(FINISHED):
+        raise _over(job, job.work.read(FINISHED)[RESULT])
+    if job.stage in LATER and job.work.has(LATER[job.stage]):
         raise StageDoneError
+
+
+def ended(job: Job, found: T, outputs: Sequence[str]) -> T:
+    """Return what a run has found; of a run in stages, the directory keeps it, and the outputs."""
+    if job.stage is not None:
+        there = [path for path in outputs if exists(path)]  # a .txt without rows is not written
+        job.work.write(ENDED, {"found": found, "outputs": there})
+    return found
+
+
+def _over(job: Job, result: Mapping[str, Any]) -> StageDoneError:
+    """Return the end of a process whose run is over; InputError if outputs are gone since then."""
+    if job.stage != "finish":
+        return StageDoneError()
+    for path in result["outputs"]:
+        if not exists(path):
+            raise InputError(
+                path,
+                f"is missing, and the run in {job.work.path} that has written it is over: remove"
+                " that directory to start over",
+            )
+    return StageDoneError(result["found"])
 
 
 def early_stage(job: Job) -> None:

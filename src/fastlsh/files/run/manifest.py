@@ -100,11 +100,11 @@ def begin(
 
 def join(
     work: WorkDirectory, description: dict[str, Any], planned: dict[str, Any], *, first: bool
-) -> Mapping[str, Any] | None:
+) -> Mapping[str, Any]:
     """Take part in the run of a directory that processes share; return its manifest.
 
-    It is None if the run is over. The other parameters are those of `begin`; `first`: the run may
-    be begun.
+    If the run is over, it is the description of it with its result. The other parameters are those
+    of `begin`; `first`: the run may be begun.
 
     Raises
     ------
@@ -117,22 +117,27 @@ def join(
             raise InputError(work.path, "no run has begun here: the first stage is stage='sign'")
         work.begin({**description, **planned})
     saved: Mapping[str, Any] = work.read(name)
-    if difference := _difference(saved, {**description, **fixed(saved)}):
+    if difference := _difference(saved, {**fixed(saved), **description}):
         raise InputError(
             work.path,
             f"holds a run of another job: {difference}. Remove this directory to start over, or"
             " give another one as work=",
         )
-    return None if name == FINISHED else saved
+    return saved
 
 
-PLANNED = ("run", "units", "range", "budget", "threads", "parts")
-"""What the first process of a run fixes for all others."""
+OUTPUT_PATH = "output path"
+"""What a description calls the path of the output."""
+RESULT = "result"
+"""What is added to the description of a run that is over."""
+_PLANNED = ("run", "units", "range", "budget", "threads", "parts", RESULT)
+_PATHS = (OUTPUT_PATH, "convert_to", "removed", "clusters", "report")
+"""Where outputs are written, which only processes that share a directory must agree about."""
 
 
 def fixed(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the first process of a run has fixed."""
-    return {name: saved.get(name) for name in PLANNED}
+    """Return what the first process of a run has fixed for all others."""
+    return {name: saved[name] for name in (*_PLANNED, *_PATHS) if name in saved}
 
 
 def units(description: Mapping[str, Any]) -> list[int]:
