@@ -11,6 +11,12 @@ from fastlsh.cli.wording import with_options
         ("threshold must be positive", "--threshold must be positive"),
         ("the threshold must be positive", "the threshold must be positive"),
         ("bands and rows must be given together", "--bands and --rows must be given together"),
+        ("join and keep_least have no effect with annotate=True: no text is cut",
+         "--join and --keep-least have no effect with --annotate: no text is cut"),
+        ("max_copies has no effect with annotate=True",
+         "--max-copies has no effect with --annotate"),
+        ("max_share must be above 0", "--max-share must be above 0"),
+        ("merge_gap must be at least 0", "--merge-gap must be at least 0"),
         ("text must name a column", "--text must name a column"),
         ("use deduplicate(), or raise max_pairs", "use fastlsh dedup, or raise --max-pairs"),
         ("more than max_pairs=1,000", "more than --max-pairs=1,000"),
@@ -25,6 +31,6 @@ from fastlsh.cli.wording import with_options
         ("lowercase=False, not True", "lowercase=False, not True"),
         ("in out/size=3/format=x.work", "in out/size=3/format=x.work"),
     ],
-)
+)  # fmt: skip
 def test_parameters_are_called_as_options(message, worded):
     assert with_options(message) == worded

@@ -11,7 +11,7 @@ _UNMISTAKABLE = (
     "punctuation_characters", "strip_accents", "remove_whitespace", "collapse_whitespace",
     "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
     "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents", "min_piece",
-    "max_pieces", "item_id",
+    "max_pieces", "item_id", "max_copies", "max_share", "merge_gap", "keep_least",
 )  # fmt: skip
 """Names that are no words of English: options wherever they stand."""
 _WORDS = (
@@ -24,14 +24,17 @@ _WORDS = (
 """Names that are options as the subject of a message, and with an equals sign."""
 _WITH_EQUALS = (
     "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
-    "against", "best", "exact", "estimates", "report",
+    "against", "best", "exact", "estimates", "report", "annotate",
 )  # fmt: skip
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",
     "on_known=replace": "--replace",
 }  # fmt: skip
 
-_SUBJECT = re.compile(rf"^(bands and rows|{'|'.join(_WORDS)})(?= (?:must|is|needs|has)\b)")
+_SUBJECT = re.compile(
+    rf"^({'|'.join(_WORDS)})(?: and ({'|'.join((*_WORDS, *_UNMISTAKABLE))}))?"
+    r"(?= (?:must|is|needs|has|have)\b)"
+)
 _ARGUMENT = re.compile(
     rf"(?<![\w/.-])({'|'.join((*_UNMISTAKABLE, *_WORDS, *_WITH_EQUALS))})="
     r"""(["']?)(\w*)\2(?!=)"""
@@ -42,7 +45,9 @@ _WORD = re.compile(rf"(?<![\w/.-])({'|'.join(_UNMISTAKABLE)})\b")
 def with_options(message: str) -> str:
     """Return a message of the library in which parameters are called as the options are."""
     message = message.replace("deduplicate()", "fastlsh dedup")
-    message = _SUBJECT.sub(lambda found: _option(found[1]), message)
+    message = _SUBJECT.sub(
+        lambda found: " and ".join(_option(name) for name in found.groups() if name), message
+    )
     message = _ARGUMENT.sub(_argument, message)
     return _WORD.sub(lambda found: _option(found[1]), message)
 
@@ -57,6 +62,4 @@ def _argument(found: re.Match[str]) -> str:
 
 
 def _option(name: str) -> str:
-    if name == "bands and rows":
-        return "--bands and --rows"
     return _OTHERS.get(name) or f"--{name.replace('_', '-')}"
