@@ -112,11 +112,15 @@ def test_self_test(run, files, tmp_path):
         (("-o", "c.jsonl", "--around", "3"), "--around is for --rule span"),
         (("-o", "c.jsonl", "--min-share", "3"), "--min-share must be between 0 and 1, got 3.0"),
         (("--self-test", "-o", "c.jsonl"), "--output has no effect with --self-test: nothing is"),
+        (("--hits", "h.tsv", "--convert-to", "csv"), "--convert-to has no effect without an outp"),
+        (("-o", "c.jsonl", "--no-boilerplate", "--boilerplate-share", "0.1"),
+         "--boilerplate-share has no effect with --no-boilerplate"),
+        (("-o", "c.jsonl", "--no-boilerplate", "--sample", "9"), "--sample has no effect with"),
         (("-o", "evals.jsonl"), "evals.jsonl"),
         (("-o", "c.jsonl", "--field", "x"), "row 1: no field 'x'"),
         (("-o", "c.jsonl", "--unit", "byte"), "argument --unit: invalid choice: 'byte'"),
     ],
-)
+)  # fmt: skip
 def test_complaints(run, files, tmp_path, options, message):
     status, _, err = run("decontaminate", files[0], "--evals", "evals.jsonl", *options)
     assert status == 2

@@ -135,6 +135,21 @@ def test_the_plan_for_kubernetes(command, tmp_path, capfd, stages):
     ]
 
 
+def test_a_plan_with_options_that_end(command, capfd):
+    """Everything behind -- is a file, also a name like that of an option."""
+    os.rename("in0.jsonl", "--parts")
+    words = [*(word for word in command if word != "in*.jsonl"), "--format", "jsonl"]
+    capfd.readouterr()
+    assert main([*words, "--plan", "sh", "--parts", "2", "--", "in1.jsonl", "--parts"]) == 0
+    lines = [line for line in capfd.readouterr().out.splitlines() if "--stage" in line]
+    assert len(lines) == 8
+    for line in lines:
+        given, _, files = line.removesuffix(" &").partition(" -- ")
+        assert files == "in1.jsonl --parts"
+        assert given.count("--memory") == 1
+        assert line.strip().startswith("fastlsh dedup --memory 300M --stage ")
+
+
 def test_a_plan_for_pairs_has_no_rows_to_write(command, capfd):
     words = ["pairs", "in*.jsonl", "-o", "p.tsv", "--work", "w", "--memory", "1G", "--threads", "8"]
     script = plan_of(capfd, words, "slurm", 64)
@@ -172,6 +187,9 @@ def test_memory_of_stages_that_have_all_documents(command, capfd, monkeypatch):
         (["--plan", "slurm", "--parts", "2", "-o", "-"], "--plan needs -o, a file or a directory"),
         (["--plan", "sh", "--parts", "2", "--by", "span"], "leave out --by span"),
         (["--plan", "sh", "--parts", "2", "--stage", "sign"], "leave out --stage"),
+        (["--plan", "sh", "--parts", "2", "--part", "1/2"], "leave out --part"),
+        (["--parts", "3"], "--parts is for --plan, and --part I/N for a stage"),
+        (["--index", "i", "--part", "1/2"], "--index and --part cannot be given together"),
     ],
 )
 def test_refused(command, capfd, more, line):

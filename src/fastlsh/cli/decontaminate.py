@@ -179,6 +179,10 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     given = {name: value for name in PARAMETERS if (value := getattr(arguments, name)) is not None}
     keywords = {**keywords, **given, "shingler": shingler_of(arguments, keywords["shingler"])}
     if arguments.no_boilerplate:
+        sample = () if arguments.self_test else ("sample",)  # the self-test puts items into it
+        for name in ("boilerplate_share", "boilerplate_documents", *sample):
+            if getattr(arguments, name) is not None:
+                raise ValueError(f"{option_of(name)} has no effect with --no-boilerplate")
         keywords["boilerplate_share"] = None
     if keywords.get("rule", "document") != "span":
         for name in ("around", "min_piece", "max_pieces", "join"):

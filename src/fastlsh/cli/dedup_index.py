@@ -11,10 +11,9 @@ from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
 from fastlsh.io import check_rows_output, check_target
 
-REFUSED = ("stage",
-    "against", "annotate", "max_copies", "priority", "clusters", "report", "work", "memory", "rule",
-    "containment", "search", "keep_work", "restart", "log",
-    "stage",
+REFUSED = (
+    "stage", "part", "against", "annotate", "max_copies", "priority", "clusters", "report", "work",
+    "memory", "rule", "containment", "search", "keep_work", "restart", "log",
 )  # fmt: skip
 
 

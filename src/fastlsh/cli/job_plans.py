@@ -43,18 +43,23 @@ def _part(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
-def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> None:
-    """Print the script that ``--plan`` asks for.
+def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> bool:
+    """Print the script that ``--plan`` asks for; return whether it asks for a script.
 
     Raises
     ------
     ValueError
-        An option is missing that all jobs must share.
+        An option is missing that all jobs must share, or contradicts a plan.
     """
+    if arguments.plan is None:
+        if arguments.parts is not None:
+            raise ValueError("--parts is for --plan, and --part I/N for a stage")
+        return False
     if arguments.parts is None or arguments.parts < 1:
         raise ValueError("--plan needs --parts N, at least 1")
-    if arguments.stage is not None:
-        raise ValueError("--plan has all stages: leave out --stage")
+    for name in ("stage", "part"):
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"--plan has all stages and parts: leave out --{name}")
     for name in ("work", "memory", "threads"):
         if getattr(arguments, name) is None:
             raise ValueError(f"--plan needs --{name}, which all jobs share")
@@ -71,28 +76,34 @@ def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> None:
     jobs = stage_jobs(
         sources, SearchParams.of(0.8), parse_memory(arguments.memory), arguments.parts, pairs=pairs
     )
-    command = ["fastlsh", *_without_plan(arguments.given)]
     script = {"slurm": _slurm, "kubernetes": _kubernetes, "sh": _sh}[arguments.plan]
-    print("\n".join(script(command, jobs, arguments.threads)))
+    print("\n".join(script(list(_without_plan(arguments.given)), jobs, arguments.threads)))
+    return True
 
 
 def _without_plan(given: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments of a command without its plan."""
+    """Yield the arguments of a command without its plan, and without the memory of each job."""
     words = iter(given)
     for word in words:
+        if word == "--":
+            yield word
+            yield from words
+            return
         name, equals, _ = word.partition("=")
-        if name == "--parts" or (name.startswith("--pl") and "--plan".startswith(name)):
-            if not equals:
-                next(words, None)
-            continue
-        yield word
+        if name not in ("--plan", "--parts", "--memory"):
+            yield word
+        elif not equals:
+            next(words, None)
 
 
 def _of_stage(command: Sequence[str], job: StageJob, part: str) -> str:
     """Return the command of a stage, as a line for the shell; `part` is not quoted."""
-    words = [*command, "--memory", f"{-(-job.memory >> 20)}M", "--stage", job.stage]
-    line = shlex.join(words)
-    return line if job.parts == 1 else f"{line} --part {part}/{job.parts}"
+    name, *words = command
+    line = shlex.join(
+        ["fastlsh", name, "--memory", f"{-(-job.memory >> 20)}M", "--stage", job.stage]
+    )
+    part = "" if job.parts == 1 else f" --part {part}/{job.parts}"
+    return f"{line}{part} {shlex.join(words)}"  # no option may stand behind --
 
 
 def _megabytes(job: StageJob) -> int:

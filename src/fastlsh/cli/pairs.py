@@ -75,17 +75,16 @@ WITHOUT_BANDS = ("num_perm", "recall", "bands", "rows", "seed", "scheme", "verif
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
     if arguments.exact:
-        for name in (*WITHOUT_BANDS, "stage", "plan"):
+        for name in (*WITHOUT_BANDS, "stage", "part", "plan", "parts"):
             if getattr(arguments, name) is not None:
                 raise ValueError(
                     f"{option_of(name)} has no effect with --exact, which has no bands"
                 )
     if arguments.report is not None:
-        for name in ("stage", "plan"):
+        for name in ("stage", "part", "plan", "parts"):
             if getattr(arguments, name) is not None:
                 raise ValueError(f"--report works in memory, where {option_of(name)} has no effect")
-    if arguments.plan is not None:
-        print_plan(arguments, pairs=True)
+    if print_plan(arguments, pairs=True):
         return
     keywords = search_keywords(arguments, "max_pairs")
     with watched(arguments) as watch:

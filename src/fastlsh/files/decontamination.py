@@ -125,6 +125,8 @@ def decontaminate_files(
     read = made(ReadOptions, keywords)
     if output is None and hits is None:
         raise ValueError("nothing would be written: give an output, or hits=")
+    if output is None and convert_to is not None:
+        raise ValueError("convert_to has no effect without an output")
     if isinstance(fields, str) or (fields is not None and not list(fields)):
         raise ValueError("fields must be a list of one or more names")
     with spooled_inputs(paths(inputs), read.format, lambda _: None, twice=True) as readable:
