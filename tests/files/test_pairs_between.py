@@ -111,6 +111,18 @@ def test_exact_pairs_of_files(tmp_path):
     assert len(lines) > 20
 
 
+def test_exact_pairs_that_do_not_fit_into_the_memory(tmp_path):
+    inputs = write_shards(tmp_path, [{"text": "lines and lines " * 500_000}], 1)
+    target = tmp_path / "pairs.tsv"
+    how = {"exact": True, "memory": "400M"}
+    with pytest.raises(ValueError, match=r"exact=True works in memory, where about .*"):
+        near_duplicate_files(inputs, target, **how)
+    assert not target.exists()
+    words = Shingler("word", 3)  # of which there are fewer
+    assert near_duplicate_files(inputs, target, shingler=words, **how).documents == 1
+    assert near_duplicate_files(inputs, target, engine="memory", **how).documents == 1
+
+
 @pytest.mark.parametrize(
     ("keywords", "reason"),
     [
@@ -119,6 +131,9 @@ def test_exact_pairs_of_files(tmp_path):
         ({"exact": True, "estimates": True}, "exact=True makes no signatures"),
         ({"report": "a.html", "engine": "disk"}, "report= works in memory only"),
         ({"exact": True, "engine": "disk"}, "exact=True works in memory only"),
+        ({"exact": True, "work": "w"}, "work= has no effect with exact=True"),
+        ({"exact": True, "keep_work": True}, "keep_work= has no effect with exact=True"),
+        ({"report": "r.html", "restart": True}, "restart= has no effect with report="),
         ({"best": True, "against": "a.jsonl", "verify": "none"}, "best=True needs similarities"),
     ],
     ids=str,

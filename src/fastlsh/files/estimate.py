@@ -26,6 +26,11 @@ and of CSV the object that is its text."""
 PER_CUT_DOCUMENT = 450
 """The same of a document that is cut into pieces."""
 
+PER_EXACT = {"char": 40, "byte": 40}
+"""Bytes that an exact search takes for each byte of text, by the unit: about 40 for a shingle."""
+PER_EXACT_WORDS = 8
+"""The same of shingles of words."""
+
 
 class Estimate(NamedTuple):
     """What a collection is likely to be."""
@@ -150,6 +155,22 @@ def choose(request: Request, sources: list[Source], first_input: int = 0) -> Cho
         return Choice(Engine.MEMORY, f"because about {need} of {given} are needed", found)
     why = f"because about {need} would be needed, and {given} are allowed"
     return Choice(Engine.DISK, why, found)
+
+
+def check_exact_fits(request: Request, sources: list[Source]) -> None:
+    """Raise ValueError if an exact search is likely to need more memory than it may take."""
+    engine = request.engine
+    if engine.engine is Engine.MEMORY or any(identity(source) is None for source in sources):
+        return
+    found = estimate_of(request, sources, 0)
+    each = PER_EXACT.get(request.search.shingler.unit, PER_EXACT_WORDS)
+    needed = BASE + found.documents * PER_DOCUMENT + found.text * (1 + each)
+    if needed > engine.memory:
+        raise ValueError(
+            f"exact=True works in memory, where about {amount(needed)} would be needed, and"
+            f" {amount(engine.memory)} are allowed: give more as memory=, or try it with"
+            ' engine="memory"'
+        )
 
 
 def estimate_of(request: Request, sources: list[Source], first_input: int) -> Estimate:

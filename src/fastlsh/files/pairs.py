@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from fastlsh.arguments import check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
+from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.memory import pairs as in_memory
 from fastlsh.files.plan import EngineChoice, changing_over, select_engine
 from fastlsh.files.reading import ReadBudget
@@ -12,6 +13,7 @@ from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     SHARED,
     Engine,
+    EngineOptions,
     PairSearch,
     Path,
     Request,
@@ -73,7 +75,8 @@ def near_duplicate_files(
         With `against`: for each document of `inputs`, only the most similar document of `against`,
         the first one of equally similar documents.
     exact
-        Whether every pair is found, as by `fastlsh.exact_pairs`: in memory, and without bands.
+        Whether every pair is found, as by `fastlsh.exact_pairs`: in memory, and without bands. If
+        about more than `memory` would be needed, ValueError, unless `engine` is "memory".
     max_pairs
         Raise instead of writing more pairs.
     estimates
@@ -122,16 +125,24 @@ def _check_wanted(wanted: PairSearch, request: Request, page: str | None) -> Non
     check_best(wanted.best, request.search)
     if wanted.best and not request.against:
         raise ValueError("best=True names the best match in another collection: give against=")
-    if page is not None and request.engine.engine is Engine.DISK:
-        raise ValueError("report= works in memory only, got engine='disk'")
+    if page is not None:
+        _check_in_memory("report=", request.engine)
     if not wanted.exact:
         return
     if request.against:
         raise ValueError("exact=True finds the pairs of one collection, not those with against=")
     if wanted.estimates:
         raise ValueError("exact=True makes no signatures, which estimates=True needs")
-    if request.engine.engine is Engine.DISK:
-        raise ValueError("exact=True works in memory only, got engine='disk'")
+    _check_in_memory("exact=True", request.engine)
+
+
+def _check_in_memory(what: str, engine: EngineOptions) -> None:
+    """Raise ValueError if something that works in memory only is to work on disk."""
+    if engine.engine is Engine.DISK:
+        raise ValueError(f"{what} works in memory only, got engine='disk'")
+    for name in ("work", "keep_work", "restart"):
+        if getattr(engine, name):
+            raise ValueError(f"{name}= has no effect with {what}, which works in memory only")
 
 
 def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str | None) -> FilePairs:
@@ -153,6 +164,8 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str |
     if wanted.exact or page is not None:
         what = "an exact search works" if wanted.exact else "a report on pairs is written"
         reason = f"memory, because {what} there only"
+        if wanted.exact:
+            check_exact_fits(request, sources)
         choice = EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
     else:
         choice = select_engine(request, sources, len(before), target, rows_written=False)
