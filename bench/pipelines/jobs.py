@@ -55,7 +55,7 @@ def timed(call: Callable[[], object]) -> dict[str, float]:
     """Return the processor time of a call."""
     start = process_time()
     call()
-    return {"processor s": round(process_time() - start, 2)}
+    return {"processor s": round(process_time() - start, 4)}
 
 
 def validated(shards: Sequence[Path]) -> dict[str, float]:
@@ -68,7 +68,7 @@ def validated(shards: Sequence[Path]) -> dict[str, float]:
     for shard in shards:
         data = shard.read_bytes()
         spent += timed(partial(decoder.decode_lines, data))["processor s"]
-    return {"processor s": round(spent, 2)}
+    return {"processor s": round(spent, 4)}
 
 
 def signed(shards: Sequence[Path], scheme: str) -> dict[str, float]:
@@ -77,7 +77,7 @@ def signed(shards: Sequence[Path], scheme: str) -> dict[str, float]:
     spent = 0.0
     for column in texts_of(shards):
         spent += timed(partial(hasher.signatures, column))["processor s"]
-    return {"processor s": round(spent, 2)}
+    return {"processor s": round(spent, 4)}
 
 
 def file_jobs(

@@ -120,7 +120,7 @@ def beside(records: Records, name: str) -> Iterator[str]:
 def from_files(records: Records, name: str) -> Iterator[str]:
     """Yield a paragraph about one tool that works from files to files."""
     tools = results(records, "tools")
-    if not tools:
+    if name not in tools:
         return
     found, ours = tools[name], tools["fastlsh, disk"]
     yield (

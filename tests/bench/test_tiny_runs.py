@@ -25,7 +25,8 @@ NEEDED = {
 QUICK = {"accuracy", "end_to_end", "throughput"}
 MORE = {
     "compat_lsh", "containment", "decontamination", "disk", "dropin", "hostile", "index_forms",
-    "integrations", "keys", "lines", "lost_updates", "span_definition", "spans", "spark", "tools",
+    "integrations", "jobs", "keys", "lines", "lost_updates", "span_definition", "spans",
+    "spark", "tools",
 }  # fmt: skip
 ALL = sorted({*BENCHMARKS, *MORE})
 MORE_OPTIONS = {"exact": [f"--truth={ROOT / 'examples' / 'notices.truth.tsv'}", "--size=9"]}
