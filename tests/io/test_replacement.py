@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -241,3 +242,17 @@ def test_a_run_in_several_folders_that_was_not_decided_is_undone_from_any(here, 
         with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 2"):
             recover([os.path.realpath(asked)])
         assert (os.listdir(), os.listdir("a")) == (["a"], [])
+
+
+def test_another_process_makes_the_folder_meanwhile(tmp_path, monkeypatch):
+    mkdir = os.mkdir
+
+    def late(path, *more):
+        mkdir(path, *more)
+        mkdir(path, *more)
+
+    monkeypatch.setattr(os, "mkdir", late)
+    with replacing_together() as files, files.file(tmp_path / "a/b/c.txt", folders=True) as name:
+        Path(name).write_text("text", "utf-8")
+    assert (tmp_path / "a/b/c.txt").read_text("utf-8") == "text"
+    assert os.listdir(tmp_path / "a/b") == ["c.txt"]

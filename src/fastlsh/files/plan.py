@@ -97,7 +97,8 @@ class OutputPlan:
             run_paths.writes(name, path)
         run_paths.deletes("work", engine.work_of(target))
         run_paths.check()
-        recover_outputs([removed, clusters, report, *(each.path for each in plan)])
+        if engine.recovers_outputs:
+            recover_outputs([removed, clusters, report, *(each.path for each in plan)])
         check_outputs(plan, sources, target)
         for table in (removed, clusters):
             if table is not None:

@@ -120,6 +120,15 @@ class EngineOptions:
         tell = on_message or (lambda _: None)
         return cls(chosen, size, folder, keep_work, restart, tell, stage, share)
 
+    @property
+    def recovers_outputs(self) -> bool:
+        """Whether to complete or remove what killed processes have left beside outputs.
+
+        Many processes may write in the same directory at once. Then the last stage does it: on a
+        network file system, the lock of a journal need not be seen on another machine.
+        """
+        return self.stage in (None, "finish")
+
     def work_of(self, output: str | None) -> str | None:
         """Return the work directory of a run with this output, if it may need one."""
         return work_directory(self.engine.value, self.work, output)

@@ -70,7 +70,8 @@ class Replacements:
     Made by `replacing_together`. Several threads may write files at the same time.
     """
 
-    def __init__(self, decision: Decision | None = None) -> None:
+    def __init__(self, decision: Decision | None = None, *, recovers: bool = True) -> None:
+        self._recovers = recovers
         self._lock = RLock()  # always by Hold, as in `parallel`
         self._journal = Journal()
         self._decision = decision
@@ -133,7 +134,8 @@ class Replacements:
 
     def _begin(self, folder: str, *, made: bool = False) -> None:
         if not self._journal.has(folder):
-            recover([folder])
+            if self._recovers:
+                recover([folder])
             self._journal.begin(folder, made=made)
 
     def _make_folder(self, folder: str) -> None:
@@ -142,6 +144,9 @@ class Replacements:
             try:
                 os.mkdir(folder)
                 self._begin(folder, made=True)
+            except FileExistsError:  # another process has made it meanwhile
+                if not os.path.isdir(folder):
+                    raise
             except BaseException:
                 with suppress(OSError):
                     os.rmdir(folder)
@@ -215,7 +220,9 @@ class Replacements:
 
 
 @contextmanager
-def replacing_together(decision: Decision | None = None) -> Iterator[Replacements]:
+def replacing_together(
+    decision: Decision | None = None, *, recovers: bool = True
+) -> Iterator[Replacements]:
     """Give what makes temporary files that all become outputs if all goes well.
 
     An error or an interrupt before the end leaves nothing behind, directories neither. In the
@@ -229,12 +236,14 @@ def replacing_together(decision: Decision | None = None) -> Iterator[Replacement
     decision : Decision, optional
         A change of an index that is made when all files are complete: they appear if, and only if,
         it is made.
+    recovers : bool
+        Whether what killed processes have left in the same directories is completed or removed.
 
     Yields
     ------
     Replacements
     """
-    together = Replacements(decision)
+    together = Replacements(decision, recovers=recovers)
     try:
         yield together
         together.commit()
@@ -243,9 +252,11 @@ def replacing_together(decision: Decision | None = None) -> Iterator[Replacement
         raise
 
 
-def joined(together: Replacements | None) -> AbstractContextManager[Replacements]:
+def joined(
+    together: Replacements | None, *, recovers: bool = True
+) -> AbstractContextManager[Replacements]:
     """Return `together`, or else new ones whose files appear at the end of the block."""
-    return replacing_together() if together is None else nullcontext(together)
+    return replacing_together(recovers=recovers) if together is None else nullcontext(together)
 
 
 def _location(path: str) -> str:

@@ -157,7 +157,7 @@ def _write_together(
     tell: ByteProgress,
     together: Replacements | None,
 ) -> None:
-    with joined(together) as files:
+    with joined(together, recovers=job.request.engine.recovers_outputs) as files:
         written = []
         for output, records in outputs:
             if output.format == "txt" and not left.has_rows(records):
