@@ -23,7 +23,7 @@ from fastlsh.files.disk import link, sign
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
 from fastlsh.files.run.part import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
-from fastlsh.io import BlockExtent
+from fastlsh.io import BlockExtent, Replacements
 from killed_runs import run
 from shards import contents, rows_of, small_budget, write_shards
 
@@ -427,7 +427,7 @@ def runs_of(*runs):
 
 def test_runs_of_a_unit_that_do_not_fit_together():
     """It cannot happen, and would lose documents."""
-    nowhere = SimpleNamespace(work=Path("work"))
+    nowhere = SimpleNamespace(work=WorkDirectory("work"))
     sign._check_whole(nowhere, range(2, 4), runs_of([(2, 0), (2, 1)], [(2, 2), (3, 0)]))
     for wrong in (
         runs_of([(2, 0)], [(2, 2), (3, 0)]), runs_of([(2, 0), (2, 1)], [(2, 1), (3, 0)]),
@@ -501,6 +501,54 @@ def test_files_of_the_user_in_the_work_directory_stay(keywords):
     deduplicate_files(**keywords, engine="disk")
     assert (work / "thesis.tmp").read_text("utf-8") == "years"
     assert sorted(os.listdir(work)) == ["lock", "thesis.tmp"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])
+def test_an_attempt_that_fails_leaves_nothing_behind(keywords, monkeypatch, error):
+    def fails(*_):
+        raise error
+
+    deduplicate_files(**keywords, stage="sign", part=(1, 2))
+    before = sorted(os.listdir(keywords["work"]))
+    monkeypatch.setattr("fastlsh.files.run.workdir.synchronise", fails)
+    with pytest.raises((KeyboardInterrupt, InputError)) as caught:
+        deduplicate_files(**keywords, stage="sign", part=(2, 2))
+    if isinstance(error, OSError):
+        assert "free some space and run the same command again" in str(caught.value)
+    assert sorted(os.listdir(keywords["work"])) == before
+
+
+@pytest.mark.parametrize("stage", ["merge", "write"])
+def test_pairs_have_no_such_stage(tmp_path, stage):
+    keywords = {**job(tmp_path), "output": tmp_path / "two.tsv", "work": tmp_path / "work"}
+    in_parts(near_duplicate_files, keywords, 1, stages=PAIR_STAGES[:-1])
+    with pytest.raises(ValueError, match=f"a search for pairs has no stage {stage}: its stages"):
+        near_duplicate_files(**keywords, stage=stage)
+    assert near_duplicate_files(**keywords, stage="finish").n_pairs > 0
+
+
+def test_a_damaged_file_is_named_with_advice_that_helps(keywords):
+    in_parts(deduplicate_files, keywords, 1, stages=STAGES[:6])
+    path = keywords["work"] / "kept.npy"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"kept\.npy: .*: remove the directory .*work to start"):
+        deduplicate_files(**keywords, stage="write")
+
+
+def test_writers_leave_each_other_alone_without_locks(staged, tmp_path, monkeypatch):
+    """Locks of another machine may be unknown; what a killed process has left goes at last."""
+    keywords, expected = staged
+    in_parts(deduplicate_files, keywords, 2, stages=STAGES[:6])
+    monkeypatch.setattr("fastlsh.io.journal.try_lock", lambda number: True)
+    other = Replacements()
+    with other.file(f"{tmp_path}/two/kept/in0.jsonl", folders=True) as temporary:
+        Path(temporary).write_text("half of", "utf-8")
+        deduplicate_files(**keywords, stage="write")
+        assert Path(temporary).exists()
+    other._journal.leave()  # it is killed
+    with pytest.warns(UserWarning, match="removed temporary files of a run that was killed: 1"):
+        deduplicate_files(**keywords, stage="finish")
+    assert contents(tmp_path / "two") == expected
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")

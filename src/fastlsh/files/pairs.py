@@ -21,6 +21,7 @@ from fastlsh.files.requests import (
     search_params,
 )
 from fastlsh.files.results import FilePairs
+from fastlsh.files.run.part import OF_PAIRS
 from fastlsh.io import (
     STANDARD,
     Paths,
@@ -122,6 +123,11 @@ def near_duplicate_files(
 
 def _check_wanted(wanted: PairSearch, request: Request, page: str | None) -> None:
     """Raise ValueError if what is asked for contradicts itself."""
+    stage = request.engine.stage
+    if stage is not None and stage not in OF_PAIRS:
+        raise ValueError(
+            f"a search for pairs has no stage {stage}: its stages are {', '.join(OF_PAIRS)}"
+        )
     check_best(wanted.best, request.search)
     if wanted.best and not request.against:
         raise ValueError("best=True names the best match in another collection: give against=")
@@ -153,7 +159,8 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str |
     run_paths.deletes("work", request.engine.work_of(target))
     run_paths.check()
     if target is not None:
-        recover_outputs([target])
+        if request.engine.recovers_outputs:
+            recover_outputs([target])
         table_format(target)
         check_target(target)
     if page is not None:

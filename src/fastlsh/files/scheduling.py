@@ -5,12 +5,9 @@ from typing import NamedTuple
 from fastlsh.files.budget import BASE
 from fastlsh.files.disk.staged import PER_UNITED
 from fastlsh.files.estimate import estimate
-from fastlsh.files.run.part import STAGES, WHOLE
+from fastlsh.files.run.part import OF_PAIRS, STAGES, WHOLE
 from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
-
-OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
-"""The stages of a search for pairs."""
 
 PER_ANSWERED = {"unite": PER_UNITED, "merge": 2, "finish": 40}
 """Bytes of memory for each document in the stages that have all of them in one process."""

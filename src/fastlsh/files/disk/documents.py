@@ -223,7 +223,7 @@ def begun(
             raise ValueError("stages are for documents, lines and paragraphs: leave out stage=")
         more = {**more, **outputs}
         description = described(kind, job.params, job.sources, more, job.surely_read)
-        with sharing(job, kind, description) as joined:
+        with job.work.resumable(), sharing(job, kind, description) as joined:
             yield joined
             # The stages before "finish" do not come here.
             job.work.finish({**description, RESULT: job.work.read(ENDED)})

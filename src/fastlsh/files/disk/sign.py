@@ -26,7 +26,6 @@ from fastlsh.files.disk.signed_runs import (
 from fastlsh.files.disk.sorted_keys import keep_first_bits, repetitions
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import BROKEN, remember_broken
-from fastlsh.files.run.workdir import START_OVER
 from fastlsh.io import (
     Block,
     BlockExtent,
@@ -300,10 +299,11 @@ def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
             found = record.source, record.extent.index
             begins = expected[1] and found == (expected[0] + 1, 0)  # with the next file
             if found != expected and not begins:
-                raise InputError(job.work / run.name, f"does not continue: {START_OVER}")
+                raise InputError(job.work / run.name, f"does not continue: {job.work.start_over}")
             expected = record.source, record.extent.index + 1
     if expected[0] != files.stop - 1:
-        raise InputError(job.work / runs[-1].name, f"does not end its unit: {START_OVER}")
+        advice = job.work.start_over
+        raise InputError(job.work / runs[-1].name, f"does not end its unit: {advice}")
 
 
 def _warned(job: Job, blocks: Iterator[tuple[int, int, Block]]) -> Iterator[tuple[int, int, Block]]:

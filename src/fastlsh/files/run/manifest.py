@@ -10,7 +10,7 @@ from typing import Any
 
 from fastlsh._version import __version__
 from fastlsh.errors import InputError
-from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, START_OVER, WorkDirectory
+from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
@@ -158,7 +158,7 @@ def check_unchanged(work: WorkDirectory, sources: list[Source]) -> None:
     """Raise InputError if one of the first files is no longer what it was when the run began."""
     for source, saved in zip(sources, work.read(MANIFEST)["inputs"], strict=False):
         if _fingerprint(source, opened="checksum" in saved) != saved:
-            raise source.error(f"changed during the run: {START_OVER}")
+            raise source.error(f"changed during the run: {work.start_over}")
 
 
 def _difference(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:

@@ -6,10 +6,14 @@ from typing import NamedTuple, TypeVar
 T = TypeVar("T")
 
 STAGES = ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
-"""All stages, in order; a search for pairs has neither "merge" nor "write"."""
+"""All stages, in order."""
 
 WHOLE = ("unite", "merge", "finish")
 """The stages that are not divided into parts."""
+
+
+OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
+"""The stages of a search for pairs."""
 
 
 class Part(NamedTuple):

@@ -40,7 +40,6 @@ _OWN = re.compile(
     r"|(parts|families-so-far|answer|answer-echoes|kept|cut)\.npy)(\.[0-9a-f]{16})?(\.tmp)?)"
 )
 """The names of everything that a run makes in its directory; files with other names stay."""
-START_OVER = "start over with restart=True"
 _FULL = "free some space"
 _REFUSED = "make it writable"
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -81,6 +80,13 @@ class WorkDirectory:
         """Return the path of what is called so."""
         return self.path / name
 
+    @property
+    def start_over(self) -> str:
+        """What to do about a run that cannot go on."""
+        if self._shared:  # from the file on, other processes have gone on with what was in it
+            return f"remove the directory {self.path} to start over"
+        return "start over with restart=True"
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other runs out; raise InputError if one is at work here.
@@ -105,7 +111,7 @@ class WorkDirectory:
                     self.path, "another run is using this directory: wait until it has finished"
                 )
             try:
-                with self._resumable():
+                with self.resumable():
                     yield
             finally:
                 with suppress(FileNotFoundError):  # which would hide the error of the run
@@ -123,7 +129,7 @@ class WorkDirectory:
         )
 
     @contextmanager
-    def _resumable(self) -> Iterator[None]:
+    def resumable(self) -> Iterator[None]:
         """Say how a run goes on that the system has ended: InputError instead of OSError."""
         try:
             yield
@@ -243,7 +249,7 @@ class WorkDirectory:
         try:
             yield
         except UnsealedError as error:
-            raise InputError(self / name, f"the file {error}: {START_OVER}") from error
+            raise InputError(self / name, f"the file {error}: {self.start_over}") from error
 
     @contextmanager
     def _parsing(self, name: str) -> Iterator[None]:
@@ -253,7 +259,7 @@ class WorkDirectory:
         except OSError:
             raise
         except Exception as error:
-            raise InputError(self / name, f"the file is damaged: {START_OVER}") from error
+            raise InputError(self / name, f"the file is damaged: {self.start_over}") from error
 
     @contextmanager
     def replacing(self, name: str, *, unsealed: Collection[str] = ()) -> Iterator[Path]:
@@ -273,8 +279,13 @@ class WorkDirectory:
                 synchronise(path)
             self._forget(name)
             self._rename(temporary, name)
-        except OSError as error:
-            if str(error.filename or temporary).startswith(os.fspath(temporary)):
+        except BaseException as error:
+            if self._shared:  # under this name, nobody would remove it later
+                with suppress(OSError):
+                    _remove(temporary)
+            if isinstance(error, OSError) and str(error.filename or temporary).startswith(
+                os.fspath(temporary)
+            ):
                 error.filename, error.filename2 = os.fspath(self / name), None
             raise
 
