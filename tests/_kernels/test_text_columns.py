@@ -83,6 +83,16 @@ def test_what_lies_outside_is_refused():
                 call(texts)
 
 
+def test_arrays_that_change_later_change_nothing():
+    data = np.frombuffer(b"onetwo", np.uint8)
+    start, size = np.array([0, 3]), np.array([3, 3])
+    column = TextColumn(data, start, size)
+    start[:], size[:] = 10**12, 10**8
+    assert column.to_pylist() == ["one", "two"]
+    assert column.packed()[0] == b"onetwo"
+    assert column.spans(0, 2).strings() == ["one", "two"]
+
+
 def test_what_is_not_utf8_is_refused():
     column = TextColumn(np.array([97, 255], np.uint8), np.array([0, 1]), np.array([1, 1]))
     with pytest.raises(ValueError, match="document 1 is not valid UTF-8: invalid start byte"):

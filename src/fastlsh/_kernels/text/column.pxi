@@ -20,7 +20,8 @@ cdef class TextColumn:
     data
         uint8: the bytes of all, in any order.
     start, size
-        int64 (n,): where each begins, and how many bytes it has; below 0: it is null.
+        int64 (n,): where each begins, and how many bytes it has; below 0: it is null. They are
+        copied, as what has been checked must not change.
     strict
         Whether all are strict UTF-8; if not, they may have lone surrogates.
     """
@@ -42,16 +43,16 @@ cdef class TextColumn:
         self.n = start.shape[0]
         if size.shape[0] != self.n:
             raise ValueError(f"start has {self.n} elements, and size {size.shape[0]}")
+        self.data = data
+        self.start = copied(start)
+        self.size = copied(size)
+        self.strict = strict
         self.nbytes = 0
         for i in range(self.n):
-            if size[i] > 0:
-                if not (0 <= start[i] <= data.shape[0] - size[i]):
+            if self.size[i] > 0:
+                if not (0 <= self.start[i] <= data.shape[0] - self.size[i]):
                     raise ValueError(f"text {i} lies outside of {data.shape[0]} bytes")
-                self.nbytes += size[i]
-        self.data = data
-        self.start = start
-        self.size = size
-        self.strict = strict
+                self.nbytes += self.size[i]
 
     def __len__(self):
         return self.n
@@ -261,6 +262,13 @@ cdef class TextColumns:
 cdef object new_numbers(Py_ssize_t n):
     import numpy as np
     return np.empty(n, np.int64)
+
+
+cdef object copied(const int64_t[::1] numbers):
+    cdef int64_t[::1] found = new_numbers(numbers.shape[0])
+    if numbers.shape[0]:
+        memcpy(&found[0], &numbers[0], numbers.shape[0] * sizeof(int64_t))
+    return found
 
 
 cdef object numbers_in(object chosen):
