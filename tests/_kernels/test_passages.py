@@ -79,7 +79,9 @@ def test_what_does_not_fit_is_counted():
         ("repeats", {"length": 0}, ValueError, "windows a unit"),
         ("repeats", {"length": 19}, IndexError, r"windows \d+ to \d+ of \d+ units"),
         ("repeats", {"groups": np.array([0, 1])}, ValueError, "groups must go from 0"),
+        ("repeats", {"length": 2**61}, IndexError, r"windows \d+ to \d+ of \d+ units"),
         ("cuts", {"texts": 2}, IndexError, "match 1 lies outside of 2 texts"),
+        ("cuts", {"texts": 2**61}, ValueError, f"{2**61} texts"),
         (
             "cuts", {"matches": np.array([[0, 3, 5, 0, 3]])}, ValueError,
             "match 0 is not behind its source",
@@ -94,6 +96,25 @@ def test_arguments_that_do_not_fit(name, change, error, message):
     call, given = CASES[name]()
     with pytest.raises(error, match=message):
         call(**{**given, **change})
+
+
+@pytest.mark.parametrize(("name", "read"), [("repeats", "occurrences"), ("cuts", "matches")])
+def test_what_is_read_is_not_written(name, read):
+    call, given = CASES[name]()
+    rows = given[read].copy()
+    shared = given[read].reshape(-1)[: len(rows) * 5].reshape(-1, 5)
+    with pytest.raises(ValueError, match=f"out(,| and) .*{read}.* must not share memory"):
+        call(**{**given, "out": shared})
+    assert (given[read] == rows).all()
+
+
+@pytest.mark.parametrize("length", [2**50, 2**61, 2**63 - 1])
+def test_windows_longer_than_every_text_take_no_memory(length):
+    call, given = CASES["winnow"]()
+    assert call(**{**given, "length": length}) == (0, 0)
+    call, given = CASES["repeats"]()
+    nothing = {"occurrences": np.zeros((0, 6), np.int64), "groups": np.zeros(1, np.int64)}
+    assert call(**{**given, **nothing, "length": length}) == 0
 
 
 def test_occurrences_out_of_order():

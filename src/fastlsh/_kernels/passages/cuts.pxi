@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 
-from fastlsh._kernels.common.checks cimport memory_of_rows
+from fastlsh._kernels.common.checks cimport Memory, check_apart, memory_of_rows
 
 
 cdef struct Cut:
@@ -48,8 +48,9 @@ def cuts(
     cdef bint fits = True
     if matches.shape[1] != 5 or out.shape[1] != 5:
         raise ValueError("matches and out need 5 columns")
-    memory_of_rows(matches, "matches")
-    memory_of_rows(out, "out")
+    cdef Memory parts[2]
+    parts[0], parts[1] = memory_of_rows(out, "out"), memory_of_rows(matches, "matches")
+    check_apart(parts, 2, 1, "out and matches")
     check_matches(matches, texts)
     state.room, state.count = out.shape[0], 0
     state.rows = <Cut*> &out[0, 0] if state.room else NULL
@@ -68,7 +69,7 @@ def cuts(
 cdef int check_matches(const int64_t[:, ::1] matches, Py_ssize_t texts) except -1:
     cdef Py_ssize_t i
     cdef int64_t text, begin, end, kept, at
-    if texts < 0:
+    if not 0 <= texts < <int64_t> 1 << 60:       # a place is kept of each
         raise ValueError(f"{texts} texts")
     for i in range(matches.shape[0]):
         text, begin, end = matches[i, 0], matches[i, 1], matches[i, 2]

@@ -4,7 +4,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from fastlsh._kernels.common.checks cimport check_starts, memory_of_rows
+from fastlsh._kernels.common.checks cimport (
+    Memory, check_apart, check_starts, memory_of, memory_of_rows,
+)
 from fastlsh._kernels.common.mixing cimport CHARACTER_BASE, fmix64, power_of
 from fastlsh._kernels.passages.symbols cimport (
     equal_before, equal_units, pushed, rolled,
@@ -86,10 +88,14 @@ def repeats(
     cdef Py_ssize_t largest = 1
     if length < 1 or occurrences.shape[1] != 6 or out.shape[1] != 5:
         raise ValueError("occurrences need 6 columns, out 5, and windows a unit")
-    memory_of_rows(occurrences, "occurrences")
-    memory_of_rows(out, "out")
+    cdef Memory parts[3]
+    parts[0], parts[1] = memory_of_rows(out, "out"), memory_of_rows(occurrences, "occurrences")
+    parts[2] = memory_of(groups, "groups")
+    check_apart(parts, 3, 1, "out, occurrences and groups")
     check_starts(groups, n, "groups")
     check_occurrences(texts, occurrences, groups, length)
+    if n == 0:                          # otherwise a text has `length` units
+        return 0
     for i in range(groups.shape[0] - 1):
         largest = max(largest, <Py_ssize_t> (groups[i + 1] - groups[i]))
     if largest > 1 << 29:
@@ -110,13 +116,12 @@ def repeats(
             or state.starts == NULL or state.table == NULL
         ):
             raise MemoryError()
-        if n:
-            with nogil:
-                for i in range(groups.shape[0] - 1):
-                    compare_group(
-                        &state, <const Occurrence*> &occurrences[0, 0] + groups[i],
-                        <Py_ssize_t> (groups[i + 1] - groups[i]),
-                    )
+        with nogil:
+            for i in range(groups.shape[0] - 1):
+                compare_group(
+                    &state, <const Occurrence*> &occurrences[0, 0] + groups[i],
+                    <Py_ssize_t> (groups[i + 1] - groups[i]),
+                )
     finally:
         free(state.rest)
         free(state.order)

@@ -86,6 +86,7 @@ def winnow(
     """
     cdef Winnowing state
     cdef Py_ssize_t i
+    cdef Py_ssize_t longest = 0
     if not 1 <= gram <= length:
         raise ValueError(f"a gram must have 1 to {length} units, got {gram}")
     if rows.shape[1] != 4 or rows.shape[0] != keys.shape[0] or echoes.shape[1] != 5:
@@ -93,6 +94,10 @@ def winnow(
     memory_of(keys, "keys")
     memory_of_rows(rows, "rows")
     memory_of_rows(echoes, "echoes")
+    for i in range(texts.n):
+        longest = max(longest, texts.at[i].length)
+    if longest < length:
+        return 0, 0
     state.length, state.gram, state.width = length, gram, length - gram + 1
     state.power = power_of(CHARACTER_BASE, gram - 1)
     for i in range(NARROW):
