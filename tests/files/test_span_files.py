@@ -145,6 +145,30 @@ def test_against_files(tmp_path, monkeypatch, shingler):
     assert {row.split("\t")[-1] for row in removed} == {"true", "false"}
 
 
+def test_documents_of_against_files_count_for_max_share(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    known = write_shards(tmp_path, rows_of(1, 40), 2, "known")
+    inputs = write_shards(tmp_path, rows_of(1, 60), 2)
+    plain = {"max_share": 0.05, "merge_gap": 5}
+    result, _ = both(tmp_path, inputs, against=known, **plain)
+    rows = [row["text"] for row in rows_of(1, 60)]
+    expected = fastlsh.deduplicate_spans(
+        rows, 40, against=[row["text"] for row in rows_of(1, 40)], **plain
+    )
+    assert (result.n_removed, result.common) == (len(expected), len(expected.common))
+    assert result.n_removed
+    assert result.common
+
+
+def test_bytes_inside_a_character_are_not_gone(tmp_path):
+    rows = [{"id": 0, "text": "x\u00e8"}, {"id": 1, "text": "\u00e9"}]
+    result, written = both(
+        tmp_path, write_shards(tmp_path, rows, 1), length=1, shingler=Shingler("byte"), keep_least=2
+    )
+    assert result.dropped == 0
+    assert [json.loads(line) for line in written["kept.jsonl"].splitlines()] == rows
+
+
 def test_many_equal_grams_make_few_contexts():
     """The texts of contexts that differ by one character would take hundreds of times the space."""
     cutting = SpanCutting("span", 200, Shingler())

@@ -57,13 +57,22 @@ def check_proofs(result, documents):
 
 
 @pytest.mark.parametrize("seed", [0, *MANY])
-def test_what_occurs_in_many_documents_stays(seed):
+@pytest.mark.parametrize("with_against", [False, True])
+def test_what_occurs_in_many_documents_stays(seed, with_against):
     draw = random.Random(seed)
+    removed = 0
     for _ in range(100):
         documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
         share = draw.choice([0.2, 0.34, 0.5, 0.99])
-        result = deduplicate_spans(documents, length, max_share=share)
-        check_proofs(result, documents)
+        first = draw.randrange(len(documents)) if with_against else 0
+        own = documents[first:]
+        result = deduplicate_spans(own, length, max_share=share, against=documents[:first])
+        if not with_against:
+            check_proofs(result, documents)
+        places = zip(rows_of(result), result.against_document.tolist(), strict=True)
+        for (d, begin, end, source, start, stop), known in places:
+            text = own[source] if known < 0 else documents[known]
+            assert own[d][begin:end] == text[start:stop]
         everything, owners = deduplicate_spans(documents, length), {}
         homes = {}
         for d, begin, end, source, start, _ in rows_of(everything):
@@ -73,10 +82,48 @@ def test_what_occurs_in_many_documents_stays(seed):
                 owners.setdefault(home, {source}).add(d)
         common = {u for u, home in homes.items() if len(owners[home]) > share * len(documents)}
         listed = {(d, p) for d, begin, end in result.common.tolist() for p in range(begin, end)}
-        assert listed == common
+        assert listed == {(d - first, place) for d, place in common if d >= first}
         rest = cuts_of(homes.keys() - common, list(enumerate(documents)))
-        expected = {(d, p) for d, b, e in rest if e - b >= length for p in range(b, e)}
+        expected = {(d - first, p) for d, b, e in rest if e - b >= length for p in range(b, e)}
+        expected = {(d, place) for d, place in expected if d >= 0}
         assert gone_of(result) == expected
+        removed += len(expected)
+        for d, text in enumerate(own):
+            assert result.texts[d] == "".join(
+                c for p, c in enumerate(text) if (d, p) not in expected
+            )
+    assert removed
+
+
+def test_a_licence_of_against_stays():
+    licence = "This program comes without any warranty, to the extent permitted by law."
+    known = [f"{licence} {number:040}" for number in range(0, 10**9, 10**7)]
+    result = deduplicate_spans([f"own {licence}"], 60, against=known, max_share=0.1)
+    assert result.texts == [f"own {licence}"]
+    assert result.common.tolist() == [[0, 4, 4 + len(licence)]]
+    assert not len(result)
+
+
+def test_what_is_common_stays_in_a_gap():
+    draw = random.Random(7)
+    a, b, common = ("".join(draw.choices("abcdefghijklmnop", k=40)) for _ in range(3))
+    documents = [f"{a}.", f"{b}.", f"-{common}-", f"+{common}+", f"{a}{common}{b}"]
+    for gap in (0, 100):
+        result = deduplicate_spans(documents, 30, max_share=0.5, merge_gap=gap)
+        assert result.common.tolist() == [[3, 1, 41], [4, 40, 80]]
+        assert result.texts[4] == common
+
+
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_what_is_common_stays_with_every_gap(seed):
+    draw = random.Random(seed)
+    for _ in range(100):
+        documents, length = collection_of(draw), draw.choice([2, 5, 13, 30])
+        gap, share = draw.choice([1, 10, 100]), draw.choice([0.2, 0.34, 0.5])
+        result = deduplicate_spans(documents, length, merge_gap=gap, max_share=share)
+        check_proofs(result, documents)
+        listed = {(d, p) for d, begin, end in result.common.tolist() for p in range(begin, end)}
+        assert not listed & gone_of(result)
 
 
 @pytest.mark.parametrize("seed", [0, *MANY])

@@ -110,8 +110,8 @@ def deduplicate_spans_of_texts(
     strings = [*collections.against, *collections.documents]
     warn_of_short_passages(length, sum(len(text or "") for text in strings))
     everything = as_texts(strings)
-    rows = repeated_passages(everything, shingler, length, n_against, options)
-    cut = cut_texts(everything, shingler, rows, length, rules)
+    rows = repeated_passages(everything, shingler, length, rules.n_whole(n_against), options)
+    cut = cut_texts(everything, shingler, rows, length, n_against, rules)
     documents = collections.documents.copy()
     for number, text in cut.texts.items():
         documents[number - n_against] = text

@@ -54,7 +54,8 @@ class CutRules:
             A text that lost something, and of which fewer units remain, is dropped.
         merge_gap
             Up to so many units between two cuts of a text go, too, although they stay nowhere
-            else. They do not go if another passage was removed because it stays there.
+            else. They do not go if another passage was removed because it stays there, or if
+            `max_share` keeps some of them.
         snap
             "word", "sentence" or "line": each cut begins and ends between two of these. Its ends
             move inwards, so what goes is still what stays elsewhere; "none": they do not move.
@@ -72,6 +73,13 @@ class CutRules:
             check_choice(snap, "snap"),
             check_share(max_share, "max_share"),
         )
+
+    def n_whole(self, n_against: int) -> int:
+        """Return how many documents of `against` count as losing nothing.
+
+        With `max_share`, their repeated passages are counted, and dropped by `without_common`.
+        """
+        return n_against if self.max_share == 1 else 0
 
 
 class Chosen(NamedTuple):
@@ -101,8 +109,10 @@ def cut_rows(matches: Rows, documents: int, empty: Empty = np.empty) -> Rows:
         room *= 2
 
 
-def without_common(rows: Rows, documents: int, max_share: float, length: int) -> Chosen:
-    """Take out what occurs in more than a share of the documents.
+def without_common(
+    rows: Rows, documents: int, n_against: int, max_share: float, length: int
+) -> Chosen:
+    """Take out what occurs in more than a share of the documents, and what `against` would lose.
 
     A unit occurs in the document where it stays, and in those that it is removed from.
     """
@@ -112,7 +122,8 @@ def without_common(rows: Rows, documents: int, max_share: float, length: int) ->
     edge, depth = _counted(rows)
     pieces, place = _divided(rows, edge)
     often = depth[np.searchsorted(edge, place, "right") - 1] > max_share * documents
-    rest, common = pieces[~often], pieces[often]
+    own = pieces[:, 0] >= n_against
+    rest, common = pieces[~often & own], pieces[often & own]
     cut, spans = cuts_of(rest)
     long = spans[:, 1] - spans[:, 0] >= length
     together, spans = cuts_of(common)
@@ -181,19 +192,23 @@ def snapped_rows(texts: Texts, shingler: Shingler, rows: Rows, first: int, snap:
     return np.ascontiguousarray(found[found[:, 1] < found[:, 2]])
 
 
-def with_gaps(rows: Rows, merge_gap: int) -> Rows:
+def with_gaps(rows: Rows, common: Rows, merge_gap: int) -> Rows:
     """Add what is between two cuts that nearly touch, unless something stays there.
 
-    It stays nowhere: as the place where it does, it has -1 in its own text.
+    What others have lost stays, and what is common. What is added stays nowhere: as the place where
+    it does, it has -1 in its own text.
     """
     if not merge_gap or not len(rows):
         return rows
     size = rows[1:, 1] - rows[:-1, 2]
     gap = np.flatnonzero((rows[1:, 0] == rows[:-1, 0]) & (size > 0) & (size <= merge_gap))
-    begin, end = _flat(rows)
+    ends = rows[:, 4] + rows[:, 2] - rows[:, 1]
+    stays = np.concatenate([np.column_stack([rows[:, 3:], ends]), common])
+    longest = max(rows[:, 2].max(), stays[:, 2].max()) + 1
+    begin, end = stays[:, 0] * longest + stays[:, 1:].T
     reach = np.concatenate([[-1], np.maximum.accumulate(end[np.argsort(begin)])])
     text, start, stop = rows[gap, 0], rows[gap, 2], rows[gap + 1, 1]
-    line = text * _longest(rows)
+    line = text * longest
     free = reach[np.searchsorted(np.sort(begin), line + stop)] <= line + start
     added = np.column_stack([text, start, stop, text, np.full(len(gap), -1)])[free]
     return np.insert(rows, gap[free] + 1, added, axis=0)
@@ -215,7 +230,7 @@ class CutTexts(NamedTuple):
 
 
 def cut_texts(
-    texts: Texts, shingler: Shingler, rows: Rows, length: int, rules: CutRules
+    texts: Texts, shingler: Shingler, rows: Rows, length: int, n_against: int, rules: CutRules
 ) -> CutTexts:
     """Cut passages out of the original texts.
 
@@ -225,11 +240,13 @@ def cut_texts(
         As `repeated_passages` takes them.
     rows
         As it returns them.
+    n_against
+        How many texts, the first ones, are of `against`: nothing is removed from them.
     rules
         What of these is cut.
     """
-    rows, common = without_common(rows, len(texts), rules.max_share, length)
-    rows = with_gaps(snapped_rows(texts, shingler, rows, 0, rules.snap), rules.merge_gap)
+    rows, common = without_common(rows, len(texts), n_against, rules.max_share, length)
+    rows = with_gaps(snapped_rows(texts, shingler, rows, 0, rules.snap), common, rules.merge_gap)
     removed = np.column_stack([rows[:, 0], removed_spans(texts, shingler, rows)])
     whole = removed[:, 1] < removed[:, 2]  # of a byte inside a character, nothing goes
     rows, removed = rows[whole], removed[whole]

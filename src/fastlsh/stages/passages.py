@@ -74,7 +74,7 @@ def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptio
 
 
 def repeated_passages(
-    texts: Texts, shingler: Shingler, length: int, n_against: int, options: RunOptions
+    texts: Texts, shingler: Shingler, length: int, n_whole: int, options: RunOptions
 ) -> NDArray[np.int64]:
     """Return what is removed from texts, and where it stays.
 
@@ -84,8 +84,8 @@ def repeated_passages(
         The collection, and the steps that it is normalised by.
     length
         Units of the shortest passage.
-    n_against
-        How many texts, the first ones, are of `against`: nothing is removed from them.
+    n_whole
+        How many texts, the first ones, lose nothing.
     options
         Threads and progress.
 
@@ -103,7 +103,7 @@ def repeated_passages(
     plain = shingler.take_texts(texts, documents)
     found = matches_of(plain, occurrences, groups, length, options)
     matches = np.concatenate([anchors.echoes, found])
-    matches = matches[matches[:, 0] >= n_against]
+    matches = matches[matches[:, 0] >= n_whole]
     matches = np.ascontiguousarray(matches[np.lexsort((matches[:, 1], matches[:, 0]))])
     return cut_rows(matches, len(texts))
 

@@ -74,12 +74,12 @@ def run_on_disk(
         warn_of_short_passages(cutting.min_length, summary.text)
         numbering = _numbering(job)
         with clock("decisions"):
-            _decide(job, linked, texts, numbering)
+            _decide(job, linked, texts, numbering, rules.n_whole(numbering.n_against))
             rows = _cut(job, linked, numbering)
         with clock("tracing"):
-            of_all = rows, numbering.documents, rules.max_share, cutting.min_length
-            rows, common = without_common(*of_all)
-            rows = with_gaps(_snapped(job, numbering, rows, rules.snap), rules.merge_gap)
+            of_all = numbering.documents, numbering.n_against
+            rows, common = without_common(rows, *of_all, rules.max_share, cutting.min_length)
+            rows = with_gaps(_snapped(job, numbering, rows, rules.snap), common, rules.merge_gap)
             rows, dropped = _traced(job, numbering, rows, rules.keep_least)
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
@@ -135,8 +135,13 @@ def _numbering(job: Job) -> _Numbering:
     return _Numbering(first_pieces(job), first, n_against)
 
 
-def _decide(job: Job, linked: Linked, texts: GatheredTexts, numbering: _Numbering) -> None:
-    """Compare the contexts of each part that has not been worked on yet."""
+def _decide(
+    job: Job, linked: Linked, texts: GatheredTexts, numbering: _Numbering, n_whole: int
+) -> None:
+    """Compare the contexts of each part that has not been worked on yet.
+
+    The first `n_whole` documents lose nothing.
+    """
     nothing = np.empty(0, np.int64)
 
     def compare(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -145,12 +150,12 @@ def _decide(job: Job, linked: Linked, texts: GatheredTexts, numbering: _Numberin
         begin = texts.bounds(number)[:, 0]
         contexts = as_texts(part.texts).spans(0, len(number))
         found = repeated_contexts(contexts, document, begin, job_length(job), job.options)
-        return _sorted(found[found[:, 0] >= numbering.n_against]), nothing
+        return _sorted(found[found[:, 0] >= n_whole]), nothing
 
     each_part(job, linked, texts, compare, "comparing")
     if not job.work.has(ECHOES):
         echoes = echoes_of(job)
-        job.work.save(ECHOES, _sorted(echoes[echoes[:, 0] >= numbering.n_against]))
+        job.work.save(ECHOES, _sorted(echoes[echoes[:, 0] >= n_whole]))
 
 
 def job_length(job: Job) -> int:
@@ -203,13 +208,14 @@ def _traced(
     traced = rows.copy()
 
     def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
-        traced[own, 1:3] = removed_spans(texts, shingler, rows[own], start)
+        spans = removed_spans(texts, shingler, rows[own], start)
+        traced[own, 1:3] = spans
         of_texts = np.searchsorted(rows[by_source, 3], (start, start + len(texts)))
         there = by_source[slice(*of_texts)]
         number = rows[there, 3] - start
         traced[there, 4] = original_spans(texts, shingler, number, units[there])[:, 0]
-        numbers = np.array([start, 0, 0, 0, 0])
-        return start + too_short(texts, shingler, rows[own] - numbers, keep_least)
+        gone = rows[own][spans[:, 0] < spans[:, 1]] - (start, 0, 0, 0, 0)
+        return start + too_short(texts, shingler, gone, keep_least)
 
     dropped = _of_blocks(job, numbering, rows, rows[:, (0, 3)], of_block)
     whole = traced[:, 1] < traced[:, 2]  # of a byte inside a character, nothing goes
