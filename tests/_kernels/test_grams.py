@@ -1,5 +1,7 @@
 """Tables of n-grams and longest common runs, kernel by kernel, against plain Python."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,6 +76,25 @@ def test_long_texts_are_found_block_by_block():
     out = np.zeros((2, 3), np.int64)
     assert table.find(spans_of_list(collection), WORDS, out) == 2
     assert out.tolist() == [[0, 4000, 7], [1, 4000, 7]]
+
+
+def test_many_sizes_cost_little_more_than_the_longest():
+    text = ["a " * 3000]
+    beginning = hashed(text, WORDS, [(0, 0, ("a",) * 5)])
+
+    def cost(sizes):
+        table = GramTable(
+            500, np.ones(1, np.uint64), np.zeros(1, np.int64), np.ones(1, np.uint8), 5, sizes,
+            beginning, ALL,
+        )  # fmt: skip
+        texts, out, times = spans_of_list(text), np.zeros((1, 3), np.int64), []
+        for _ in range(5):
+            start = time.process_time()
+            table.find(texts, WORDS, out)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert cost(np.arange(5, 500)) < 50 * cost(np.array([499]))
 
 
 @given(texts, texts, st.integers(1, 4))

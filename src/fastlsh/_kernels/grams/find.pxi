@@ -10,7 +10,7 @@ from fastlsh._kernels.common.checks cimport memory_of, memory_of_rows
 from fastlsh._kernels.common.mixing cimport WORD_BASE, power_of
 from fastlsh._kernels.common.prefetch cimport prefetch
 from fastlsh._kernels.grams.finder cimport (
-    WINDOWS, Filter, Finder, filter_bits, filter_word, finished, gram_hash, passes,
+    WINDOWS, Filter, Finder, filter_bits, filter_word, finished, passes,
 )
 from fastlsh._kernels.text._plans cimport ShinglePlan
 from fastlsh._kernels.text._texts cimport Span, Spans
@@ -230,6 +230,7 @@ cdef void find_shorter(
     # By their beginnings; then there are few places at which to try all their sizes.
     cdef uint64_t block[WINDOWS]
     cdef uint64_t state = beginning(unit, finder.least - 1)
+    cdef uint64_t h
     cdef Py_ssize_t n = units - finder.least + 1
     cdef Py_ssize_t start = 0
     cdef Py_ssize_t i, j, count, size
@@ -241,13 +242,14 @@ cdef void find_shorter(
         for i in range(count):
             if not passes(&finder.beginnings, block[i]):
                 continue
+            h, size = 0, 0
             for j in range(finder.n_shorter):
-                size = finder.shorter[j]
-                if start + i + size > units:
+                if start + i + finder.shorter[j] > units:
                     break
-                look_up(
-                    finder, gram_hash(unit + start + i, size, finder.mask), text, start + i, rows
-                )
+                while size < finder.shorter[j]:
+                    h = h * WORD_BASE + unit[start + i + size]
+                    size += 1
+                look_up(finder, finished(h, size, finder.mask), text, start + i, rows)
         start += count
 
 
