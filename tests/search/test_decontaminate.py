@@ -1,5 +1,7 @@
 """Evaluation items in documents: what is found equals the definition, however it is run."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from fastlsh.search import ContaminationParams
 from fastlsh.search import decontamination as module
 from fastlsh.search.decontamination import found_in_texts
 from fastlsh.search.items import Items
-from fastlsh.stages import item_grams
+from fastlsh.stages import contamination, item_grams, matches_in
 from fastlsh.texts import as_texts
 
 WORDS = ["a", "b", "c", "d", "e", "é", "☃x", "𝄞1", "İs", "ß_", "七", "Ab"]
@@ -106,12 +108,13 @@ def test_no_hash_decides(case, bits):
         np.testing.assert_array_equal(one, other)
 
 
-@given(cases(), st.integers(1, 3))
-def test_neither_threads_nor_batches_change_the_answer(case, size):
+@given(cases(), st.integers(1, 3), st.integers(1, 9))
+def test_neither_threads_nor_batches_change_the_answer(case, size, rows):
     documents, items, rules = case
     expected = decontaminate(documents, named(items), **arguments_of(rules), threads=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "batch_size", lambda texts: size)
+        patch.setattr(contamination, "ROWS", rows)
         result = decontaminate(documents, named(items), **arguments_of(rules), threads=3)
     assert rows_of(result) == rows_of(expected)
     assert result.boilerplate == expected.boilerplate
@@ -247,3 +250,32 @@ def test_what_repeats_takes_linear_time():
     item = " ".join(words * 500)
     result = decontaminate([" ".join(words * 5000)], [item])
     assert list(result) == [(0, 0, 1.0, 6500, "text", 0, len(" ".join(words * 5000)))]
+
+
+@pytest.mark.parametrize(
+    "items", [[{"text": "x " * 20}] * 20, [{str(n): "x " * 20 for n in range(20)}]]
+)
+def test_repeated_text_takes_the_memory_of_its_grams(items, monkeypatch):
+    """Neither each place nor each field with the same n-gram is held beside all others."""
+    monkeypatch.setattr(contamination, "ROWS", 1 << 12)
+    given_items = Items.of(items)
+    params = ContaminationParams.of()
+    grams = item_grams(given_items.fields, given_items.owner, len(items), params.shingler)
+    documents = as_texts(["x " * 5_000])
+    tracemalloc.start()
+    try:
+        matches = matches_in(grams, documents, 0, 1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(matches.gram) < 1000
+    assert matches.run.max() == 20
+    assert peak < 10 << 20
+
+
+def test_threads_find_a_finished_table():
+    """Since Python 3.12, each thread would compute what is not there yet."""
+    given_items = Items.of([QUESTION, NOTICE])
+    grams = item_grams(given_items.fields, given_items.owner, 2, ContaminationParams.of().shingler)
+    for each in (grams, grams.without(np.array([0]), 3)):
+        assert {"table", "by_number", "first", "sizes"} <= vars(each).keys()

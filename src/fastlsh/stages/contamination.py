@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import extend_grams
-from fastlsh.arrays import offsets_of, ranges_of, unique
+from fastlsh.arrays import offsets_of, ranges_of
 from fastlsh.parallel import batches_by_work
 from fastlsh.stages.gram_table import ItemGrams, Units
 from fastlsh.texts import Texts, original_spans
 
-ROWS = 1 << 22
-"""N-grams that are compared at a time, but for one document with more of them."""
+ROWS = 1 << 18
+"""N-grams that are compared at a time, each with every field that has it."""
 
 ALONE = 0.5
 """An n-gram is alone in a document that has a smaller share of each item with this n-gram."""
@@ -21,27 +21,30 @@ ALONE = 0.5
 
 @dataclass(frozen=True)
 class Matches:
-    """N-grams of items in the documents of a batch, each compared as text."""
+    """N-grams of items in the documents of a batch, each compared as text.
+
+    A document and an n-gram have a row for each stretch of the document that the runs around the
+    n-gram cover, or a few of them that touch.
+    """
 
     document: NDArray[np.int64]
     """int64 (n,), ascending: the document of each."""
     gram: NDArray[np.int64]
     """int64 (n,): the n-gram of the item, by its row in `ItemGrams.grams`."""
     run: NDArray[np.int64]
-    """int64 (n,): the longest run of equal units around it."""
-    runs: NDArray[np.int64]
-    """int64 (m, 5): field, the units where each run begins and ends in the document, and the same
-    places as code points of the normalised document."""
+    """int64 (n,): units of the longest run of equal units around it."""
+    spans: NDArray[np.int64]
+    """int64 (n, 5): field, the units where the stretch begins and ends in the document, and the
+    same places as code points of the normalised document."""
 
     @classmethod
     def joined(cls, parts: "list[Matches]") -> "Matches":
         """Return the rows of all parts, in their order."""
-        starts = offsets_of(np.array([len(part.runs) for part in parts], np.int64)).tolist()
         return cls(
             np.concatenate([part.document for part in parts]),
             np.concatenate([part.gram for part in parts]),
-            np.concatenate([part.run + start for part, start in zip(parts, starts, strict=False)]),
-            np.concatenate([part.runs for part in parts]),
+            np.concatenate([part.run for part in parts]),
+            np.concatenate([part.spans for part in parts]),
         )
 
 
@@ -89,29 +92,35 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Matches
         return None
     hits = hits[:count]
     occurrences = grams.first[hits[:, 2] + 1] - grams.first[hits[:, 2]]
+    hits[:, 0] += start
     edges = np.append(np.flatnonzero(np.diff(hits[:, 0], prepend=-1)), count)
-    parts = batches_by_work(np.add.reduceat(occurrences, edges[:-1]), ROWS, count)
-    found = [
-        part for first, last in parts
-        if (part := _compared(grams, texts, start, hits[edges[first] : edges[last]])) is not None
-    ]  # fmt: skip
+    found: list[Matches] = []
+    for first, last in batches_by_work(np.add.reduceat(occurrences, edges[:-1]), ROWS, count):
+        documents = hits[edges[first:last], 0]
+        units = Units.of(grams.shingler, grams.shingler.take_texts(texts, documents))
+        some = slice(edges[first], edges[last])
+        for begin, end in batches_by_work(occurrences[some], ROWS, count):
+            found += _compared(grams, documents, units, hits[some][begin:end])
     return Matches.joined(found) if found else None
 
 
 def _compared(
-    grams: ItemGrams, texts: Texts, start: int, hits: NDArray[np.int64]
-) -> Matches | None:
+    grams: ItemGrams, documents: NDArray[np.int64], units: Units, hits: NDArray[np.int64]
+) -> list[Matches]:
     """Compare n-grams of documents with those of items that have the same hashes.
 
     Parameters
     ----------
-    start
-        The number of the first document.
+    documents, units
+        int64 (n,), ascending: some documents, and their units.
     hits
-        int64 (n, 3): the document behind that, the first unit of the n-gram, and its number.
+        int64 (n, 3): the document, the first unit of the n-gram, and its number.
+
+    Returns
+    -------
+    list of Matches
+        One, or none if no n-grams are equal.
     """
-    documents = unique(hits[:, 0])
-    units = Units.of(grams.shingler, grams.shingler.take_texts(texts, documents + start))
     occurrences = grams.first[hits[:, 2] + 1] - grams.first[hits[:, 2]]
     gram = grams.by_number[ranges_of(grams.first[hits[:, 2]], occurrences)]
     hits = np.repeat(hits, occurrences, axis=0)
@@ -127,20 +136,35 @@ def _compared(
     )  # fmt: skip
     equal = run >= 0
     if not equal.any():
-        return None
+        return []
     runs = runs[:count]
     first, last = runs[:, 2], runs[:, 2] + runs[:, 4]
     begin = units.starts[runs[:, 0]]
     points = units.bounds[begin + first, 0], units.bounds[begin + last - 1, 1]
     where = np.column_stack([runs[:, 1], first, last, *points])
-    return Matches(documents[rows[equal, 0]] + start, gram[order][equal], run[equal], where)
+    return [_stretches(documents[rows[equal, 0]], gram[order][equal], where[run[equal]])]
+
+
+def _stretches(
+    document: NDArray[np.int64], gram: NDArray[np.int64], runs: NDArray[np.int64]
+) -> Matches:
+    """Join the runs around each n-gram of a document that touch: repeated text has many."""
+    order, first = _touching(np.column_stack([document, gram, runs[:, 1:3]]))
+    runs = runs[order]
+    longest = np.maximum.reduceat(runs[:, 2] - runs[:, 1], first)
+    spans = runs[first]
+    spans[:, [2, 4]] = np.maximum.reduceat(runs[:, [2, 4]], first)
+    return Matches(document[order[first]], gram[order[first]], longest, spans)
 
 
 def _counting(grams: ItemGrams, matches: Matches) -> Matches:
     """Return the matches of n-grams that count."""
     counted = grams.counted[matches.gram]
     return Matches(
-        matches.document[counted], matches.gram[counted], matches.run[counted], matches.runs
+        matches.document[counted],
+        matches.gram[counted],
+        matches.run[counted],
+        matches.spans[counted],
     )
 
 
@@ -186,14 +210,13 @@ def found_in(
     document = matches.document[order[first]]
     item = grams.item[matches.gram[order[first]]]
     common = _different(grams.text[matches.gram], order, first)
-    units = matches.runs[matches.run[order], 2] - matches.runs[matches.run[order], 1]
-    run = np.maximum.reduceat(units, first)
+    run = np.maximum.reduceat(matches.run[order], first)
     enough = (common / grams.sizes[item] >= min_share) & (run >= min_run)
     row = np.full(len(first), -1)
     row[enough] = np.arange(enough.sum())
     pair = np.repeat(row, np.diff(first, append=len(order)))
     wanted = pair >= 0
-    spans = np.column_stack([pair[wanted], matches.runs[matches.run[order[wanted]]]])
+    spans = np.column_stack([pair[wanted], matches.spans[order[wanted]]])
     spans = _merged(spans)
     document = document[enough]
     spans[:, 2:] = original_spans(texts, grams.shingler, document[spans[:, 0]], spans[:, 2:])
@@ -206,20 +229,34 @@ def _merged(spans: NDArray[np.int64]) -> NDArray[np.int64]:
     Parameters
     ----------
     spans
-        int64 (n, 6): the row, and what `Matches.runs` has.
+        int64 (n, 6): the row, and what `Matches.spans` has.
     """
-    spans = spans[np.lexsort((spans[:, 2], spans[:, 1], spans[:, 0]))]
     if not len(spans):
         return spans[:, :4]
+    order, first = _touching(spans)
+    spans = spans[order]
+    ends = np.maximum.reduceat(spans[:, 5], first)
+    return np.column_stack([spans[first][:, [0, 1, 4]], ends])
+
+
+def _touching(spans: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return an order of spans, and where each stretch begins in it that touching spans cover.
+
+    Parameters
+    ----------
+    spans
+        int64 (n, 4 or more), n > 0: two columns that are equal for spans which may be joined, and
+        where each span begins and ends.
+    """
+    order = np.lexsort((spans[:, 2], spans[:, 1], spans[:, 0]))
+    spans = spans[order]
     group = np.cumsum((np.diff(spans[:, :2], axis=0, prepend=-1) != 0).any(axis=1))
     # The furthest end so far, in each group: ends of later groups are greater.
     shift = group * (int(spans[:, 3].max()) + 1)
     furthest = np.maximum.accumulate(spans[:, 3] + shift) - shift
     new = np.ones(len(spans), np.bool_)
     new[1:] = (np.diff(group) != 0) | (spans[1:, 2] > furthest[:-1])
-    first = np.flatnonzero(new)
-    ends = np.maximum.reduceat(spans[:, 5], first)
-    return np.column_stack([spans[first][:, [0, 1, 4]], ends])
+    return order, np.flatnonzero(new)
 
 
 @dataclass

@@ -129,10 +129,13 @@ class ItemGrams:
         )  # fmt: skip
 
     def without(self, texts: NDArray[np.int64], reason: int) -> "ItemGrams":
-        """Return the same in which n-grams with these texts do not count."""
+        """Return the same in which n-grams with these texts do not count, ready for threads."""
         reasons = self.reasons.copy()
         reasons[texts] = reason
-        return replace(self, reasons=reasons)
+        fewer = replace(self, reasons=reasons)
+        # Since Python 3.12, `cached_property` has no lock: each thread would build its own.
+        _ = fewer.table, fewer.by_number, fewer.sizes
+        return fewer
 
     def why_not_searched(self) -> NDArray[np.int64]:
         """Return why each item is not searched, int64 (items,); 0: it is."""
