@@ -202,6 +202,46 @@ def test_refused(command, capfd, more, line):
     assert not os.path.exists("two")
 
 
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        (["--engine", "memory"], "stages are those of a run on disk"),
+        (["--restart"], "are for a run in one process"),
+        (["--keep-work"], "are for a run in one process"),
+        (["--rule", "contained", "--search", "containment"], "no effect with --search containment"),
+        (["--threshold", "2"], "--threshold must be"),
+        (["--memory", "100M"], "the memory must be at least 256M"),
+        (["--work", "."], "in0.jsonl"),
+        (["-o", "/dev/stdout"], "not a stream"),
+        (["--by", "line", "--annotate"], "--by and --annotate cannot be given together"),
+        (["--annotate", "--max-copies", "2"], "--max-copies has no effect with --annotate"),
+        (["--key-file", "nothing"], "nothing: "),
+    ],
+    ids=str,
+)
+def test_a_plan_whose_jobs_would_fail(command, capfd, more, line):
+    """Options that the first job would refuse; nothing is written."""
+    before = sorted(os.listdir())
+    capfd.readouterr()
+    assert main([*command, "--plan", "sh", "--parts", "2", *more]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert line in err
+    assert len(err.splitlines()) == 1
+    assert main([*command, "--plan", "sh", "--parts", "2"]) == 0
+    assert sorted(os.listdir()) == before
+
+
+def test_a_plan_for_a_pipe_or_for_no_other_collection(command, capfd):
+    plan = ["--plan", "sh", "--parts", "2", "--memory", "300M", "--threads", "1", "--work", "w"]
+    assert main(["dedup", "-", "-o", "two/", *plan]) == 2
+    assert main(["pairs", "in0.jsonl", "--best", "-o", "p.tsv", *plan]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "need files, not a pipe" in err.splitlines()[0]
+    assert "give --against" in err.splitlines()[1]
+
+
 def test_a_stage_says_that_it_is_done(command, capfd):
     command = [word for word in command if word != "-q"]
     for _ in range(2):

@@ -123,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    if print_plan(arguments, pairs=False):
+    if print_plan(arguments, run, pairs=False):
         return
     if arguments.by is not None:
         dedup_lines.run(arguments)

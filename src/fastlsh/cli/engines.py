@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from fastlsh.cli.job_plans import add_stage_options
+from fastlsh.cli.job_plans import add_stage_options, is_checked
 from fastlsh.cli.log import Log
 from fastlsh.cli.messages import say
 from fastlsh.cli.paths import check_paths
@@ -103,6 +103,6 @@ def engine_keywords(arguments: argparse.Namespace, watch: Watch) -> dict[str, An
         "restart": arguments.restart,
         "stage": arguments.stage,
         "part": arguments.part,
-        "on_message": watch.tell,
+        "on_message": is_checked if arguments.only_checked else watch.tell,
         "progress": watch.progress,
     }

@@ -3,13 +3,15 @@
 import argparse
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from fastlsh.cli.options import integer
+from fastlsh.cli.paths import check_paths
 from fastlsh.files import StageJob, parse_memory, stage_jobs
-from fastlsh.io import Options, expand
+from fastlsh.io import InputError, Options, expand, identity
 from fastlsh.parallel import amount
 from fastlsh.stages import SearchParams
 
@@ -34,6 +36,7 @@ def add_stage_options(parser: argparse.ArgumentParser) -> None:
         help="do nothing but print a script that starts all stages, with --parts",
     )
     group.add_argument("--parts", metavar="N", type=integer, help="parts of each stage in the plan")
+    parser.set_defaults(only_checked=False)
 
 
 def _part(text: str) -> tuple[int, int]:
@@ -43,13 +46,32 @@ def _part(text: str) -> tuple[int, int]:
     return int(number), int(of)
 
 
-def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> bool:
+class CheckedError(Exception):
+    """The first job of a plan could begin: all that it was given has been checked."""
+
+
+def is_checked(_: str) -> NoReturn:
+    """Raise CheckedError at the first message of a run, which it tells before it does anything."""
+    raise CheckedError
+
+
+def print_plan(
+    arguments: argparse.Namespace, run: Callable[[argparse.Namespace], None], *, pairs: bool
+) -> bool:
     """Print the script that ``--plan`` asks for; return whether it asks for a script.
+
+    Parameters
+    ----------
+    arguments, run
+        The options, and what runs the command with them.
+    pairs
+        Whether pairs are searched for.
 
     Raises
     ------
-    ValueError
-        An option is missing that all jobs must share, or contradicts a plan.
+    InputError, ValueError
+        An option is missing that all jobs must share, or contradicts a plan; or the first job
+        would raise it before it begins.
     """
     if arguments.plan is None:
         if arguments.parts is not None:
@@ -73,6 +95,13 @@ def print_plan(arguments: argparse.Namespace, *, pairs: bool) -> bool:
     how = Options(split=arguments.split)
     files = [*getattr(arguments, "against", []), *arguments.inputs]
     sources = expand(files, arguments.format, how, recursive=arguments.recursive, mixed=True)
+    for source in sources:
+        if identity(source) is None:
+            raise InputError(source.path, "the jobs of a plan need files, not a pipe")
+    check_paths(arguments)
+    first = {"plan": None, "parts": None, "stage": "sign", "log": None, "only_checked": True}
+    with suppress(CheckedError):
+        run(argparse.Namespace(**{**vars(arguments), **first}))
     jobs = stage_jobs(
         sources, SearchParams.of(0.8), parse_memory(arguments.memory), arguments.parts, pairs=pairs
     )

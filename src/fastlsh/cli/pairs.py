@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
         for name in ("stage", "part", "plan", "parts"):
             if getattr(arguments, name) is not None:
                 raise ValueError(f"--report works in memory, where {option_of(name)} has no effect")
-    if print_plan(arguments, pairs=True):
+    if print_plan(arguments, run, pairs=True):
         return
     keywords = search_keywords(arguments, "max_pairs")
     with watched(arguments) as watch:
