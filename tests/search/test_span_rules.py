@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlsh import Shingler, deduplicate_spans
+from fastlsh.texts import boundaries
 from fastlsh.texts.boundaries import first_boundary, last_boundary
 from hostile_texts import hostile_text
 
@@ -137,8 +138,8 @@ def test_ends_move_inwards(seed, snap):
         numbered = list(enumerate(documents))
         expected = set()
         for d, begin, end in cuts_of(gone_of(deduplicate_spans(documents, length)), numbered):
-            begin = first_boundary(documents[d], begin, snap)
-            end = last_boundary(documents[d], end, snap)
+            begin = first_boundary(documents[d], begin, snap, len(documents[d]))
+            end = last_boundary(documents[d], end, snap, 0)
             expected |= {(d, place) for place in range(begin, end)}
         assert gone_of(result) == expected
 
@@ -205,12 +206,18 @@ def test_what_the_steps_leave_out_goes_with_a_cut():
 def test_boundaries(text, data):
     snap = data.draw(st.sampled_from(["word", "sentence", "line"]))
     places = range(len(text) + 1)
-    found = sorted({first_boundary(text, place, snap) for place in places})
-    assert found == sorted({last_boundary(text, place, snap) for place in places})
+    found = sorted({first_boundary(text, place, snap, len(text)) for place in places})
+    assert found == sorted({last_boundary(text, place, snap, 0) for place in places})
     assert {0, len(text)} <= set(found)
     for place in places:
-        assert first_boundary(text, place, snap) == min(b for b in found if b >= place)
-        assert last_boundary(text, place, snap) == max(b for b in found if b <= place)
+        limit = data.draw(st.integers(0, len(text)))
+        inside = [b for b in found if min(place, limit) <= b <= max(place, limit)]
+        if limit >= place:
+            assert first_boundary(text, place, snap, limit) == min([*inside, limit])
+        else:
+            assert last_boundary(text, place, snap, limit) == max([*inside, limit])
+        assert first_boundary(text, place, snap, len(text)) == min(b for b in found if b >= place)
+        assert last_boundary(text, place, snap, 0) == max(b for b in found if b <= place)
 
 
 @pytest.mark.parametrize(
@@ -225,15 +232,32 @@ def test_boundaries(text, data):
     ],
 )
 def test_where_texts_may_be_cut(text, snap, boundaries):
-    found = {first_boundary(text, place, snap) for place in range(len(text) + 1)}
+    found = {first_boundary(text, place, snap, len(text)) for place in range(len(text) + 1)}
     assert sorted(found) == boundaries
 
 
 def test_long_lines_before_a_boundary():
     text = "a\n" + "b" * 5000 + "."
-    assert last_boundary(text, 4000, "sentence") == 2
-    assert last_boundary(text, 4000, "line") == 2
+    assert last_boundary(text, 4000, "sentence", 0) == 2
+    assert last_boundary(text, 4000, "line", 0) == 2
     assert np.all(deduplicate_spans([text, text], 10, snap="line").texts == [text, ""])
+
+
+@pytest.mark.parametrize("shingler", [None, Shingler(lowercase=True)])
+def test_boundaries_are_looked_for_within_a_cut(monkeypatch, shingler):
+    draw = random.Random(3)
+    parts = ["".join(draw.choices("abcdefghijklmnop", k=20)) for _ in range(100)]
+    word = "".join(f"{part}{number:03}" for number, part in enumerate(parts))
+    between, places = boundaries._IS_BOUNDARY["word"], []
+
+    def counted(text, place):
+        places.append(place)
+        return between(text, place)
+
+    monkeypatch.setitem(boundaries._IS_BOUNDARY, "word", counted)
+    result = deduplicate_spans([*parts, word], 20, snap="word", shingler=shingler)
+    assert result.texts[-1] == word
+    assert len(word) < len(places) < 2 * len(word)
 
 
 @pytest.mark.parametrize(

@@ -20,36 +20,35 @@ _NEAR = 256
 """Characters before an end in which a boundary is looked for at first."""
 
 
-def first_boundary(text: str, place: int, snap: str) -> int:
-    """Return the first boundary from a place on; `snap` is "word", "sentence" or "line"."""
+def first_boundary(text: str, place: int, snap: str, stop: int) -> int:
+    """Return the first boundary from a place on, or `stop`, which is behind it, if none is before.
+
+    `snap` is "word", "sentence" or "line".
+    """
     is_boundary = _IS_BOUNDARY[snap]
-    while not _is_end(text, place) and not is_boundary(text, place):
+    while 0 < place < stop and not is_boundary(text, place):
         if snap == "word":
             place += 1
         elif snap == "line":
-            found = text.find("\n", place)
-            place = len(text) if found < 0 else found
+            found = text.find("\n", place, stop)
+            place = stop if found < 0 else found
         else:
-            stop = _AFTER_STOP.search(text, place)
-            place = len(text) if stop is None else max(stop.start(), place + 1)
+            end = _AFTER_STOP.search(text, place, stop)
+            place = stop if end is None else max(end.start(), place + 1)
     return place
 
 
-def last_boundary(text: str, place: int, snap: str) -> int:
-    """Return the last boundary up to a place."""
+def last_boundary(text: str, place: int, snap: str, start: int) -> int:
+    """Return the last boundary up to a place, or `start`, which is before it, if none is behind."""
     is_boundary = _IS_BOUNDARY[snap]
-    while not _is_end(text, place) and not is_boundary(text, place):
+    while start < place < len(text) and not is_boundary(text, place):
         if snap == "word":
             place -= 1
         elif snap == "line":
-            place = text.rfind("\n", 0, place) + 1
+            place = max(text.rfind("\n", start, place) + 1, start)
         else:
-            place = _before_stop(text, place)
+            place = _before_stop(text, place, start)
     return place
-
-
-def _is_end(text: str, place: int) -> bool:
-    return place in (0, len(text))
 
 
 def _between_words(text: str, place: int) -> bool:
@@ -83,13 +82,15 @@ def _between_sentences(text: str, place: int) -> bool:
     return bool(stop) and (stop in _WIDE_STOPS or (spaced and stop in _STOPS))
 
 
-def _before_stop(text: str, place: int) -> int:
-    """Return the last place before this one at which a sentence may end."""
+def _before_stop(text: str, place: int, start: int) -> int:
+    """Return the last place before this one at which a sentence may end, or `start`."""
     size = _NEAR
-    start = place
-    while start > 0:
-        start = max(place - size, 0)
-        stops = [found.start() for found in _AFTER_STOP.finditer(text, start, place)]
+    near = place
+    while near > start:
+        near = max(place - size, start)
+        stops = [found.start() for found in _AFTER_STOP.finditer(text, near, place)]
+        if near == start:
+            stops.insert(0, start - 1)  # what begins there may follow a stop
         for stop in reversed(stops):
             # What follows a stop, up to a letter, belongs to its sentence.
             end = stop + 1
@@ -101,7 +102,7 @@ def _before_stop(text: str, place: int) -> int:
             if end > stop:
                 return end
         size *= 4
-    return 0
+    return start
 
 
 _IS_BOUNDARY: dict[str, Callable[[str, int], bool]] = {

@@ -81,13 +81,17 @@ def snapped_spans(
         bounds = None if counts_originals(shingler) else _origins(shingler, text)
         for row in rows.tolist():
             begin, end = spans[row].tolist()
-            if bounds is None:
-                found[row] = first_boundary(string, begin, snap), last_boundary(string, end, snap)
-                continue
-            first = first_boundary(string, int(bounds[begin, 0]), snap)
-            last = last_boundary(string, int(bounds[end - 1, 1]), snap)
-            found[row, 0] = max(begin, np.searchsorted(bounds[:, 0], first))
-            found[row, 1] = min(end, np.searchsorted(bounds[:, 1], last, "right"))
+            start, stop = begin, end
+            if bounds is not None:
+                start, stop = int(bounds[begin, 0]), int(bounds[end - 1, 1])
+            first = first_boundary(string, start, snap, stop)
+            last = last_boundary(string, stop, snap, start)
+            found[row] = first, last
+            if bounds is not None:
+                found[row, 0] = max(begin, np.searchsorted(bounds[:, 0], first))
+                found[row, 1] = min(end, np.searchsorted(bounds[:, 1], last, "right"))
+            if first >= last:
+                found[row] = end, begin
     return found
 
 
