@@ -18,6 +18,7 @@ SHARING = {
     "explain": ("", {"b": ""}),
     "exact_pairs": ([], {"threshold": 0.5}),
     "compare_bandings": ([], {"bandings": [(4, 4)]}),
+    "compare_seeds": ([], {}),
 }
 
 

@@ -17,6 +17,7 @@ class Bounds(NamedTuple):
 INTEGERS = {
     "num_perm": Bounds(1, MAX_NUM_PERM),
     "seed": Bounds(0, 2**32 - 1),
+    "seeds": Bounds(1),
     "size": Bounds(1, 2**31 - 1),
     "bands": Bounds(1),
     "rows": Bounds(1),

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from fastlsh.cli.messages import documents_read, warn_of_rows
@@ -68,6 +69,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare several bandings (bands x rows) of the same signatures: 100x2,50x4",
     )
     parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=integer,
+        help="compare N seeds, from --seed on: how much the recall depends on the hash functions",
+    )
+    parser.add_argument(
         "--report",
         metavar="FILE",
         help="write a page with the recall and examples of each step of similarity (.html)",
@@ -80,15 +87,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from fastlsh import compare_bandings, evaluate
+    from fastlsh import compare_bandings, compare_seeds, evaluate
 
     keywords, _ = tokens_as_words(search_keywords(arguments, "max_pairs", "sample", "lowest"))
+    measure: Any = evaluate
+    if arguments.seeds is not None:
+        _check_alone(arguments, "seeds", ("bandings", *OF_ONE))
+        keywords["seeds"], measure = arguments.seeds, compare_seeds
     if arguments.bandings is not None:
-        _check_alone(arguments)
+        _check_alone(arguments, "bandings", ("recall", "bands", "rows", *OF_ONE))
         for name in ("bands", "rows"):  # of a preset
             keywords.pop(name, None)
-        keywords["bandings"] = arguments.bandings
-    measure: Any = evaluate if arguments.bandings is None else compare_bandings
+        keywords["bandings"], measure = arguments.bandings, compare_bandings
     outputs = (arguments.json, arguments.missed, arguments.plot, arguments.report)
     check_paths(arguments)
     recover_outputs(outputs)
@@ -127,11 +137,15 @@ def _bandings(text: str) -> list[tuple[int, int]]:
         ) from None
 
 
-def _check_alone(arguments: argparse.Namespace) -> None:
-    """Raise if there are options that describe one banding, or write what one banding gives."""
-    for name in ("recall", "bands", "rows", "missed", "plot", "report"):
+OF_ONE = ("missed", "plot", "report")
+"""Options that write what one evaluation gives."""
+
+
+def _check_alone(arguments: argparse.Namespace, option: str, names: Sequence[str]) -> None:
+    """Raise if there are options that do not go with the comparison of several evaluations."""
+    for name in names:
         if getattr(arguments, name) is not None:
-            raise ValueError(f"--bandings cannot be combined with --{name}")
+            raise ValueError(f"--{option} cannot be combined with --{name}")
 
 
 def _write(

@@ -7,6 +7,7 @@ from fastlsh.evaluation.injection import ContaminationRecall, evaluate_decontami
 from fastlsh.evaluation.injection import recall_of_items as recall_of_items
 from fastlsh.evaluation.measure import evaluate
 from fastlsh.evaluation.result import Evaluation
+from fastlsh.evaluation.seeds import SeedComparison, compare_seeds
 from fastlsh.evaluation.shares import EstimatorError, Share
 
 __all__ = [
@@ -14,9 +15,11 @@ __all__ = [
     "ContaminationRecall",
     "EstimatorError",
     "Evaluation",
+    "SeedComparison",
     "Share",
     "SimilarityBin",
     "compare_bandings",
+    "compare_seeds",
     "evaluate",
     "evaluate_decontamination",
 ]

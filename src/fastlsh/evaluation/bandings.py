@@ -1,14 +1,14 @@
 """`compare_bandings`: what several bandings find with the same signatures."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.banding import LSHParams
+from fastlsh.evaluation.comparison import COLUMNS, Comparison, columns_of
 from fastlsh.evaluation.measure import evaluate_each
 from fastlsh.evaluation.result import Evaluation
-from fastlsh.evaluation.table import aligned, documents_line, number, share_and_interval
-from fastlsh.html import escaped
+from fastlsh.evaluation.table import aligned, documents_line
 from fastlsh.keywords import made, shares, taken
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import REMOVAL_ONLY, SearchParams
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 BANDING_ONLY = {"recall", "bands", "rows"}
 """The keyword arguments that a list of bandings replaces."""
 
-HEADER = ("bands x rows", "candidates", "pairs found", "recall", "predicted")
-
 
 @dataclass(frozen=True)
-class BandingComparison:
+class BandingComparison(Comparison):
     """The evaluations of several bandings of the same signatures; ``print()`` shows a table.
 
     Attributes
@@ -32,14 +30,6 @@ class BandingComparison:
     evaluations : tuple of Evaluation
         In the order of the bandings. Iteration and `len` are those of this tuple.
     """
-
-    evaluations: tuple[Evaluation, ...]
-
-    def __len__(self) -> int:
-        return len(self.evaluations)
-
-    def __iter__(self) -> Iterator[Evaluation]:
-        return iter(self.evaluations)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluations as plain values, for JSON.
@@ -62,23 +52,13 @@ class BandingComparison:
             f" threshold {first.threshold:g}, verify {first.verify}",
             f"{first.recall.total:,} pairs reach the threshold",
             "",
-            *aligned([HEADER, *map(_row, self.evaluations)]),
+            *aligned([("bands x rows", *COLUMNS), *map(_row, self.evaluations)]),
         ]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the table."""
-        return f"<pre>{escaped(str(self))}</pre>"
-
 
 def _row(result: Evaluation) -> tuple[str, ...]:
-    return (
-        f"{result.params.bands} x {result.params.rows}",
-        f"{result.candidates.total:,}",
-        f"{result.recall.hits:,}",
-        share_and_interval(result.recall),
-        number(result.predicted_recall),
-    )
+    return f"{result.params.bands} x {result.params.rows}", *columns_of(result)
 
 
 @shares(SearchParams.of, RunOptions.of, without=REMOVAL_ONLY | BANDING_ONLY, optional={"num_perm"})

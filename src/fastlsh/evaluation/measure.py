@@ -91,9 +91,9 @@ def evaluate_each(
     max_pairs: int,
     options: RunOptions,
 ) -> list[Evaluation]:
-    """Evaluate searches that differ in their bands and rows only.
+    """Evaluate searches that differ in their bands and rows, or in their seeds only.
 
-    The signatures are computed, and all pairs are found exactly, only once.
+    The signatures of a seed are computed, and all pairs are found exactly, only once.
     """
     params = searches[0]
     max_pairs = check_integer(max_pairs, "max_pairs")
@@ -107,11 +107,12 @@ def evaluate_each(
     chosen, documents = sampled(collection, sample, params.seed)
     chosen = params.shingler.prepared(chosen)
     shared, clocks = Stopwatch(), [Stopwatch() for _ in searches]
+    by_seed = {search.seed: search for search in searches}
     with shared("signatures"):
-        signed = sign(chosen, params, options)
+        signed = {seed: sign(chosen, search, options) for seed, search in by_seed.items()}
     try:
         answers = [
-            _answer(chosen, signed, search, max_pairs, options, clock)
+            _answer(chosen, signed[search.seed], search, max_pairs, options, clock)
             for search, clock in zip(searches, clocks, strict=True)
         ]
         with shared("exact join"):
@@ -121,12 +122,17 @@ def evaluate_each(
             f"{len(chosen):,} documents have more candidates or pairs than "
             f"max_pairs={max_pairs:,}: evaluate fewer of them with sample=, or raise max_pairs"
         ) from error
-    estimate = estimate_jaccard(signed.signatures, split_codes(code), threads=options.threads)
-    truth = Truth(code, similarity, estimate)
-    empty = len(empty_documents(signed.signatures))
+    both = split_codes(code)
+    truths = {
+        seed: Truth(
+            code, similarity, estimate_jaccard(each.signatures, both, threads=options.threads)
+        )
+        for seed, each in signed.items()
+    }
+    empty = len(empty_documents(signed[params.seed].signatures))
     results = []
     for search, answer, clock in zip(searches, answers, clocks, strict=True):
-        counts, missing = counted(answer, truth, search, lowest, len(chosen) - empty)
+        counts, missing = counted(answer, truths[search.seed], search, lowest, len(chosen) - empty)
 
         def pairs(rows: NDArray[np.int64], params: LSHParams = search.lsh) -> Pairs:
             left, right = split_codes(code[rows])
