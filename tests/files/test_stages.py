@@ -23,7 +23,9 @@ from fastlsh.files.disk import link, sign
 from fastlsh.files.disk.signed_runs import BlockRecord, SignedRun
 from fastlsh.files.run.part import STAGES, WHOLE
 from fastlsh.files.run.workdir import MANIFEST, WorkDirectory
-from fastlsh.io import BlockExtent, Replacements
+from fastlsh.files.scheduling import stage_jobs
+from fastlsh.io import BlockExtent, Replacements, expand
+from fastlsh.parameters import SearchParams
 from killed_runs import run
 from shards import contents, rows_of, small_budget, write_shards
 
@@ -285,6 +287,7 @@ TO_DECISIONS = ["sign", "link", "unite", "gather", "decide"]
         ([], "link", "no run has begun here: the first stage is stage='sign'"),
         ([("sign", 2)], "link", "of the stage sign, part 1/3, 3/3 has not finished"),
         (["sign", ("link", 1, 2)], "unite", "of the stage link, part 3/3 has not finished"),
+        ([("sign", 1)], "link", "has not finished (counted in 3 parts, as the process that began"),
         (["sign", "link"], "gather", "the stage gather cannot begin: the stage unite has not"),
         ([*TO_DECISIONS[:3], ("gather", 1)], "decide", "of the stage gather, part 2/3, 3/3 has"),
         (["sign", "link"], "merge", "the stage merge cannot begin: the stage unite has not"),
@@ -482,6 +485,34 @@ def test_families_need_memory_for_each_document(keywords, monkeypatch):
     monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", 1 << 20)
     with pytest.raises(ValueError, match="memory must be at least 380M to unite 220 documents"):
         deduplicate_files(**keywords, stage="unite")
+
+
+def test_a_plan_counts_lines_and_annotations(tmp_path, monkeypatch):
+    path = tmp_path / "in.jsonl"
+    row = json.dumps({"text": "\n".join(f"line {i}" for i in range(1000))})
+    path.write_text(f"{row}\n" * 100, "utf-8")
+    monkeypatch.setattr("fastlsh.files.scheduling.BASE", 0)
+
+    def memory(**more):
+        jobs = stage_jobs(expand(str(path)), SearchParams.of(0.8), 0, 4, pairs=False, **more)
+        return {job.stage: job.memory for job in jobs}
+
+    assert memory()["unite"] == 8 * 125
+    assert memory(by="line")["unite"] == 8 * 125_000
+    assert memory()["write"] == 0
+    assert memory(annotate=True)["write"] == 41 * 125
+
+
+def test_advice_on_memory_is_enough_and_speaks_of_lines(keywords, monkeypatch):
+    del keywords["clusters"]
+    in_parts(deduplicate_line_files, keywords, 2, stages=STAGES[:2])
+    monkeypatch.setattr("fastlsh.files.disk.staged.PER_UNITED", (1 << 20) + 1)
+    with pytest.raises(
+        ValueError, match=r"at least \d+M to unite [\d,]+ lines, got 300M"
+    ) as caught:
+        deduplicate_line_files(**keywords, stage="unite")
+    least = str(caught.value).split("at least ")[1].split("M")[0]
+    deduplicate_line_files(**{**keywords, "memory": f"{least}M"}, stage="unite")
 
 
 def test_files_of_the_user_in_the_work_directory_stay(keywords):

@@ -42,6 +42,8 @@ class Estimate(NamedTuple):
     """Bytes that the memory engine needs."""
     disk: int
     """Bytes of a work directory."""
+    signed: int
+    """Documents, or the pieces that these are cut into."""
 
 
 PER_PIECE = 110
@@ -81,7 +83,9 @@ def estimate(
     if cutting is not None:
         signed = int(size * seen_pieces / seen_bytes) if seen_bytes else len(sources)
         memory = size + documents * PER_CUT_DOCUMENT + signed * (each + PER_PIECE)
-    return Estimate(documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2))
+    return Estimate(
+        documents, int(size), int(memory) + BASE, int(signed * (keys + 8) + size / 2), signed
+    )
 
 
 def sampled(sources: list[Source]) -> list[Source]:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from fastlsh.files.budget import BASE
+from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.staged import PER_UNITED
 from fastlsh.files.estimate import estimate
 from fastlsh.files.run.part import OF_PAIRS, STAGES, WHOLE
@@ -10,7 +11,11 @@ from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
 
 PER_ANSWERED = {"unite": PER_UNITED, "merge": 2, "finish": 40}
-"""Bytes of memory for each document in the stages that have all of them in one process."""
+"""Bytes of memory for each document, or piece of one, in the stages that have all in a process."""
+
+PER_ANNOTATED = 41
+"""Bytes of memory for each document in each process that writes annotations: 40 for each removed
+document, and nobody knows before how many these are."""
 
 SURPLUS = 1.25
 """The number of documents is estimated, and so many times as many may be there."""
@@ -26,7 +31,14 @@ class StageJob(NamedTuple):
 
 
 def stage_jobs(
-    sources: list[Source], params: SearchParams, memory: int, parts: int, *, pairs: bool
+    sources: list[Source],
+    params: SearchParams,
+    memory: int,
+    parts: int,
+    *,
+    pairs: bool,
+    by: str | None = None,
+    annotate: bool = False,
 ) -> list[StageJob]:
     """Return the jobs of a run, in order.
 
@@ -40,10 +52,16 @@ def stage_jobs(
         Into how many parts a stage is divided that can be.
     pairs
         Whether pairs are searched for.
+    by
+        Into which pieces documents are cut: "line" or "paragraph"; None: they are not.
+    annotate
+        Whether rows are annotated.
     """
-    documents = int(estimate(sources, params).documents * SURPLUS)
+    cutting = None if by is None else Cutting(by, 1)
+    signed = int(estimate(sources, params, cutting).signed * SURPLUS)
+    each = {**PER_ANSWERED, "write": PER_ANNOTATED if annotate else 0}
     jobs = []
     for stage in OF_PAIRS if pairs else STAGES:
-        least = BASE + PER_ANSWERED.get(stage, 0) * documents
+        least = BASE + each.get(stage, 0) * signed
         jobs.append(StageJob(stage, 1 if stage in WHOLE else parts, max(memory, least)))
     return jobs

@@ -21,7 +21,6 @@ from fastlsh.files.run.manifest import RESULT, join, units
 from fastlsh.files.run.part import WHOLE
 from fastlsh.files.run.workdir import FINISHED, MANIFEST
 from fastlsh.io import exists
-from fastlsh.parallel import amount
 
 T = TypeVar("T")
 
@@ -140,12 +139,13 @@ def early_stage(job: Job) -> None:
     elif job.stage == "link":
         link_units(job)
     elif job.stage == "unite":
-        documents = sum(run.documents for run in finished_runs(job))
-        needed = BASE + PER_UNITED * documents
+        signed = sum(run.documents for run in finished_runs(job))
+        needed = BASE + PER_UNITED * signed
+        what = "documents" if job.cutting is None else f"{job.cutting.by}s"
         if needed > job.request.engine.memory:
             raise ValueError(
-                f"memory must be at least {needed >> 20}M to unite {documents:,} documents, got"
-                f" {amount(job.request.engine.memory)}"
+                f"memory must be at least {-(-needed >> 20)}M to unite {signed:,} {what}, got"
+                f" {job.request.engine.memory >> 20}M"
             )
         link_inputs(job, sign_inputs(job))
     elif job.stage == "gather":
@@ -193,6 +193,7 @@ def _refuse(job: Job, before: str, missing: Any, parts: int) -> NoReturn:
         shown = ", ".join(f"{number}/{parts}" for number in numbers[:SHOWN])
         more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
         what = f"of the stage {before}, part {shown}{more} has not finished"
+        what += f" (counted in {parts} parts, as the process that began the run was divided)"
     raise InputError(job.work.path, f"the stage {job.stage} cannot begin: {what}")
 
 
