@@ -103,8 +103,9 @@ def print_plan(
     with suppress(CheckedError):
         run(argparse.Namespace(**{**vars(arguments), **first}))
     jobs = stage_jobs(
-        sources, SearchParams.of(0.8), parse_memory(arguments.memory), arguments.parts, pairs=pairs
-    )
+        sources, SearchParams.of(0.8), parse_memory(arguments.memory), arguments.parts, pairs=pairs,
+        by=getattr(arguments, "by", None), annotate=getattr(arguments, "annotate", False),
+    )  # fmt: skip
     script = {"slurm": _slurm, "kubernetes": _kubernetes, "sh": _sh}[arguments.plan]
     print("\n".join(script(list(_without_plan(arguments.given)), jobs, arguments.threads)))
     return True
