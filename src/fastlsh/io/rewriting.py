@@ -90,7 +90,7 @@ def write_again(
     threads : int
         How many; they never change what is written.
     tell : ByteProgress
-        Is told in the calling thread.
+        The progress; it is advanced in the calling thread.
     memory : int
         Bytes that they may take; Parquet and Arrow files are gathered in batches.
 

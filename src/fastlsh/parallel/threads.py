@@ -153,7 +153,7 @@ class _Run:
         for _ in steps or ():
             if self.stop:
                 if isinstance(steps, Generator):
-                    with suppress(Exception):  # it is another one that is raised
+                    with suppress(Exception):  # the error of another call is raised
                         steps.close()
                 return False
         with Hold(self._lock):

@@ -1,4 +1,4 @@
-"""Whether most comparisons of a search will be in vain, measured on the collection itself."""
+"""A warning of needless comparisons, measured on the collection itself."""
 
 import numpy as np
 from numpy.typing import NDArray

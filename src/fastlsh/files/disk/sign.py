@@ -307,7 +307,7 @@ def _check_whole(job: Job, files: range, runs: list[SignedRun]) -> None:
 
 
 def _warned(job: Job, blocks: Iterator[tuple[int, int, Block]]) -> Iterator[tuple[int, int, Block]]:
-    """Pass blocks on; of the first documents, look whether most comparisons will be in vain."""
+    """Pass blocks on; warn if most comparisons of the first documents will be needless."""
     for unit, number, block in islice(blocks, 1):
         documents = block.documents()
         texts = job.params.shingler.prepared(as_texts(documents.texts[:SAMPLE]))

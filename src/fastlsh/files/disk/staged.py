@@ -94,7 +94,7 @@ def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
         _check_stage_before(job, kind, manifest["parts"])
         yield replace(job, budget=budget)
     except (InputError, OSError):
-        _check_not_over(job)  # then a late process has looked for what is no longer there
+        _check_not_over(job)  # if the run is over, this late process found its files removed
         raise
 
 
