@@ -47,7 +47,9 @@ def small_disk(tmp_path):
 
     yield mount
     for folder in dict.fromkeys(mounted):
-        subprocess.run(["umount", str(folder)], capture_output=True)
+        if subprocess.run(["umount", str(folder)], capture_output=True).returncode:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+            pytest.fail("files of the disk are still open")
 
 
 def fill(folder, left=0):

@@ -50,11 +50,14 @@ def ordered_map(
 
     def first() -> T:
         block, future = waiting.popleft()
-        if future.cancel():  # no thread has begun it
-            return work(block)
-        while not future.done() and help_out():
-            pass
-        return result_of(future)
+        try:
+            if future.cancel():  # no thread has begun it
+                return work(block)
+            while not future.done() and help_out():
+                pass
+            return result_of(future)
+        finally:
+            del future  # see result_of
 
     def help_out() -> bool:
         """Work on the next block that no thread has begun, if there is one."""
@@ -67,6 +70,7 @@ def ordered_map(
                     mine.set_result(work(block))
                 except BaseException as error:
                     mine.set_exception(error)
+                    del mine  # see result_of
                     if not isinstance(error, Exception):
                         raise
                 return True
@@ -96,6 +100,7 @@ def ordered_map(
         if failure is not None:
             raise failure
     finally:
+        failure = None  # see result_of
         pool.shutdown()
 
 
@@ -179,12 +184,20 @@ def background_calls(
 
 
 def result_of(future: "Future[T]") -> T:
-    """Wait for a result, with a timeout: Python cannot handle a signal during an untimed wait."""
+    """Wait for a result, with a timeout: Python cannot handle a signal during an untimed wait.
+
+    A function that raises the error of a future must not keep the future. The error's traceback
+    holds the function's variables, so that the error would live until the garbage collector finds
+    the cycle, and with it every file that its frames have open.
+    """
     from concurrent.futures import TimeoutError as TookLonger
 
-    while True:
-        try:
-            return future.result(0.1)
-        except TookLonger:  # noqa: PERF203
-            if future.done():  # the call itself has raised it
-                raise
+    try:
+        while True:
+            try:
+                return future.result(0.1)
+            except TookLonger:  # noqa: PERF203
+                if future.done():  # the call itself has raised it
+                    raise
+    finally:
+        del future

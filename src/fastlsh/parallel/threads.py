@@ -94,8 +94,12 @@ def run(
             if helper.ident is not None:
                 wait_for(helper)
         raise
-    if shared.error is not None:
-        raise shared.error
+    error, shared.error = shared.error, None
+    if error is not None:
+        try:
+            raise error
+        finally:
+            del error  # in a cycle with its traceback, it would keep files open
     done = shared.newly_done()  # in the other threads, after the last call of `advance`
     if advance and done:
         advance(done)
