@@ -1,8 +1,10 @@
 """Decontamination by its definition: n-grams in dictionaries, compared word by word."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import NamedTuple
+
+MAX_FIELDS = 100
 
 SHORTEST = 5
 
@@ -105,6 +107,9 @@ def counted_grams(documents, items, rules):
         for _, _, gram in grams:
             users[gram].add(number)
     shared = {gram for gram, numbers in users.items() if len(numbers) > rules.max_items}
+    for grams in everything:
+        fields = Counter(gram for _, gram in {(field, gram) for field, _, gram in grams})
+        shared |= {gram for gram, number in fields.items() if number > MAX_FIELDS}
     counted = [[each for each in grams if each[2] not in shared] for grams in everything]
     sample = documents[: rules.sample]
     seen, alone = defaultdict(int), defaultdict(int)

@@ -14,7 +14,7 @@ from fastlsh.search import ContaminationParams
 from fastlsh.search import decontamination as module
 from fastlsh.search.decontamination import found_in_texts
 from fastlsh.search.items import Items
-from fastlsh.stages import contamination, item_grams, matches_in
+from fastlsh.stages import contamination, gram_table, item_grams, matches_in
 from fastlsh.texts import as_texts
 
 WORDS = ["a", "b", "c", "d", "e", "é", "☃x", "𝄞1", "İs", "ß_", "七", "Ab"]
@@ -78,7 +78,19 @@ def rows_of(result):
 
 @given(cases())
 def test_what_is_found_is_the_definition(case):
-    documents, items, rules = case
+    check(*case)
+
+
+@given(cases())
+def test_what_many_fields_of_an_item_share_does_not_count(case):
+    with pytest.MonkeyPatch.context() as patch:
+        for each in (gram_table, oracle):
+            patch.setattr(each, "MAX_FIELDS", 1)
+        check(*case)
+
+
+def check(documents, items, rules):
+    """Compare what is found with the definition."""
     found, reasons = oracle.decontaminated(documents, items, rules)
     result = decontaminate(documents, named(items), **arguments_of(rules), threads=1)
     assert rows_of(result) == found
@@ -264,13 +276,39 @@ def test_repeated_text_takes_the_memory_of_its_grams(items, monkeypatch):
     documents = as_texts(["x " * 5_000])
     tracemalloc.start()
     try:
-        matches = matches_in(grams, documents, 0, 1)
+        (matches,) = matches_in(grams, documents, 0, 1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert len(matches.gram) < 1000
     assert matches.run.max() == 20
     assert peak < 10 << 20
+
+
+def test_fields_with_the_same_n_grams_take_bounded_memory(monkeypatch):
+    """Of a long document, there are many batches, each with each field; of short ones, too."""
+    monkeypatch.setattr(contamination, "ROWS", 1 << 10)
+    item = Items.of([{str(n): "x " * 20 for n in range(100)}])
+    grams = item_grams(item.fields, item.owner, 1, ContaminationParams.of().shingler)
+    for texts in (["x " * 20_000], ["x " * 13] * 5_000):
+        documents = as_texts(texts)
+        tracemalloc.start()
+        try:
+            rows = [len(matches.gram) for matches in matches_in(grams, documents, 0, len(texts))]
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert sum(rows) >= 100 * len(texts)
+        assert max(rows) <= 2 << 10
+        assert peak < 6 << 20
+
+
+def test_an_item_of_thousands_of_equal_fields_is_a_template():
+    item = {str(n): f"{QUESTION} number {n}" for n in range(2000)}
+    result = decontaminate([QUESTION, item["7"]], [item, {"one": QUESTION}])
+    assert [row[:2] for row in result] == [(1, 0)]
+    assert result.field == ["7"]
+    assert result.not_searched == [(1, "shared")]
 
 
 def test_threads_find_a_finished_table():

@@ -230,7 +230,7 @@ def _test(arguments: argparse.Namespace, keywords: dict[str, Any]) -> None:
 
 REASONS = {
     "short": "too short",
-    "shared": "made of n-grams that more than --max-items items have",
+    "shared": "made of n-grams that more than --max-items items, or 100 fields of one, have",
     "boilerplate": "made of boilerplate",
 }
 

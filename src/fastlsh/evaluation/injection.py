@@ -210,11 +210,10 @@ def _found_after(
 ) -> Share:
     pages = [inject(rng.choice(hosts), text, way, rng, words) for _, text in items]
     texts = as_texts(pages)
-    matches = matches_in(grams, texts, 0, len(texts))
-    if matches is None:
-        return Share(0, len(items))
-    found = found_in(grams, texts, matches, params.min_share, params.min_run)
-    pairs = set(zip(found.document.tolist(), found.item.tolist(), strict=True))
+    pairs: set[tuple[int, int]] = set()
+    for matches in matches_in(grams, texts, 0, len(texts)):
+        found = found_in(grams, texts, matches, params.min_share, params.min_run)
+        pairs.update(zip(found.document.tolist(), found.item.tolist(), strict=True))
     return Share(sum((page, item) in pairs for page, (item, _) in enumerate(items)), len(items))
 
 

@@ -32,8 +32,8 @@ from fastlsh.io import (
     write_again,
 )
 from fastlsh.parallel import RunOptions, ordered_map
-from fastlsh.search import ContaminationParams, cuts_of
-from fastlsh.stages import Found, ItemGrams, Tally, found_in, matches_in
+from fastlsh.search import ContaminationParams, cuts_of, items_in
+from fastlsh.stages import Found, ItemGrams, Matches, Tally, matches_in
 from fastlsh.texts import as_texts, texts_without_spans
 
 SAMPLED_FILES = 100
@@ -127,14 +127,14 @@ def sample_of_files(
         for number in chosen:
             yield from Limit(each).first(read_blocks(sources[number]))
 
-    def match(block: Block) -> tuple[int, Any]:
+    def match(block: Block) -> tuple[int, list[Matches]]:
         texts = as_texts(block.documents().texts)
-        return len(texts), matches_in(grams, texts, 0, len(texts))
+        return len(texts), list(matches_in(grams, texts, 0, len(texts)))
 
     with closing(ordered_map(beginnings(), match, options.threads)) as found:
-        for count, matches in found:
+        for count, of_block in found:
             total += count
-            if matches is not None:
+            for matches in of_block:
                 tally.add(grams, matches)
     return tally, total
 
@@ -209,10 +209,9 @@ def _found_in_block(
     source: Source, documents: BlockDocuments, grams: ItemGrams, params: ContaminationParams
 ) -> BlockFindings:
     texts = as_texts(documents.texts)
-    matches = matches_in(grams, texts, 0, len(texts))
-    if matches is None:
+    found = items_in(grams, texts, matches_in(grams, texts, 0, len(texts)), params)
+    if not len(found.item):
         return NOTHING
-    found = found_in(grams, texts, matches, params.min_share, params.min_run)
     ids = Ids()
     ids.add(source.path, documents.ids, documents.rows)
     cuts, dropped = cuts_of(texts, found, params)

@@ -62,7 +62,8 @@ class ContaminationParams:
             n-grams, one of them at least, and a run of at least so many equal words, around the
             first occurrence of an n-gram in a field. By default, one n-gram is enough.
         max_items
-            An n-gram that more items have does not count: it is a template, and no item.
+            An n-gram that more items have, or more than 100 fields of one item, does not count: it
+            is a template, and no item.
         boilerplate_share, boilerplate_documents, sample
             Of the first `sample` documents, an n-gram is boilerplate, and does not count, if at
             least this share and so many documents contain it, and more than half of these contain

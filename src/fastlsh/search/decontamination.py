@@ -130,31 +130,36 @@ def found_in_texts(
     size = batch_size(texts)
     sample = 0 if params.boilerplate_share is None else min(params.sample, len(texts))
     advance = options.progress.stage("decontaminating", len(texts))
-    first: dict[int, Matches | None] = {}
+    first: dict[int, list[Matches]] = {}
 
     def match(start: int, stop: int) -> None:
-        first[start] = matches_in(grams, texts, start, stop)
+        first[start] = list(matches_in(grams, texts, start, stop))
 
     run(match, batches(sample, size), options.threads, advance)
     tally = Tally.empty(grams)
-    for matches in first.values():
-        if matches is not None:
+    for found in first.values():
+        for matches in found:
             tally.add(grams, matches)
     counting = without_boilerplate(grams, tally, sample, params)
     parts: dict[int, Found] = {}
 
     def decide(start: int, stop: int) -> None:
-        matches = first.pop(start, None) if stop <= sample else None
-        if stop > sample:
-            matches = matches_in(counting, texts, start, stop)
-        if matches is not None:
-            parts[start] = found_in(counting, texts, matches, params.min_share, params.min_run)
+        matches = first.pop(start) if stop <= sample else matches_in(counting, texts, start, stop)
+        parts[start] = items_in(counting, texts, matches, params)
 
     run(decide, batches(sample, size), options.threads)
     rest = ((start + sample, stop + sample) for start, stop in batches(len(texts) - sample, size))
     run(decide, rest, options.threads, advance)
-    found = Found.joined([parts[start] for start in sorted(parts)])
-    return Contents(found, counting, tally)
+    return Contents(Found.joined([parts[start] for start in sorted(parts)]), counting, tally)
+
+
+def items_in(
+    grams: ItemGrams, texts: Texts, matches: Iterable[Matches], params: ContaminationParams
+) -> Found:
+    """Return the items that documents contain, by what `matches_in` has found in them."""
+    return Found.joined(
+        [found_in(grams, texts, each, params.min_share, params.min_run) for each in matches]
+    )
 
 
 def without_boilerplate(

@@ -1,5 +1,6 @@
 """Which items are in which documents: n-grams found in a table, and compared as text."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -78,8 +79,11 @@ class Found(NamedTuple):
         return cls(document, item, grams, run, joined)
 
 
-def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Matches | None:
-    """Find the n-grams that count in the documents start ... stop - 1; None: there are none."""
+def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Iterator[Matches]:
+    """Yield the n-grams that count in the documents start ... stop - 1, some documents at a time.
+
+    All matches of a document come together.
+    """
     plain = grams.shingler.plain_texts(texts, start, stop)
     room = 1024
     while True:
@@ -89,19 +93,25 @@ def matches_in(grams: ItemGrams, texts: Texts, start: int, stop: int) -> Matches
             break
         room = count
     if not count:
-        return None
+        return
     hits = hits[:count]
     occurrences = grams.first[hits[:, 2] + 1] - grams.first[hits[:, 2]]
     hits[:, 0] += start
     edges = np.append(np.flatnonzero(np.diff(hits[:, 0], prepend=-1)), count)
-    found: list[Matches] = []
     for first, last in batches_by_work(np.add.reduceat(occurrences, edges[:-1]), ROWS, count):
         documents = hits[edges[first:last], 0]
         units = Units.of(grams.shingler, grams.shingler.take_texts(texts, documents))
         some = slice(edges[first], edges[last])
+        found: list[Matches] = []
+        rows = most = 0
         for begin, end in batches_by_work(occurrences[some], ROWS, count):
             found += _compared(grams, documents, units, hits[some][begin:end])
-    return Matches.joined(found) if found else None
+            rows = sum(len(part.gram) for part in found)
+            if rows > most:  # of a long document, in which n-grams repeat
+                found = [_stretches(Matches.joined(found))]
+                most = max(2 * len(found[0].gram), ROWS)
+        if found:
+            yield Matches.joined(found)
 
 
 def _compared(
@@ -141,20 +151,19 @@ def _compared(
     first, last = runs[:, 2], runs[:, 2] + runs[:, 4]
     begin = units.starts[runs[:, 0]]
     points = units.bounds[begin + first, 0], units.bounds[begin + last - 1, 1]
-    where = np.column_stack([runs[:, 1], first, last, *points])
-    return [_stretches(documents[rows[equal, 0]], gram[order][equal], where[run[equal]])]
+    where = np.column_stack([runs[:, 1], first, last, *points])[run[equal]]
+    length = where[:, 2] - where[:, 1]
+    return [_stretches(Matches(documents[rows[equal, 0]], gram[order][equal], length, where))]
 
 
-def _stretches(
-    document: NDArray[np.int64], gram: NDArray[np.int64], runs: NDArray[np.int64]
-) -> Matches:
-    """Join the runs around each n-gram of a document that touch: repeated text has many."""
-    order, first = _touching(np.column_stack([document, gram, runs[:, 1:3]]))
-    runs = runs[order]
-    longest = np.maximum.reduceat(runs[:, 2] - runs[:, 1], first)
-    spans = runs[first]
-    spans[:, [2, 4]] = np.maximum.reduceat(runs[:, [2, 4]], first)
-    return Matches(document[order[first]], gram[order[first]], longest, spans)
+def _stretches(matches: Matches) -> Matches:
+    """Join the stretches around each n-gram of a document that touch: repeated text has many."""
+    document, gram, spans = matches.document, matches.gram, matches.spans
+    order, first = _touching(np.column_stack([document, gram, spans[:, 1:3]]))
+    longest = np.maximum.reduceat(matches.run[order], first)
+    joined = spans[order[first]]
+    joined[:, [2, 4]] = np.maximum.reduceat(spans[order][:, [2, 4]], first)
+    return Matches(document[order[first]], gram[order[first]], longest, joined)
 
 
 def _counting(grams: ItemGrams, matches: Matches) -> Matches:

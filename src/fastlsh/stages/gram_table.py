@@ -14,11 +14,15 @@ from fastlsh.texts import Shingler, as_texts
 SHORTEST = 5
 """Words of the shortest item that is searched."""
 
+MAX_FIELDS = 100
+"""An n-gram that more fields of one item have does not count: it is a template, and each place of
+it in a document would be found in all of them."""
+
 ALL_BITS = (1 << 64) - 1
 
 SHORT, SHARED, BOILERPLATE = 1, 2, 3
-"""Why an item is not searched: it has too few words, or only n-grams that too many items share, or
-only boilerplate."""
+"""Why an item is not searched: it has too few words, or only n-grams that too many items or
+fields share, or only boilerplate."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ def item_grams(
     step
         Every so many units an n-gram begins.
     max_items
-        An n-gram that more items have does not count.
+        An n-gram that more items have, or more than `MAX_FIELDS` fields of one, does not count.
     mask
         As in `hash_grams`.
     """
@@ -200,9 +204,10 @@ def item_grams(
         shingler, units, owner, grams[first], hashes[first], number[first], text[first],
         np.zeros(count, np.int64), items, mask,
     )  # fmt: skip
-    users = _owners(found.text, found.item, items)[0]
-    shared = np.flatnonzero(np.bincount(users, minlength=count) > max_items)
-    return found.without(shared, SHARED)
+    pairs, times = np.unique(found.text * np.int64(max(items, 1)) + found.item, return_counts=True)
+    users = np.bincount(pairs // max(items, 1), minlength=count)
+    users[pairs[times > MAX_FIELDS] // max(items, 1)] = max_items + 1
+    return found.without(np.flatnonzero(users > max_items), SHARED)
 
 
 def _owners(
