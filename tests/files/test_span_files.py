@@ -12,7 +12,8 @@ import fastlsh
 from combinations import covering
 from fastlsh import InputError, Shingler, deduplicate_span_files
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk import spans
+from fastlsh.files.disk import decide, spans
+from fastlsh.files.disk.gathered import TEXTS
 from fastlsh.io import BlockDocuments
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import anchors_of
@@ -127,6 +128,8 @@ MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 10
 def test_hostile_collections(tmp_path, monkeypatch, seed):
     draw = random.Random(seed)
     small_budget(monkeypatch, **draw.choice(SIZES))
+    for name in ("WINDOW", "LEAST_WINDOW"):  # rows of the answer, which are merged
+        monkeypatch.setattr(decide, name, draw.choice([1, 5, 1000]))
     base = "".join(draw.choices("abcdefgh  é😀", k=300))
     rows = [{"id": n, "text": hostile_text(draw, base)} for n in range(draw.randrange(1, 30))]
     length = draw.choice([1, 3, 8, 21, 55, 120])
@@ -185,12 +188,32 @@ def test_many_equal_grams_make_few_contexts():
     assert rows > 1000
 
 
+def test_overlapping_contexts_are_gathered_once(tmp_path, monkeypatch):
+    """The text of each context by itself would take three times the repeated text."""
+    draw = random.Random(3)
+    same, own, other = ("".join(draw.choices(string.ascii_letters, k=20_000)) for _ in range(3))
+    texts = [same + own, other + same]
+    rows = [{"id": n, "text": text} for n, text in enumerate(texts)]
+    inputs = write_shards(tmp_path, rows, 1)
+    monkeypatch.setattr(spans, "repeated_contexts", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        deduplicate_span_files(
+            inputs, tmp_path / "kept.jsonl", 400, engine="disk", work=tmp_path / "work"
+        )
+    gathered = sum(path.stat().st_size for path in (tmp_path / "work").glob(f"*/{TEXTS}"))
+    assert 2 * len(same) <= gathered < 2 * len(same) + 4 * 2 * 400
+
+
 def test_a_document_that_repeats_itself_alone(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     inputs = write_shards(tmp_path, [{"id": "a", "text": "xyz" * 100}, {"id": "b", "text": ""}], 1)
     _, written = both(tmp_path, inputs)
     rows = written["removed.tsv"].decode().splitlines()[1:]
     assert {tuple(row.split("\t")[::3]) for row in rows} == {("a", "a")}
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
 
 
 def prepared(folder, **more):
@@ -246,11 +269,8 @@ def test_the_work_of_another_job_is_refused(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     expected, keywords = prepared(tmp_path)
 
-    def fail(*_, **__):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(spans, "repeated_contexts", fail)
+        patch.setattr(spans, "repeated_contexts", interrupted)
         with pytest.raises(KeyboardInterrupt):
             deduplicate_span_files(**keywords)
     with pytest.raises(InputError, match=r"min_length was 40, and is 41"):

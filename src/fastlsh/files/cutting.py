@@ -45,14 +45,21 @@ class Cutting:
         pieces = self.pieces(documents)
         return SignedPieces(pieces, piece_keys(pieces, params, self.min_length))
 
+    def follows(self, pieces: Pieces) -> NDArray[np.bool_]:
+        """Return which pieces are gathered in one text with the piece before them, bool (m,)."""
+        return np.zeros(len(pieces), np.bool_)
+
 
 @dataclass(frozen=True)
 class SpanCutting(Cutting):
     """How documents are cut into the contexts of the keys of their passages.
 
-    A context has all windows with one key, so contexts overlap. Short rows of windows with one
-    key that follow each other share a context, wherever in them the key is: in a text with many
-    equal grams, as a table of dashes, a context for each would take hundreds of times the text.
+    A context has all windows with one key, so contexts overlap. Those that follow each other are
+    gathered in one text, which has the windows of all of them, and no other one.
+
+    Short rows of windows with one key that follow each other share a context, wherever in them the
+    key is: in a text with many equal grams, as a table of dashes, there are hundreds of times
+    fewer contexts than rows.
     """
 
     shingler: Shingler
@@ -70,6 +77,13 @@ class SpanCutting(Cutting):
         """Cut the documents of a block, and find the key of each context."""
         contexts, anchors = self._contexts(documents)
         return SignedPieces(contexts, anchors.keys[np.newaxis], anchors.echoes)
+
+    def follows(self, pieces: Pieces) -> NDArray[np.bool_]:
+        """Return which contexts begin with the window behind the last one of the context before."""
+        text, first, end = pieces.bounds.T
+        found = np.zeros(len(pieces), np.bool_)
+        found[1:] = (text[1:] == text[:-1]) & (first[1:] == end[:-1] - self.min_length + 1)
+        return found
 
     def _contexts(self, documents: BlockDocuments) -> tuple[Pieces, Anchors]:
         texts = as_texts(documents.texts)
@@ -129,19 +143,45 @@ def rest_of(
     return Rest(rows, texts)
 
 
-def wanted_of(
-    block: Block, cutting: Cutting | None, wanted: NDArray[np.bool_]
-) -> tuple[BlockDocuments, NDArray[np.int64] | None]:
-    """Return some documents of a block; or some pieces, and where each begins and ends."""
+class Wanted(NamedTuple):
+    """What is gathered of a block."""
+
+    documents: BlockDocuments
+    """Documents, pieces of documents, or stretches of pieces that follow each other."""
+    numbers: NDArray[np.int64]
+    """int64 (m,): which document or piece of the block each one begins with."""
+    bounds: NDArray[np.int64] | None
+    """int64 (m, 2): where each piece or stretch begins and ends in its document."""
+
+
+def wanted_of(block: Block, cutting: Cutting | None, part: NDArray[np.int32]) -> Wanted | None:
+    """Return what is gathered of a block; None if its file has changed.
+
+    Parameters
+    ----------
+    block, cutting
+        As when its documents were signed.
+    part
+        int32, by document or piece: the part that each is gathered in; -1: in none.
+    """
+    numbers = np.flatnonzero(part >= 0)
     if cutting is None:
-        return block.documents(wanted), None
+        documents = block.documents(part >= 0)
+        return Wanted(documents, numbers, None) if len(documents) == len(numbers) else None
     documents = block.documents()
     pieces = cutting.pieces(documents)
-    if len(pieces) == len(wanted):  # else the file has changed, as the caller will see
-        pieces = pieces.chosen(wanted)
-    owners = pieces.bounds[:, 0]
-    return BlockDocuments(
-        pieces.spans(0, len(pieces)).strings(),
-        take(documents.ids, owners),
+    if len(pieces) != len(part):
+        return None
+    follows = cutting.follows(pieces)[numbers]
+    follows[1:] &= (np.diff(numbers) == 1) & (np.diff(part[numbers]) == 0)
+    follows[:1] = False
+    heads = np.flatnonzero(~follows)
+    bounds = pieces.bounds[numbers[heads]]
+    bounds[:, 2] = pieces.bounds[numbers[np.append(heads[1:], len(numbers)) - 1], 2]
+    stretches = Pieces(pieces.texts, bounds)
+    owners = bounds[:, 0]
+    documents = BlockDocuments(
+        stretches.spans(0, len(stretches)).strings(), take(documents.ids, owners),
         documents.rows[owners],
-    ), np.ascontiguousarray(pieces.bounds[:, 1:])
+    )  # fmt: skip
+    return Wanted(documents, numbers[heads], np.ascontiguousarray(bounds[:, 1:]))

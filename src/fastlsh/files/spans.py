@@ -76,9 +76,9 @@ def deduplicate_span_files(
 
     Notes
     -----
-    Work directory: about 40 bytes for each 240 characters, and about four times the text of
-    repeated passages. Memory on disk: about 12 bytes for each 240 characters, and 150 bytes for
-    each document, besides what `memory` allows.
+    Work directory: about 40 bytes for each 240 characters, and the text of repeated passages with
+    up to `min_length` characters around each. Memory on disk: about 12 bytes for each 240
+    characters, and 150 bytes for each document, besides what `memory` allows.
 
     Examples
     --------

@@ -40,8 +40,8 @@ LARGE = BASE + (60 << 20)
 PER_LARGE = 150
 """Bytes of memory that a part in mapped files takes, and for each of its documents: measured."""
 
-WINDOW = 1 << 18
-"""Rows of the answer that are brought in order at a time."""
+WINDOW, LEAST_WINDOW = 1 << 20, 1 << 10
+"""Rows of the answer that are brought in order at a time, of all parts and of each at least."""
 
 
 class GatheredPart(NamedTuple):
@@ -162,18 +162,22 @@ def limited_documents(job: Job, linked: Linked) -> int:
 
 
 def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
-    """Yield the rows of all parts, `Proof`, in order of (left, right), piece by piece."""
+    """Yield the rows of all parts, `Proof` or alike, in order of (left, right), piece by piece.
+
+    Those of a `Match` are in order of (left, begin).
+    """
     parts = [job.work.load(name) for name in _answers(job, linked)]
+    window = max(WINDOW // max(len(parts), 1), LEAST_WINDOW)
     at = [0] * len(parts)
     while any(start < len(part) for start, part in zip(at, parts, strict=True)):
-        # No part's next WINDOW rows go beyond this document.
+        # No part's next rows go beyond this one.
         last = min(
-            int(part["left"][min(start + WINDOW, len(part)) - 1])
+            _order(part[min(start + window, len(part)) - 1])
             for start, part in zip(at, parts, strict=True)
             if start < len(part)
         )
         stops = [
-            start + int(np.searchsorted(part["left"][start : start + WINDOW], last, "right"))
+            start + _rows_until(part[start : start + window], last)
             for part, start in zip(parts, at, strict=True)
         ]
         rows = np.concatenate(
@@ -182,6 +186,21 @@ def answers(job: Job, linked: Linked) -> Iterator[NDArray[Any]]:
         at = stops
         order = [rows["begin"], rows["left"]] if rows.dtype == Match else [rows["left"]]
         yield rows[np.lexsort(order)]
+
+
+def _order(row: Any) -> tuple[int, int]:
+    """Return what the rows of all parts are brought in order by."""
+    return int(row["left"]), int(row["begin"]) if row.dtype == Match else 0
+
+
+def _rows_until(rows: NDArray[Any], last: tuple[int, int]) -> int:
+    """Return how many of these sorted rows are not behind one."""
+    left, begin = last
+    stop = int(np.searchsorted(rows["left"], left, "right"))
+    if rows.dtype != Match:
+        return stop
+    start = int(np.searchsorted(rows["left"], left))
+    return start + int(np.searchsorted(rows["begin"][start:stop], begin, "right"))
 
 
 def _answers(job: Job, linked: Linked) -> list[str]:

@@ -142,12 +142,11 @@ def _pieces(
 ) -> _Pieces:
     """Take the documents in families out of a block."""
     part = parts[first : first + record.documents]
-    wanted = part >= 0
-    part = part[wanted]
-    documents, bounds = wanted_of(block, job.cutting, wanted)
-    if len(documents.rows) != len(part):
+    wanted = wanted_of(block, job.cutting, part)
+    if wanted is None:
         raise job.sources[record.source].error("changed during the run")
-    numbers = first + np.flatnonzero(wanted)
+    documents, own, bounds = wanted
+    part, numbers = part[own], first + own
     ids = as_json(documents.ids, job.sources[record.source].path, documents.rows)
     order = np.argsort(part, kind="stable")
     encoded, sizes_of_texts, strict = _encoded(documents.texts, order)
