@@ -499,8 +499,8 @@ def json_lines():
     data = np.frombuffer(b"".join(lines), UINT8)
     return _kernels.json_lines, {
         "data": data, "bounds": np.cumsum([0, *map(len, lines)]), "rows": np.array([2, 0, 1]),
-        "keys": (b"text", b"id", None), "out": np.zeros(len(data) + _kernels.PADDING, UINT8),
-        "kinds": np.zeros((3, 3), UINT8), "members": np.zeros((6, 3), INT64),
+        "keys": (b"text", b"id"), "labels": 2, "out": np.zeros(len(data) + _kernels.PADDING, UINT8),
+        "kinds": np.zeros((2, 3), UINT8), "members": np.zeros((4, 3), INT64),
     }  # fmt: skip
 
 

@@ -19,16 +19,18 @@ def bounds_of(lines):
     return np.cumsum([0, *map(len, lines)])
 
 
-def read(isa, lines, keys=KEYS, rows=None):
-    """Return for each line what was found: None, or (text, id, priority) with TOKENs as bytes."""
+def read(isa, lines, keys=KEYS, rows=None, labels=3):
+    """Return for each line what was found: None, or all members, with TOKENs as bytes."""
+    keys = tuple(key for n, key in enumerate(keys) if n < 2 or key is not None)
+    labels, count = min(labels, len(keys)), len(keys)
     data = np.frombuffer(b"".join(lines), np.uint8)
     bounds = bounds_of(lines)
     rows = np.arange(len(lines)) if rows is None else rows
     size = int(np.diff(bounds)[rows].sum()) + _kernels.PADDING
-    kinds = np.full((3, len(rows)), 99, np.uint8)
-    members = np.full((6, len(rows)), -7)
+    kinds = np.full((count, len(rows)), 99, np.uint8)
+    members = np.full((2 * count, len(rows)), -7)
     out = np.full(size + 100, 0xA5, np.uint8)
-    used = isa.json_lines(data, bounds, rows, keys, out[:size], kinds, members)
+    used = isa.json_lines(data, bounds, rows, keys, labels, out[:size], kinds, members)
     assert used <= size - _kernels.PADDING
     assert (out[size:] == 0xA5).all()
     bytes_of = out.tobytes()
@@ -46,7 +48,9 @@ def read(isa, lines, keys=KEYS, rows=None):
     return [
         None
         if kinds[0, i] == _kernels.REFUSED
-        else tuple(member(kinds[m, i], *members[2 * m : 2 * m + 2, i].tolist()) for m in range(3))
+        else tuple(
+            member(kinds[m, i], *members[2 * m : 2 * m + 2, i].tolist()) for m in range(count)
+        )
         for i in range(len(rows))
     ]
 
@@ -105,6 +109,23 @@ def check(isa, lines, keys=KEYS):
         else:
             assert isinstance(right, tuple), (line, found, right)
             assert all(map(agrees, found, right)), (line, found, right)
+
+
+def check_labels(isa, lines):
+    """A label is a string, a number or a boolean; it may be that a number is wanted as well."""
+    keys = b"text", b"id", b"p", b"x"
+    for line, found in zip(lines, read(isa, lines, keys), strict=True):
+        right = expected(line)
+        label = json.loads(line.decode()).get("x") if isinstance(right, tuple) else None
+        if label is None or isinstance(label, (list, dict)):
+            assert found is None, line
+        elif found is None:
+            encodable = all(c < "\ud800" or c > "\udfff" for c in str(label))
+            names = json.loads(line, object_pairs_hook=list)
+            repeated = sum(name == "x" for name, _ in names) > 1
+            assert repeated or not encodable or not is_usual(line, right), line
+        else:
+            assert all(map(agrees, found, (*right, label))), (line, found, right)
 
 
 # --- awkward lines
@@ -180,6 +201,8 @@ def rows(draw):
     inner.insert(draw(st.integers(0, len(inner))), draw(TEXT))
     if draw(st.booleans()):
         inner.append(f'"p":{draw(st.sampled_from(NUMBERS))}')
+    if draw(st.booleans()):
+        inner.append(f'"x":{draw(SCALARS)}')
     row = draw(SPACE) + "{" + ",".join(inner) + "}" + draw(SPACE)
     return row + draw(st.sampled_from(["", "", "", "", "}", "]", ",", "{}", "x"]))
 
@@ -234,6 +257,7 @@ def test_as_the_json_module(isa, lines, ended):
         lines[-1] = lines[-1].removesuffix(b"\n")
     for keys in (KEYS, (b"text", b"id", None), (b"text", None, None)):
         check(isa, lines, keys)
+    check_labels(isa, lines)
 
 
 @given(text=st.text(max_size=300), seed=st.integers(0, 2**32 - 1), plain=st.booleans())

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastlsh import InputError, deduplicate_files
-from fastlsh.files.disk.identities import identity_hashes
 from fastlsh.files.disk.sorted_keys import repetitions
+from fastlsh.io import identity_hashes
 from fastlsh.io.ids import Ids
 
 IDS = st.one_of(
@@ -41,7 +41,7 @@ def test_repeated_ids_are_counted_as_a_set_counts_them(ids):
 
 PROGRAM = """
 import datetime, json, sys
-from fastlsh.files.disk.identities import identity_hashes
+from fastlsh.io import identity_hashes
 ids = [datetime.date(2020, 1, 1), datetime.time(3), datetime.timedelta(2), "text", b"bytes", 7, .5]
 print(json.dumps(identity_hashes(ids).tolist()))
 """

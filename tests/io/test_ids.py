@@ -86,7 +86,7 @@ def test_priority_of_a_table(here, kind):
     values = pa.array([1, None, 3]).cast(kind)
     pq.write_table(pa.table({"text": ["a", "b", "c"], "q": values}), "a.parquet")
     found = read("a.parquet", priority="q", on_error="skip")
-    assert found.priority.tolist() == [1, 3]
+    assert found.numbers["q"].tolist() == [1, 3]
     assert found.texts.to_pylist() == ["a", "c"]
     (error,) = found.skipped_reasons
     assert str(error) == "a.parquet: row 2: 'q' is null, not a number"

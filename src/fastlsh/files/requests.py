@@ -165,7 +165,7 @@ SHARED = (SearchParams.of, ReadOptions, EngineOptions.of, RunOptions.of)
 LONGEST_IN_PIPE = 1 << 26
 """Bytes of a row: of a pipe with a longer row, everything is copied, in little memory."""
 
-READ_ONLY_INSIDE = frozenset({"priority", "tokens"})
+READ_ONLY_INSIDE = frozenset({"priority", "counts", "labels", "tokens"})
 """The fields of `ReadOptions` that follow from other arguments."""
 
 
@@ -234,8 +234,8 @@ class Request:
 
     @property
     def read_against(self) -> ReadOptions:
-        """How the reference collection is read: it needs no priority and has no limit."""
-        return replace(self.read, priority=None, limit=None)
+        """How the reference collection is read: it needs no numbers and has no limit."""
+        return replace(self.read, priority=None, counts=(), labels=(), limit=None)
 
     def on_disk(self) -> "Request":
         """Return the same request, to be worked on by the engine on disk."""

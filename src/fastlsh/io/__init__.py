@@ -25,6 +25,8 @@ from fastlsh.io.errors import pyarrow
 from fastlsh.io.files import Paths, expand, spooled_inputs
 from fastlsh.io.filesystems import STANDARD, exists, is_remote, open_raw
 from fastlsh.io.formats import COLUMNAR, SPLIT
+from fastlsh.io.identities import are_integers as are_integer_ids
+from fastlsh.io.identities import identity_hashes, label_hashes
 from fastlsh.io.ids import Ids
 from fastlsh.io.journal import journal_path
 from fastlsh.io.locks import try_lock
@@ -90,6 +92,7 @@ __all__ = [
     "RunPaths",
     "Source",
     "Values",
+    "are_integer_ids",
     "are_integers",
     "as_list",
     "bytes_of_pages",
@@ -103,11 +106,13 @@ __all__ = [
     "expand",
     "expanded",
     "identity",
+    "identity_hashes",
     "is_folder_output",
     "is_remote",
     "is_written_in_place",
     "joined",
     "journal_path",
+    "label_hashes",
     "largest_batch",
     "open_output",
     "open_raw",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
@@ -56,8 +57,10 @@ class Collection:
         Python string is made.
     ids : sequence
         From the id column, else ``FILE:ROW``; the file's name for ``.txt``.
-    priority : numpy.ndarray of int64 or float64, or None
-        The column of this name, if one was asked for.
+    numbers : dict of str to numpy.ndarray of int64 or float64
+        The columns of `Options.numbers`.
+    labels : dict of str to numpy.ndarray of uint64
+        The columns of `Options.labels`, as `label_hashes` gives them.
     parts : list of Part
         The files.
     skipped : int
@@ -68,7 +71,8 @@ class Collection:
 
     texts: Any = field(default_factory=list)
     ids: Ids = field(default_factory=Ids)
-    priority: NDArray[Any] | None = None
+    numbers: dict[str, NDArray[Any]] = field(default_factory=dict)
+    labels: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
     parts: list[InputFile] = field(default_factory=list)
     skipped: int = 0
     skipped_reasons: list[InputError] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """Reading: several files become one collection of documents."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -157,7 +157,8 @@ class _Reader:
         self._in_arrow = all(source.format in COLUMNAR for source in sources)
         self._found = Collection(parts=self._parts)
         self._texts: list[Any] = []
-        self._priorities: list[NDArray[Any]] = []
+        self._numbers: list[Mapping[str, NDArray[Any]]] = []
+        self._labels: list[Mapping[str, NDArray[Any]]] = []
 
     def blocks(self) -> Iterator[Cut]:
         """Cut all files."""
@@ -192,8 +193,8 @@ class _Reader:
             self._refuse(part, error)
         self._texts.append(found.texts)
         self._found.ids.add(part.source.path, found.ids, found.rows)
-        if found.priority is not None:
-            self._priorities.append(found.priority)
+        self._numbers.append(found.numbers)
+        self._labels.append(found.labels)
         self._tell(part.source, block.extent)
 
     def _refuse(self, part: InputFile, error: InputError) -> None:
@@ -213,6 +214,12 @@ class _Reader:
             self._found.texts = TextColumns(self._texts)
         else:
             self._found.texts = [text for texts in self._texts for text in as_list(texts)]
-        if self._priorities:
-            self._found.priority = np.concatenate(self._priorities)
+        self._found.numbers = _joined(self._numbers)
+        self._found.labels = _joined(self._labels)
         return self._found
+
+
+def _joined(blocks: list[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Join each column of all blocks."""
+    names = blocks[0] if blocks else ()
+    return {name: np.concatenate([block[name] for block in blocks]) for name in names}

@@ -26,8 +26,16 @@ class Options:
     header: bool = True
     quotes: bool = True
     priority: str | None = None
+    counts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     tokens: bool = False
     split: str | None = None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that are read as numbers, each once."""
+        first = () if self.priority is None else (self.priority,)
+        return tuple(dict.fromkeys((*first, *self.counts)))
 
     def __post_init__(self) -> None:
         """Refuse what no file could be read with."""
@@ -42,8 +50,9 @@ class Options:
                 f"the delimiter must be one character and no quote or line end,"
                 f" not {self.delimiter!r}"
             )
-        for name in ("text", "id", "priority"):
-            if getattr(self, name) == "":
+        for name in ("text", "id", "priority", "counts", "labels"):
+            value = getattr(self, name)
+            if value == "" or (isinstance(value, tuple) and "" in value):
                 raise ValueError(f"{name} must name a column, not ''")
         if self.split not in (None, *SPLIT):
             raise ValueError(f"split is {' or '.join(map(repr, SPLIT))}, not {self.split!r}")
@@ -71,6 +80,10 @@ class ReadOptions(Options):
         Whether double quotes enclose fields of CSV and TSV, or are text like anything else.
     priority
         A column of numbers; null or NaN is a bad row.
+    counts
+        Further columns of numbers.
+    labels
+        Columns whose values are told apart: texts, numbers, dates... Null is a bad row.
     tokens
         Whether the documents are lists of token ids, in Parquet, Arrow or JSON lines. Each becomes
         a text of its ids as decimal numbers, a space between them.

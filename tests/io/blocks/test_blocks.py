@@ -86,7 +86,7 @@ def all_documents(blocks):
         (row, text, identity, priority)
         for each in found
         for row, text, identity, priority in zip(
-            each.rows.tolist(), listed(each.texts), listed(each.ids), each.priority.tolist(),
+            each.rows.tolist(), listed(each.texts), listed(each.ids), each.numbers["q"].tolist(),
             strict=True,
         )
     ]  # fmt: skip

@@ -101,11 +101,11 @@ def test_priority(path, field, reason):
     data = f"q,text\n1,a\n{field},b\n-2,c\n"
     (block,) = read_blocks(of(path, data.encode(), priority="q"))
     documents = block.documents()
-    assert documents.priority.tolist() == [1, -2]
-    assert documents.priority.dtype == np.int64
+    assert documents.numbers["q"].tolist() == [1, -2]
+    assert documents.numbers["q"].dtype == np.int64
     assert [error.reason for error in documents.bad] == [reason]
     (block,) = read_blocks(of(path, b"q,text\n1,a\n2.5,c\n", priority="q"))
-    assert block.documents().priority.tolist() == [1.0, 2.5]
+    assert block.documents().numbers["q"].tolist() == [1.0, 2.5]
     with pytest.raises(InputError, match="no column 'z'"):
         list(read_blocks(of(path, b"q,text\n1,a\n", priority="z")))
 

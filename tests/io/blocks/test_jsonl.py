@@ -196,7 +196,7 @@ def test_priority(path, values, expected, bad, size):
     data = "".join(f'{{"text": "a", "q": {value}}}\n' for value in values) + "\n"
     source = of(path, data.encode(), priority="q")
     blocks = [block.documents() for block in read_blocks(source, size)]
-    numbers = np.concatenate([each.priority for each in blocks])
+    numbers = np.concatenate([each.numbers["q"] for each in blocks])
     assert numbers.tolist() == expected.tolist()
     assert size == 1 or numbers.dtype == expected.dtype
     assert [error.row for each in blocks for error in each.bad] == list(bad)

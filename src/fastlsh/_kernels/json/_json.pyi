@@ -9,12 +9,14 @@ REAL: int
 LONG_REAL: int
 TOKEN: int
 PADDING: int
+MOST_KEYS: int
 
 def json_lines(
     data: U8,
     bounds: I64,
     rows: I64,
-    keys: tuple[bytes | None, bytes | None, bytes | None],
+    keys: tuple[bytes | None, ...],
+    labels: int,
     out: U8,
     kinds: U8,
     members: I64,

@@ -9,9 +9,9 @@ from fastlsh._kernels.common.checks cimport (
     Memory, check_apart, check_offsets, memory_of, memory_of_rows,
 )
 from fastlsh._kernels.json.rows cimport (
-    ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, NULL_VALUE as _NULL_VALUE,
-    PADDING as _PADDING, REAL as _REAL, REFUSED as _REFUSED, STRING as _STRING, TOKEN as _TOKEN,
-    Found, Key, Member, Wanted,
+    ABSENT as _ABSENT, INTEGER as _INTEGER, LONG_REAL as _LONG_REAL, MOST_KEYS as _MOST_KEYS,
+    NULL_VALUE as _NULL_VALUE, PADDING as _PADDING, REAL as _REAL, REFUSED as _REFUSED,
+    STRING as _STRING, TOKEN as _TOKEN, Found, Key, Wanted,
 )
 from fastlsh._kernels.loops._chosen cimport loops
 
@@ -24,6 +24,7 @@ REAL = _REAL
 LONG_REAL = _LONG_REAL
 TOKEN = _TOKEN
 PADDING = _PADDING
+MOST_KEYS = _MOST_KEYS
 
 
 cdef struct Lines:
@@ -69,19 +70,12 @@ cdef const uint8_t* ready_line(Lines* lines, Py_ssize_t row, Py_ssize_t* size) n
     return lines.scratch
 
 
-cdef inline void put(
-    const Member* member, uint8_t* kind, int64_t* value, int64_t* size
-) noexcept nogil:
-    kind[0] = member.kind
-    value[0] = member.value
-    size[0] = member.size
-
-
 cdef Py_ssize_t read_lines(
     Lines* lines, const Wanted* wanted, uint8_t* out, uint8_t* kinds, int64_t* members
 ) noexcept nogil:
     # Returns how many bytes of `out` are used, or -1: no memory.
     cdef Py_ssize_t i
+    cdef int k
     cdef Py_ssize_t n = lines.n
     cdef Py_ssize_t used = 0
     cdef Py_ssize_t size
@@ -93,18 +87,19 @@ cdef Py_ssize_t read_lines(
         if line == NULL:
             return -1
         used = loops.json_line(line, size, wanted, out, used, &found)
-        put(&found.text, kinds + i, members + i, members + n + i)
-        put(&found.id, kinds + n + i, members + 2 * n + i, members + 3 * n + i)
-        put(&found.priority, kinds + 2 * n + i, members + 4 * n + i, members + 5 * n + i)
+        for k in range(wanted.n):
+            kinds[k * n + i] = found.members[k].kind
+            members[2 * k * n + i] = found.members[k].value
+            members[(2 * k + 1) * n + i] = found.members[k].size
     return used
 
 
 def json_lines(
     const uint8_t[::1] data not None, const int64_t[::1] bounds not None,
-    const int64_t[::1] rows not None, tuple keys not None, uint8_t[::1] out not None,
-    uint8_t[:, ::1] kinds not None, int64_t[:, ::1] members not None,
+    const int64_t[::1] rows not None, tuple keys not None, int labels,
+    uint8_t[::1] out not None, uint8_t[:, ::1] kinds not None, int64_t[:, ::1] members not None,
 ):
-    """Find a text, an id and a priority in each of some lines of JSON; return the bytes used.
+    """Find a text, an id and further members in each of some lines of JSON; return the bytes used.
 
     A line is refused if the json module would not take it, if a value is of a type that is not
     right, and if it is unusual: what is in it then is for somebody else to say.
@@ -118,22 +113,25 @@ def json_lines(
     rows
         int64 (n,): the lines to read.
     keys
-        Those of the text, the id and the priority, in UTF-8; the last two may be None.
+        Those of the text and the id, of members that are numbers, and of labels, in UTF-8; at most
+        `MOST_KEYS`. Each line must have all but the id, whose key may be None.
+    labels
+        int, at least 2: the first key of a label, which is a string, a number or a boolean.
     out
         uint8: what the strings are written to, one behind the other; as large as these lines and
         `PADDING`.
     kinds
-        uint8 (3, n): what the text is (`REFUSED`, `STRING` or `NULL_VALUE`), the id and the
-        priority.
+        uint8 (keys, n): what the text is (`REFUSED`, `STRING` or `NULL_VALUE`), and the others.
     members
-        int64 (6, n): of the text, the id and the priority, where it begins in `out`, and its size.
-        Of an `INTEGER`, the number, and of a `REAL`, the bits of a double, instead.
+        int64 (2 * keys, n): of each member, where it begins in `out`, and its size. Of an
+        `INTEGER`, the number, and of a `REAL`, the bits of a double, instead.
     """
     cdef Lines lines
     cdef Wanted wanted
     cdef Py_ssize_t used, i
     cdef Py_ssize_t total = _PADDING
     cdef Py_ssize_t n = rows.shape[0]
+    cdef Py_ssize_t count = len(keys)
     cdef Memory[6] parts
     check_offsets(bounds, bounds.shape[0] - 1, data.shape[0], "bounds")
     parts[0] = memory_of(out, "out")
@@ -143,10 +141,14 @@ def json_lines(
     parts[4] = memory_of(bounds, "bounds")
     parts[5] = memory_of(rows, "rows")
     check_apart(parts, 6, 3, "out, kinds, members and what is read")
-    if len(keys) != 3 or keys[0] is None:
-        raise ValueError("keys must be those of the text, the id and the priority")
-    if kinds.shape[0] != 3 or kinds.shape[1] != n or members.shape[0] != 6 or members.shape[1] != n:
-        raise ValueError(f"kinds must have the shape (3, {n}), and members (6, {n})")
+    if not 2 <= count <= _MOST_KEYS or keys[0] is None or None in keys[2:]:
+        raise ValueError(f"keys must be 2 to {_MOST_KEYS}, of which only that of the id is None")
+    if not 2 <= labels <= count:
+        raise ValueError(f"labels must be from 2 to {count}, got {labels}")
+    if kinds.shape[0] != count or kinds.shape[1] != n:
+        raise ValueError(f"kinds must have the shape ({count}, {n})")
+    if members.shape[0] != 2 * count or members.shape[1] != n:
+        raise ValueError(f"members must have the shape ({2 * count}, {n})")
     for i in range(n):
         if not 0 <= rows[i] < bounds.shape[0] - 1:
             raise IndexError(f"line {rows[i]} of {bounds.shape[0] - 1}")
@@ -155,9 +157,10 @@ def json_lines(
         raise ValueError(f"out has {out.shape[0]} bytes, and these lines may need {total}")
     if n == 0:
         return 0
-    make_key(&wanted.text, keys[0])
-    make_key(&wanted.id, keys[1])
-    make_key(&wanted.priority, keys[2])
+    for i in range(count):
+        make_key(&wanted.keys[i], keys[i])
+    wanted.n = <int> count
+    wanted.labels = labels
     memset(&lines, 0, sizeof(Lines))
     lines.data = &data[0] if data.shape[0] else NULL
     lines.size = data.shape[0]

@@ -129,6 +129,7 @@ cdef bint take_member(
     cdef const uint8_t* name = line.at + 1
     cdef Py_ssize_t size
     cdef Member* member = NULL
+    cdef int i
     if line.at[0] != c'"':
         return False
     line.at += 1
@@ -141,12 +142,10 @@ cdef bint take_member(
         return False
     line.at += 1
     after_space(line)
-    if is_named(name, size, &wanted.text):
-        member = &found.text
-    elif is_named(name, size, &wanted.id):
-        member = &found.id
-    elif is_named(name, size, &wanted.priority):
-        member = &found.priority
+    for i in range(wanted.n):
+        if is_named(name, size, &wanted.keys[i]):
+            member = &found.members[i]
+            break
     if member == NULL:
         return pass_value(line)
     if line.at[0] == c'"':
@@ -160,7 +159,9 @@ cdef bint take_line(
     # Whether a line is an object, from its begin to its line feed.
     cdef const uint8_t* begin = line.at
     cdef uint8_t c
-    found.text.kind = found.id.kind = found.priority.kind = ABSENT
+    cdef int i
+    for i in range(wanted.n):
+        found.members[i].kind = ABSENT
     line.high = 0
     if after_space(line) != c'{':
         return False
@@ -184,11 +185,17 @@ cdef bint take_line(
 
 cdef bint is_usual(const Found* found, const Wanted* wanted) noexcept nogil:
     # Whether the values are of types that are right.
-    if found.text.kind != STRING and found.text.kind != NULL_VALUE:
+    cdef int i
+    cdef uint8_t kind = found.members[0].kind
+    if kind != STRING and kind != NULL_VALUE:
         return False
-    if wanted.priority.size < 0:
-        return True
-    return found.priority.kind in (INTEGER, REAL, LONG_REAL)
+    for i in range(2, wanted.n):
+        kind = found.members[i].kind
+        if kind == ABSENT or kind == NULL_VALUE:
+            return False
+        if i < wanted.labels and (kind == STRING or kind == TOKEN):
+            return False
+    return True
 
 
 cdef Py_ssize_t json_line(
@@ -201,5 +208,5 @@ cdef Py_ssize_t json_line(
     line.out = out + used
     if take_line(&line, data + size, wanted, found, out) and is_usual(found, wanted):
         return line.out - out
-    found.text.kind = REFUSED
+    found.members[0].kind = REFUSED
     return used

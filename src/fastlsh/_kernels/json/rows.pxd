@@ -9,21 +9,23 @@ cdef enum:
     REFUSED = 0         # the line: it is wrong, or unusual, and somebody else must read it
     STRING = 1          # start and size of UTF-8
     NULL_VALUE = 2
-    # Kinds of an id and a priority, besides these two:
+    # Kinds of other members, besides these two:
     ABSENT = 0
     INTEGER = 3         # the number itself
     REAL = 4            # the bits of a double
     LONG_REAL = 5       # start and size of the number as it stands in the line
     TOKEN = 6           # the same, of a long integer or a literal
 
+    MOST_KEYS = 16
+
 cdef struct Key:
     const uint8_t* name
     Py_ssize_t size     # -1: not wanted
 
 cdef struct Wanted:
-    Key text
-    Key id
-    Key priority
+    Key[MOST_KEYS] keys     # of the text, the id, columns of numbers, and columns of labels
+    int n
+    int labels              # the first of these; not below 2
 
 cdef struct Member:
     int64_t value       # start of the bytes, or a number
@@ -31,9 +33,7 @@ cdef struct Member:
     uint8_t kind
 
 cdef struct Found:
-    Member text
-    Member id
-    Member priority
+    Member[MOST_KEYS] members   # in the order of the keys
 
 cdef struct Line:
     const uint8_t* at

@@ -154,10 +154,11 @@ def _pieces(
     rows = np.zeros(len(part), Row)
     rows["number"] = numbers[order]
     rows["size"] = sizes_of_texts
-    if documents.priority is not None:
+    priority = documents.numbers.get(job.request.read.priority or "")
+    if priority is not None:
         # Integers of this block may have fractions beside them elsewhere.
         of_all = np.int64 if summary.integral else np.float64
-        rows["priority"] = documents.priority[order].astype(of_all, copy=False).view(np.int64)
+        rows["priority"] = priority[order].astype(of_all, copy=False).view(np.int64)
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
     ends = [0, *np.cumsum(rows["size"]).tolist()]
     of_parts = {

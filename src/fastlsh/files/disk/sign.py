@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from fastlsh._kernels import TextColumn
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import PER_BATCH, least_memory, too_long
-from fastlsh.files.disk.identities import are_integers, identity_hashes
 from fastlsh.files.disk.signed_runs import (
     SIGNED,
     BlockRecord,
@@ -31,6 +30,8 @@ from fastlsh.io import (
     BlockExtent,
     Limit,
     Source,
+    are_integer_ids,
+    identity_hashes,
     largest_batch,
     read_blocks,
     without_repetition,
@@ -219,7 +220,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
     record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
-    priority = documents.priority
+    priority = documents.numbers.get(job.request.read.priority or "")
     return SignedBlock(
         record,
         keys,
@@ -227,7 +228,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         empty,
         documents.bad,
         priority is None or priority.dtype.kind in "iu",
-        not len(documents) or are_integers(documents.ids),
+        not len(documents) or are_integer_ids(documents.ids),
         counts,
         echoes,
     )

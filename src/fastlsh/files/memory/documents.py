@@ -57,9 +57,10 @@ def run_deduplication(
     how = threads_and_progress(request.run)
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
+    priority = collection.numbers.get(request.read.priority or "")
     result = deduplicate_texts(
         collection.texts, request.search, request.run, against=others.texts, keep=removal.keep,
-        priority=collection.priority, max_candidates=removal.max_candidates,
+        priority=priority, max_candidates=removal.max_candidates,
     )  # fmt: skip
     stays = result.kept
     if removal.max_copies > 1:

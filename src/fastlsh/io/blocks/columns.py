@@ -1,4 +1,4 @@
-"""Which columns of a table are the texts, the ids and the priorities, and of which types."""
+"""Which columns of a table are the texts, the ids, numbers and labels, and of which types."""
 
 from typing import Any
 
@@ -17,6 +17,10 @@ _BYTES = {
 }
 
 
+LABEL = "a text or a number"
+"""What messages call the value of a label."""
+
+
 class TableColumns:
     """The columns of one file.
 
@@ -29,8 +33,10 @@ class TableColumns:
 
     Attributes
     ----------
-    text, id, priority : str or None
+    text, id : str or None
         Their names; `text` is never None.
+    numbers, labels : tuple of str
+        The columns of `Options.numbers` and `Options.labels`.
     names : list of str
         The columns of the file that these are, or are in, in its order.
 
@@ -52,12 +58,15 @@ class TableColumns:
         self.text_type(self._type(self.text))
         if self.id is not None and self._types.is_nested(self._type(self.id)):
             raise self._error(self.id, "an id")
-        self.priority: str | None = None
-        if options.priority is not None:
-            self.priority = self._column(options.priority)
-            if not self._is_number(self._type(self.priority)):
-                raise self._error(self.priority, "a number")
-        wanted = {self.path(name)[0] for name in (self.text, self.id, self.priority) if name}
+        self.numbers, self.labels = options.numbers, options.labels
+        for name in self.numbers:
+            if not self._is_number(self._type(self._column(name))):
+                raise self._error(name, "a number")
+        for name in self.labels:
+            if self._types.is_nested(self._type(self._column(name))):
+                raise self._error(name, LABEL)
+        named = (self.text, self.id, *self.numbers, *self.labels)
+        wanted = {self.path(name)[0] for name in named if name}
         self.names: list[str] = sorted(wanted, key=schema.get_field_index)
 
     def of(self, table: Any, name: str) -> Any:

@@ -66,10 +66,12 @@ class BlockDocuments:
     """A list, int64, `TextColumn`, or an Arrow array; None in or instead of it: ``FILE:ROW``."""
     rows: NDArray[np.int64]
     """int64 (n,): as messages count them, from 1."""
-    priority: NDArray[Any] | None = None
-    """int64 if all are such integers, else float64 (n,); None if no column was asked for."""
     bad: list[InputError] = field(default_factory=list)
     """The rows left out, in order. The caller raises the first, or skips and counts."""
+    numbers: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """The columns of `Options.numbers`: int64 if all are such integers, else float64 (n,)."""
+    labels: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
+    """The columns of `Options.labels`, as `label_hashes` gives them: equal for equal values."""
 
     def __len__(self) -> int:
         """Return the number of good documents."""

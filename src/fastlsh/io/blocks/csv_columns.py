@@ -1,4 +1,4 @@
-"""Which fields of CSV are the text, the id and the priority."""
+"""Which fields of CSV are the text, the id, numbers and labels."""
 
 import csv
 import math
@@ -22,8 +22,10 @@ class Columns:
     ----------
     names : tuple of str
         All of them.
-    text, id, priority : int or None
+    text, id : int or None
         Which they are.
+    numbers, labels : dict of str to int
+        Which the columns of `Options.numbers` and `Options.labels` are.
     """
 
     def __init__(self, source: Source) -> None:
@@ -31,7 +33,8 @@ class Columns:
         self.names: tuple[str, ...] | None = None
         self.text = 0
         self.id: int | None = None
-        self.priority: int | None = None
+        self.numbers: dict[str, int] = {}
+        self.labels: dict[str, int] = {}
 
     @property
     def width(self) -> int:
@@ -52,21 +55,21 @@ class Columns:
             self.id = self._column(row, options.id)
         elif default_id in names and (options.header or names[self.text] != default_id):
             self.id = self._column(row, default_id)
-        if options.priority is not None:
-            self.priority = self._column(row, options.priority)
+        self.numbers = {name: self._column(row, name) for name in options.numbers}
+        self.labels = {name: self._column(row, name) for name in options.labels}
 
-    def parse(self, fields: Fields, row: int) -> tuple[str, str | None, int | float | None]:
-        """Return the text, the id and the priority of a row; None where there is no column."""
+    def check(self, fields: Fields, row: int) -> list[str]:
+        """Return the fields of a row, or raise."""
         fields = self._fields(fields, row)
         if len(fields) != self.width:
             raise self.source.error(f"{len(fields)} fields instead of {self.width}", row)
-        identity = None if self.id is None else fields[self.id]
-        priority = None if self.priority is None else self.number(fields, row)
-        return fields[self.text], identity, priority
+        for name in self.numbers:
+            self.number(fields, name, row)
+        return fields
 
-    def number(self, fields: list[str], row: int) -> int | float:
-        """Return the priority."""
-        field = fields[self.priority or 0]
+    def number(self, fields: list[str], name: str, row: int) -> int | float:
+        """Return a number."""
+        field = fields[self.numbers[name]]
         try:
             number = float(field)
             if "_" in field or math.isnan(number):
@@ -74,7 +77,6 @@ class Columns:
             plain = field.strip().lstrip("+-")
             return int(field) if plain.isdecimal() and len(plain) < 19 else number
         except ValueError:
-            name = self.source.options.priority
             raise self.source.error(f"{name!r} is {field[:40]!r}, not a number", row) from None
 
     def _fields(self, fields: Fields, row: int) -> list[str]:

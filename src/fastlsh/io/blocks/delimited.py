@@ -106,7 +106,7 @@ class DelimitedBlock(RowBlock):
 
     def _together(self, rows: Indices) -> Parsed | None:
         """Parse rows at once; None if one of them is bad."""
-        columns, options = self._kind.columns, self.source.options
+        columns = self._kind.columns
         try:
             text = self._text(rows)
             found = [fields for fields in self._reader(text) if fields]
@@ -114,15 +114,21 @@ class DelimitedBlock(RowBlock):
             return None
         if len(found) != len(rows) or set(map(len, found)) != {columns.width}:
             return None
-        texts = [fields[columns.text] for fields in found]
-        ids = None if columns.id is None else [fields[columns.id] for fields in found]
-        priority = None
-        if options.priority is not None:
-            try:
-                priority = [columns.number(fields, 0) for fields in found]
-            except InputError:
-                return None
-        return Parsed(list[str | None](texts), ids, priority, [])
+        try:
+            return self._columns_of(found, [])
+        except InputError:
+            return None
+
+    def _columns_of(self, found: list[list[str]], bad: list[InputError]) -> Parsed:
+        """Return the columns of good rows, given their fields."""
+        columns = self._kind.columns
+        return Parsed(
+            [fields[columns.text] for fields in found],
+            None if columns.id is None else [fields[columns.id] for fields in found],
+            bad,
+            {n: [columns.number(fields, n, 0) for fields in found] for n in columns.numbers},
+            {n: [fields[at] for fields in found] for n, at in columns.labels.items()},
+        )
 
     def _text(self, rows: Indices) -> str:
         view, bounds = self._data.data, self._lines.bounds
@@ -149,22 +155,15 @@ class DelimitedBlock(RowBlock):
         return b"".join((raw[:end], tail, raw[end:]))
 
     def _one_by_one(self, rows: Indices) -> Parsed:
-        columns = self._kind.columns
         found = []
         bad = []
         for number, raw, fields in self.parsed(rows):
             try:
                 self.check(number, raw)
-                found.append(columns.parse(fields, number))
+                found.append(self._kind.columns.check(fields, number))
             except InputError as error:  # noqa: PERF203
                 bad.append(error)
-        texts, ids, priority = map(list, zip(*found, strict=True)) if found else ([], [], [])
-        return Parsed(
-            texts,
-            None if columns.id is None else ids,
-            None if self.source.options.priority is None else priority,
-            bad,
-        )
+        return self._columns_of(found, bad)
 
     def parsed(self, rows: Indices) -> Iterator[tuple[int, str, Fields]]:
         """Yield the numbers, texts and fields of rows, one by one."""

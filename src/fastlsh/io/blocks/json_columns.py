@@ -8,22 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh import _kernels
-from fastlsh._kernels import TextColumn, json_lines
+from fastlsh._kernels import MOST_KEYS, TextColumn, json_lines
 from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.lines import Indices
 from fastlsh.io.sources import Options
 
-Keys = tuple[bytes, bytes, bytes | None]
+
+def names_of(options: Options) -> list[str]:
+    """Return the keys of text and id, of numbers, and of labels that are not read as numbers."""
+    numbers = options.numbers
+    labels = [name for name in dict.fromkeys(options.labels) if name not in numbers]
+    return [options.text or "text", options.id or "id", *numbers, *labels]
 
 
-def keys_of(options: Options) -> Keys | None:
-    """Return the keys of text, id and priority, if the kernel can look for them."""
-    text, identity, priority = options.text or "text", options.id or "id", options.priority
-    names = [text, identity] if priority is None else [text, identity, priority]
-    if options.tokens or len(set(names)) < len(names) or "." in "".join(names):
-        return None  # a key with a dot may be one inside another
+def keys_of(options: Options) -> tuple[bytes, ...] | None:
+    """Return the keys of `names_of` as bytes, if the kernel can look for them."""
+    names = names_of(options)
+    if options.tokens or len({*names}) < len(names) or len(names) > MOST_KEYS:
+        return None
+    if "." in "".join(names):
+        return None  # it may be a key inside another one
     try:
-        return text.encode(), identity.encode(), None if priority is None else priority.encode()
+        return tuple(name.encode() for name in names)
     except UnicodeEncodeError:
         return None
 
@@ -33,11 +39,12 @@ class JsonRow(NamedTuple):
 
     text: str | None
     id: Any
-    priority: Any
+    more: tuple[Any, ...] = ()
+    """Numbers and labels, in the order of `names_of`."""
 
 
 class JsonColumns:
-    """Texts, ids and priorities of rows.
+    """Texts, ids, numbers and labels of rows.
 
     Parameters
     ----------
@@ -55,22 +62,23 @@ class JsonColumns:
     """
 
     def __init__(self, data: Bytes, bounds: Indices, rows: Indices, options: Options) -> None:
-        keys = keys_of(options)
+        keys, self._names = keys_of(options), names_of(options)
         size = int((bounds[rows + 1] - bounds[rows]).sum())
         out = np.empty(size + _kernels.PADDING, np.uint8)
-        kinds, members = np.zeros((3, len(rows)), np.uint8), np.empty((6, len(rows)), np.int64)
+        count = len(self._names)
+        kinds = np.zeros((count, len(rows)), np.uint8)
+        members = np.empty((2 * count, len(rows)), np.int64)
         used = 0
         if keys is not None:
-            used = json_lines(data, bounds, rows, keys, out, kinds, members)
+            labels = 2 + len(options.numbers)
+            used = json_lines(data, bounds, rows, keys, labels, out, kinds, members)
         if options.id is not None:
             kinds[0, np.isin(kinds[1], (_kernels.ABSENT, _kernels.NULL_VALUE))] = _kernels.REFUSED
         self._out = out[:used].copy() if 2 * used < size else out
         self._used = used
         self._kinds = kinds
-        self._text = members[:2]
-        self._text[1, kinds[0] != _kernels.STRING] = -1
-        self._id = members[2:4]
-        self._priority = members[4:]
+        self._members = members.reshape(count, 2, len(rows))
+        self._members[0, 1, kinds[0] != _kernels.STRING] = -1
         self._unusual: Mapping[int, JsonRow] = {}
         self._strict = True
         self.refused = np.flatnonzero(kinds[0] == _kernels.REFUSED)
@@ -85,41 +93,50 @@ class JsonColumns:
         ends = self._used + np.cumsum([len(text) for text in texts])
         for number, text, end in zip(unusual, texts, ends.tolist(), strict=True):
             null = unusual[number].text is None
-            self._text[:, number] = end - len(text), -1 if null else len(text)
+            self._members[0, :, number] = end - len(text), -1 if null else len(text)
             self._strict = self._strict and text == text.decode("utf-8", "ignore").encode()
         joined = np.frombuffer(b"".join(texts), np.uint8)
         self._out = np.concatenate([self._out[: self._used], joined])
         places = np.cumsum(good) - 1
         self._unusual = {int(places[number]): row for number, row in unusual.items()}
         self._kinds = self._kinds[:, good]
-        self._text, self._id, self._priority = (
-            np.ascontiguousarray(each[:, good]) for each in (self._text, self._id, self._priority)
-        )
+        self._members = np.ascontiguousarray(self._members[:, :, good])
 
     def texts(self) -> TextColumn:
         """Return the texts."""
-        starts, sizes = _rows_of(self._text)
+        starts, sizes = self._members[0]
         return TextColumn(self._out, starts, sizes, self._strict)
 
     def ids(self) -> Indices | TextColumn | list[Any] | None:
         """Return the ids; a list if they are of several types, None if there is none."""
-        kinds = self._kinds[1]
-        starts, sizes = _rows_of(self._id)
+        values = self._column(1)
+        if not isinstance(values, list):
+            return values
+        return None if all(value is None for value in values) else values
+
+    def labels(self, name: str) -> Indices | TextColumn | list[Any]:
+        """Return a column of any values; a list if they are of several types."""
+        return self._column(self._names.index(name, 2))
+
+    def _column(self, which: int) -> Indices | TextColumn | list[Any]:
+        kinds = self._kinds[which]
+        starts: Indices = self._members[which, 0]
+        sizes: Indices = self._members[which, 1]
         kind = int(kinds[0]) if len(kinds) else _kernels.NULL_VALUE
         if not self._unusual and (kinds == kind).all():
             if kind == _kernels.INTEGER:
                 return starts
             if kind == _kernels.STRING:
                 return TextColumn(self._out, starts, sizes)
-        values = self._values(1, self._id)
-        for number, row in self._unusual.items():
-            values[number] = row.id
-        return None if all(value is None for value in values) else values
+        return self._values(which)
 
-    def _values(self, which: int, members: Indices) -> list[Any]:
-        """Return ids or priorities as objects."""
-        each = zip(self._kinds[which].tolist(), *members.tolist(), strict=True)
-        return [self._value(kind, start, size) for kind, start, size in each]
+    def _values(self, which: int) -> list[Any]:
+        """Return a column as objects."""
+        each = zip(self._kinds[which].tolist(), *self._members[which].tolist(), strict=True)
+        values = [self._value(kind, start, size) for kind, start, size in each]
+        for number, row in self._unusual.items():
+            values[number] = row.id if which == 1 else row.more[which - 2]
+        return values
 
     def _value(self, kind: int, start: int, size: int) -> Any:
         if kind == _kernels.INTEGER:
@@ -135,15 +152,14 @@ class JsonColumns:
     def _piece(self, start: int, size: int) -> bytes:
         return self._out[start : start + size].tobytes()
 
-    def priority(self) -> NDArray[Any] | list[Any]:
-        """Return the priorities, int64 or float64; a list if some are unusual."""
-        kinds = self._kinds[2]
-        values, sizes = _rows_of(self._priority)
+    def numbers(self, name: str) -> NDArray[Any] | list[Any]:
+        """Return a column of numbers, int64 or float64; a list if some are unusual."""
+        which = self._names.index(name, 2)
         if self._unusual:
-            found = self._values(2, self._priority)
-            for number, row in self._unusual.items():
-                found[number] = row.priority
-            return found
+            return self._values(which)
+        kinds = self._kinds[which]
+        values: Indices = self._members[which, 0]
+        sizes: Indices = self._members[which, 1]
         integers = kinds == _kernels.INTEGER
         if integers.all():
             return values
@@ -152,8 +168,3 @@ class JsonColumns:
         for i in np.flatnonzero(kinds == _kernels.LONG_REAL).tolist():
             numbers[i] = float(self._piece(int(values[i]), int(sizes[i])))
         return numbers
-
-
-def _rows_of(members: Indices) -> tuple[Indices, Indices]:
-    first, second = members
-    return first, second

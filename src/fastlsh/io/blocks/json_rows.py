@@ -5,6 +5,8 @@ import math
 from typing import Any
 
 from fastlsh.errors import InputError
+from fastlsh.io.blocks.columns import LABEL
+from fastlsh.io.blocks.json_columns import names_of
 from fastlsh.io.errors import listed
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list
@@ -22,8 +24,8 @@ class JsonRows:
     def __init__(self, source: Source) -> None:
         self.source = source
 
-    def parse(self, row: int, raw: str) -> tuple[str | None, Any, Any]:
-        """Return the text, the id and the priority of a row; None if there is no id."""
+    def parse(self, row: int, raw: str) -> tuple[str | None, Any, tuple[Any, ...]]:
+        """Return the text, the id, and further members as `names_of`; None if there is no id."""
         value = self._value(row, raw)
         options = self.source.options
         text = self._member(row, value, options.text or "text")
@@ -43,9 +45,13 @@ class JsonRows:
                 raise self._not(row, options.id, identity, "an id")
         if isinstance(identity, (list, dict)):
             raise self._not(row, options.id or "id", identity, "an id")
-        if options.priority is None:
-            return text, identity, None
-        return text, identity, self._number(row, options.priority, value)
+        numbers = options.numbers
+        further = names_of(options)[2:]
+        more = [
+            self._number(row, name, value) if name in numbers else self._label(row, name, value)
+            for name in further
+        ]
+        return text, identity, tuple(more)
 
     def _value(self, row: int, raw: str) -> dict[str, Any]:
         try:
@@ -71,6 +77,12 @@ class JsonRows:
         except OverflowError:
             raise self.source.error(f"{key!r} is too large a number", row) from None
         raise self.source.error(f"{key!r} is NaN, not a number", row)
+
+    def _label(self, row: int, key: str, value: dict[str, Any]) -> Any:
+        label = self._member(row, value, key)
+        if label is None or isinstance(label, (list, dict)):
+            raise self._not(row, key, label, LABEL)
+        return label
 
     def _member(self, row: int, value: dict[str, Any], key: str) -> Any:
         if key in value:

@@ -71,8 +71,9 @@ class JsonBlock(RowBlock):
         if len(columns.refused):
             good, bad = self._one_by_one(rows, columns.refused)
             columns.complete(good)
-        priority = None if options.priority is None else columns.priority()
-        return Parsed(columns.texts(), columns.ids(), priority, bad)
+        numbers = {name: columns.numbers(name) for name in options.numbers}
+        labels = {name: columns.labels(name) for name in options.labels}
+        return Parsed(columns.texts(), columns.ids(), bad, numbers, labels)
 
     def _one_by_one(
         self, rows: Indices, numbers: Indices

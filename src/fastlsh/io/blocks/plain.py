@@ -85,8 +85,6 @@ def read_text_blocks(
     source: Source, after: BlockExtent | None, max_row: int | None = None
 ) -> Iterator[TextBlock]:
     """Read a file; see `read_blocks`."""
-    if source.options.priority is not None:
-        raise source.error(f"plain text has no column {source.options.priority!r}")
     if after is None:
         with open_bytes(source) as stream, reading(source.path):
             data = stream.read() if max_row is None else _read(stream, max_row + 1)

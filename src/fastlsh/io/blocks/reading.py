@@ -15,6 +15,7 @@ from fastlsh.io.blocks.parquet import read_parquet_blocks, reread_parquet
 from fastlsh.io.blocks.plain import read_text_blocks, reread_text
 from fastlsh.io.blocks.split_text import SplitText
 from fastlsh.io.filesystems import Identity
+from fastlsh.io.formats import SPLIT
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import changed, identity
 
@@ -61,6 +62,9 @@ def read_blocks(
     InputError
         What is wrong with the file as a whole, after the blocks before it.
     """
+    if source.format in ("txt", *SPLIT):
+        for name in (*source.options.numbers, *source.options.labels):
+            raise source.error(f"plain text has no column {name!r}")
     with _unchanged(source, expected or identity(source)):
         if source.format in _ROWS:
             kind: Format = _ROWS[source.format](source)

@@ -1,8 +1,9 @@
 """What the blocks of row formats share: which rows are documents, and their bytes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from fastlsh.io.blocks.contract import (
 )
 from fastlsh.io.blocks.lines import Indices, Lines
 from fastlsh.io.columns import take
+from fastlsh.io.identities import label_hashes
 from fastlsh.io.sources import Source
 from fastlsh.io.streams import OTHER_ENCODING
 
@@ -30,8 +32,15 @@ class Parsed(NamedTuple):
 
     texts: list[str | None] | TextColumn
     ids: Any
-    priority: NDArray[Any] | list[Any] | None
     bad: list[InputError]
+    numbers: Mapping[str, NDArray[Any] | list[Any]] = MappingProxyType({})
+    labels: Mapping[str, Any] = MappingProxyType({})
+
+    def documents(self, rows: NDArray[np.int64]) -> BlockDocuments:
+        """Return the documents, of these rows."""
+        numbers = {name: numbers_of(values) for name, values in self.numbers.items()}
+        labels = {name: label_hashes(values) for name, values in self.labels.items()}
+        return BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels)
 
 
 class RowBlock:
@@ -63,10 +72,7 @@ class RowBlock:
         if self._bad is None or wanted is None:
             return _chosen(self._all(), wanted)
         rows = self._good(wanted)[wanted]
-        parsed = self._parse(rows)
-        return BlockDocuments(
-            parsed.texts, parsed.ids, self._row_numbers(rows), numbers(parsed.priority), parsed.bad
-        )
+        return self._parse(rows).documents(self._row_numbers(rows))
 
     def rows(
         self, kept: Flags, texts: NewTexts | None = None, added: AddedColumns | None = None
@@ -129,8 +135,7 @@ class RowBlock:
     def _all(self) -> BlockDocuments:
         parsed = self._parse(self.filled)
         self._bad = np.array([error.row for error in parsed.bad], np.int64)
-        good = self._row_numbers(self._good(None))
-        return BlockDocuments(parsed.texts, parsed.ids, good, numbers(parsed.priority), parsed.bad)
+        return parsed.documents(self._row_numbers(self._good(None)))
 
     def _good(self, flags: Flags | None) -> Indices:
         """Return the rows that are documents; as many as there are flags."""
@@ -177,13 +182,15 @@ def _chosen(found: BlockDocuments, wanted: Flags | None) -> BlockDocuments:
     if wanted is None:
         return found
     where = np.flatnonzero(wanted)
-    columns = found.texts, found.ids, found.rows, found.priority
-    return BlockDocuments(*(take(column, where) for column in columns))
+    texts, ids, rows = (take(column, where) for column in (found.texts, found.ids, found.rows))
+    numbers = {name: values[where] for name, values in found.numbers.items()}
+    labels = {name: values[where] for name, values in found.labels.items()}
+    return BlockDocuments(texts, ids, rows, [], numbers, labels)
 
 
-def numbers(values: NDArray[Any] | list[Any] | None) -> NDArray[Any] | None:
-    """Return priorities as int64 if all are such integers, else as float64."""
-    if values is None or isinstance(values, np.ndarray):
+def numbers_of(values: NDArray[Any] | list[Any]) -> NDArray[Any]:
+    """Return numbers as int64 if all are such integers, else as float64."""
+    if isinstance(values, np.ndarray):
         return values
     if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
         return np.array(values, np.int64)

@@ -104,7 +104,7 @@ class SplitBlock(RowBlock):
                 texts.append(self._text(raw))
             except InputError as error:  # noqa: PERF203
                 bad.append(error)
-        return Parsed(texts, None, None, bad)
+        return Parsed(texts, None, bad)
 
     def _text(self, raw: str) -> str:
         if self.source.format == "lines":

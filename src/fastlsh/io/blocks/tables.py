@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastlsh.errors import InputError
 from fastlsh.io.arrays import as_binary, check_column, check_structure, not_utf8, select
 from fastlsh.io.blocks.added import table_with_columns
-from fastlsh.io.blocks.columns import TableColumns
+from fastlsh.io.blocks.columns import LABEL, TableColumns
 from fastlsh.io.blocks.contract import (
     AddedColumns,
     BlockDocuments,
@@ -21,6 +21,7 @@ from fastlsh.io.blocks.contract import (
 )
 from fastlsh.io.blocks.new_texts import table_with_texts
 from fastlsh.io.errors import pyarrow, reading
+from fastlsh.io.identities import label_hashes
 from fastlsh.io.token_ids import words_of_column
 
 
@@ -119,7 +120,7 @@ class TableBlock:
             elif target is not None:
                 texts = texts.cast(target)
             bad_rows = self._reasons if wanted is None else []
-            return BlockDocuments(texts, self._ids(table)[0], rows, self._numbers(table), bad_rows)
+            return self._good_documents(table, texts, self._ids(table)[0], rows, bad_rows)
         source, columns = self._columns.source, self._columns
         texts, undecodable = self._texts(table)
         ids, bad = self._ids(table)
@@ -127,14 +128,25 @@ class TableBlock:
         if source.options.id is not None and columns.id is not None:
             nulls = _nulls(columns.of(table, columns.id))
             bad |= dict.fromkeys(nulls, f"{columns.id!r} is null, not an id")
-        bad |= self._no_numbers(table)
+        for name in columns.numbers:
+            bad |= self._no_numbers(table, name)
+        for name in columns.labels:
+            bad |= self._no_labels(table, name)
         reasons = [source.error(bad[i], self.extent.row + i) for i in sorted(bad)]
         self._bad = np.array([reason.row for reason in reasons], np.int64)
         self._reasons = reasons
         if bad or wanted is not None:
             return self._documents(table, wanted)
         rows = self.extent.row + np.arange(len(table))
-        return BlockDocuments(texts, ids, rows, self._numbers(table))
+        return self._good_documents(table, texts, ids, rows, [])
+
+    def _good_documents(
+        self, table: Any, texts: Any, ids: Any, rows: NDArray[np.int64], bad: list[InputError]
+    ) -> BlockDocuments:
+        """Return documents with their numbers and labels, which all rows have."""
+        numbers = {name: self._numbers(table, name) for name in self._columns.numbers}
+        labels = {name: label_hashes(self._values(table, name)[0]) for name in self._columns.labels}
+        return BlockDocuments(texts, ids, rows, bad, numbers, labels)
 
     def _texts(self, table: Any) -> tuple[Any, dict[int, str]]:
         """Return the texts, and the rows that are not UTF-8, which Arrow checks only on demand."""
@@ -157,10 +169,16 @@ class TableBlock:
             return column, bad
 
     def _ids(self, table: Any) -> tuple[Any, dict[int, str]]:
-        """Return the ids, as an array of a type that Python has, else a list; and bad rows."""
         name = self._columns.id
         if name is None:
             return None, {}
+        values, bad = self._values(table, name)
+        if hasattr(values, "null_count") and values.null_count == len(values):
+            return None, {}
+        return values, bad
+
+    def _values(self, table: Any, name: str) -> tuple[Any, dict[int, str]]:
+        """Return a column, as an array of a type that Python has, else a list; and bad rows."""
         column = self._columns.of(table, name)
         pa, types = pyarrow(""), pyarrow("").types
         check_column(name, column)
@@ -172,16 +190,17 @@ class TableBlock:
         if types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         kind = str(column.type)
-        if column.null_count == len(column):
-            return None, {}
         if types.is_integer(column.type) or kind in ("float", "double", "bool") or "string" in kind:
             return column, {}
         return [_plain(value) for value in column.to_pylist()], {}
 
-    def _no_numbers(self, table: Any) -> dict[int, str]:
-        name = self._columns.priority
-        if name is None:
-            return {}
+    def _no_labels(self, table: Any, name: str) -> dict[int, str]:
+        nulls = dict.fromkeys(
+            _nulls(self._columns.of(table, name)), f"{name!r} is null, not {LABEL}"
+        )
+        return {**self._values(table, name)[1], **nulls}
+
+    def _no_numbers(self, table: Any, name: str) -> dict[int, str]:
         column = self._columns.of(table, name)
         bad = dict.fromkeys(_nulls(column), f"{name!r} is null, not a number")
         if pyarrow("").types.is_floating(column.type):
@@ -190,11 +209,8 @@ class TableBlock:
             bad |= dict.fromkeys(isnan, f"{name!r} is NaN, not a number")
         return bad
 
-    def _numbers(self, table: Any) -> NDArray[Any] | None:
-        """Return the priorities of rows that all have one."""
-        name = self._columns.priority
-        if name is None:
-            return None
+    def _numbers(self, table: Any, name: str) -> NDArray[Any]:
+        """Return the numbers of rows that all have one."""
         column, pa = self._columns.of(table, name), pyarrow("")
         if pa.types.is_integer(column.type):
             try:

@@ -1,0 +1,147 @@
+"""Columns of numbers and labels: the same from every format, block by block and as a whole."""
+
+import csv
+import datetime as dt
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import InputError
+from fastlsh.io import label_hashes, read
+
+ROWS = [
+    {"id": n, "text": f"text {n}", "site": site, "tokens": tokens, "share": share}
+    for n, (site, tokens, share) in enumerate(
+        [("b.org", 3, 0.5), ("a.org", 2**59 + 1, 2.0), ("b.org", -1, 0.1), ('é, "x"', 0, 1e300)]
+        * 3
+    )
+]  # fmt: skip
+COLUMNS = {"counts": ("tokens", "share"), "labels": ("site", "tokens")}
+
+
+def write(name, rows):
+    if name.endswith(".jsonl"):
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    elif name.endswith(".csv"):
+        with open(name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([list(rows[0]), *(row.values() for row in rows)])
+    else:
+        pa = pytest.importorskip("pyarrow")
+        table = pa.Table.from_pylist(rows)
+        if name.endswith(".parquet"):
+            pytest.importorskip("pyarrow.parquet").write_table(table, name)
+        else:
+            with pa.ipc.new_file(name, table.schema) as file:
+                file.write_table(table, 5)
+    return name
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.arrow"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_format_has_the_same_columns(here, name, threads):
+    found = read(write(name, ROWS), threads=threads, priority="share", **COLUMNS)
+    assert list(found.numbers) == ["share", "tokens"]
+    assert found.numbers["tokens"].dtype == np.int64
+    assert found.numbers["tokens"].tolist() == [row["tokens"] for row in ROWS]
+    assert found.numbers["share"].tolist() == [row["share"] for row in ROWS]
+    assert found.labels["site"].tolist() == label_hashes([row["site"] for row in ROWS]).tolist()
+    tokens = [str(row["tokens"]) if name == "a.csv" else row["tokens"] for row in ROWS]
+    assert found.labels["tokens"].tolist() == label_hashes(tokens).tolist()
+
+
+def test_the_json_module_reads_what_the_kernel_does_not(here):
+    plain = read(write("a.jsonl", ROWS), **COLUMNS)
+    unusual = [{**row, "meta": {"site": row.pop("site")}} for row in map(dict, ROWS)]
+    nested = read(write("b.jsonl", unusual), counts=("tokens",), labels=("meta.site",))
+    assert nested.labels["meta.site"].tolist() == plain.labels["site"].tolist()
+    assert nested.numbers["tokens"].tolist() == plain.numbers["tokens"].tolist()
+    rows = [json.dumps(row) for row in ROWS]
+    rows[5] = rows[5].replace('"site"', '"s\\u0069te"')  # one row only
+    Path("c.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    mixed = read("c.jsonl", **COLUMNS)
+    assert mixed.labels["site"].tolist() == plain.labels["site"].tolist()
+    assert mixed.numbers["tokens"].tolist() == plain.numbers["tokens"].tolist()
+    many = {f"c{n}": n for n in range(20)}
+    found = read(write("d.jsonl", [{**ROWS[0], **many}]), counts=tuple(many), labels=("site",))
+    assert [values.tolist() for values in found.numbers.values()] == [[n] for n in range(20)]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet", "a.arrow"])
+def test_a_column_that_one_shard_lacks(here, name):
+    lacking = [{key: value for key, value in row.items() if key != "site"} for row in ROWS]
+    files = [write(name, ROWS), write(f"lacks-{name}", lacking)]
+    with pytest.raises(InputError, match=rf"lacks-{name}: .*no (column|key) 'site'"):
+        read(files, labels=("site",))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet", "a.arrow"])
+@pytest.mark.parametrize("column", ["labels", "counts"])
+def test_a_value_that_is_null(here, name, column):
+    rows = [{**row, "tokens": None if row["id"] == 7 else row["tokens"]} for row in ROWS]
+    write(name, rows)
+    wanted = "a text or a number" if column == "labels" else "a number"
+    with pytest.raises(InputError, match=rf"{name}: row 8: 'tokens' is null, not {wanted}"):
+        read(name, **{column: ("tokens",)})
+    found = read(name, on_error="skip", **{column: ("tokens",)})
+    left = [row["tokens"] for row in rows if row["id"] != 7]
+    if column == "counts":
+        assert found.numbers["tokens"].tolist() == left
+    else:
+        assert found.labels["tokens"].tolist() == label_hashes(left).tolist()
+    assert found.skipped == 1
+
+
+def test_values_that_are_no_labels(here):
+    write("a.jsonl", [{"text": "a", "site": ["b"]}])
+    with pytest.raises(InputError, match="row 1: 'site' is an array, not a text or a number"):
+        read("a.jsonl", labels=("site",))
+    write("a.parquet", [{"text": "a", "site": ["b"]}])
+    with pytest.raises(InputError, match=r"column 'site' is list<.*, not a text or a number"):
+        read("a.parquet", labels=("site",))
+    with pytest.raises(ValueError, match="labels must name a column, not ''"):
+        read("a.jsonl", labels=("",))
+
+
+@pytest.mark.parametrize("split", [None, "lines", "paragraphs"])
+@pytest.mark.parametrize("column", [{"priority": "q"}, {"counts": ("q",)}, {"labels": ("q",)}])
+def test_plain_text_has_no_columns(here, split, column):
+    Path("a.txt").write_text("a\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"a\.txt: plain text has no column 'q'"):
+        read("a.txt", split=split, **column)
+
+
+LABELS = (
+    st.text(max_size=2)
+    | st.integers(-(2**70), 2**70)
+    | st.sampled_from([0.5, 1.0, True, False, -0.0, 1e300, float("inf"), "1", b"a", dt.date.max])
+)
+
+
+@given(st.lists(LABELS))
+def test_labels_are_equal_where_values_are(values):
+    hashes = label_hashes(values).tolist()
+    names = {}
+    for value, found in zip(values, hashes, strict=True):
+        assert names.setdefault(value, found) == found
+    assert len(set(hashes)) == len(names)
+
+
+@pytest.mark.parametrize("values", [["a", "b"], [1, -5], [True, False], [0.5, 2.0], [dt.date.max]])
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_labels_of_arrow(here, values, dictionary):
+    pa = pytest.importorskip("pyarrow")
+    column = pa.array(values)
+    if dictionary and not isinstance(values[0], bool):
+        column = column.dictionary_encode()
+    table = pa.table({"text": ["a"] * len(values), "x": column})
+    pytest.importorskip("pyarrow.parquet").write_table(table, "a.parquet")
+    assert read("a.parquet", labels=("x",)).labels["x"].tolist() == label_hashes(values).tolist()
