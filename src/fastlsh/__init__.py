@@ -27,6 +27,7 @@ from fastlsh.results import (
     Deduplication,
     LineDeduplication,
     Matches,
+    Overlap,
     Pairs,
     Proofs,
     SpanDeduplication,
@@ -39,6 +40,7 @@ from fastlsh.search import (
     exact_pairs,
     matches,
     near_duplicates,
+    overlap,
 )
 from fastlsh.sets import (
     containment,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
         FileDecontamination,
         FileDeduplication,
         FileLineDeduplication,
+        FileOverlap,
         FilePairs,
         FileSpanDeduplication,
         decontaminate_files,
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
         deduplicate_line_files,
         deduplicate_span_files,
         near_duplicate_files,
+        overlap_files,
     )
     from fastlsh.reporting import report
 
@@ -87,6 +91,7 @@ __all__ = [
     "FileDecontamination",
     "FileDeduplication",
     "FileLineDeduplication",
+    "FileOverlap",
     "FilePairs",
     "FileSpanDeduplication",
     "Index",
@@ -98,6 +103,7 @@ __all__ = [
     "LockedKeyError",
     "Matches",
     "MinHasher",
+    "Overlap",
     "Pairs",
     "Preset",
     "Proofs",
@@ -133,6 +139,8 @@ __all__ = [
     "matches",
     "near_duplicate_files",
     "near_duplicates",
+    "overlap",
+    "overlap_files",
     "pack_signatures",
     "preset",
     "report",
@@ -147,6 +155,7 @@ _ROOM_OF = {
     "FileDecontamination": "files",
     "FileDeduplication": "files",
     "FileLineDeduplication": "files",
+    "FileOverlap": "files",
     "FilePairs": "files",
     "FileSpanDeduplication": "files",
     "SeedComparison": "evaluation",
@@ -160,6 +169,7 @@ _ROOM_OF = {
     "evaluate_decontamination": "evaluation",
     "explain": "explanation",
     "near_duplicate_files": "files",
+    "overlap_files": "files",
     "report": "reporting",
 }
 """What many programs never use is imported when it is asked for."""

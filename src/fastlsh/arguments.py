@@ -55,6 +55,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "snap": ("none", "word", "sentence", "line"),
     "rule": ("jaccard", "contained", "equal"),
     "search": ("jaccard", "containment"),
+    "measure": ("documents", "characters"),
     "on_known": ("raise", "replace"),
     "engine": ("auto", "memory", "disk"),
     "families": ("auto", "driver", "rounds"),

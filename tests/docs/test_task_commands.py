@@ -234,10 +234,33 @@ def test_count_duplicates(tmp_path, monkeypatch, vocabulary):
     assert Counter(Counter(row["cluster"] for row in clusters).values()) == Counter(
         count for count in copies.values() if count > 1
     )
-    old = {row["id"].partition(".")[0] for row in crawls["old"]}
-    planted = {row["id"] for row in crawls["new"] if row["id"].partition(".")[0] in old}
-    known = parquet.read_table("known.parquet").to_pylist()
-    assert {row["id"] for row in known if row["against"]} == planted
+
+
+def test_compare_data_sets(tmp_path, monkeypatch, vocabulary):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(8)
+    crawls = {name: [] for name in ("old", "new", "news")}
+    planted = Counter()
+    for number in range(120):
+        text = " ".join(draw.choices(vocabulary, k=60))
+        chosen = draw.sample(sorted(crawls), draw.choice([1, 1, 2, 3]))
+        for crawl in chosen:
+            crawls[crawl].append({"id": number, "text": f"{text}, {crawl}"})
+        planted.update((one, other) for one in chosen for other in chosen if one != other)
+    for crawl, rows in crawls.items():
+        lines = [json.dumps(row) for row in rows]
+        (tmp_path / f"{crawl}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (words,) = commands("compare-data-sets")
+    assert main([*words, "-q"]) == 0
+    with open(option(words, "-o"), encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    shared = {
+        tuple(row[name].removesuffix(".jsonl") for name in ("data_set", "other")):
+        int(row["shared_documents"])
+        for row in rows
+    }  # fmt: skip
+    assert {pair: count for pair, count in shared.items() if count} == planted
+    assert "Shared documents" in (tmp_path / option(words, "--report")).read_text("utf-8")
 
 
 def test_remove_repeated_passages(tmp_path, monkeypatch, vocabulary):

@@ -5,7 +5,17 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fastlsh.cli import completion, decontaminate, dedup, evaluate, explain, index, pairs, tune
+from fastlsh.cli import (
+    completion,
+    decontaminate,
+    dedup,
+    evaluate,
+    explain,
+    index,
+    overlap,
+    pairs,
+    tune,
+)
 from fastlsh.cli.messages import say, warnings_as_lines
 from fastlsh.cli.parser import parser_of
 from fastlsh.cli.process import (
@@ -19,7 +29,7 @@ from fastlsh.cli.process import (
 from fastlsh.cli.wording import with_options
 from fastlsh.io import STANDARD, InputError
 
-COMMANDS = (pairs, dedup, decontaminate, index, tune, evaluate, explain, completion)
+COMMANDS = (pairs, dedup, overlap, decontaminate, index, tune, evaluate, explain, completion)
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastlsh import FileDeduplication, FilePairs, LSHParams
+from fastlsh import FileDeduplication, FileOverlap, FilePairs, LSHParams
 from fastlsh._kernels import REMEMBERED
 from fastlsh.cli.process import discard
 from fastlsh.cli.wording import with_options
@@ -129,7 +129,7 @@ def says_stage(arguments: argparse.Namespace, result: FileResult) -> bool:
 
 def summarise(
     arguments: argparse.Namespace,
-    result: FileDeduplication | FilePairs,
+    result: FileDeduplication | FileOverlap | FilePairs,
     search: dict[str, Any],
     *lines: str,
 ) -> None:
@@ -139,7 +139,7 @@ def summarise(
     ----------
     arguments : argparse.Namespace
         With ``quiet``.
-    result : FileDeduplication or FilePairs
+    result : FileDeduplication, FileOverlap or FilePairs
         What a function on files has returned.
     search : dict
         The keyword arguments that it was given.

@@ -16,13 +16,15 @@ SEARCH = (
 """The options of every search that are keyword arguments by the same names."""
 
 
-def add_input_options(parser: argparse.ArgumentParser, *, limit: bool = False) -> None:
-    """Add the inputs and how they are read; with `limit`, how many documents."""
+def add_input_options(
+    parser: argparse.ArgumentParser, *, limit: bool = False, several: str = "form one collection"
+) -> None:
+    """Add the inputs, what several of them are, and how they are read; how many with `limit`."""
     parser.add_argument(
         "inputs", nargs="+", metavar="INPUT",
         help=".jsonl .csv .tsv .txt (also .gz .bz2 .xz .zst), .parquet, .arrow, a directory of"
         " these, a pattern ('data/**/*.jsonl'), a URL (s3://bucket/key), or - for the standard"
-        " input (JSON lines, unless --format says otherwise); several form one collection",
+        f" input (JSON lines, unless --format says otherwise); several {several}",
     )  # fmt: skip
     group = parser.add_argument_group("input")
     group.add_argument(

@@ -18,7 +18,7 @@ _WORDS = (
     "threshold", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "threads",
     "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
     "encoding", "split", "words", "numbers", "punctuation", "lowercase", "vocabulary", "text", "id",
-    "step", "around", "join",
+    "step", "around", "join", "measure",
     "stage", "part",
 )  # fmt: skip
 """Names that are options as the subject of a message, and with an equals sign."""

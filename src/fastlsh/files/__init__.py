@@ -8,12 +8,14 @@ from fastlsh.files.decontamination import (
 from fastlsh.files.documents import deduplicate_files
 from fastlsh.files.indexed import deduplicate_with_index
 from fastlsh.files.lines import deduplicate_line_files
+from fastlsh.files.overlap import overlap_files
 from fastlsh.files.pairs import near_duplicate_files
 from fastlsh.files.requests import tokens_as_words, work_directory
 from fastlsh.files.results import (
     FileDecontamination,
     FileDeduplication,
     FileLineDeduplication,
+    FileOverlap,
     FilePairs,
     FileResult,
     FileSpanDeduplication,
@@ -25,6 +27,7 @@ __all__ = [
     "FileDecontamination",
     "FileDeduplication",
     "FileLineDeduplication",
+    "FileOverlap",
     "FilePairs",
     "FileResult",
     "FileSpanDeduplication",
@@ -35,6 +38,7 @@ __all__ = [
     "deduplicate_span_files",
     "deduplicate_with_index",
     "near_duplicate_files",
+    "overlap_files",
     "parse_memory",
     "stage_jobs",
     "tokens_as_words",

@@ -1,7 +1,7 @@
 """A request: what a public function on files was asked for, checked once and passed on whole."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -243,10 +243,12 @@ class Request:
 
     def input_files(self, *, mixed: bool) -> list[Source]:
         """Return the files that the inputs stand for."""
+        return self.files_of(self.inputs, mixed=mixed)
+
+    def files_of(self, inputs: Sequence[str], *, mixed: bool) -> list[Source]:
+        """Return the files that some of the inputs stand for."""
         options = self.read
-        return expand(
-            self.inputs, options.format, options, recursive=options.recursive, mixed=mixed
-        )
+        return expand(inputs, options.format, options, recursive=options.recursive, mixed=mixed)
 
     def against_files(self) -> list[Source]:
         """Return the files of the reference collection."""

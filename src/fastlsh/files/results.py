@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fastlsh.banding import LSHParams
-from fastlsh.results import Boilerplate, NotSearched, Removal
+from fastlsh.results import Boilerplate, NotSearched, Overlap, Removal
 
 
 @dataclass(kw_only=True)
@@ -206,3 +206,22 @@ class FilePairs(FileResult):
     empty: int
     threshold: float
     params: LSHParams | None
+
+
+@dataclass(kw_only=True)
+class FileOverlap(FileResult):
+    """The overlap of data sets in files, counts and times.
+
+    Attributes
+    ----------
+    overlap : Overlap
+        Which shares of the data sets are in each other, and in which order least is lost.
+    documents, empty, skipped, skipped_reasons, repeated_ids, threshold, params, engine, reason,
+    seconds
+        As in `FileDeduplication`.
+    """
+
+    overlap: Overlap
+    empty: int
+    threshold: float
+    params: LSHParams

@@ -3,6 +3,7 @@
 from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.lines import LineRun, line_run, lines_page
+from fastlsh.reporting.overlap import overlap_page
 from fastlsh.reporting.pairs import pairs_page
 from fastlsh.reporting.repeated import Passage, removals
 from fastlsh.reporting.write import check_report, largest_clusters_page, report, report_page
@@ -16,6 +17,7 @@ __all__ = [
     "largest_clusters_page",
     "line_run",
     "lines_page",
+    "overlap_page",
     "pairs_page",
     "removals",
     "report",

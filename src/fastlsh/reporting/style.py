@@ -37,6 +37,23 @@ rect { fill: var(--bar); }
 .shares th, .shares td { font-weight: normal; padding: .15rem 1.5rem .15rem 0; text-align: left; }
 .shares th { color: var(--faint); font-size: .85rem; }
 .shares td:nth-child(n + 3), .shares th:nth-child(n + 3) { text-align: right; }
+.wide { overflow-x: auto; }
+.matrix { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+.matrix th { font-weight: normal; padding: .15rem .5rem; text-align: right; }
+.matrix th:first-child { max-width: 22rem; min-width: 6rem; padding-left: 0; text-align: left; }
+.matrix td { border: 1px solid var(--line); padding: .3rem .5rem; text-align: right; }
+.matrix small { display: block; }
+.matrix thead { color: var(--faint); font-size: .85rem; }
+.shade1 { background: color-mix(in srgb, var(--bar) 6%, transparent); }
+.shade2 { background: color-mix(in srgb, var(--bar) 12%, transparent); }
+.shade3 { background: color-mix(in srgb, var(--bar) 18%, transparent); }
+.shade4 { background: color-mix(in srgb, var(--bar) 24%, transparent); }
+.shade5 { background: color-mix(in srgb, var(--bar) 30%, transparent); }
+.shade6 { background: color-mix(in srgb, var(--bar) 36%, transparent); }
+.shade7 { background: color-mix(in srgb, var(--bar) 42%, transparent); }
+.shade8 { background: color-mix(in srgb, var(--bar) 48%, transparent); }
+.shade9 { background: color-mix(in srgb, var(--bar) 54%, transparent); }
+.shade10 { background: color-mix(in srgb, var(--bar) 60%, transparent); }
 .curve { height: auto; max-width: 30rem; width: 100%; }
 .curve text { fill: var(--faint); font-size: 12px; }
 .curve polyline { fill: none; stroke: var(--bar); stroke-width: 2.5; }

@@ -23,6 +23,9 @@ from fastlsh.search.lines import deduplicate_lines, deduplicate_lines_of_texts
 from fastlsh.search.matching import check_best as check_best
 from fastlsh.search.matching import matches, matches_of_texts
 from fastlsh.search.needless import warn_of_needless_comparisons as warn_of_needless_comparisons
+from fastlsh.search.overlapping import check_countable as check_countable
+from fastlsh.search.overlapping import check_data_sets as check_data_sets
+from fastlsh.search.overlapping import overlap, overlap_of_texts
 from fastlsh.search.pairs import near_duplicates, pairs_of_texts
 from fastlsh.search.short_passages import warn_of_short_passages as warn_of_short_passages
 from fastlsh.search.spans import check_length as check_length
@@ -42,5 +45,7 @@ __all__ = [
     "matches",
     "matches_of_texts",
     "near_duplicates",
+    "overlap",
+    "overlap_of_texts",
     "pairs_of_texts",
 ]

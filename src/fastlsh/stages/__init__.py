@@ -33,6 +33,12 @@ from fastlsh.stages.gram_table import SHORTEST as SHORTEST
 from fastlsh.stages.gram_table import ItemGrams as ItemGrams
 from fastlsh.stages.gram_table import item_grams as item_grams
 from fastlsh.stages.linking import LinkState, NumberLinks, link_sorted
+from fastlsh.stages.overlap import MOST_DATA_SETS as MOST_DATA_SETS
+from fastlsh.stages.overlap import Shared as Shared
+from fastlsh.stages.overlap import added_up as added_up
+from fastlsh.stages.overlap import characters_of as characters_of
+from fastlsh.stages.overlap import shared_counts as shared_counts
+from fastlsh.stages.overlap import shared_counts_of_part as shared_counts_of_part
 from fastlsh.stages.part_answers import (
     PartDecisions,
     PartPairs,

@@ -1,6 +1,6 @@
 """Verify: the similarity of every candidate pair, and whether it reaches the threshold."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ def verified_pairs(
     *,
     max_pairs: int,
     clock: Stopwatch | None = None,
+    wanted: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]] | None = None,
 ) -> Iterator[Verified]:
     """Compare all candidate pairs of a part, block by block; one family after the other.
 
@@ -42,6 +43,9 @@ def verified_pairs(
         Raise TooManyPairsError, before the first block, if there are more candidates.
     clock
         Takes the time of finding candidates, and of verifying them.
+    wanted
+        Says which of some pairs (left, right) are compared; it is called for each block after the
+        caller has taken the block before. None: all are.
 
     Notes
     -----
@@ -60,6 +64,10 @@ def verified_pairs(
             if block is None:
                 break
             left, right = block
+            reached = int(right[-1]) + 1 if len(right) else done
+            if wanted is not None:
+                chosen = wanted(documents[left], documents[right])
+                left, right = left[chosen], right[chosen]
         with clock("verification"):
             if params.verify == "exact":
                 similarity = sets.similarities(left, right, params.threshold)
@@ -71,7 +79,6 @@ def verified_pairs(
             else:
                 similarity = np.full(len(left), np.nan)
                 passes = np.ones(len(left), np.bool_)
-        reached = int(right[-1]) + 1 if len(right) else done
         advance(reached - done)
         done = reached
         yield Verified(pair_codes(documents[left], documents[right]), similarity, passes)

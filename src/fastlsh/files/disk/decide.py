@@ -78,8 +78,9 @@ def decide_parts(
             order = {"priority": bits if summary.integral else bits.view(np.float64)}
         numbers = np.ascontiguousarray(part.rows["number"])
         answer = decide_part(
-            _prepared(job, part), numbers, job.params, against=numbers < summary.n_against, **order,
-            max_candidates=max_candidates, threads=job.options.threads, scratch=part.scratch,
+            prepared_texts(job, part), numbers, job.params, **order,
+            against=numbers < summary.n_against, max_candidates=max_candidates,
+            threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
         columns = (answer.number, answer.kept_number, answer.similarity, answer.copy_number)
@@ -89,7 +90,7 @@ def decide_parts(
     each_part(job, linked, texts, decide, "decisions")
 
 
-def _prepared(job: Job, part: GatheredPart) -> Any:
+def prepared_texts(job: Job, part: GatheredPart) -> Any:
     """Return the texts of a part, to be normalised once if all of them fit into the memory."""
     if int(part.rows["size"].sum()) > job.budget.pending:
         return part.texts
@@ -126,7 +127,7 @@ def find_pairs(
             "max_pairs": wanted.max_pairs, "estimates": wanted.estimates,
             "threads": job.options.threads, "scratch": part.scratch,
         }  # fmt: skip
-        given = (_prepared(job, part), numbers, job.params)
+        given = (prepared_texts(job, part), numbers, job.params)
         pairs = (
             find_crossing_of_part(*given, n_against=n_against, best=wanted.best, **how)
             if job.first_input

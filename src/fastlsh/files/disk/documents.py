@@ -214,7 +214,8 @@ def begun(
     outputs
         Where it is written.
     """
-    if kind != "pairs":  # whether the inputs need the same columns is known when they are signed
+    if kind not in ("pairs", "overlap"):
+        # Whether the inputs need the same columns is known when they are signed.
         more = {**more, "output": "one file" if job.uniform else "a directory"}
     more = {**more, "limit": job.limit}
     restart = job.request.engine.restart

@@ -33,7 +33,7 @@ def described(
     Parameters
     ----------
     job
-        What is made: ``dedup`` or ``pairs``.
+        What is made: such as ``dedup`` or ``pairs``.
     params, more
         Of the search, and of the job.
     sources

@@ -37,7 +37,7 @@ FINISHED = "finished.json"
 _OWN = re.compile(
     r"(lock|((run|links|texts|answer|limited|written)-[0-9-]+(\.npy|\.json)?"
     r"|(manifest|over|finished|broken|result|signed|linked|gathered|families-so-far)\.json"
-    r"|(parts|families-so-far|answer|answer-echoes|kept|cut)\.npy)(\.[0-9a-f]{16})?(\.tmp)?)"
+    r"|(parts|families-so-far|answer|answer-echoes|kept|cut|totals)\.npy)(\.[0-9a-f]{16})?(\.tmp)?)"
 )
 """The names of everything that a run makes in its directory; files with other names stay."""
 _FULL = "free some space"

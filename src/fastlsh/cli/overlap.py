@@ -1,0 +1,88 @@
+"""``fastlsh overlap``: how much of each data set is in each other one."""
+
+import argparse
+from dataclasses import asdict
+
+from fastlsh import overlap_files
+from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
+from fastlsh.cli.messages import plural, summarise, warn_of_rows
+from fastlsh.cli.options import (
+    add_input_options,
+    add_search_options,
+    integer,
+    reading_keywords,
+    search_keywords,
+)
+from fastlsh.io import write_table
+
+HELP = "Count the documents of each data set that have near-duplicates in each other data set."
+EXAMPLES = """\
+examples:
+  fastlsh overlap wiki/ web/ books/ --report overlap.html
+  fastlsh overlap old.jsonl new.jsonl --measure characters -o shared.tsv
+"""
+SHOWN = 10
+"""Data sets of the order that the summary names one by one."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_input_options(parser, several="are as many data sets")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="write the counts as .tsv .csv .jsonl .parquet (default: TSV on the standard output)",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a page with the shares as matrices, and the order that loses least (.html)",
+    )
+    parser.add_argument(
+        "--measure",
+        choices=["documents", "characters"],
+        default="documents",
+        help="what the order of the data sets loses least of (default: documents)",
+    )
+    add_search_options(parser)
+    parser.add_argument(
+        "--max-pairs",
+        metavar="N",
+        type=integer,
+        help="fail if more pairs of different texts share a bucket (default: 100000000)",
+    )
+    add_engine_options(parser, stages=False)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the command."""
+    keywords = search_keywords(arguments, "max_pairs")
+    reading = reading_keywords(arguments)
+    del reading["limit"]
+    with watched(arguments) as watch:
+        engine = engine_keywords(arguments, watch)
+        del engine["stage"], engine["part"]
+        result = overlap_files(
+            arguments.inputs, arguments.output, measure=arguments.measure,
+            report=arguments.report, **reading, **{**keywords, **engine},
+        )  # fmt: skip
+        best = result.overlap.best_order(arguments.measure)
+        counts = {**vars(result), "params": asdict(result.params), "overlap": best._asdict()}
+        watch.log("done", **counts)
+    if arguments.output is None:
+        write_table(None, result.overlap.columns())
+    warn_of_rows(result)
+    found, measure = result.overlap, arguments.measure
+    given = sum(found.lost(found.names, measure))
+    summarise(
+        arguments, result, keywords, plural(len(found.names), "data set"),
+        f"{'order' if best.optimal else 'an order, found step by step,'} that loses least:"
+        f" {_listed(best.names)}",
+        f"lost in this order: {plural(sum(best.lost), measure[:-1])}, in the order given {given:,}",
+    )  # fmt: skip
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return " ".join(names[:SHOWN]) + more

@@ -1,0 +1,208 @@
+"""The overlap of data sets in files: the same answer in memory and on disk."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arguments import check_choice, check_integer
+from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
+from fastlsh.files.disk.overlap import run_overlap
+from fastlsh.files.memory.documents import left_out, named_files, threads_and_progress
+from fastlsh.files.plan import changing_over, select_engine
+from fastlsh.files.reading import ReadBudget
+from fastlsh.files.requests import (
+    READ_ONLY_INSIDE,
+    SHARED,
+    Engine,
+    Path,
+    Request,
+    paths,
+    search_params,
+)
+from fastlsh.files.results import FileOverlap
+from fastlsh.io import (
+    Collection,
+    Paths,
+    Source,
+    check_target,
+    recover_outputs,
+    replacing_together,
+    table_format,
+    write_table,
+    write_text,
+)
+from fastlsh.keywords import shares
+from fastlsh.parallel import Stopwatch
+from fastlsh.parameters import REMOVAL_ONLY
+from fastlsh.reporting import check_report, overlap_page
+from fastlsh.results import Measure, Overlap
+from fastlsh.search import check_countable, check_data_sets, overlap_of_texts
+from fastlsh.stages import characters_of
+from fastlsh.texts import as_texts
+
+if TYPE_CHECKING:
+    from fastlsh.files.requests import FilePairKeywords
+    from fastlsh.keywords import Unpack
+
+
+@shares(*SHARED, without=READ_ONLY_INSIDE | REMOVAL_ONLY | {"limit", "stage", "part"})
+def overlap_files(
+    inputs: Paths,
+    output: Path | None = None,
+    threshold: float = 0.8,
+    *,
+    measure: Measure = "documents",
+    max_pairs: int = 100_000_000,
+    report: Path | None = None,
+    **keywords: "Unpack[FilePairKeywords]",
+) -> FileOverlap:
+    """Count the documents of each data set that have a near-duplicate in each other data set.
+
+    The answer is that of `fastlsh.overlap`, with either engine. Documents are counted, and no pairs
+    of them are stored.
+
+    Parameters
+    ----------
+    inputs
+        Files, directories and patterns as in `deduplicate_files`: each is a data set, from 2 to 64.
+    output
+        A table with a row for each two data sets (.tsv .csv .jsonl .parquet); None: no file is
+        written.
+    threshold
+        As in `deduplicate_files`.
+    measure
+        "documents" or "characters": what the order that the report shows loses least of.
+    max_pairs
+        Raise if there are more pairs of different texts that share a bucket; on disk, in one part.
+    report
+        An HTML file that shows both counts as matrices, and the order of the data sets in which
+        least is lost.
+
+    Returns
+    -------
+    FileOverlap
+        The overlap, counts and times.
+
+    Raises
+    ------
+    InputError, TypeError, ValueError
+        As in `deduplicate_files`.
+    TooManyPairsError
+        There are more than `max_pairs`.
+
+    Examples
+    --------
+    >>> import json
+    >>> for name, texts in {"old": ["some text", "others"], "new": ["some text"]}.items():
+    ...     with open(f"{name}.jsonl", "w") as file:
+    ...         for text in texts:
+    ...             print(json.dumps({"text": text}), file=file)
+    >>> done = overlap_files(["old.jsonl", "new.jsonl"])
+    >>> done.overlap.shared_documents.tolist(), done.overlap.best_order().names
+    ([[0, 1], [1, 0]], ['old.jsonl', 'new.jsonl'])
+    """
+    params, tokens = search_params(threshold, keywords)
+    if tokens:
+        raise ValueError("an overlap counts characters, which token ids do not have: give texts")
+    check_countable(params)
+    max_pairs = check_integer(max_pairs, "max_pairs")
+    check_choice(measure, "measure")
+    request = Request.of(inputs, (), params, keywords)
+    names = request.inputs
+    check_data_sets(names)
+    target, page = (None if path is None else paths(path)[0] for path in (output, report))
+    wanted = OverlapSearch(names, target, page, measure, max_pairs)
+    return changing_over(
+        lambda request: _overlap(request, wanted), request, target,
+        twice=request.engine.engine is Engine.DISK,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OverlapSearch:
+    """What is compared, and what is written."""
+
+    names: list[str]
+    """The inputs as they were given; for pipes, copies may be read."""
+    output: str | None
+    page: str | None
+    measure: Measure
+    max_pairs: int
+
+    def write(self, found: Overlap, request: Request, skipped: int, clock: Stopwatch) -> None:
+        """Write the files that were asked for."""
+        with replacing_together() as together:
+            if self.output is not None:
+                write_table(self.output, found.columns(), together)
+            if self.page is not None:
+                outputs = {} if self.output is None else {"table": self.output}
+                notes = {**left_out(skipped), **named_files(request, "", outputs)}
+                threshold = request.search.threshold
+                page = overlap_page(found, threshold, self.measure, notes, clock)
+                write_text(self.page, page, together)
+
+
+def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
+    each = [request.files_of([path], mixed=True) for path in request.inputs]
+    sources = [source for files in each for source in files]
+    of_source = np.repeat(np.arange(len(each)), [len(files) for files in each])
+    _check_paths(request, wanted, sources)
+    request.check_used(sources)
+    choice = select_engine(request, sources, 0, wanted.output, rows_written=False)
+    clock = Stopwatch()
+    shared = shared_fields(request, choice.reason, clock)
+    if choice.job is None:
+        engine = "memory"
+        found, collection = _in_memory(request, choice.read_budget, wanted, of_source, clock)
+        counts = counts_of(collection)
+        with clock("writing"):
+            wanted.write(found, request, collection.skipped, clock)
+    else:
+        engine = "disk"
+        found, summary = run_overlap(
+            choice.job, wanted.names, of_source, wanted.max_pairs, wanted.output,
+            lambda found, skipped: wanted.write(found, request, skipped, clock), clock,
+        )  # fmt: skip
+        counts = counts_of_summary(summary)
+    return FileOverlap(
+        documents=int(found.documents.sum()), empty=found.empty, overlap=found, engine=engine,
+        **counts, **shared,
+    )  # fmt: skip
+
+
+def _check_paths(request: Request, wanted: OverlapSearch, sources: list[Source]) -> None:
+    """Raise InputError unless everything can be written, and nothing is written over."""
+    run_paths = request.run_paths(sources, [])
+    run_paths.writes("output", wanted.output)
+    run_paths.writes("report", wanted.page)
+    run_paths.deletes("work", request.engine.work_of(wanted.output))
+    run_paths.check()
+    recover_outputs([wanted.output, wanted.page])
+    if wanted.output is not None:
+        table_format(wanted.output)
+        check_target(wanted.output)
+    if wanted.page is not None:
+        check_report(wanted.page)
+
+
+def _in_memory(
+    request: Request,
+    budget: ReadBudget,
+    wanted: OverlapSearch,
+    of_source: NDArray[np.int64],
+    clock: Stopwatch,
+) -> tuple[Overlap, Collection]:
+    with clock("reading"):
+        how = threads_and_progress(request.run)
+        collection = budget.read(request.inputs, request.read, mixed=True, **how)
+    with clock("search"):
+        search, texts = request.search, as_texts(collection.texts)
+        data_set = np.repeat(of_source, [part.documents for part in collection.parts])
+        characters = characters_of(texts, search.shingler, request.run)
+        found = overlap_of_texts(
+            search.shingler.prepared(texts), data_set, characters, wanted.names, search,
+            request.run, max_pairs=wanted.max_pairs,
+        )  # fmt: skip
+    return found, collection

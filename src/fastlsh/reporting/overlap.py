@@ -1,0 +1,94 @@
+"""The page about the overlap of data sets: both matrices, and the order that loses least."""
+
+from collections.abc import Mapping
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.reporting import sections
+from fastlsh.reporting.charts import bars
+from fastlsh.reporting.frame import MOST_LABEL, bounded, page
+from fastlsh.results import Measure, Overlap
+
+STEPS = 10
+"""Shades of a cell."""
+
+
+def overlap_page(
+    found: Overlap,
+    threshold: float,
+    measure: Measure,
+    notes: Mapping[str, str],
+    seconds: Mapping[str, float],
+) -> str:
+    """Return the page; `measure` is what the order loses least of."""
+    names = [bounded(name, MOST_LABEL) for name in found.names]
+    counts = {
+        "documents": (found.shared_documents, found.documents),
+        "characters": (found.shared_characters, found.characters),
+    }
+    title = f"Overlap of {len(names):,} data sets"
+    tiles = [
+        ("data sets", f"{len(names):,}"),
+        ("documents", f"{int(found.documents.sum()):,}"),
+        ("characters", f"{int(found.characters.sum()):,}"),
+        ("threshold", f"{threshold:g}"),
+    ]
+    parts = [
+        (f"Shared {name}", _told(name) + _matrix(names, shared, total))
+        for name, (shared, total) in counts.items()
+    ]
+    parts += [
+        ("The order that loses least", _order(found, measure)),
+        ("Time", sections.times(seconds)),
+    ]
+    return page(title, sections.tiles(tiles), notes, parts)
+
+
+def _told(what: str) -> str:
+    return (
+        f"<p>Each row shows which share of the {what} of a data set is in documents that have a "
+        "near-duplicate in the data set of the column. In the diagonal, near-duplicates are other "
+        "documents of the same data set.</p>"
+    )
+
+
+def _matrix(names: list[str], shared: NDArray[np.int64], total: NDArray[np.int64]) -> str:
+    """Return a table with a shade for each share."""
+    numbered = [f"{number}. {name}" for number, name in enumerate(names, 1)]
+    head = "".join(f"<th>{number}</th>" for number in range(1, len(names) + 1))
+    rows = []
+    for name, counts, whole in zip(numbered, shared.tolist(), total.tolist(), strict=True):
+        cells = "".join(_cell(count, whole) for count in counts)
+        rows.append(f"<tr><th>{name}</th>{cells}<td>{whole:,}</td></tr>")
+    return (
+        f'<div class="wide"><table class="matrix"><thead><tr><th></th>{head}<th>all</th></tr>'
+        f"</thead><tbody>\n{chr(10).join(rows)}\n</tbody></table></div>"
+    )
+
+
+def _cell(count: int, whole: int) -> str:
+    share = count / whole if whole else 0.0
+    return f'<td class="shade{ceil(share * STEPS)}">{share:.1%}<small>{count:,}</small></td>'
+
+
+def _order(found: Overlap, measure: Measure) -> str:
+    best = found.best_order(measure)
+    given = sum(found.lost(found.names, measure))
+    rows = [
+        (f"{place}. {bounded(name, MOST_LABEL)}", float(lost), f"{lost:,}")
+        for place, (name, lost) in enumerate(zip(best.names, best.lost, strict=True), 1)
+    ]
+    how = (
+        "No other order loses less."
+        if best.optimal
+        else "The order was found step by step, from the last place to the first, and another "
+        "order may lose less."
+    )
+    return (
+        "<p>If data sets are kept in this order, and each loses the documents that have a "
+        f"near-duplicate in a data set before it, {sum(best.lost):,} {measure} are lost. {how} In "
+        f"the order of the inputs, {given:,} {measure} are lost.</p>"
+        f"{bars(('data set', 'lost ' + measure), rows)}"
+    )

@@ -1,0 +1,138 @@
+"""Overlap: which documents have a near-duplicate in which data sets, without a list of pairs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.candidates import split_codes
+from fastlsh.parallel import RunOptions, batches, run
+from fastlsh.parameters import SearchParams
+from fastlsh.signatures import batch_size
+from fastlsh.stages.copies import first_copies
+from fastlsh.stages.part_answers import check_part, part_options
+from fastlsh.stages.parts import part_of
+from fastlsh.stages.signing import Signed, sign
+from fastlsh.stages.verification import verified_pairs
+from fastlsh.texts import Shingler, Texts
+
+Shared = np.dtype([
+    ("data_set", np.int64), ("others", np.uint64), ("documents", np.int64),
+    ("characters", np.int64),
+])  # fmt: skip
+"""How many documents of a data set have near-duplicates in exactly the data sets of some bits."""
+
+MOST_DATA_SETS = 64
+"""Each is a bit."""
+
+
+def shared_counts(
+    texts: Texts,
+    signed: Signed,
+    data_set: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    max_pairs: int,
+    params: SearchParams,
+    options: RunOptions,
+) -> NDArray[Any]:
+    """Count the documents of a part by the data sets that have near-duplicates of them.
+
+    Parameters
+    ----------
+    texts, signed
+        The documents, with signatures and lengths; the band keys are taken.
+    data_set, characters
+        int64 (n,): of each document the data set, below `MOST_DATA_SETS`, and the length.
+    max_pairs
+        Raise TooManyPairsError if there are more candidates among different texts.
+    params, options
+        Of the search.
+
+    Returns
+    -------
+    ndarray of Shared
+        Without the documents that have no near-duplicate.
+
+    Notes
+    -----
+    Copies are counted through the first of them, and a pair of texts that can add nothing to what
+    was found is not compared: the time does not depend on how many pairs of documents there are.
+    """
+    first = first_copies(texts, signed.signatures, None, params, options)
+    own, twice = (np.zeros(len(first), np.uint64) for _ in range(2))
+    for number in range(int(data_set.max(initial=-1)) + 1):
+        originals, copies = np.unique(first[data_set == number], return_counts=True)
+        own[originals] |= np.uint64(1 << number)
+        twice[originals[copies > 1]] |= np.uint64(1 << number)
+    near = np.zeros(len(first), np.uint64)
+
+    def adds(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        new: NDArray[np.uint64] = (own[left] & ~near[right]) | (own[right] & ~near[left])
+        return new.astype(np.bool_)
+
+    originals = np.flatnonzero(first == np.arange(len(first)))
+    order = originals if len(originals) < len(first) else None
+    part = part_of(texts, signed, order, params, options)
+    for code, _, passes in verified_pairs(part, params, options, max_pairs=max_pairs, wanted=adds):
+        left, right = split_codes(code[passes])
+        np.bitwise_or.at(near, left, own[right])
+        np.bitwise_or.at(near, right, own[left])
+    bit = np.uint64(1) << data_set.astype(np.uint64)
+    found = near[first] | (own[first] & ~bit) | (twice[first] & bit)
+    return _counted(data_set, found, characters)
+
+
+def _counted(
+    data_set: NDArray[np.int64], others: NDArray[np.uint64], characters: NDArray[np.int64]
+) -> NDArray[Any]:
+    some = others != 0
+    rows = np.empty(int(some.sum()), Shared)
+    rows["data_set"], rows["others"] = data_set[some], others[some]
+    rows["documents"], rows["characters"] = 1, characters[some]
+    return added_up(rows)
+
+
+def added_up(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the rows, `Shared`, with one for each data set and combination of others, sorted."""
+    rows = rows[np.lexsort((rows["others"], rows["data_set"]))]
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (rows["data_set"][1:] != rows["data_set"][:-1]) | (
+        rows["others"][1:] != rows["others"][:-1]
+    )
+    starts = np.flatnonzero(new)
+    total = rows[starts]
+    for name in ("documents", "characters") if len(starts) else ():
+        total[name] = np.add.reduceat(rows[name], starts)
+    return total
+
+
+def characters_of(texts: Texts, shingler: Shingler, options: RunOptions) -> NDArray[np.int64]:
+    """Return the length of each text before normalisation: code points; bytes with unit "byte"."""
+    lengths = np.empty(len(texts), np.int64)
+    plain = Shingler("byte" if shingler.unit == "byte" else "char")
+
+    def work(start: int, stop: int) -> Iterator[None]:
+        plain.plain_texts(texts, start, stop).lengths(lengths[start:stop])
+        yield
+
+    run(work, batches(len(texts), batch_size(texts)), options.threads)
+    return lengths
+
+
+def shared_counts_of_part(
+    texts: Any,
+    numbers: Any,
+    data_set: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    params: SearchParams,
+    *,
+    max_pairs: int,
+    threads: int | None,
+    scratch: Any,
+) -> NDArray[Any]:
+    """Count the documents of a part as `shared_counts` does; the part as `decide_part` takes it."""
+    options = part_options(threads, scratch)
+    collection, _ = check_part(texts, numbers)
+    signed = sign(collection, params, options)
+    return shared_counts(collection, signed, data_set, characters, max_pairs, params, options)

@@ -1,0 +1,79 @@
+"""`fastlsh overlap`: its table, its summary, its page, and its complaints."""
+
+import json
+from pathlib import Path
+
+from files import put_rows as put
+from report_page import NASTY, Page, family, words
+
+
+def put_three():
+    shared = family("alpha", 3)
+    put("a.jsonl", *({"text": text} for text in [*shared, "something else of some length"]))
+    put("b.jsonl", {"text": shared[0]})
+    put("c.jsonl", {"text": "nothing that occurs in any other data set"})
+    return "a.jsonl", "b.jsonl", "c.jsonl"
+
+
+def test_the_table_and_the_summary(run):
+    names = put_three()
+    status, out, err = run("overlap", *names, "--threshold", "0.7")
+    assert status == 0
+    head, *rows = [line.split("\t") for line in out.splitlines()]
+    assert head == [
+        "data_set", "other", "shared_documents", "documents", "shared_characters", "characters",
+    ]  # fmt: skip
+    assert [row[:4] for row in rows if row[2] != "0"] == [
+        ["a.jsonl", "a.jsonl", "3", "4"], ["a.jsonl", "b.jsonl", "3", "4"],
+        ["b.jsonl", "a.jsonl", "1", "1"],
+    ]  # fmt: skip
+    assert len(rows) == 9
+    assert "fastlsh: order that loses least: a.jsonl b.jsonl c.jsonl" in err
+    assert "fastlsh: lost in this order: 1 document, in the order given 1" in err
+    _, _, err = run("overlap", *reversed(names), "--threshold", "0.7")
+    assert "fastlsh: lost in this order: 1 document, in the order given 3" in err
+    assert run("overlap", *names, "-q", "-o", "t.csv") == (0, "", [])
+    assert Path("t.csv").read_text().startswith("data_set,other,")
+
+
+def test_the_page(run):
+    names = [*put_three(), "<b>&.jsonl"]
+    put(names[-1], {"text": NASTY}, {"text": ""})
+    arguments = ("overlap", *names, "--threshold", "0.7", "--measure", "characters")
+    assert run(*arguments, "--report", "r.html", "-q")[0] == 0
+    seen = Page(Path("r.html").read_text(encoding="utf-8"))
+    first = words(seen.sections["Overlap of 4 data sets"])
+    assert "4 data sets 8 documents" in first
+    matrix = seen.tables["Shared documents"]
+    assert matrix[0] == ["", "1", "2", "3", "4", "all"]
+    assert matrix[1] == ["1.a.jsonl", "75.0%3", "75.0%3", "0.0%0", "0.0%0", "4"]
+    assert matrix[4][0] == "4.<b>&.jsonl"
+    assert "characters are lost" in words(seen.sections["The order that loses least"])
+    assert [row[0] for row in seen.tables["Time"][1:]] == ["reading", "search"]
+
+
+def test_the_log_and_the_disk(run):
+    names = put_three()
+    arguments = ("overlap", *names, "--engine", "disk", "--memory", "300M", "-o", "t.tsv")
+    status, _, _ = run(*arguments, "--log", "log.jsonl", "--report", "r.html", "-q")
+    assert status == 0
+    done = json.loads(Path("log.jsonl").read_text().splitlines()[-1])
+    assert done["event"] == "done"
+    assert done["overlap"]["names"] == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    _, out, _ = run("overlap", *names, "-q")
+    assert Path("t.tsv").read_text() == out
+
+
+def test_complaints(run):
+    names = put_three()
+    for given, reason in [
+        (names[:1], "fastlsh: an overlap is that of 2 to 64 data sets, got 1"),
+        ((*names, "--limit", "3"), "unrecognized arguments: --limit"),
+        ((*names, "--stage", "sign"), "unrecognized arguments: --stage"),
+        ((*names, "--unit", "token"), "which token ids do not have"),
+        ((*names, "--report", "a.jsonl"), "a.jsonl"),
+        ((*names, "--engine", "disk"), "needs a work directory (--work)"),
+    ]:
+        status, out, err = run("overlap", *given)
+        assert (status, out, len(err)) == (2, "", 1), given
+        assert reason in err[0]

@@ -1,0 +1,121 @@
+"""The overlap of files: memory and disk write the same bytes, those of `overlap`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fastlsh import InputError, Shingler, overlap, overlap_files
+from shards import rows_of, small_budget, write_shards
+
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
+
+def both(folder, inputs, name="shared.jsonl", **keywords):
+    """Run both engines; return the overlap, and what both have written."""
+    written, tables = [], []
+    for engine in ("memory", "disk"):
+        place = folder / engine
+        place.mkdir(exist_ok=True)
+        result = overlap_files(
+            inputs, place / name, engine=engine, memory="300M", work=folder / "work", **keywords
+        )
+        assert result.engine == engine
+        found = result.overlap
+        counted = result.documents, result.empty, result.repeated_ids, result.skipped
+        tables.append((counted, found._counts.tolist(), found.best_order("characters")))
+        written.append((place / name).read_bytes())
+    assert tables[0] == tables[1]
+    assert written[0] == written[1]
+    assert not (folder / "work").exists()
+    return result, written[0]
+
+
+@pytest.mark.parametrize(
+    "search",
+    [{}, {"shingler": Shingler("word", 2, lowercase=True)}, {"shingler": Shingler("byte", 5)}],
+)
+@pytest.mark.parametrize("sizes", [{}, {"block": 1, "run": 8, "rows": 50, "part": 1, "pending": 0}])
+def test_same_bytes(tmp_path, monkeypatch, search, sizes):
+    small_budget(monkeypatch, **sizes)
+    rows = rows_of(41, 200)
+    (tmp_path / "b").mkdir()
+    inputs = [
+        *write_shards(tmp_path, rows[:70], 1, "a"), str(tmp_path / "b"),
+        *write_shards(tmp_path, [], 1, "empty"), str(tmp_path / "c*.jsonl"),
+    ]  # fmt: skip
+    write_shards(tmp_path / "b", rows[70:120], 3)
+    write_shards(tmp_path, rows[120:], 2, "c")
+    result, written = both(tmp_path, inputs, threshold=0.6, **search)
+    texts = [[row["text"] for row in part] for part in (rows[:70], rows[70:120], [], rows[120:])]
+    found = overlap(dict(zip(inputs, texts, strict=True)), 0.6, **search)
+    assert result.overlap._counts.tolist() == found._counts.tolist()
+    assert (result.documents, result.empty) == (200, found.empty)
+    columns = found.columns()
+    lines = [json.loads(line) for line in written.splitlines()]
+    assert [list(line.values()) for line in lines] == [
+        list(row) for row in zip(*map(list, columns.values()), strict=True)
+    ]
+    assert (found.shared_documents[[0, 1, 3]][:, [0, 1, 3]] > 0).all()
+    size = (lambda text: len(text.encode())) if found.names and "byte" in str(search) else len
+    assert found.characters.tolist() == [sum(size(text or "") for text in part) for part in texts]
+
+
+def test_bad_rows_do_not_count(tmp_path):
+    rows = rows_of(42, 40)
+    inputs = write_shards(tmp_path, rows, 2)
+    with open(inputs[0], "a", encoding="utf-8") as file:
+        file.write('{"id": "x"}\n')
+    result, _ = both(tmp_path, inputs, on_error="skip")
+    assert result.skipped == 1
+    assert result.overlap.documents.tolist() == [20, 20]
+    with pytest.raises(InputError, match=r"in0\.jsonl: row 21: no key"):
+        overlap_files(inputs)
+
+
+def test_an_interrupted_run_continues(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    inputs = write_shards(tmp_path, rows_of(43, 120), 3)
+    how = {"engine": "disk", "work": tmp_path / "work"}
+    monkeypatch.setattr(
+        "fastlsh.files.disk.overlap.reread_signed_blocks", lambda *_: iter([np.array(0).x])
+    )
+    with pytest.raises(AttributeError):
+        overlap_files(inputs, tmp_path / "t.tsv", **how)
+    monkeypatch.undo()
+    small_budget(monkeypatch)
+    messages = []
+    result = overlap_files(inputs, tmp_path / "t.tsv", on_message=messages.append, **how)
+    assert any("continuing the run" in message for message in messages)
+    assert result.overlap._counts.tolist() == overlap_files(inputs).overlap._counts.tolist()
+
+
+def test_a_work_directory_of_another_question_is_refused(tmp_path):
+    first, second = write_shards(tmp_path, rows_of(44, 60), 2)
+    how = {"engine": "disk", "work": tmp_path / "work", "keep_work": True}
+    overlap_files([first, second], tmp_path / "a.tsv", **how)
+    with pytest.raises(ValueError, match="max_pairs was 100000000, and is 7"):
+        overlap_files([first, second], tmp_path / "a.tsv", max_pairs=7, **how)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "more", "message"),
+    [
+        (["a.jsonl"], {}, "2 to 64 data sets, got 1"),
+        (["a.jsonl", "a.jsonl"], {}, "the data set a.jsonl is given twice"),
+        (["a.jsonl", "b.jsonl"], {"measure": "bytes"}, "measure must be one of"),
+        (["a.jsonl", "b.jsonl"], {"output": "a.jsonl"}, "the output is one of the inputs"),
+        (["a.jsonl", "b.jsonl"], {"report": "r.pdf"}, "must be an .html file"),
+        (["a.jsonl", "absent.jsonl"], {}, "absent.jsonl"),
+        (["a.jsonl", "b.jsonl"], {"engine": "disk"}, r"needs a work directory \(work=\)"),
+        (["a.jsonl", "b.jsonl"], {"shingler": Shingler("token", 2)}, "which token ids do not have"),
+    ],
+)
+def test_bad_input(tmp_path, monkeypatch, inputs, more, message):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text('{"text": "some text"}\n')
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises((ValueError, InputError), match=message):
+        overlap_files(inputs, **{"output": "t.tsv", **more} if "engine" not in more else more)
+    assert sorted(tmp_path.iterdir()) == before
