@@ -12,10 +12,29 @@ from hypothesis import strategies as st
 
 from fastlsh import Shingler, deduplicate_spans
 from fastlsh.texts import boundaries
-from fastlsh.texts.boundaries import first_boundary, last_boundary
+from fastlsh.texts.boundaries import Boundaries
 from hostile_texts import hostile_text
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*equal by accident")  # short ones
+
+STOPS, WIDE_STOPS, CLOSING = ".!?…", "。！？", "\"'’”)]»」』"
+
+
+def is_boundary(text, place, snap):
+    """Tell whether a text may be cut at a place, by a look at the characters around it."""
+    if place in (0, len(text)):
+        return True
+    if snap == "word":
+        return boundaries._between_words(text, place)
+    if "\n" in text[place - 1 : place + 1]:
+        return True
+    if snap == "line":
+        return False
+    before = text[:place].rstrip()
+    spaced = len(before) < place or text[place].isspace()
+    stop = before.rstrip(CLOSING)[-1:]
+    return stop != "" and (stop in WIDE_STOPS or (spaced and stop in STOPS))
+
 
 MANY = [pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 20)]
 
@@ -138,8 +157,8 @@ def test_ends_move_inwards(seed, snap):
         numbered = list(enumerate(documents))
         expected = set()
         for d, begin, end in cuts_of(gone_of(deduplicate_spans(documents, length)), numbered):
-            begin = first_boundary(documents[d], begin, snap, len(documents[d]))
-            end = last_boundary(documents[d], end, snap, 0)
+            found = Boundaries(documents[d], snap)
+            begin, end = found.first(begin, len(documents[d])), found.last(end, 0)
             expected |= {(d, place) for place in range(begin, end)}
         assert gone_of(result) == expected
 
@@ -202,22 +221,26 @@ def test_what_the_steps_leave_out_goes_with_a_cut():
     assert result.texts[2] == "-  -"
 
 
-@given(st.text('ab .!?"\n)。中\u0301_', max_size=40), st.data())
+@given(st.text('ab .!?"\n)\u2028。中\u0301_', max_size=40), st.data())
 def test_boundaries(text, data):
     snap = data.draw(st.sampled_from(["word", "sentence", "line"]))
-    places = range(len(text) + 1)
-    found = sorted({first_boundary(text, place, snap, len(text)) for place in places})
-    assert found == sorted({last_boundary(text, place, snap, 0) for place in places})
-    assert {0, len(text)} <= set(found)
-    for place in places:
+    found = Boundaries(text, snap)
+    expected = [place for place in range(len(text) + 1) if is_boundary(text, place, snap)]
+    for place in range(len(text) + 1):
         limit = data.draw(st.integers(0, len(text)))
-        inside = [b for b in found if min(place, limit) <= b <= max(place, limit)]
+        inside = [b for b in expected if min(place, limit) <= b <= max(place, limit)]
         if limit >= place:
-            assert first_boundary(text, place, snap, limit) == min([*inside, limit])
+            assert found.first(place, limit) == min([*inside, limit])
         else:
-            assert last_boundary(text, place, snap, limit) == max([*inside, limit])
-        assert first_boundary(text, place, snap, len(text)) == min(b for b in found if b >= place)
-        assert last_boundary(text, place, snap, 0) == max(b for b in found if b <= place)
+            assert found.last(place, limit) == max([*inside, limit])
+
+
+def test_runs_of_closing_quotes_take_linear_time():
+    """Looked at from each quote, a run of so many would take hours."""
+    text = "He said. " + '"' * 1_000_000 + "a." + ")" * 1_000_000 + " b"
+    found = Boundaries(text, "sentence")
+    assert found.first(10, len(text)) == len(text) - 2
+    assert found.last(len(text) - 3, 0) == 9
 
 
 @pytest.mark.parametrize(
@@ -232,14 +255,15 @@ def test_boundaries(text, data):
     ],
 )
 def test_where_texts_may_be_cut(text, snap, boundaries):
-    found = {first_boundary(text, place, snap, len(text)) for place in range(len(text) + 1)}
-    assert sorted(found) == boundaries
+    places = range(len(text) + 1)
+    assert [each for each in places if is_boundary(text, each, snap)] == boundaries
+    assert sorted({Boundaries(text, snap).first(each, len(text)) for each in places}) == boundaries
 
 
 def test_long_lines_before_a_boundary():
     text = "a\n" + "b" * 5000 + "."
-    assert last_boundary(text, 4000, "sentence", 0) == 2
-    assert last_boundary(text, 4000, "line", 0) == 2
+    assert Boundaries(text, "sentence").last(4000, 0) == 2
+    assert Boundaries(text, "line").last(4000, 0) == 2
     assert np.all(deduplicate_spans([text, text], 10, snap="line").texts == [text, ""])
 
 
@@ -248,13 +272,13 @@ def test_boundaries_are_looked_for_within_a_cut(monkeypatch, shingler):
     draw = random.Random(3)
     parts = ["".join(draw.choices("abcdefghijklmnop", k=20)) for _ in range(100)]
     word = "".join(f"{part}{number:03}" for number, part in enumerate(parts))
-    between, places = boundaries._IS_BOUNDARY["word"], []
+    between, places = boundaries._between_words, []
 
     def counted(text, place):
         places.append(place)
         return between(text, place)
 
-    monkeypatch.setitem(boundaries._IS_BOUNDARY, "word", counted)
+    monkeypatch.setattr(boundaries, "_between_words", counted)
     result = deduplicate_spans([*parts, word], 20, snap="word", shingler=shingler)
     assert result.texts[-1] == word
     assert len(word) < len(places) < 2 * len(word)

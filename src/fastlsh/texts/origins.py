@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Spans
-from fastlsh.texts.boundaries import first_boundary, last_boundary
+from fastlsh.texts.boundaries import Boundaries
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.shingler import Shingler
 
@@ -77,15 +77,14 @@ def snapped_spans(
     """
     found = spans.copy()
     for rows, text in _by_text(texts, number, spans[:, 0] >= 0):
-        (string,) = text.strings()
+        boundaries = Boundaries(text.strings()[0], snap)
         bounds = None if counts_originals(shingler) else _origins(shingler, text)
         for row in rows.tolist():
             begin, end = spans[row].tolist()
             start, stop = begin, end
             if bounds is not None:
                 start, stop = int(bounds[begin, 0]), int(bounds[end - 1, 1])
-            first = first_boundary(string, start, snap, stop)
-            last = last_boundary(string, stop, snap, start)
+            first, last = boundaries.first(start, stop), boundaries.last(stop, start)
             found[row] = first, last
             if bounds is not None:
                 found[row, 0] = max(begin, np.searchsorted(bounds[:, 0], first))
