@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         deduplicate_files,
         deduplicate_line_files,
         deduplicate_span_files,
+        deduplicate_with_index,
         near_duplicate_files,
         overlap_files,
     )
@@ -128,6 +129,7 @@ __all__ = [
     "deduplicate_lines",
     "deduplicate_span_files",
     "deduplicate_spans",
+    "deduplicate_with_index",
     "estimate_jaccard",
     "estimate_jaccard_packed",
     "evaluate",
@@ -165,6 +167,7 @@ _ROOM_OF = {
     "deduplicate_files": "files",
     "deduplicate_line_files": "files",
     "deduplicate_span_files": "files",
+    "deduplicate_with_index": "files",
     "evaluate": "evaluation",
     "evaluate_decontamination": "evaluation",
     "explain": "explanation",

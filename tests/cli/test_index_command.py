@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import re
 import uuid
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,8 +13,12 @@ import pytest
 
 import warm
 from fastlsh import Index, deduplicate
+from fastlsh.files.estimate import Choice, Estimate
+from fastlsh.files.requests import Engine
 from fastlsh.index import publishing
 from fastlsh.io import Decision, replacing_together, write_text
+
+CHOICE = Choice(Engine.MEMORY, "as the test says", Estimate(1, 1, 1, 1, 1))
 
 
 def rows_of(day, n=40):
@@ -51,11 +56,12 @@ def test_thirty_days_are_one_collection(run, write, place):
     kept, proofs = [], []
     for number, rows in enumerate(days):
         name = write(f"day {number}.jsonl", jsonl(rows))
+        output = "kept/" if number % 2 else "kept.jsonl"
         status, _, err = run(
-            "dedup", name, "--index", place, "-o", "kept.jsonl", "--removed", "removed.tsv",
+            "dedup", name, "--index", place, "-o", output, "--removed", "removed.tsv",
         )  # fmt: skip
         assert status == 0, err
-        with open("kept.jsonl") as file:
+        with open(f"kept/{name}" if number % 2 else output) as file:
             kept += [json.loads(line)["id"] for line in file]
         with open("removed.tsv") as file:
             proofs += [line.split("\t")[:2] for line in list(file)[1:]]
@@ -109,6 +115,78 @@ def test_kept_rows_are_converted(run, write):
     assert len(kept) == told["documents"] - 40 > 0
 
 
+def test_a_daily_job(run, write):
+    """A file for each input, a page, clusters and a log; the index and all of these, or none."""
+    assert run("index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    near = {"id": "again", "text": rows_of(1)[0]["text"], "more": [1]}
+    names = [write("b.jsonl", jsonl([*rows_of(2), near])), write("c.jsonl", jsonl(rows_of(3)))]
+    given = ["dedup", *names, "--index", "i.ix", "-o", "out/", "--memory", "1G"]
+    tables = ["--removed", "r.tsv", "--clusters", "c.tsv", "--report", "page.html"]
+    status, _, err = run(*given, *tables, "--log", "log.jsonl")
+    assert status == 0, err
+    everything = [*rows_of(2), near, *rows_of(3)]
+    result = deduplicate(
+        [row["text"] for row in everything], against=[row["text"] for row in rows_of(1)]
+    )
+    kept = [everything[n] for n in result.selected]
+    written = [
+        json.loads(line) for name in names for line in Path("out", name).read_text().splitlines()
+    ]
+    assert written == kept
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert f"{len(everything)} documents" in page
+    assert "from the reference collection" in page
+    assert near["text"] in page
+    clusters = [line.split("\t") for line in Path("c.tsv").read_text().splitlines()[1:]]
+    assert len(clusters) == sum(map(len, result.clusters()))
+    assert json.loads(Path("log.jsonl").read_text().splitlines()[-1])["n_kept"] == len(kept)
+    with Index.open("i.ix") as index:
+        assert list(index) == [row["id"] for row in [*rows_of(1), *kept]]
+
+
+def test_all_rows_with_annotations(run, write):
+    assert run("index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    rows = [{"id": "again", "text": rows_of(1)[0]["text"]}, {"id": "new", "text": "another text"}]
+    name = write("b.jsonl", jsonl(rows))
+    assert run("dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--annotate")[0] == 0
+    again, new = map(json.loads, Path("k.jsonl").read_text().splitlines())
+    assert (again["duplicate_of"], again["similarity"], again["cluster_size"]) == ("1-0", 1.0, 2)
+    assert (new["duplicate_of"], new["similarity"], new["cluster_size"]) == (None, None, 1)
+    with Index.open("i.ix") as index:
+        assert "new" in index
+        assert "again" not in index
+
+
+def test_an_index_without_texts_has_a_page(run, write):
+    build = ["index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q"]
+    assert run(*build, "--verify", "signature")[0] == 0
+    given = ["dedup", write("b.jsonl", jsonl(rows_of(2))), "--index", "i.ix", "-o", "k.jsonl"]
+    assert run(*given, "--report", "page.html")[0] == 0
+    assert "from the reference collection" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_files_that_are_too_large_for_the_memory(run, write, monkeypatch):
+    assert run("index", "build", "i.ix", write("a.jsonl", jsonl(rows_of(1))), "-q")[0] == 0
+    before = Path("i.ix").read_bytes()
+    write("b.jsonl", jsonl([{"id": n, "text": "a" * 200000} for n in range(300)]))
+    given = ["dedup", "b.jsonl", "--index", "i.ix", "-o", "out/", "--report", "p.html", "--memory"]
+    status, _, err = run(*given, "200M")
+    assert status == 2
+    assert len(err) == 1
+    assert re.search(
+        r"b.jsonl: with an index, .* about .* and 210 MB are allowed: .* --memory", err[0]
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr("fastlsh.files.indexed.choose_for_index", lambda *_: CHOICE)
+        status, _, err = run(*given, "200M")
+    assert status == 2
+    assert "b.jsonl: the files have more text than estimated" in err[-1]
+    assert "--memory" in err[-1]
+    assert Path("i.ix").read_bytes() == before
+    assert sorted(os.listdir()) == ["a.jsonl", "b.jsonl", "i.ix"]
+    assert run(*given, "1G")[0] == 0
+
+
 def test_what_is_refused(run, write):
     name = write("a.jsonl", jsonl(rows_of(1)))
     assert run("index", "build", "i.ix", name, "-q")[0] == 0
@@ -123,14 +201,14 @@ def test_what_is_refused(run, write):
         (["index", "remove", "i.ix", "1-3", "none"], "no document has the id none"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--against", name],
          "--index and --against cannot be given together"),
-        (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--log", "l.jsonl"],
-         "--index and --log cannot be given together"),
+        (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--work", "w"],
+         "--index and --work cannot be given together"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--engine", "disk"],
          "--index and --engine disk cannot be given together"),
         (["dedup", name, "--index", "i.ix", "-o", "k.csv", "--convert-to", "jsonl"],
          "rows are converted to .jsonl, so the output must be .jsonl"),
         (["dedup", name, "--index", "i.ix", "-o", "i.ix"], "i.ix"),
-        (["dedup", name, "--index", "i.ix", "-o", "folder/"], "must be a plain file"),
+        (["dedup", name, "--index", "i.ix", "-o", "-"], "must be a plain file"),
         (["dedup", name, "--index", "i.ix", "-o", "k.jsonl", "--size", "7"], "size=9, not 7"),
     ):  # fmt: skip
         status, _, err = run(*arguments)
@@ -248,11 +326,12 @@ from fastlsh.io import journal
 def die(*_):
     os._exit(9)
 {where}
-outputs = ["-o", "k.jsonl", "--removed", "r.tsv"]
+outputs = ["-o", sys.argv[2], "--removed", "r.tsv"]
 sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], *outputs]))
 """
 
 
+@pytest.mark.parametrize("output", ["k.jsonl", "k/"])
 @pytest.mark.parametrize(
     ("where", "done"),
     [
@@ -267,13 +346,16 @@ sys.exit(cli.main(["dedup", "b.jsonl", "--index", sys.argv[1], *outputs]))
         ),
     ],
 )
-def test_a_kill_between_output_and_index(run, write, place, where, done):
+def test_a_kill_between_output_and_index(run, write, place, where, done, output):
     name = write("a.jsonl", jsonl(rows_of(1)))
     run("index", "build", place, name, "-q")
     write("b.jsonl", jsonl(rows_of(2)))
-    write("k.jsonl", "as it was")
+    target = "k/b.jsonl" if output == "k/" else output
+    if output == "k/":
+        os.mkdir(output)
+    Path(target).write_text("as it was")
     code = KILLED.format(where=where)
-    assert warm.run("-c", code, place).returncode == 9
+    assert warm.run("-c", code, place, output).returncode == 9
     if "redis" in place:  # the lock of a process that was killed lasts for a minute
         import redis
 
@@ -282,8 +364,7 @@ def test_a_kill_between_output_and_index(run, write, place, where, done):
     status, out, err = run("index", "info", place)
     assert status == 0
     documents = json.loads(out)["documents"]
-    with open("k.jsonl") as file:
-        kept = file.read()
+    kept = Path(target).read_text()
     assert (documents > 40) == done
     assert (kept != "as it was") == done
     assert os.path.exists("r.tsv") == done
@@ -291,7 +372,8 @@ def test_a_kill_between_output_and_index(run, write, place, where, done):
         assert len(kept.splitlines()) == documents - 40
         assert "Journal.end" in where or "completed the outputs of a run that" in err[0]
         assert not [each for each in os.listdir() if each.startswith(".")]
-    assert run("dedup", "b.jsonl", "--index", place, "-o", "k.jsonl")[0] == 0
-    assert not [each for each in os.listdir() if each.startswith(".")]
+    assert run("dedup", "b.jsonl", "--index", place, "-o", output)[0] == 0
+    folders = [".", *([output] if output == "k/" else [])]
+    assert not [each for path in folders for each in os.listdir(path) if each.startswith(".")]
     with Index.open(place) as index, index._backend.store.reading():
         assert index._backend.store.outputs() == []

@@ -9,7 +9,7 @@ import pytest
 
 from fastlsh import Index, Key, deduplicate_files, deduplicate_line_files, near_duplicate_files
 from fastlsh.files import deduplicate_with_index
-from fastlsh.io import InputError, read
+from fastlsh.io import InputError
 from files import put_rows
 
 SECRET = bytes(range(32))
@@ -273,17 +273,18 @@ def test_the_key_file_of_the_environment(files, run, monkeypatch, function):
     [
         (("a.jsonl",), "the output is one of the inputs"),
         (("o.jsonl", "o.jsonl"), "removed names the same file as output"),
-        (("i.ix",), "names the same file as index|index names the same file as output"),
-        (("i.ix-wal",), "a file of index"),
+        (("i.jsonl",), "names the same file as index|index names the same file as output"),
+        (("o.jsonl", "i.jsonl-wal"), "a file of index"),
         (("o.jsonl", "a.jsonl"), "the output is one of the inputs"),
     ],
 )
 def test_with_an_index_in_python(files, outputs, said):
     before = Path("a.jsonl").read_bytes()
-    with Index.open("i.ix", 0.8) as index:
-        collection = read("a.jsonl", uniform=True)
+    with Index.open("i.jsonl", 0.8) as index:
         with pytest.raises(InputError, match=said):
-            deduplicate_with_index(index, collection, *outputs)
+            deduplicate_with_index(
+                index, "a.jsonl", outputs[0], removed=dict(enumerate(outputs)).get(1)
+            )
         assert len(index) == 0
-        deduplicate_with_index(index, collection, "o.jsonl", "r.tsv")
+        deduplicate_with_index(index, "a.jsonl", "o.jsonl", removed="r.tsv")
     assert Path("a.jsonl").read_bytes() == before

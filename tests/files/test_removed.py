@@ -7,7 +7,6 @@ import pytest
 
 from fastlsh import Index, deduplicate_files, deduplicate_line_files
 from fastlsh.files import deduplicate_with_index
-from fastlsh.io import read
 from files import put_rows
 
 HERE = ["a line that only the inputs have, twice", "a line of the reference collection alone"]
@@ -65,7 +64,7 @@ def test_with_an_index(collections):
     with Index.open("seen.ix", 0.8) as index:
         index.insert(9, HERE[1])
     with Index.open("seen.ix") as index:
-        deduplicate_with_index(index, read("in.jsonl", uniform=True), "k.jsonl", "removed.jsonl")
+        deduplicate_with_index(index, "in.jsonl", "k.jsonl", removed="removed.jsonl")
     assert table("removed.jsonl") == [(1, 9, True), (2, 0, False)]
 
 

@@ -1,19 +1,17 @@
 """``fastlsh dedup --index``: new documents against an index, which has them afterwards."""
 
 import argparse
-import sys
 
+from fastlsh.cli.engines import watched
 from fastlsh.cli.index import opened
-from fastlsh.cli.messages import documents_read, plural, say, warn_of_limits, warn_of_rows
-from fastlsh.cli.options import option_of, read_inputs
-from fastlsh.cli.paths import check_paths
+from fastlsh.cli.messages import plural, say, summarise, warn_of_limits, warn_of_rows
+from fastlsh.cli.options import option_of, reading_keywords
 from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
-from fastlsh.io import check_rows_output, check_target
 
 REFUSED = (
-    "stage", "part", "against", "annotate", "max_copies", "priority", "clusters", "report", "work",
-    "memory", "rule", "containment", "search", "keep_work", "restart", "log",
+    "stage", "part", "against", "max_copies", "work", "rule", "containment", "search", "keep_work",
+    "restart",
 )  # fmt: skip
 
 
@@ -24,28 +22,31 @@ def run(arguments: argparse.Namespace) -> None:
             raise ValueError(f"--index and {option_of(name)} cannot be given together")
     if arguments.engine == "disk":
         raise ValueError("--index and --engine disk cannot be given together: it works in memory")
-    check_paths(arguments)
-    check_rows_output(
-        arguments.inputs, arguments.output, format=arguments.format,
-        recursive=arguments.recursive, convert=arguments.convert_to,
-    )  # fmt: skip
-    if arguments.removed is not None:
-        check_target(arguments.removed)
-    max_candidates = arguments.max_candidates
-    with opened(arguments) as index:
-        collection = read_inputs(arguments, arguments.inputs, uniform=True)
-        warn_of_rows(collection)
+    with watched(arguments) as watch, opened(arguments) as index:
+        names = ("keep", "max_candidates")
+        given = {name: getattr(arguments, name) for name in names}
         result = deduplicate_with_index(
-            index, collection, arguments.output, arguments.removed, convert=arguments.convert_to,
-            keep=arguments.keep or "first",
-            max_candidates=1000 if max_candidates is None else max_candidates,
+            index,
+            arguments.inputs,
+            arguments.output,
+            priority=arguments.priority,
+            convert_to=arguments.convert_to,
+            removed=arguments.removed,
+            clusters=arguments.clusters,
+            report=arguments.report,
+            annotate=bool(arguments.annotate),
+            **{name: value for name, value in given.items() if value is not None},
+            **reading_keywords(arguments),
+            memory=arguments.memory,
             threads=arguments.threads,
-            progress=sys.stderr.isatty() and not arguments.quiet,
-        )  # fmt: skip
+            on_message=watch.tell,
+            progress=watch.progress,
+        )
+        watch.result(result)
         size = len(index)
+    warn_of_rows(result)
     warn_of_limits(result.limited)
+    kept = f"{result.n_kept:,} kept, {result.n_removed:,} removed"
+    summarise(arguments, result, {}, kept)
     if not arguments.quiet:
-        kept = len(result.selected)
-        say(documents_read(arguments, len(collection)))
-        say(f"{kept:,} kept, {len(collection) - kept:,} removed")
         say(f"{shown(arguments.index)} has {plural(size, 'document')}")

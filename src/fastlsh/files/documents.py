@@ -1,15 +1,18 @@
 """Deduplication of files: the same answer in memory and on disk."""
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
-from fastlsh.files.plan import changing_over, plan_removal
+from fastlsh.files.plan import OutputPlan, changing_over, plan_removal
+from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Removal, Request, search_params
 from fastlsh.files.results import FileDeduplication
+from fastlsh.index import Index
 from fastlsh.io import Paths
 from fastlsh.keywords import shares
 from fastlsh.parallel import Stopwatch
@@ -140,20 +143,12 @@ def _deduplicated(
     targets, choice = plan_removal(request, output, tables)
     if removal.annotate:
         targets.check_columns()
-    clock = Stopwatch()
-    shared = shared_fields(request, choice.reason, clock)
     notes = in_memory.notes(request, targets)
     if removal.max_copies > 1:
         notes["copies"] = f"up to {removal.max_copies} documents of each cluster are written"
     if choice.job is None:
-        result, written, *read = in_memory.run_deduplication(
-            request, choice.read_budget, targets, removal, notes, clock
-        )
-        return FileDeduplication(
-            documents=result.documents, n_kept=int(written.sum()), empty=result.empty,
-            limited=result.limited, engine="memory", **counts_of(*read), **shared,
-            outputs=targets.outputs(read[0].files_read),
-        )  # fmt: skip
+        return run_in_memory(request, choice.reason, choice.read_budget, targets, removal, notes)
+    clock = Stopwatch()
     work_done = on_disk.run_deduplication(
         choice.job, targets, removal, notes=notes, clock=clock
     )  # fmt: skip
@@ -161,6 +156,27 @@ def _deduplicated(
     documents = summary.documents - summary.n_against
     return FileDeduplication(
         documents=documents, n_kept=documents - work_done.removed, empty=summary.empty,
-        limited=work_done.limited, engine="disk", **counts_of_summary(summary), **shared,
-        outputs=targets.outputs(summary.files),
+        limited=work_done.limited, engine="disk", **counts_of_summary(summary),
+        **shared_fields(request, choice.reason, clock), outputs=targets.outputs(summary.files),
+    )  # fmt: skip
+
+
+def run_in_memory(
+    request: Request,
+    reason: str,
+    budget: ReadBudget,
+    targets: OutputPlan,
+    removal: Removal,
+    notes: Mapping[str, str],
+    index: Index | None = None,
+) -> FileDeduplication:
+    """Work in memory: see `in_memory.run_deduplication`; `reason` says why."""
+    clock = Stopwatch()
+    result, written, *read = in_memory.run_deduplication(
+        request, budget, targets, removal, notes, clock, index
+    )
+    return FileDeduplication(
+        documents=result.documents, n_kept=int(written.sum()), empty=result.empty,
+        limited=result.limited, engine="memory", **counts_of(*read),
+        **shared_fields(request, reason, clock), outputs=targets.outputs(read[0].files_read),
     )  # fmt: skip

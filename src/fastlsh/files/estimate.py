@@ -133,6 +133,10 @@ class Choice(NamedTuple):
         """The name of the engine, and why it was chosen."""
         return f"{self.engine.value}, {self.why}"
 
+    def per_document(self, params: SearchParams) -> int | None:
+        """Return the bytes that a document takes besides its text, if an estimate was made."""
+        return per_document(params) if self.by_estimate else None
+
 
 def choose(request: Request, sources: list[Source], first_input: int = 0) -> Choice:
     """Choose the engine.
@@ -159,6 +163,28 @@ def choose(request: Request, sources: list[Source], first_input: int = 0) -> Cho
         return Choice(Engine.MEMORY, f"because about {need} of {given} are needed", found)
     why = f"because about {need} would be needed, and {given} are allowed"
     return Choice(Engine.DISK, why, found)
+
+
+def choose_for_index(request: Request, sources: list[Source]) -> Choice:
+    """Return the engine in memory, for new documents that are compared with an index.
+
+    Raises
+    ------
+    InputError
+        More memory is likely to be needed than may be taken.
+    """
+    why = "because new documents are compared with an index there"
+    if any(identity(source) is None for source in sources):
+        return Choice(Engine.MEMORY, why)
+    found = estimate_of(request, sources, 0)
+    if found.memory > request.engine.memory:
+        raise InputError(
+            sources[0].path,
+            f"with an index, new documents are compared in memory, where about"
+            f" {amount(found.memory)} would be needed, and {amount(request.engine.memory)} are"
+            " allowed: give fewer files at a time, or more memory=",
+        )
+    return Choice(Engine.MEMORY, why, found)
 
 
 def check_exact_fits(request: Request, sources: list[Source]) -> None:

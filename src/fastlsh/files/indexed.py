@@ -1,106 +1,145 @@
 """New files against an index: what is new stays, and is in the index afterwards."""
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from fastlsh.index import Index, finish_outputs, location_of, published
-from fastlsh.io import (
-    Collection,
-    RunPaths,
-    is_folder_output,
-    is_remote,
-    is_written_in_place,
-    proof_columns,
-    take,
-    write_rows,
-    write_table,
+from fastlsh.arguments import check_integer
+from fastlsh.errors import InputError, RoomError
+from fastlsh.files.documents import run_in_memory
+from fastlsh.files.estimate import choose_for_index
+from fastlsh.files.memory.documents import notes
+from fastlsh.files.plan import OutputPlan, changing_over
+from fastlsh.files.reading import ReadBudget
+from fastlsh.files.requests import (
+    READ_ONLY_INSIDE,
+    Engine,
+    EngineOptions,
+    Path,
+    Removal,
+    Request,
 )
-from fastlsh.keyed import KEY_FILE
-from fastlsh.parallel import ProgressOption, RunOptions
-from fastlsh.results import Deduplication
-from fastlsh.search import deduplicate_texts
+from fastlsh.files.results import FileDeduplication
+from fastlsh.index import Index, finish_outputs, location_of
+from fastlsh.io import Paths, ReadOptions, is_folder_output, is_remote, is_written_in_place
+from fastlsh.keywords import shares
+from fastlsh.parallel import RunOptions
+from fastlsh.stages import check_keep
+
+if TYPE_CHECKING:
+    from fastlsh.files.requests import FileKeywords
+    from fastlsh.keywords import Unpack
+
+NOT_WITH_INDEX = frozenset({"engine", "work", "keep_work", "restart", "stage", "part"})
+"""The fields of `EngineOptions` that are for runs on disk."""
 
 
+@shares(ReadOptions, EngineOptions.of, RunOptions.of, without=READ_ONLY_INSIDE | NOT_WITH_INDEX)
 def deduplicate_with_index(
     index: Index,
-    collection: Collection,
-    output: str,
-    removed: str | None = None,
+    inputs: Paths,
+    output: Path,
     *,
-    convert: str | None = None,
     keep: str = "first",
+    priority: str | None = None,
+    convert_to: str | None = None,
+    removed: Path | None = None,
+    clusters: Path | None = None,
+    report: Path | None = None,
+    annotate: bool = False,
     max_candidates: int = 1000,
-    threads: int | None = None,
-    progress: ProgressOption = False,
-) -> Deduplication:
+    **keywords: "Unpack[FileKeywords]",
+) -> FileDeduplication:
     """Write the rows that are new to an index, and insert them: both or neither.
 
-    A process that ends in between leaves a note in the index, with which `finish_outputs` goes on.
-    If a server goes away before it has answered, nobody knows whether it made the change: the files
-    that were written stay hidden beside the outputs, for the next command to complete or remove.
-    The cost is that of the new rows.
+    The parameters of the search are those of the index. Only the new documents, and those of the
+    index that share a bucket with one of them, are in memory. If the process ends in between, the
+    next command with this index completes the outputs. If a server goes away before it has
+    answered, nobody knows whether it made the change: the files that were written stay hidden
+    beside the outputs, for the next command to complete or remove.
 
     Parameters
     ----------
     index
-        In a file or on a server.
-    collection
-        The new documents, from `fastlsh.io.read` with ``uniform=True``.
-    output, removed
-        Files for the kept rows and the proofs.
-    convert
-        The format of the kept rows; None: rows are written unchanged.
-    keep, max_candidates
-        As in `deduplicate`.
+        An index that is always saved, from `Index.open`.
+    inputs
+        The new files, as in `deduplicate_files`.
+    output
+        A file for the kept rows, unchanged; or a directory, which gets one file for each input.
+    keep, priority, convert_to, removed, clusters, report, annotate, max_candidates
+        As in `deduplicate_files`. A document of the index is always kept.
+
+    Returns
+    -------
+    FileDeduplication
+        Counts, times and paths.
 
     Raises
     ------
     InputError
-        An output is one of the files that the collection was read from, the index, or the key.
+        A file or row cannot be used, an output cannot be written, or the files are too large for
+        the memory.
     ValueError
-        An id of a kept row is in the index, or given twice; or an output is no plain file.
+        An id of a kept row is in the index, or given twice; or an output is no file of this
+        machine.
+
+    Examples
+    --------
+    >>> import json
+    >>> with open("today.jsonl", "w") as file:
+    ...     for number, text in enumerate(("some text", "another text")):
+    ...         print(json.dumps({"id": number, "text": text}), file=file)
+    >>> with Index.open("seen.db", 0.8) as index:
+    ...     index.insert("yesterday", "some text")
+    ...     done = deduplicate_with_index(index, "today.jsonl", "new.jsonl")
+    >>> done.n_kept, done.documents
+    (1, 2)
     """
-    params = index.search_params
-    for path in filter(None, (output, removed)):
-        if is_folder_output(path) or is_remote(path) or is_written_in_place(path):
+    check_keep(keep, with_priority=priority is not None)
+    search = index.search_params
+    given = [os.fspath(each) for each in (output, removed, clusters, report) if each is not None]
+    for path in given:
+        if is_remote(path) or (is_written_in_place(path) and not is_folder_output(path)):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
-    _check_paths(index, collection, output, removed)
-    result = deduplicate_texts(
-        collection.texts, params, RunOptions.of(threads, progress), against=index, keep=keep,
-        max_candidates=max_candidates,
-    )  # fmt: skip
-    folders = {os.path.dirname(os.path.realpath(path)) for path in (output, removed) if path}
-    finish_outputs(index, folders)
-    chosen, names = result.selected, list(collection.ids)
-    new = [names[number] for number in chosen], take(collection.texts, chosen)
-    with published(index, lambda: index.insert_many(*new)) as together:
-        write_rows(
-            collection, result.kept, output, convert=convert, threads=threads, together=together
-        )
-        if removed is not None:
-            write_table(removed, _proofs(result, collection), together)
-    return result
+    removal = Removal(keep, check_integer(max_candidates, "max_candidates"), 1, annotate)
+    request = Request.of(
+        inputs, (), search, keywords, priority=priority, tokens=search.shingler.unit == "token"
+    )
+    request = replace(request, engine=replace(request.engine, engine=Engine.MEMORY))
+    tables = (convert_to, removed, clusters, report)
+    try:
+        return changing_over(
+            lambda request: _deduplicated(request, index, output, tables, removal),
+            request, os.fspath(output), twice=True,
+        )  # fmt: skip
+    except RoomError as error:
+        raise InputError(
+            error.path,
+            "the files have more text than estimated, and too much for the memory: give fewer files"
+            " at a time, or more memory=",
+        ) from error
 
 
-def _check_paths(index: Index, collection: Collection, output: str, removed: str | None) -> None:
-    """Raise InputError if a path would be written that is also read, changed or written."""
-    sources = [part.source for part in collection.parts]
-    key = index.key
-    paths = RunPaths()
-    paths.reads(None, [source.path for source in sources], sources)
-    paths.reads_file("key", None if key is None else key.path)
-    paths.reads_file(KEY_FILE, os.environ.get(KEY_FILE))
-    paths.writes("output", output)
-    paths.writes("removed", removed)
+def _deduplicated(
+    request: Request, index: Index, output: Path, tables: Sequence[Any], removal: Removal
+) -> FileDeduplication:
+    sources = request.input_files(mixed=is_folder_output(output))
+    paths = request.run_paths(sources, [])
     paths.changes("index", location_of(index))
-    paths.check()
+    targets = OutputPlan.of(
+        sources, paths, request.engine, output, *tables, recovers=partial(_finish, index)
+    )
+    request.check_used(sources)
+    if removal.annotate:
+        targets.check_columns()
+    choice = choose_for_index(request, sources)
+    budget = ReadBudget.of(request.engine.memory, choice.per_document(request.search))
+    lines = {**notes(request, targets), "index": "its texts are shown normalised, as it keeps them"}
+    return run_in_memory(request, choice.reason, budget, targets, removal, lines, index)
 
 
-def _proofs(result: Deduplication, collection: Collection) -> dict[str, Any]:
-    gone = result.removed
-    outside = result.against_index[gone]
-    reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
-    ids = [*collection.ids, *(result.against_ids or ())]
-    return proof_columns(ids, gone, reason, result.similarity[gone], against=outside >= 0)
+def _finish(index: Index, outputs: list[str]) -> None:
+    """Complete or remove what an interrupted run with this index has left beside the outputs."""
+    finish_outputs(index, {os.path.dirname(os.path.realpath(path)) for path in outputs})

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from fastlsh.errors import InputError, RoomError
 from fastlsh.files.budget import Budget
-from fastlsh.files.estimate import choose, estimate_of, per_document, sampled
+from fastlsh.files.estimate import choose, estimate_of, sampled
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
@@ -87,8 +87,13 @@ class OutputPlan:
         removed: Path | None,
         clusters: Path | None,
         report: Path | None,
+        *,
+        recovers: Callable[[list[str]], None] = recover_outputs,
     ) -> "OutputPlan":
-        """Check that all can be written, and differ from each other and from what is read."""
+        """Check that all can be written, and differ from each other and from what is read.
+
+        `recovers` completes or removes what killed processes have left beside the outputs.
+        """
         target = os.fspath(output)
         plan = plan_outputs(sources, target, convert)
         run_paths.writes("output", [each.path for each in plan])
@@ -98,7 +103,8 @@ class OutputPlan:
         run_paths.deletes("work", engine.work_of(target))
         run_paths.check()
         if engine.recovers_outputs:
-            recover_outputs([removed, clusters, report, *(each.path for each in plan)])
+            written = (removed, clusters, report, *(each.path for each in plan))
+            recovers([os.fspath(path) for path in written if path is not None])
         check_outputs(plan, sources, target)
         for table in (removed, clusters):
             if table is not None:
@@ -146,8 +152,7 @@ def select_engine(
     """
     engine, search = request.engine, request.search
     choice = choose(request, sources, first_input)
-    each = per_document(search) if choice.by_estimate else None
-    budget = ReadBudget.of(engine.memory, each)
+    budget = ReadBudget.of(engine.memory, choice.per_document(search))
     if choice.engine is Engine.MEMORY:
         return EngineChoice(choice.reason, None, budget)
     if engine.stage is not None:

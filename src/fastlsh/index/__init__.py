@@ -1,6 +1,6 @@
 """`Index`: documents can be added, removed and looked up at any time."""
 
-from fastlsh.index.api import Index, known_documents
+from fastlsh.index.api import Index, found_texts, known_documents
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
@@ -19,6 +19,7 @@ __all__ = [
     "exists",
     "finish_outputs",
     "forget",
+    "found_texts",
     "is_address",
     "known_documents",
     "location_of",

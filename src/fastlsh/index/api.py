@@ -31,7 +31,7 @@ from fastlsh.index.loading import map_index, read_index
 from fastlsh.index.memory import IndexDocuments, StoredIds, joined_documents
 from fastlsh.index.pickling import recipe_of
 from fastlsh.index.reading_back import check_texts_kept, texts_of
-from fastlsh.index.settings import Settings
+from fastlsh.index.settings import TEXTS, Settings
 from fastlsh.index.storage import write_index
 from fastlsh.index.store import retry_until_consistent
 from fastlsh.keyed import Key, check_key
@@ -830,6 +830,16 @@ def known_documents(index: Index, documents: IndexDocuments) -> tuple[list[Any],
     """Return the ids and documents that decide which of the given documents are kept."""
     with index._guard.hold() as nested:
         return index._settled(nested).candidates(documents)
+
+
+def found_texts(index: Index, ids: list[Any]) -> list[Any]:
+    """Return the texts of documents as the index keeps them; None for one that it does not have."""
+    if index._settings.keeps != TEXTS:
+        return [None] * len(ids)
+    with index._guard.hold() as nested:
+        names, documents = index._settled(nested).fetch(ids)
+    found = dict(zip(names, texts_of(index._settings, documents), strict=True))
+    return [found.get(name) for name in ids]
 
 
 def _unpickled(kind: type[Index], make: Callable[..., Backend], given: tuple[Any, ...]) -> Index:

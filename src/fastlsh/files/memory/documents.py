@@ -1,6 +1,7 @@
 """The engine in memory: read everything, search, write."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
@@ -12,11 +13,14 @@ from fastlsh.files.annotations import Annotations
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Removal, Request
+from fastlsh.index import Index, found_texts, published
 from fastlsh.io import (
     Collection,
+    Replacements,
     cluster_columns,
     proof_columns,
     replacing_together,
+    take,
     write_rows,
     write_table,
     write_text,
@@ -34,6 +38,7 @@ def run_deduplication(
     removal: Removal,
     notes: Mapping[str, str],
     clock: Stopwatch,
+    index: Index | None = None,
 ) -> tuple[Deduplication, NDArray[np.bool_], Collection, Collection]:
     """Read the files, remove the near-duplicates, and write what is asked for.
 
@@ -53,22 +58,29 @@ def run_deduplication(
         For the page.
     clock
         Takes the time of each stage.
+    index
+        Its documents are those of `against`, and the kept documents are inserted into it, together
+        with the outputs.
     """
     how = threads_and_progress(request.run)
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
     priority = collection.numbers.get(request.read.priority or "")
     result = deduplicate_texts(
-        collection.texts, request.search, request.run, against=others.texts, keep=removal.keep,
-        priority=priority, max_candidates=removal.max_candidates,
+        collection.texts, request.search, request.run,
+        against=others.texts if index is None else index, keep=removal.keep, priority=priority,
+        max_candidates=removal.max_candidates,
     )  # fmt: skip
+    if index is not None:
+        others = _of_index(index, result, with_texts=targets.report is not None)
     stays = result.kept
     if removal.max_copies > 1:
         stays = result.copy_number < removal.max_copies
-    with replacing_together() as together:
+    with _appearing(index, collection, stays) as together:
         with clock("writing"):
             if targets.removed is not None:
-                proofs = _proofs(result, ~stays, collection, others, bool(request.against))
+                has_against = bool(request.against) or index is not None
+                proofs = _proofs(result, ~stays, collection, others, has_against)
                 write_table(targets.removed, proofs, together)
             if targets.clusters is not None:
                 write_table(targets.clusters, _clusters(result, collection), together)
@@ -85,6 +97,32 @@ def run_deduplication(
             write_text(targets.report, page, together)
     clock.update(result.seconds)
     return result, stays, collection, others
+
+
+def _appearing(
+    index: Index | None, collection: Collection, stays: NDArray[np.bool_]
+) -> AbstractContextManager[Replacements]:
+    """Let outputs appear together, with the kept documents in the index if there is one."""
+    if index is None:
+        return replacing_together()
+    chosen = np.flatnonzero(stays)
+    new = collection.ids.take(chosen), take(collection.texts, chosen)
+    return published(index, lambda: index.insert_many(*new))
+
+
+def _of_index(index: Index, result: Deduplication, *, with_texts: bool) -> Collection:
+    """Return the documents of the index that decided; texts only of those that were kept."""
+    ids = list(result.against_ids or ())
+    texts: list[Any] = [None] * len(ids)
+    if with_texts:
+        numbers = np.unique(result.against_index[result.against_index >= 0]).tolist()
+        for number, text in zip(
+            numbers, found_texts(index, [ids[n] for n in numbers]), strict=True
+        ):
+            texts[number] = text
+    others = Collection(texts)
+    others.ids.add("", ids, np.arange(len(ids)))
+    return others
 
 
 def read_both(
