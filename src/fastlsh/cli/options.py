@@ -31,8 +31,22 @@ def add_input_options(
         "--recursive", action="store_true", help="also read the subdirectories of a directory"
     )
     group.add_argument(
-        "--text", metavar="COL", help="column of the texts (default: text); a.b is key b in a"
+        "--text",
+        metavar="COL",
+        action="append",
+        help="column of the texts (default: text); a.b is key b in a; given several times: these"
+        " columns as one text; a column may have lists of messages",
     )
+    group.add_argument(
+        "--join-with",
+        metavar="S",
+        type=_escaped,
+        help=r"what stands between the columns, or the messages, of a text (default: \n)",
+    )
+    group.add_argument(
+        "--roles", metavar="R", type=_comma_separated,
+        help="roles of which messages are read, separated by commas (default: all)",
+    )  # fmt: skip
     group.add_argument(
         "--id", metavar="COL", help="column of the ids (default: id if present, else FILE:ROW)"
     )
@@ -128,6 +142,8 @@ def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return how files are read, as keyword arguments of the API."""
     return {
         "text": arguments.text,
+        "join_with": "\n" if arguments.join_with is None else arguments.join_with,
+        "roles": arguments.roles,
         "id": arguments.id,
         "format": arguments.format,
         "encoding": arguments.encoding,
@@ -214,6 +230,14 @@ def integer(text: str) -> int:
     if abs(number) >= 2**63:
         raise argparse.ArgumentTypeError(f"{text} is too large")
     return number
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\n", "\n").replace("\\t", "\t")
+
+
+def _comma_separated(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",")]
 
 
 def _delimiter(text: str) -> str:

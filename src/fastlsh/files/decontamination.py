@@ -122,7 +122,8 @@ def decontaminate_files(
     """
     params = made(ContaminationParams.of, keywords)
     options = made(RunOptions.of, keywords)
-    read = made(ReadOptions, keywords)
+    cuts = output is not None and params.rule == "span"
+    read = made(ReadOptions, {**keywords, "editable": cuts})
     if output is None and hits is None:
         raise ValueError("nothing would be written: give an output, or hits=")
     if output is None and convert_to is not None:

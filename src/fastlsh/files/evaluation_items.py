@@ -45,8 +45,8 @@ def read_items(
         A row lacks a field, or has something else than text there.
     """
     plain = replace(
-        options, text=None, id=None, priority=None, split=None, limit=None, on_error="fail",
-        format=None,
+        options, text=None, roles=None, editable=False, id=None, priority=None, split=None,
+        limit=None, on_error="fail", format=None,
     )  # fmt: skip
     sources = expand(evals, None, plain, recursive=True, mixed=True)
     found: list[list[tuple[str, str]]] = []

@@ -165,7 +165,7 @@ SHARED = (SearchParams.of, ReadOptions, EngineOptions.of, RunOptions.of)
 LONGEST_IN_PIPE = 1 << 26
 """Bytes of a row: of a pipe with a longer row, everything is copied, in little memory."""
 
-READ_ONLY_INSIDE = frozenset({"priority", "counts", "labels", "tokens"})
+READ_ONLY_INSIDE = frozenset({"priority", "counts", "labels", "tokens", "editable"})
 """The fields of `ReadOptions` that follow from other arguments."""
 
 
@@ -227,6 +227,7 @@ class Request:
         **read
             The fields of `READ_ONLY_INSIDE`.
         """
+        read["editable"] = cutting is not None
         return cls(
             paths(inputs), paths(against), search, made(ReadOptions, {**keywords, **read}),
             made(EngineOptions.of, keywords), made(RunOptions.of, keywords), cutting,

@@ -11,6 +11,7 @@ from fastlsh.io.formats import COLUMNAR, FORMATS, SPLIT
 
 _DELIMITED = ("csv", "tsv")
 _TEXT = (set(FORMATS) | set(SPLIT)) - set(COLUMNAR)
+_WITH_LISTS = (*COLUMNAR, "jsonl")
 _LARGE = 100_000
 """Bytes of a file that is hardly meant to be one document."""
 
@@ -19,7 +20,9 @@ _LARGE = 100_000
 class Options:
     """How the rows of a file become documents: see `ReadOptions`."""
 
-    text: str | None = None
+    text: str | Sequence[str] | None = None
+    join_with: str = "\n"
+    roles: Sequence[str] | None = None
     id: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
@@ -29,6 +32,7 @@ class Options:
     counts: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     tokens: bool = False
+    editable: bool = False
     split: str | None = None
 
     @property
@@ -39,6 +43,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what no file could be read with."""
+        for name in ("text", "roles"):
+            object.__setattr__(self, name, _names(name, getattr(self, name)))
+        self._check_texts()
         try:
             "".encode(self.encoding)
             # Bytes that are no text must not end the decoding, as they do in "idna".
@@ -50,12 +57,45 @@ class Options:
                 f"the delimiter must be one character and no quote or line end,"
                 f" not {self.delimiter!r}"
             )
-        for name in ("text", "id", "priority", "counts", "labels"):
+        for name in ("id", "priority", "counts", "labels"):
             value = getattr(self, name)
             if value == "" or (isinstance(value, tuple) and "" in value):
                 raise ValueError(f"{name} must name a column, not ''")
         if self.split not in (None, *SPLIT):
             raise ValueError(f"split is {' or '.join(map(repr, SPLIT))}, not {self.split!r}")
+
+    def _check_texts(self) -> None:
+        """Refuse a text that cannot be made of several values."""
+        if not isinstance(self.join_with, str):
+            raise TypeError(f"join_with must be a string, got {self.join_with!r}")
+        several = len(self.texts()) > 1
+        if self.tokens and (several or self.roles):
+            raise ValueError("token ids are in one column, and have no roles: text names it")
+        if self.editable and (several or self.roles):
+            raise ValueError(
+                "lines, paragraphs and passages are cut out of one column of strings:"
+                " text names it, and roles has no effect"
+            )
+
+    def texts(self, default: str = "text") -> tuple[str, ...]:
+        """Return the columns of the texts."""
+        if self.text is None:
+            return (default,)
+        return (self.text,) if isinstance(self.text, str) else tuple(self.text)
+
+
+def _names(name: str, given: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+    """Return one or several names, which differ; one column as a string."""
+    if given is None:
+        return None
+    names = (given,) if isinstance(given, str) else tuple(given)
+    kind = "column" if name == "text" else "role"
+    if not names or not all(isinstance(each, str) and each for each in names):
+        raise ValueError(f"{name} must name a {kind}, not {given!r}")
+    for each in names:
+        if names.count(each) > 1:
+            raise ValueError(f"{name} names the {kind} {each!r} {names.count(each)} times")
+    return names[0] if name == "text" and len(names) == 1 else names
 
 
 @dataclass(frozen=True)
@@ -66,7 +106,13 @@ class ReadOptions(Options):
     ----------
     text
         The column of the texts, by default ``text``; without a header the last column. Null is an
-        empty document, any other value but a string is a bad row.
+        empty document. Several columns are joined in this order. In JSON lines, Parquet and Arrow,
+        a column may have lists of messages: objects with ``role`` and ``content`` (or ``from`` and
+        ``value``), whose contents are joined. Any other value is a bad row.
+    join_with
+        Stands between the columns, and between the messages; null and empty ones are left out.
+    roles
+        The roles of which messages are read, as ``["user", "assistant"]``; by default all.
     id
         The column of the ids, which keep their type; by default ``id`` where present, without a
         header the first of two or more columns.
@@ -122,7 +168,9 @@ class ReadOptions(Options):
 class ReadKeywords(TypedDict, total=False):
     """The keyword arguments of `ReadOptions` that public functions share, for type checkers."""
 
-    text: str | None
+    text: str | Sequence[str] | None
+    join_with: str
+    roles: Sequence[str] | None
     id: str | None
     encoding: str
     delimiter: str | None
@@ -191,6 +239,7 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
         ("quotes=False", not options.quotes, _DELIMITED),
         ("split", options.split is not None, SPLIT),
         ("encoding", options.encoding != "utf-8", _TEXT),
+        ("roles", options.roles is not None, _WITH_LISTS),
     ):
         if value and formats.isdisjoint(wanted):
             of = (
@@ -198,6 +247,8 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
                 if wanted is SPLIT
                 else "CSV and TSV"
                 if wanted is _DELIMITED
+                else "JSON lines, Parquet and Arrow"
+                if wanted is _WITH_LISTS
                 else "text"
             )
             raise ValueError(f"{name} is for files of {of}, and there are only: {there}")

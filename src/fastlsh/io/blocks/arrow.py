@@ -71,9 +71,10 @@ class ArrowSource:
             for batch in batches:
                 table = pyarrow("").Table.from_batches([batch])
                 check = 0
-                for buffer in batch.column(self.columns.path(self.columns.text)[0]).buffers():
-                    if buffer is not None and buffer.size:
-                        check = checksum(np.frombuffer(buffer, np.uint8), check)
+                for name in {self.columns.path(name)[0]: None for name in self.columns.texts}:
+                    for buffer in batch.column(name).buffers():
+                        if buffer is not None and buffer.size:
+                            check = checksum(np.frombuffer(buffer, np.uint8), check)
                 yield table, check
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from fastlsh.io.arrays import check_column
 from fastlsh.io.errors import listed, pyarrow
+from fastlsh.io.record_texts import are_messages
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import are_lists_of_ids
 
@@ -33,8 +34,10 @@ class TableColumns:
 
     Attributes
     ----------
-    text, id : str or None
-        Their names; `text` is never None.
+    texts : tuple of str
+        The names of those that are the text.
+    id : str or None
+        Its name.
     numbers, labels : tuple of str
         The columns of `Options.numbers` and `Options.labels`.
     names : list of str
@@ -51,11 +54,14 @@ class TableColumns:
         self.source = source
         self.schema = schema
         self._types = pyarrow(source.path).types
-        self.text = self._column(options.text or "text")
+        self.texts = tuple(map(self._column, options.texts()))
         self.id: str | None = None
         if options.id or "id" in schema.names:
             self.id = self._column(options.id or "id")
-        self.text_type(self._type(self.text))
+        for name in self.texts:
+            self.text_type(name, self._type(name))
+        if options.roles and not any(map(self.has_messages, self.texts)):
+            raise self._error(self.texts[0], "lists of messages with roles")
         if self.id is not None and self._types.is_nested(self._type(self.id)):
             raise self._error(self.id, "an id")
         self.numbers, self.labels = options.numbers, options.labels
@@ -65,7 +71,7 @@ class TableColumns:
         for name in self.labels:
             if self._types.is_nested(self._type(self._column(name))):
                 raise self._error(name, LABEL)
-        named = (self.text, self.id, *self.numbers, *self.labels)
+        named = (*self.texts, self.id, *self.numbers, *self.labels)
         wanted = {self.path(name)[0] for name in named if name}
         self.names: list[str] = sorted(wanted, key=schema.get_field_index)
 
@@ -116,13 +122,20 @@ class TableColumns:
         tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
         return any(test(kind) for test in tests)
 
-    def text_type(self, kind: Any) -> Any:
+    def has_messages(self, name: str) -> bool:
+        """Whether a column of the text has messages."""
+        return are_messages(self._type(name))
+
+    def text_type(self, name: str, kind: Any) -> Any:
         """Return the type that texts of a type are cast to, None if there is no need."""
         pa = pyarrow(self.source.path)
-        if self.source.options.tokens:
+        options = self.source.options
+        if options.tokens:
             if are_lists_of_ids(kind):
                 return pa.string()
-            raise self._error(self.text, "lists of token ids, which are whole numbers")
+            raise self._error(name, "lists of token ids, which are whole numbers")
+        if are_messages(kind) and not options.editable:
+            return pa.large_string()
         if self._types.is_dictionary(kind):
             if str(kind.value_type) in _BYTES:
                 return pa.large_string()
@@ -135,4 +148,4 @@ class TableColumns:
         elif str(kind) in _TEXT:
             return None
         hint = ' (lists of token ids need unit="token")' if are_lists_of_ids(kind) else ""
-        raise self._error(self.text, f"text{hint}")
+        raise self._error(name, f"text{hint}")

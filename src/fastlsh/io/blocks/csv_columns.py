@@ -4,6 +4,7 @@ import csv
 import math
 
 from fastlsh.io.errors import listed
+from fastlsh.io.record_texts import joined
 from fastlsh.io.sources import Source
 
 Fields = list[str] | csv.Error
@@ -22,7 +23,9 @@ class Columns:
     ----------
     names : tuple of str
         All of them.
-    text, id : int or None
+    texts : list of int
+        Which are the text.
+    id : int or None
         Which they are.
     numbers, labels : dict of str to int
         Which the columns of `Options.numbers` and `Options.labels` are.
@@ -31,7 +34,7 @@ class Columns:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.names: tuple[str, ...] | None = None
-        self.text = 0
+        self.texts: list[int] = []
         self.id: int | None = None
         self.numbers: dict[str, int] = {}
         self.labels: dict[str, int] = {}
@@ -50,10 +53,12 @@ class Columns:
         default_text = "text" if options.header else names[-1]
         default_id = "id" if options.header else "1"
         self.names = tuple(names)
-        self.text = self._column(row, options.text or default_text)
+        self.texts = [self._column(row, name) for name in options.texts(default_text)]
         if options.id is not None:
             self.id = self._column(row, options.id)
-        elif default_id in names and (options.header or names[self.text] != default_id):
+        elif default_id in names and (
+            options.header or default_id not in {names[i] for i in self.texts}
+        ):
             self.id = self._column(row, default_id)
         self.numbers = {name: self._column(row, name) for name in options.numbers}
         self.labels = {name: self._column(row, name) for name in options.labels}
@@ -66,6 +71,12 @@ class Columns:
         for name in self.numbers:
             self.number(fields, name, row)
         return fields
+
+    def text(self, fields: list[str]) -> str:
+        """Return the text of a row."""
+        if len(self.texts) == 1:
+            return fields[self.texts[0]]
+        return joined((fields[i] for i in self.texts), self.source.options.join_with)
 
     def number(self, fields: list[str], name: str, row: int) -> int | float:
         """Return a number."""

@@ -123,7 +123,7 @@ class DelimitedBlock(RowBlock):
         """Return the columns of good rows, given their fields."""
         columns = self._kind.columns
         return Parsed(
-            [fields[columns.text] for fields in found],
+            [columns.text(fields) for fields in found],
             None if columns.id is None else [fields[columns.id] for fields in found],
             bad,
             {n: [columns.number(fields, n, 0) for fields in found] for n in columns.numbers},
@@ -144,7 +144,7 @@ class DelimitedBlock(RowBlock):
     def _with_text(self, raw: str, text: str) -> str:
         kind = self._kind
         fields = self._reader(raw)[0]
-        fields[kind.columns.text] = text
+        fields[kind.columns.texts[0]] = text
         return fields_as_row(fields, raw, kind.delimiter, self.source.options.quotes)
 
     def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:

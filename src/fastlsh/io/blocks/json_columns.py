@@ -18,13 +18,15 @@ def names_of(options: Options) -> list[str]:
     """Return the keys of text and id, of numbers, and of labels that are not read as numbers."""
     numbers = options.numbers
     labels = [name for name in dict.fromkeys(options.labels) if name not in numbers]
-    return [options.text or "text", options.id or "id", *numbers, *labels]
+    return [options.texts()[0], options.id or "id", *numbers, *labels]
 
 
 def keys_of(options: Options) -> tuple[bytes, ...] | None:
     """Return the keys of `names_of` as bytes, if the kernel can look for them."""
     names = names_of(options)
-    if options.tokens or len({*names}) < len(names) or len(names) > MOST_KEYS:
+    if options.tokens or options.roles or len(options.texts()) > 1:
+        return None
+    if len({*names}) < len(names) or len(names) > MOST_KEYS:
         return None
     if "." in "".join(names):
         return None  # it may be a key inside another one

@@ -8,6 +8,7 @@ from fastlsh.errors import InputError
 from fastlsh.io.blocks.columns import LABEL
 from fastlsh.io.blocks.json_columns import names_of
 from fastlsh.io.errors import listed
+from fastlsh.io.record_texts import kind_of, text_of_members
 from fastlsh.io.sources import Source
 from fastlsh.io.token_ids import words_of_list
 
@@ -28,15 +29,7 @@ class JsonRows:
         """Return the text, the id, and further members as `names_of`; None if there is no id."""
         value = self._value(row, raw)
         options = self.source.options
-        text = self._member(row, value, options.text or "text")
-        if options.tokens:
-            try:
-                text = words_of_list(options.text or "text", text)
-            except ValueError as error:
-                raise self.source.error(str(error), row) from None
-        if text is not None and not isinstance(text, str):
-            hint = ' (token ids need unit="token")' if isinstance(text, list) else ""
-            raise self._not(row, options.text or "text", text, f"a string{hint}")
+        text = self._text(row, value)
         if options.id is None:
             identity = value.get("id")
         else:
@@ -53,6 +46,16 @@ class JsonRows:
         ]
         return text, identity, tuple(more)
 
+    def _text(self, row: int, value: dict[str, Any]) -> str | None:
+        options = self.source.options
+        members = {name: self._member(row, value, name) for name in options.texts()}
+        try:
+            if options.tokens:
+                return words_of_list(*members.popitem())
+            return text_of_members(members, options)
+        except ValueError as error:
+            raise self.source.error(str(error), row) from None
+
     def _value(self, row: int, raw: str) -> dict[str, Any]:
         try:
             value = json.loads(raw)
@@ -64,7 +67,7 @@ class JsonRows:
             array = "; an array is not JSON lines" if raw.startswith("[") else ""
             raise self.source.error(reason + column + array, row) from None
         if not isinstance(value, dict):
-            raise self.source.error(f"{_kind(value)}, not an object", row)
+            raise self.source.error(f"{kind_of(value)}, not an object", row)
         return value
 
     def _number(self, row: int, key: str, value: dict[str, Any]) -> Any:
@@ -97,9 +100,4 @@ class JsonRows:
         return inner
 
     def _not(self, row: int, key: str, value: Any, wanted: str) -> InputError:
-        return self.source.error(f"{key!r} is {_kind(value)}, not {wanted}", row)
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
-    return "null" if value is None else names.get(type(value), "a number")
+        return self.source.error(f"{key!r} is {kind_of(value)}, not {wanted}", row)

@@ -91,7 +91,7 @@ class JsonBlock(RowBlock):
         return good, bad
 
     def _with_text(self, raw: str, text: str) -> str:
-        key = self.source.options.text or "text"
+        (key,) = self.source.options.texts()
         return json_with_text(raw, key, text, plain=self.head.codec != "utf-8")
 
     def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:

@@ -22,6 +22,7 @@ from fastlsh.io.blocks.contract import (
 from fastlsh.io.blocks.new_texts import table_with_texts
 from fastlsh.io.errors import pyarrow, reading
 from fastlsh.io.identities import label_hashes
+from fastlsh.io.record_texts import joined_columns, texts_of_messages
 from fastlsh.io.token_ids import words_of_column
 
 
@@ -59,7 +60,7 @@ class TableBlock:
                 raise ValueError(f"{len(kept)} flags for {int(flags.sum())} documents")
             if texts:
                 rows = np.flatnonzero(flags)
-                path = self._columns.path(self._columns.text)
+                path = self._columns.path(self._columns.texts[0])
                 table = table_with_texts(table, path, {int(rows[n]): texts[n] for n in texts})
             if added is not None and not flags.all():
                 table, flags = select(table, flags), flags[flags]
@@ -113,12 +114,7 @@ class TableBlock:
             if not flags.all():
                 table = select(table, flags)
             rows = self.extent.row + np.flatnonzero(flags)
-            texts = self._columns.of(table, self._columns.text)
-            target = self._columns.text_type(texts.type)
-            if self._columns.source.options.tokens:
-                texts = words_of_column(self._columns.text, texts)[0]
-            elif target is not None:
-                texts = texts.cast(target)
+            texts, _ = self._texts(table, are_checked=True)
             bad_rows = self._reasons if wanted is None else []
             return self._good_documents(table, texts, self._ids(table)[0], rows, bad_rows)
         source, columns = self._columns.source, self._columns
@@ -148,24 +144,44 @@ class TableBlock:
         labels = {name: label_hashes(self._values(table, name)[0]) for name in self._columns.labels}
         return BlockDocuments(texts, ids, rows, bad, numbers, labels)
 
-    def _texts(self, table: Any) -> tuple[Any, dict[int, str]]:
-        """Return the texts, and the rows that are not UTF-8, which Arrow checks only on demand."""
-        column = self._columns.of(table, self._columns.text)
-        target = self._columns.text_type(column.type)
-        if self._columns.source.options.tokens:
-            check_column(self._columns.text, column)
-            return words_of_column(self._columns.text, column)
+    def _texts(self, table: Any, *, are_checked: bool = False) -> tuple[Any, dict[int, str]]:
+        """Return the texts, which are of use only if no row is bad, and what is wrong with rows.
+
+        `are_checked`: whether it is known that no row is bad.
+        """
+        names = self._columns.texts
+        fields, bad = [], dict[int, str]()
+        for name in names:
+            texts, wrong = self._field(table, name, is_checked=are_checked)
+            fields.append(texts)
+            bad = {**wrong, **bad}
+        if bad or len(fields) == 1:
+            return fields[0], bad
+        return joined_columns(fields, self._columns.source.options.join_with), bad
+
+    def _field(self, table: Any, name: str, *, is_checked: bool) -> tuple[Any, dict[int, str]]:
+        """Return a column as texts, and the rows that are not, for Arrow checks only on demand."""
+        column, options = self._columns.of(table, name), self._columns.source.options
+        target = self._columns.text_type(name, column.type)
+        of_lists = options.tokens or self._columns.has_messages(name)
+        if not is_checked and (of_lists or target is not None):
+            check_column(name, column)
+        if options.tokens:
+            return words_of_column(name, column)
+        if of_lists:
+            return texts_of_messages(name, column, options)
         try:
-            if target is None:
+            if target is not None:
+                return column.cast(target), {}
+            if not is_checked:
                 column.validate(full=True)
-                return column, {}
-            check_column(self._columns.text, column)
-            return column.cast(target), {}
+            return column, {}
         except pyarrow("").ArrowInvalid:
-            check_column(self._columns.text, column)
-            bad = not_utf8(column)
-            if not bad:
+            check_column(name, column)
+            if not (bad := not_utf8(column)):
                 raise
+            if len(self._columns.texts) > 1:
+                bad = {i: f"{name!r} is {reason}" for i, reason in bad.items()}
             return column, bad
 
     def _ids(self, table: Any) -> tuple[Any, dict[int, str]]:

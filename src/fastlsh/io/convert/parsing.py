@@ -30,7 +30,7 @@ def column_names(source: Source, layout: Any) -> list[str] | None:
 
 def default_names(source: Source) -> list[str]:
     """Return the columns of an output without any row, so that it can be read."""
-    return ["id", "text"] if source.format in ("txt", *SPLIT) else [source.options.text or "text"]
+    return ["id", "text"] if source.format in ("txt", *SPLIT) else [*source.options.texts()]
 
 
 def parser(source: Source, names: list[str] | None) -> Callable[[Any], list[Row]]:

@@ -1,0 +1,252 @@
+"""The text of a record whose text is in several columns, or in the messages of a chat.
+
+Columns, messages, and the parts of a message are joined in their order, with what
+`Options.join_with` says between them. A null or empty one is left out.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.io.arrays import not_utf8
+from fastlsh.io.errors import pyarrow
+from fastlsh.io.sources import Options
+
+MESSAGES = (("role", "content"), ("from", "value"))
+"""The keys of a message: who wrote it, and its text."""
+PARTS = (("type", "text"),)
+"""The same of a part of a message."""
+CALLS = ("tool_calls", "function_call")
+"""The keys of a message that needs no text."""
+
+Keys = tuple[tuple[str, str], ...]
+Bad = dict[int, tuple[str, str]]
+"""By row: what is wrong, and the rest of a sentence about it."""
+
+
+def joined(texts: Iterable[str | None], join_with: str) -> str:
+    """Return texts as one text."""
+    return join_with.join(filter(None, texts))
+
+
+def joined_columns(columns: Sequence[Any], join_with: str) -> Any:
+    """Return columns of text, pyarrow.ChunkedArray, as one column."""
+    pa, rows = pyarrow(""), len(columns[0])
+    chunks = [chunk for each in columns for chunk in each.cast(pa.large_string()).chunks]
+    by_column = pa.concat_arrays([*chunks, pa.array([], pa.large_string())])
+    by_row = np.arange(len(by_column)).reshape(len(columns), rows).T.ravel()
+    texts = by_column.take(pa.array(by_row))
+    chosen = _have_text(texts)
+    offsets = np.arange(rows + 1) * len(columns)
+    found = _joined_lists(texts.filter(pa.array(chosen)), chosen, offsets, join_with)
+    return pa.chunked_array([found])
+
+
+def _have_text(texts: Any) -> NDArray[np.bool_]:
+    compute = pyarrow("", "pyarrow.compute")
+    return _flags(compute.greater(compute.binary_length(texts), 0))
+
+
+def _joined_lists(
+    texts: Any, chosen: NDArray[np.bool_], offsets: NDArray[np.int64], join_with: str
+) -> Any:
+    """Return one text for each list: `texts` are the chosen values of all, which `offsets` cut."""
+    pa, compute = pyarrow(""), pyarrow("", "pyarrow.compute")
+    ends = np.concatenate(([0], np.cumsum(chosen)))[offsets]
+    lists = pa.LargeListArray.from_arrays(pa.array(ends), texts)
+    return compute.binary_join(lists, pa.scalar(join_with, pa.large_string()))
+
+
+def text_of_members(members: Mapping[str, Any], options: Options) -> str | None:
+    """Return the text of those members of an object of JSON that have it.
+
+    Raises
+    ------
+    ValueError
+        It tells what is wrong with a value.
+    """
+    texts = [_text_of_value(name, value, options) for name, value in members.items()]
+    if options.roles is not None and all(isinstance(value, str) for value in members.values()):
+        name = next(iter(members))
+        raise ValueError(f"{name!r} is a string, not an array of messages with roles")
+    return texts[0] if len(texts) == 1 else joined(texts, options.join_with)
+
+
+def _text_of_value(name: str, value: Any, options: Options) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        hint = ' (token ids need unit="token")' if _are_integers(value) else ""
+        raise ValueError(f"{name!r} is {kind_of(value)}, not a string{hint}")
+    if options.editable:
+        raise ValueError(f"{name!r} is {kind_of(value)}, not a string that parts can be cut from")
+    contents = _contents(f"message {{}} of {name!r}", value, MESSAGES, options)
+    return joined(contents, options.join_with)
+
+
+def _are_integers(value: Any) -> bool:
+    return isinstance(value, list) and all(type(each) is int for each in value)
+
+
+def _contents(
+    shown: str, entries: list[dict[str, Any]], keys: Keys, options: Options
+) -> Iterator[str | None]:
+    """Yield the texts of the messages of a chat, or of the parts of a message."""
+    wanted = options.roles if keys is MESSAGES else ("text",)
+    for number, entry in enumerate(entries, 1):
+        role, content = next((pair for pair in keys if entry.get(pair[0]) is not None), (None, ""))
+        if role is None:
+            raise ValueError(f"{shown.format(number)} has no {_either(keys)}")
+        if not isinstance(entry[role], str):
+            kind = kind_of(entry[role])
+            raise ValueError(f"{role!r} of {shown.format(number)} is {kind}, not a string")
+        if wanted is not None and entry[role] not in wanted:
+            continue
+        if content not in entry and not any(entry.get(key) for key in CALLS):
+            raise ValueError(f"{shown.format(number)} has no {content!r}")
+        text = entry.get(content)
+        if keys is MESSAGES and isinstance(text, list) and all(isinstance(t, dict) for t in text):
+            parts = _contents(f"part {{}} of {shown.format(number)}", text, PARTS, options)
+            yield joined(parts, options.join_with)
+        elif text is None or isinstance(text, str):
+            yield text
+        else:
+            raise ValueError(
+                f"{content!r} of {shown.format(number)} is {kind_of(text)}, not a string"
+            )
+
+
+def _either(keys: Keys) -> str:
+    return " or ".join(repr(role) for role, _ in keys)
+
+
+def kind_of(value: Any) -> str:
+    """Return what a value of JSON is, in words."""
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
+    return "null" if value is None else names.get(type(value), "a number")
+
+
+def are_messages(kind: Any) -> bool:
+    """Whether an Arrow type is one of lists of messages."""
+    return bool(_pairs(kind, MESSAGES))
+
+
+def _pairs(kind: Any, keys: Keys) -> list[tuple[str, str]]:
+    """Return those of the keys that the structs of a type of lists have, with text in them."""
+    types = pyarrow("").types
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+        return []
+    entry = kind.value_type
+    if not types.is_struct(entry):
+        return []
+    fields = {entry.field(i).name: entry.field(i).type for i in range(entry.num_fields)}
+    return [
+        (role, content)
+        for role, content in keys
+        if role in fields and content in fields
+        if _is_text(fields[role])
+        if _is_text(fields[content]) or (keys is MESSAGES and _pairs(fields[content], PARTS))
+    ]
+
+
+def _is_text(kind: Any) -> bool:
+    if pyarrow("").types.is_dictionary(kind):
+        kind = kind.value_type
+    # By name, for an old pyarrow lacks the type of views.
+    return str(kind) in ("string", "large_string", "string_view", "null")
+
+
+def texts_of_messages(name: str, column: Any, options: Options) -> tuple[Any, dict[int, str]]:
+    """Return the texts of a column of `are_messages`, and what is wrong with rows.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    column : pyarrow.ChunkedArray
+        The messages, whose structure is sound.
+    options : Options
+        What is wanted of them.
+
+    Returns
+    -------
+    pyarrow.ChunkedArray of large_string, dict of int to str
+    """
+    texts: list[Any] = []
+    bad: dict[int, str] = {}
+    start = 0
+    for chunk in column.chunks:
+        found, wrong = _texts_of_lists(chunk, MESSAGES, options)
+        texts.append(found)
+        bad |= {start + row: f"{at} of {name!r} {why}" for row, (at, why) in wrong.items()}
+        start += len(chunk)
+    return pyarrow("").chunked_array(texts, pyarrow("").large_string()), bad
+
+
+def _texts_of_lists(lists: Any, keys: Keys, options: Options) -> tuple[Any, Bad]:
+    """Return the joined texts of lists of messages or parts."""
+    pa, compute = pyarrow(""), pyarrow("", "pyarrow.compute")
+    one = "message" if keys is MESSAGES else "part"
+    lengths = compute.fill_null(compute.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    offsets = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    entries = lists.flatten()
+    roles, contents = _fields(entries, _pairs(lists.type, keys))
+    wrong: Bad = dict.fromkeys(_where(roles.is_null()), ("", f"has no {_either(keys)}"))
+    wrong |= dict.fromkeys(_where(entries.is_null()), ("", "is null, not an object"))
+    wanted = options.roles if keys is MESSAGES else ("text",)
+    chosen = np.ones(len(entries), np.bool_)
+    if wanted is not None:
+        names = pa.array(wanted, pa.large_string())
+        chosen = _flags(compute.is_in(roles, value_set=names))
+    if not _is_text(contents.type):
+        mine = np.flatnonzero(chosen)
+        found, inside = _texts_of_lists(contents.take(pa.array(mine)), PARTS, options)
+        wrong |= {int(mine[i]): (f"{at} of ", why) for i, (at, why) in inside.items()}
+        chosen[mine] = _have_text(found)
+        texts = found.filter(pa.array(chosen[mine]))
+    else:
+        contents = contents.cast(pa.large_string())
+        chosen &= _have_text(contents)
+        texts = contents.filter(pa.array(chosen))
+        try:
+            texts.validate(full=True)
+        except pa.ArrowInvalid:
+            mine = np.flatnonzero(chosen)
+            undecodable = not_utf8(pa.chunked_array([texts]))
+            wrong |= {int(mine[i]): ("", f"is {reason}") for i, reason in undecodable.items()}
+            texts = pa.array([""] * len(texts), pa.large_string())
+    bad: Bad = {}
+    for position in sorted(wrong, reverse=True):  # of several in a row, the first is told
+        row = int(np.searchsorted(offsets, position, "right")) - 1
+        before, why = wrong[position]
+        bad[row] = f"{before}{one} {position - offsets[row] + 1}", why
+    return _joined_lists(texts, chosen, offsets, options.join_with), bad
+
+
+def _fields(entries: Any, pairs: list[tuple[str, str]]) -> tuple[Any, Any]:
+    """Return the roles of messages, large_string, and what these contain."""
+    pa, compute = pyarrow(""), pyarrow("", "pyarrow.compute")
+    roles: Any = None
+    contents: Any = None
+    for role, content in pairs:
+        names = compute.struct_field(entries, role).cast(pa.large_string())
+        found = compute.struct_field(entries, content)
+        if roles is None:
+            roles, contents = names, found
+        elif _is_text(contents.type) and _is_text(found.type):
+            contents = compute.if_else(roles.is_valid(), contents, found.cast(contents.type))
+            roles = compute.coalesce(roles, names)
+    return roles, contents
+
+
+def _flags(values: Any) -> NDArray[np.bool_]:
+    filled = pyarrow("", "pyarrow.compute").fill_null(values, False)
+    return np.asarray(filled.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _where(values: Any) -> list[int]:
+    found: list[int] = np.flatnonzero(_flags(values)).tolist()
+    return found
