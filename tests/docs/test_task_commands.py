@@ -409,3 +409,31 @@ def test_move_from_datasketch(arrivals, capsys):
     planted = {(source, copy) for copy, source in original.items()}
     assert len(found & planted) >= FOUND * len(planted)
     check_kept(set(map(int, kept.strip(" ]\n").split())), original)
+
+
+def test_records_and_chats(tmp_path, monkeypatch):
+    draw = random.Random(5)
+    words = [f"word{n}" for n in range(400)]
+    titles = [" ".join(draw.choices(words, k=8)) for _ in range(30)]
+    bodies = [" ".join(draw.choices(words, k=60)) for _ in range(30)]
+    planted = {f"copy{n}" for n in range(0, 30, 3)}
+    pairs = [(f"{n}", titles[n], bodies[n]) for n in range(30)]
+    pairs += [(f"copy{n}", titles[n], bodies[n] + " more") for n in range(0, 30, 3)]
+    pairs += [(f"title{n}", titles[n], bodies[n][::-1]) for n in range(1, 30, 3)]
+    records = [{"id": i, "title": title, "body": body} for i, title, body in pairs]
+    prompt = {"role": "system", "content": " ".join(draw.choices(words, k=900))}
+    chats = [
+        {"id": i, "messages": [prompt, {"role": "user", "content": title},
+                               {"role": "assistant", "content": body}]}
+        for i, title, body in pairs
+    ]  # fmt: skip
+    for name, rows in (("records", records), ("chats", chats)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = commands("records-and-chats")
+    assert len(found) == 2
+    for each in found:
+        assert main(each) == 0
+        with open(option(each, "--removed"), encoding="utf-8", newline="") as table:
+            assert {row["id"] for row in csv.DictReader(table, delimiter="\t")} == planted

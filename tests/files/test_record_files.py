@@ -1,0 +1,125 @@
+"""Records and chats: the same answer in memory, on disk and in stages, from every format."""
+
+import json
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files, deduplicate_line_files, near_duplicate_files
+from fastlsh.cli import main
+from fastlsh.files.run.part import STAGES
+from shards import rows_of, small_budget
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+PARTS = {stage: 1 if stage in ("unite", "merge", "finish") else 3 for stage in STAGES}
+READ = {
+    "columns": {"text": ["title", "body"]},
+    "messages": {"text": "chat", "roles": ["user", "assistant"], "join_with": " "},
+}
+
+
+def records(n):
+    """Return rows whose joined title and body, and whose chat of two roles, are one text."""
+    found = []
+    for row in rows_of(3, n):
+        words = None if row["text"] is None else row["text"].split(" ")
+        title, body = (None, None) if words is None else (" ".join(words[:4]), " ".join(words[4:]))
+        chat = [
+            {"role": "system", "content": "the same prompt for all " * 4},
+            {"role": "user", "content": title}, {"role": "assistant", "content": body},
+        ]  # fmt: skip
+        found.append({"id": row["id"], "title": title, "body": body, "chat": chat})
+    return found
+
+
+def written(folder, rows, suffix):
+    paths = []
+    for shard in range(2):
+        path = folder / f"in{shard}.{suffix}"
+        part = rows[shard::2]
+        if suffix == "jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in part))
+        else:
+            parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=9)
+        paths.append(str(path))
+    return paths
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("how", READ)
+def test_same_answer_in_memory_on_disk_and_in_stages(tmp_path, monkeypatch, suffix, how):
+    small_budget(monkeypatch)
+    rows = records(120)
+    inputs = written(tmp_path, rows, suffix)
+    plain = tmp_path / "plain.jsonl"  # the same documents, as one column
+    between = "\n" if how == "columns" else " "
+    with plain.open("w") as file:
+        for row in rows[0::2] + rows[1::2]:
+            text = between.join(part for part in (row["title"], row["body"]) if part)
+            print(json.dumps({"id": row["id"], "text": text}), file=file)
+    removed = tmp_path / "plain.tsv"
+    deduplicate_files(plain, tmp_path / "plain-kept.jsonl", removed=removed, engine="memory")
+    assert removed.read_text().count("\n") > 10
+    for engine in ("memory", "disk", "stages"):
+        table, keywords = tmp_path / f"{engine}.tsv", {"memory": "300M", **READ[how]}
+        work = {} if engine == "memory" else {"work": tmp_path / engine}
+        keywords = {**keywords, **work, "removed": table}
+        output = tmp_path / f"{engine}.{suffix}"
+        if engine == "stages":
+            for stage, parts in PARTS.items():
+                for part in range(1, parts + 1):
+                    deduplicate_files(inputs, output, **keywords, stage=stage, part=(part, parts))
+        else:
+            deduplicate_files(inputs, output, **keywords, engine=engine)
+        assert table.read_text() == removed.read_text()
+        assert output.read_bytes() == (tmp_path / f"memory.{suffix}").read_bytes()
+    pairs = [
+        near_duplicate_files(inputs, tmp_path / f"{engine}.csv", engine=engine, **READ[how]).n_pairs
+        for engine in ("memory", "disk")
+    ]
+    assert pairs[0] == pairs[1] > 10
+
+
+def test_nothing_is_written_of_messages_of_another_shape(tmp_path, capsys):
+    rows = records(4)
+    rows[3]["chat"][1] = {"speaker": "a", "text": "b"}
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    output, table = tmp_path / "kept.jsonl", tmp_path / "removed.tsv"
+    words = ["dedup", str(path), "-o", str(output), "--removed", str(table), "--text", "chat"]
+    assert main([*words, "--roles", "user, assistant"]) == 2
+    error = capsys.readouterr().err
+    assert f"{path}: row 4: message 2 of 'chat' has no 'role' or 'from'" in error
+    assert sorted(tmp_path.iterdir()) == [path]
+    assert main([*words, "--on-error", "skip", "-q"]) == 0
+    kept = [json.loads(line)["id"] for line in output.read_text().splitlines()]
+    assert "d0" in kept
+    assert "d3" not in kept + table.read_text().split()
+
+
+def test_the_command_joins_columns(tmp_path, capsys):
+    path = tmp_path / "in.csv"
+    path.write_text(
+        "title,body\nsome words and more,of the same\nsome words,and more of the same\n"
+    )
+    words = ["pairs", str(path), "--text", "title", "--text", "body", "-q"]
+    assert main([*words, "--join-with", ""]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+    assert main([*words, "--join-with", " "]) == 0
+    assert capsys.readouterr().out.count("\n") == 2
+    assert main([*words, "--roles", "user"]) == 2
+    assert "roles is for files of JSON lines, Parquet and Arrow" in capsys.readouterr().err
+
+
+def test_texts_are_cut_out_of_one_column_of_strings(tmp_path):
+    (path, _) = written(tmp_path, records(4), "jsonl")
+    (table, _) = written(tmp_path, records(4), "parquet")
+    output = tmp_path / "kept.jsonl"
+    with pytest.raises(ValueError, match="are cut out of one column of strings"):
+        deduplicate_line_files(path, output, text=["title", "body"])
+    with pytest.raises(InputError, match="row 1: 'chat' is an array, not a string that parts can"):
+        deduplicate_line_files(path, output, text="chat")
+    with pytest.raises(InputError, match=r"column 'chat' is list<.*>, not text"):
+        deduplicate_line_files(table, tmp_path / "kept.parquet", text="chat")
+    assert not output.exists()
