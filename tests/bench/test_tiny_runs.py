@@ -19,6 +19,7 @@ NEEDED = {
     "lost_updates": "FastSketchLSH",
     "spark": "pyspark",
     "integrations": "pyarrow",
+    "jobs": "msgspec",
     "span_definition": "pydivsufsort",
 }
 # All are tried by .ci/run and the job "benchmarks"; the default run tries these.
