@@ -12,7 +12,7 @@ from fastlsh._kernels import (
     NOT_VERIFIED,
 )
 from fastlsh.arguments import check_choice, check_containment, check_integer, check_threshold
-from fastlsh.banding import LSHParams, containment_bandings
+from fastlsh.banding import LSHParams, Partition, containment_bandings, partitions_of
 from fastlsh.keyed import Key
 from fastlsh.parallel import RunKeywords
 from fastlsh.texts import Shingler, with_key
@@ -225,6 +225,20 @@ class SearchParams:
         return keywords
 
     @property
+    def partitions(self) -> tuple[Partition, ...]:
+        """With a search by containment, who shares a bucket with whom by size; else empty."""
+        if not self.bandings:
+            return ()
+        return partitions_of(self.bandings, downwards=self.containment < 1.0)
+
+    @property
+    def n_keys(self) -> int:
+        """How many keys a document has: one for each band, of each partition if there are any."""
+        if not self.bandings:
+            return self.lsh.bands
+        return sum(part.params.bands for part in self.partitions)
+
+    @property
     def finds_equal(self) -> bool:
         """Whether texts are compared as a whole, and have neither shingles nor signatures."""
         return self.rule == "equal"
@@ -291,8 +305,4 @@ def check_params(params: Any) -> SearchParams:
     """Return the parameters of a search in parts; raise if they are something else."""
     if not isinstance(params, SearchParams):
         raise TypeError(f"params must be SearchParams, got {type(params).__name__}")
-    if params.search == "containment":
-        raise ValueError(
-            "search='containment' works in memory only, with deduplicate() and engine='memory'"
-        )
     return params

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import fastlsh
-from fastlsh import Index, LSHParams, Shingler, deduplicate, stages
-from fastlsh.banding import containment_bandings
+from fastlsh import Index, LSHParams, Shingler, deduplicate
+from fastlsh.banding import containment_bandings, partitions_of, steps_of
 from fastlsh.candidates import find_families_by_size
-from fastlsh.parameters import SearchParams
 
 CONTAINED = {"rule": "contained", "search": "containment", "keep": "longest"}
 LETTERS = "abcdefghijklmnopqrstuvwxyz     "
@@ -83,7 +82,8 @@ def test_who_is_a_candidate_of_whom(downwards):
     sizes = draw.integers(1, 200, 60)
     sizes[5] = 0
     bandings = (LSHParams(2, 4), LSHParams(3, 2), LSHParams(8, 1), LSHParams(4, 2))
-    families = find_families_by_size(signatures, sizes, bandings, downwards=downwards)
+    partitions = partitions_of(bandings, downwards=downwards)
+    families = find_families_by_size(signatures, steps_of(sizes), partitions)
     assert families.empty == 1
 
     def is_found(a, b):
@@ -127,7 +127,7 @@ def test_bandings():
         containment_bandings(0.5, 2, 0.98)
 
 
-def test_what_is_refused(tmp_path):
+def test_what_is_refused():
     for options, said in (
         ({"search": "containment"}, "search='containment' needs rule='contained'"),
         ({**CONTAINED, "bands": 4, "rows": 4}, "bands and rows cannot be given with"),
@@ -138,19 +138,6 @@ def test_what_is_refused(tmp_path):
     ):
         with pytest.raises(ValueError, match=said):
             deduplicate(["a text", "another"], **options)
-    params = SearchParams.of(rule="contained", search="containment")
-    for step in (
-        lambda: stages.sign_batch(["a"], params),
-        lambda: stages.decide_part(["a"], [0], params),
-    ):
-        with pytest.raises(ValueError, match="works in memory only"):
-            step()
-    (tmp_path / "a.jsonl").write_text('{"text": "a text"}\n')
-    with pytest.raises(ValueError, match=r"works in memory only, got engine='disk'"):
-        fastlsh.deduplicate_files(
-            [tmp_path / "a.jsonl"], tmp_path / "k.jsonl", engine="disk", **CONTAINED
-        )
-    assert not (tmp_path / "k.jsonl").exists()
 
 
 def test_a_kept_document_that_is_shorter():

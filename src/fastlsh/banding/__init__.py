@@ -1,7 +1,16 @@
 """Bands and rows: the chance that a pair becomes a candidate, and choosing it."""
 
 from fastlsh.banding.choice import longer_signature, steepest_bands
-from fastlsh.banding.containment import containment_bandings
+from fastlsh.banding.containment import (
+    ASKS,
+    BOTH,
+    OFFERS,
+    Partition,
+    containment_bandings,
+    of_band,
+    partitions_of,
+    steps_of,
+)
 from fastlsh.banding.curve import quadrature
 from fastlsh.banding.least import least_error, least_weighted_area
 from fastlsh.banding.params import LSHParams
@@ -9,14 +18,21 @@ from fastlsh.banding.text import probability_text
 from fastlsh.banding.tuning import Tuning, tune
 
 __all__ = [
+    "ASKS",
+    "BOTH",
+    "OFFERS",
     "LSHParams",
+    "Partition",
     "Tuning",
     "containment_bandings",
     "least_error",
     "least_weighted_area",
     "longer_signature",
+    "of_band",
+    "partitions_of",
     "probability_text",
     "quadrature",
     "steepest_bands",
+    "steps_of",
     "tune",
 ]

@@ -1,6 +1,6 @@
 """From signatures to band keys, buckets, families and candidate pairs."""
 
-from fastlsh.candidates.by_size import find_families_by_size
+from fastlsh.candidates.by_size import find_families_by_size, keys_by_size, keys_of_one_band
 from fastlsh.candidates.codes import (
     CodedPairs,
     pair_codes,
@@ -34,6 +34,8 @@ __all__ = [
     "empty_documents",
     "find_families",
     "find_families_by_size",
+    "keys_by_size",
+    "keys_of_one_band",
     "link_bands",
     "pair_codes",
     "repeated",

@@ -1,59 +1,45 @@
-"""Families of documents that may contain each other, whose sizes differ."""
+"""Documents that may contain each other, whose sizes differ: their families and their keys."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.banding import LSHParams
+from fastlsh.banding import Partition
 from fastlsh.candidates.families import Families, Use, families_of
-from fastlsh.candidates.links import Links, link_bands
+from fastlsh.candidates.links import Links, apart, link_bands, make_keys
 from fastlsh.parallel import Empty
-
-BOTH, ASKS, OFFERS = 0, 1, 2
-"""What a document is in its bucket: numbers of the `Keeper`."""
 
 
 def find_families_by_size(
     signatures: NDArray[np.uint32],
-    sizes: NDArray[np.int64],
-    bandings: Sequence[LSHParams],
+    steps: NDArray[np.uint8],
+    partitions: Sequence[Partition],
     order: NDArray[np.int64] | None = None,
     *,
-    downwards: bool = False,
     threads: int = 1,
     empty: Empty = np.empty,
 ) -> Families:
     """Find who shares a bucket with whom, where buckets depend on the sizes of both.
 
-    The partitions of LSH Ensemble (Zhu, Nargesian, Pu, Miller 2016), with borders that depend on
-    no collection: the step of a size is the exponent of its highest bit. A document finds those
-    that are d steps above it by the d-th banding.
-
     Parameters
     ----------
     signatures, order, threads, empty
         As in `find_families`.
-    sizes
-        int64 (all documents,): shingles of each.
-    bandings
-        From `containment_bandings`.
-    downwards
-        Whether those of the step below are found, too, by the first banding: a document may contain
-        most of a longer one.
+    steps
+        uint8 (all documents,): `steps_of` their sizes in shingles.
+    partitions
+        From `partitions_of`.
 
     Returns
     -------
     Families
-        With a row of `previous`, and a column of `roles`, for each band of each of `_partitions`.
+        With a row of `previous`, and a column of `roles`, for each band of each partition.
     """
-    step = np.frexp(sizes.astype(np.float64))[1].astype(np.int64)
-    parts = list(_partitions(step, bandings, downwards))
 
     def link(use: Use) -> int:
         without = first = 0
-        for part in parts:
+        for part in partitions:
 
             def use_here(band: int, found: Links, first: int = first) -> None:
                 use(first + band, found)
@@ -63,49 +49,70 @@ def find_families_by_size(
                 part.params,
                 use_here,
                 order,
-                groups=part.groups,
+                groups=part.groups(steps),
                 threads=threads,
                 empty=empty,
             )
             first += part.params.bands
         return without
 
-    bands = sum(part.params.bands for part in parts)
+    bands = sum(part.params.bands for part in partitions)
     n = len(signatures) if order is None else len(order)
     families = families_of(link, bands, n, order, empty)
     roles = empty((len(families.documents), bands), np.uint8)
+    chosen = steps[families.documents]
     first = 0
-    for part in parts:
+    for part in partitions:
         last = first + part.params.bands
-        roles[:, first:last] = part.role[families.documents][:, None]
+        roles[:, first:last] = part.roles(chosen)[:, None]
         first = last
     return families._replace(roles=roles)
 
 
-class Partition(NamedTuple):
-    """Documents in groups; only those of the same group share a bucket."""
+def keys_by_size(
+    signatures: NDArray[np.uint32],
+    steps: NDArray[np.uint8],
+    partitions: Sequence[Partition],
+    *,
+    threads: int = 1,
+) -> NDArray[np.uint64]:
+    """Return the key of each document in each band of each partition, uint64 (bands, n).
 
-    params: LSHParams
-    groups: NDArray[np.uint64]
-    role: NDArray[np.uint8]
-    """`BOTH`, `ASKS` or `OFFERS`, for each document."""
-
-
-def _partitions(
-    step: NDArray[np.int64], bandings: Sequence[LSHParams], downwards: bool
-) -> Iterator[Partition]:
-    """Yield the groups of those of one step; then of those who ask and of those d steps above.
-
-    A document is below some and above others, so the groups with d > 0 are yielded in two rounds:
-    those that end at an even multiple of d, and those that end at an odd one.
+    Documents that share a bucket by `find_families_by_size` have a key in common, and hardly any
+    others have. The key 0 marks an empty document.
     """
-    both = np.full(len(step), BOTH, np.uint8)
-    for shift in (0, 1) if downwards else ():
-        yield Partition(bandings[0], ((step + shift) // 2).astype(np.uint64), both)
-    if not downwards:
-        yield Partition(bandings[0], step.astype(np.uint64), both)
-    for d, params in enumerate(bandings[1:], 1):
-        for odd in (0, 1):
-            above = step // d % 2 == odd
-            groups = np.where(above, step, step + d).astype(np.uint64)
-            yield Partition(params, groups, np.where(above, OFFERS, ASKS).astype(np.uint8))
+    bands = sum(part.params.bands for part in partitions)
+    keys = np.empty((bands, len(signatures)), np.uint64)
+    first = 0
+    for part in partitions:
+        some = keys[first : first + part.params.bands]
+        make_keys(signatures, 0, part.params.rows, some, threads)
+        groups = part.groups(steps)
+        for row in some:
+            row[:] = apart(row, groups)
+        first += len(some)
+    return keys
+
+
+def keys_of_one_band(
+    minima: NDArray[np.uint32], steps: NDArray[np.uint8], partition: Partition
+) -> NDArray[np.uint64]:
+    """Return the keys of one band, uint64 (n,), which are compared with no other band's.
+
+    Parameters
+    ----------
+    minima
+        uint32 (rows, n): the values of the band.
+    steps
+        uint8 (n,): `steps_of` the sizes.
+    partition
+        The partition that the band belongs to.
+    """
+    rows = len(minima)
+    values = np.empty((minima.shape[1], rows + 1), np.uint32)
+    values[:, :rows] = minima.T
+    values[:, rows] = 0  # all ones would be an empty document
+    keys = np.empty((1, len(values)), np.uint64)
+    make_keys(values, 0, rows, keys, 1)
+    keys[0, steps == 0] = 0
+    return apart(keys[0], partition.groups(steps))

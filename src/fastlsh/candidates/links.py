@@ -133,7 +133,7 @@ def link_bands(
             for band in range(start, stop):
                 chosen = block[band] if order is None else block[band][order]
                 if groups is not None:
-                    chosen = _apart(chosen, groups)
+                    chosen = apart(chosen, groups)
                 links, without = linker.link(chosen)
                 use(first + band, links)
             unused.append(linker)
@@ -146,12 +146,12 @@ def link_bands(
     room = np.empty((min(BANDS_AT_A_TIME, params.bands - made), len(signatures)), np.uint64)
     for first in range(made, params.bands, BANDS_AT_A_TIME):
         block = room[: params.bands - first]
-        _make_keys(signatures, first, params.rows, block, threads)
+        make_keys(signatures, first, params.rows, block, threads)
         link(first, block)
     return without
 
 
-def _apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return keys that differ where the groups do; 0, of empty documents, stays."""
     mixed = keys ^ (groups * APART)
     mixed[mixed == 0] = 1
@@ -159,7 +159,7 @@ def _apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.u
     return mixed
 
 
-def _make_keys(
+def make_keys(
     signatures: NDArray[np.uint32], first: int, rows: int, out: NDArray[np.uint64], threads: int
 ) -> None:
     """Write the keys of the bands from `first` on into `out`, uint64 (bands, n)."""

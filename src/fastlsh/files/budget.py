@@ -22,6 +22,9 @@ PER_COMPARED = 18
 PER_BATCH = 3
 """Bytes for each one of a batch of an Arrow file: as it is stored, decompressed, and the next."""
 
+USUAL = 200
+"""Bytes of keys of a document for which the blocks of files are measured."""
+
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -62,6 +65,11 @@ def too_long(error: LongRowError, memory: int, max_row: int) -> InputError:
     )
 
 
+def stored_bytes(params: SearchParams) -> int:
+    """Return the bytes of a document in a signed run: keys, or minima; and the hash of its id."""
+    return 4 * params.num_perm + 12 if params.partitions else 8 * (params.n_keys + 1)
+
+
 @dataclass(frozen=True)
 class Budget:
     """Sizes that keep every stage inside the memory."""
@@ -99,13 +107,17 @@ class Budget:
                 " Python and the libraries take"
             )
         room = memory - BASE
-        keys = 8 * (params.lsh.bands + 1)
-        document = 4 * params.num_perm + 8 * min(params.lsh.bands, 16) + 12 * params.lsh.bands + 256
-        document += piece
+        keys = stored_bytes(params)
+        bands = params.n_keys
+        document = 4 * params.num_perm + 8 * min(bands, 16) + 12 * bands + 256 + piece
+        wide = 1
+        if params.partitions:
+            document += 2 * bands  # what a document is in its buckets
+            wide = -(-keys // USUAL)
         return cls(
             memory,
             # Of a block there are its bytes, its texts, and their keys, four times each thread.
-            block=max(min(room // (24 * threads), 1 << 23), 1 << 16),
+            block=max(min(room // (24 * threads * wide), 1 << 23), 1 << 16),
             run=max(min(room // 3 // keys, LONGEST), 1 << 10),
             rows=max(room // 3 // (40 * threads), 1 << 16),
             part=max(room // 2 // document, 1 << 10),

@@ -54,7 +54,7 @@ def deduplicate_files(
     output
         A file for the kept rows, unchanged; or a directory, which gets one file for each input.
     threshold
-        As in `deduplicate`. A search by containment works in memory only.
+        As in `deduplicate`.
     against
         Files of a reference collection, whose documents have the highest priority.
     keep

@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from fastlsh.errors import InputError
-from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW
+from fastlsh.files.budget import BASE, PER_BATCH, PER_ROW, stored_bytes
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.requests import Engine, Request
 from fastlsh.io import Source, expanded, identity, largest_batch, read_blocks
@@ -23,6 +23,8 @@ COLUMNAR = 2.5
 PER_DOCUMENT = 200
 """Bytes of a document in memory besides its text, signature and keys: where it stands, id, tables,
 and of CSV the object that is its text."""
+PER_BAND_BY_SIZE = 14
+"""The same of each band of a search by containment, where the document shares a bucket."""
 PER_CUT_DOCUMENT = 450
 """The same of a document that is cut into pieces."""
 
@@ -77,7 +79,7 @@ def estimate(
     documents = int(size * seen_rows / seen_bytes) if seen_bytes else len(sources)
     if limit is not None and documents > limit:
         size, documents = size * limit // documents, limit
-    keys = 8 * (params.lsh.bands + 1)
+    keys = stored_bytes(params)
     each = 4 * params.num_perm + keys
     memory, signed = size + documents * per_document(params), documents
     if cutting is not None:
@@ -111,7 +113,8 @@ def _beginning(source: Source, cutting: Cutting | None, memory: int) -> tuple[in
 
 def per_document(params: SearchParams) -> int:
     """Return the bytes of memory that a document takes besides its text."""
-    return 4 * params.num_perm + 8 * (params.lsh.bands + 1) + PER_DOCUMENT
+    keys = PER_BAND_BY_SIZE * params.n_keys if params.partitions else 8 * (params.n_keys + 1)
+    return 4 * params.num_perm + keys + PER_DOCUMENT
 
 
 class Choice(NamedTuple):
@@ -149,10 +152,6 @@ def choose(request: Request, sources: list[Source], first_input: int = 0) -> Cho
         The files, those of `against` first, and how many these are.
     """
     engine, memory = request.engine.engine, request.engine.memory
-    if request.search.search == "containment":
-        if engine is Engine.DISK:
-            raise ValueError("search='containment' works in memory only, got engine='disk'")
-        return Choice(Engine.MEMORY, "because a search by containment works there only")
     if engine is not Engine.AUTO:
         return Choice(engine, "as asked for")
     if any(identity(source) is None for source in sources):

@@ -17,6 +17,7 @@ from fastlsh.parameters import SearchParams
 from fastlsh.stages.answers import decide as decide
 from fastlsh.stages.answers import find_pairs as find_pairs
 from fastlsh.stages.batches import SignedBatch, sign_batch
+from fastlsh.stages.batches import sign_with_steps as sign_with_steps
 from fastlsh.stages.contaminated_spans import cut_around as cut_around
 from fastlsh.stages.contamination import Found as Found
 from fastlsh.stages.contamination import Matches as Matches

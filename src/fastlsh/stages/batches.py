@@ -6,12 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.banding import steps_of
+from fastlsh.candidates import keys_by_size
 from fastlsh.parallel import RunOptions, batches, run
 from fastlsh.parameters import SearchParams, check_params
+from fastlsh.sets import set_sizes
 from fastlsh.signatures import BandKeys, batch_size
 from fastlsh.stages.copies import hashing_steps
-from fastlsh.stages.signing import hash_into, hasher_for
-from fastlsh.texts import as_texts
+from fastlsh.stages.signing import Signed, hash_into, hasher_for, sign
+from fastlsh.texts import Texts, as_texts
 
 
 class SignedBatch(NamedTuple):
@@ -19,7 +22,8 @@ class SignedBatch(NamedTuple):
 
     keys: NDArray[np.uint64]
     """uint64 (bands, n): ``keys[band]`` is the column of a band; 0: an empty document. With the
-    rule "equal", the only one is that of the text hashes."""
+    rule "equal", the only one is that of the text hashes; with a search by containment, there are
+    the bands of each partition by size."""
     lengths: NDArray[np.int64]
     """int64 (n,): code points; bytes with unit "byte"; tokens with a tokenizer."""
     text_hashes: NDArray[np.uint64] | None
@@ -66,8 +70,9 @@ def sign_batch(
 
     Notes
     -----
-    Memory: 8 * bands + 16 bytes per document, 4 * num_perm more with signatures, and a few MB for
-    each thread.
+    Memory: 8 * bands + 16 bytes per document, 4 * num_perm more with signatures or a search by
+    containment, and a few MB for each thread. That search has ``params.n_keys`` bands, and reads
+    each text twice.
 
     docs/signature-spec.md defines keys and signatures. Text hashes can be compared only within one
     collection that was signed by one version of fastlsh on machines of the same byte order. The
@@ -82,10 +87,16 @@ def sign_batch(
     params, options = check_params(params), RunOptions.of(threads)
     collection = as_texts(texts)
     n = len(collection)
+    if params.partitions:
+        collection = params.shingler.prepared(collection)
+        signed, steps = sign_with_steps(collection, params, options)
+        made = keys_by_size(signed.signatures, steps, params.partitions, threads=options.threads)
+        found = _text_hashes(collection, params, options) if text_hashes else None
+        return SignedBatch(made, signed.lengths, found, signed.signatures if signatures else None)
     hasher = hasher_for(params, options)
     width = 0 if params.finds_equal else params.num_perm
     kept = np.empty((n, width), np.uint32) if signatures else None
-    keys = np.empty((params.lsh.bands, n), np.uint64)
+    keys = np.empty((params.n_keys, n), np.uint64)
     lengths = np.empty(n, np.int64)
     hashes = np.empty(n, np.uint64) if text_hashes else None
 
@@ -106,3 +117,23 @@ def sign_batch(
 
     run(work, batches(n, batch_size(collection)), options.threads)
     return SignedBatch(keys, lengths, hashes, kept)
+
+
+def sign_with_steps(
+    texts: Texts, params: SearchParams, options: RunOptions
+) -> tuple[Signed, NDArray[np.uint8]]:
+    """Sign texts for a search by containment; also return the step of the size of each."""
+    steps = steps_of(set_sizes(texts, params.shingler, options))
+    return sign(texts, params, options), steps
+
+
+def _text_hashes(texts: Texts, params: SearchParams, options: RunOptions) -> NDArray[np.uint64]:
+    n = len(texts)
+    hashes = np.empty(n, np.uint64)
+
+    def work(start: int, stop: int) -> Iterator[None]:
+        plain = params.shingler.plain_texts(texts, start, stop)
+        return hashing_steps(plain, hashes[start:stop])
+
+    run(work, batches(n, batch_size(texts)), options.threads)
+    return hashes

@@ -252,7 +252,7 @@ def _signed(
         )
     for name, found, expected in (
         ("signatures", signatures.shape, (n, params.num_perm)),
-        ("keys", keys.shape, (params.lsh.bands, n)),
+        ("keys", keys.shape, (params.n_keys, n)),
         ("text_hashes", hashes.shape, (n,)),
     ):
         if found != expected:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.banding import steps_of
 from fastlsh.candidates import Families, find_families, find_families_by_size
 from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
@@ -52,13 +53,12 @@ def part_of(
     params, options
         Of the search.
     """
-    if params.search == "containment":
+    if params.partitions:
         families = find_families_by_size(
             signed.signatures,
-            set_sizes(texts, params.shingler, options),
-            params.bandings,
+            steps_of(set_sizes(texts, params.shingler, options)),
+            params.partitions,
             order,
-            downwards=params.containment < 1.0,
             threads=options.threads,
             empty=options.empty,
         )

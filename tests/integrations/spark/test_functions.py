@@ -103,6 +103,18 @@ def test_contained(spark):
     assert kept.count() == len(IDS) - len(expected)
 
 
+def test_search_by_containment(spark):
+    short = [text[len(text) // 4 : len(text) // 2] for text in TEXTS if text]
+    texts, ids = [*TEXTS, *short], [*IDS, *(f"s{i:04}" for i in range(len(short)))]
+    options = {
+        "keep": "longest", "rule": "contained", "search": "containment", "containment": 0.7,
+        "num_perm": 32, "recall": 0.5,
+    }  # fmt: skip
+    expected = memory_proofs(texts, ids, 0.8, **options)
+    assert sum(row[0].startswith("s") for row in expected) > len(short) / 2
+    assert rows_of(proofs(frame(spark, ids, texts), **options)) == expected
+
+
 def test_equal(spark):
     texts = [*TEXTS, None, TEXTS[0].upper(), ""]
     ids = [*IDS, "x", "y", "z"]

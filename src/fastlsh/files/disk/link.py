@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.banding import ASKS, OFFERS, of_band
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import (
     OF_DOCUMENTS,
+    RunKeys,
     drop_keys,
     finished_runs,
-    keys_of_band,
-    mapped_keys,
 )
-from fastlsh.files.disk.sorted_keys import SortedRun, ranges, rows_of_range
+from fastlsh.files.disk.sorted_keys import ranges, rows_of_range
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.workdir import MANIFEST
 from fastlsh.parallel import batches, ordered_map
@@ -117,7 +117,7 @@ def link_units(job: Job) -> None:
 
 def link_names(job: Job, documents: int) -> list[str]:
     """Return the names of the links of all ranges of keys, those of a band together."""
-    count = job.params.lsh.bands * _ranges(job, documents)
+    count = job.params.n_keys * _ranges(job, documents)
     return [f"links-{unit:06}.npy" for unit in range(count)]
 
 
@@ -141,27 +141,47 @@ class _Linker:
 
     def __init__(self, job: Job, documents: int) -> None:
         self._job = job
-        self._runs = [(run, mapped_keys(job, run)) for run in finished_runs(job)]
+        self._runs = [RunKeys(job, run) for run in finished_runs(job)]
         self._bits = max(documents - 1, 1).bit_length()
-        self._checked: dict[int, list[SortedRun]] = {}
-        self.bands = job.params.lsh.bands
+        self._partitions = job.params.partitions
+        self._steps = np.empty(0, np.uint8)
+        if self._partitions:
+            self._steps = np.concatenate([self._steps, *(run.steps for run in self._runs)])
+        self.bands = job.params.n_keys
 
     def links(self, band: int, index: int, count: int) -> Iterator[NumberLinks]:
         """Yield the links of one of several ranges of the keys of a band."""
         state = None
-        keys, numbers = rows_of_range(self._keys(band), 0, index, count, self._bits)
+        runs = (run.band(band, index, count) for run in self._runs)
+        keys, numbers = rows_of_range(runs, 0, index, count, self._bits)
+        if self._partitions:
+            part, _ = of_band(self._partitions, band)
+            useful = in_use(keys, part.roles(self._steps[numbers]))
+            keys, numbers = keys[useful], numbers[useful]
         for start, stop in batches(len(keys), BATCH):
             links, state = link_sorted(keys[start:stop], numbers[start:stop], state)
             yield links
 
-    def _keys(self, band: int) -> list[SortedRun]:
-        """Return the keys of a band, mapped; all of them are read once, and compared."""
-        if band not in self._checked:
-            self._checked[band] = [
-                SortedRun(run.first, keys_of_band(self._job, run, keys, band))
-                for run, keys in self._runs
-            ]
-        return self._checked[band]
+
+def in_use(keys: NDArray[np.uint64], roles: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which documents are in a bucket where one asks and another one offers.
+
+    Parameters
+    ----------
+    keys
+        uint64 (n,), sorted.
+    roles
+        uint8 (n,): `BOTH`, `ASKS` or `OFFERS`.
+    """
+    used = np.ones(len(keys), np.bool_)
+    if not len(keys):
+        return used
+    first = np.concatenate([[True], keys[1:] != keys[:-1]])
+    starts = np.flatnonzero(first)
+    for lacking in (ASKS, OFFERS):
+        other = np.logical_or.reduceat(roles != lacking, starts)
+        used &= other[np.cumsum(first) - 1]
+    return used
 
 
 def _divided(roots: NDArray[np.int32], max_documents: int) -> tuple[NDArray[np.int32], Linked]:

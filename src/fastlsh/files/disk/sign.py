@@ -1,8 +1,8 @@
-"""Sign: every file is read once, and the band keys of its documents sorted on disk, run by run."""
+"""Sign: every file is read once, and what its documents are found by is written, run by run."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,12 @@ from fastlsh.io import (
     read_blocks,
     without_repetition,
 )
-from fastlsh.parallel import amount, ordered_map
+from fastlsh.parallel import RunOptions, amount, ordered_map
 from fastlsh.search import warn_of_needless_comparisons
-from fastlsh.stages import hasher_for, sign_batch
+from fastlsh.stages import hasher_for, sign_batch, sign_with_steps
 from fastlsh.texts import as_texts
+
+T = TypeVar("T", np.uint32, np.uint64)
 
 REASONS = 10
 """So many bad rows are described."""
@@ -209,14 +211,19 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
     if documents.bad and not job.skip:
         raise documents.bad[0]
     counts = echoes = None
-    if job.cutting is None:
+    keys: NDArray[Any]
+    if job.params.partitions:
+        keys = _minima(documents.texts, job)
+        empty = int((keys[-1] == 0).sum())
+    elif job.cutting is None:
         keys = _keys(documents.texts, job)
         empty = int((keys[0] == 0).sum())
     else:
-        pieces, keys, echoes = job.cutting.signed(documents, job.params)
+        pieces, of_pieces, echoes = job.cutting.signed(documents, job.params)
+        keep_first_bits(of_pieces)
+        keys = of_pieces
         counts = np.bincount(pieces.bounds[:, 0], minlength=len(documents)).astype(np.int32)
         empty = int((counts == 0).sum())
-    keep_first_bits(keys)
     bad = tuple(error.row or 1 for error in documents.bad)
     size = _text_bytes(documents.texts)
     record = BlockRecord(source, block.extent, keys.shape[1], bad, size)
@@ -238,9 +245,24 @@ def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
     """Return the band keys of texts, uint64 (bands, n); each value of a dictionary is read once."""
     distinct, inverse = without_repetition(texts)
     keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
-    if inverse is None:
-        return keys
-    return np.pad(keys, ((0, 0), (0, 1)))[:, inverse]  # the last one is that of null
+    keep_first_bits(keys)
+    return _repeated(keys, inverse)
+
+
+def _minima(texts: Any, job: Job) -> NDArray[np.uint32]:
+    """Return what the keys by size are made of, uint32 (num_perm + 1, n).
+
+    These are the minima of each hash function, and in the last row the steps of the sizes.
+    """
+    distinct, inverse = without_repetition(texts)
+    prepared = job.params.shingler.prepared(as_texts(distinct))
+    signed, steps = sign_with_steps(prepared, job.params, RunOptions.of(1))
+    return _repeated(np.vstack([signed.signatures.T, steps]), inverse)
+
+
+def _repeated(values: NDArray[T], inverse: NDArray[np.int64] | None) -> NDArray[T]:
+    """Return the columns of values for each document; that of null, the last one, is 0."""
+    return values if inverse is None else np.pad(values, ((0, 0), (0, 1)))[:, inverse]
 
 
 def _text_bytes(texts: Any) -> int:

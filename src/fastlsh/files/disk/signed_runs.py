@@ -1,16 +1,23 @@
-"""Signed runs on disk: the sorted keys of consecutive blocks, and a record of each block."""
+"""Signed runs on disk: the sorted keys of consecutive blocks, and a record of each block.
+
+A document has so many keys in a search by containment that the minima of which they are made take
+less, so a run of that search has these instead.
+"""
 
 import json
 from binascii import crc32
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh.candidates import MAX_DOCUMENTS
+from fastlsh.banding import of_band
+from fastlsh.candidates import MAX_DOCUMENTS, keys_of_one_band
 from fastlsh.errors import InputError
+from fastlsh.files.disk.sorted_keys import SortedRun, sorted_in_range
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError
 from fastlsh.files.run.workdir import MANIFEST, new_array, save_array
@@ -52,15 +59,15 @@ class SignedRun(NamedTuple):
     last: bool
     """Whether it completes its unit."""
     bands: list[int]
-    """A checksum of the keys of each band."""
+    """A checksum of the keys of each band, or of the minima of each hash function."""
 
 
 class SignedBlock(NamedTuple):
     """A block's share of a run."""
 
     record: BlockRecord
-    keys: NDArray[np.uint64]
-    """uint64 (bands, n), packed."""
+    keys: NDArray[np.uint64] | NDArray[np.uint32]
+    """uint64 (bands, n), packed; or uint32 (num_perm + 1, n), the minima and the steps of sizes."""
     identities: NDArray[np.uint64]
     empty: int
     errors: list[InputError]
@@ -117,18 +124,19 @@ class RunWriter:
             run_name(self._unit, self._number), unsealed=["keys.npy"]
         ) as folder:
             folder.mkdir()
-            shape = job.params.lsh.bands, self._documents
-            keys = new_array(folder / "keys.npy", np.uint64, shape)
+            kind = parts[0].keys
+            keys = new_array(folder / "keys.npy", kind.dtype, (len(kind), self._documents))
             rows = np.arange(self._documents, dtype=np.uint64)
 
-            def sort(band: int) -> int:
+            def write(band: int) -> int:
                 row = np.concatenate([part.keys[band] for part in parts])
-                row |= rows  # those of empty documents stay below all keys
-                row.sort()
+                if row.dtype == np.uint64:
+                    row |= rows  # those of empty documents stay below all keys
+                    row.sort()
                 keys[band] = row
                 return crc32(row.data)
 
-            bands = list(ordered_map(range(len(keys)), sort, job.options.threads))
+            bands = list(ordered_map(range(len(keys)), write, job.options.threads))
             keys.flush()
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
@@ -213,23 +221,44 @@ def runs_of_inputs(job: Job) -> list[SignedRun]:
     return [run for run in finished_runs(job) if run.blocks[0].source >= job.first_input]
 
 
-def mapped_keys(job: Job, run: SignedRun) -> NDArray[np.uint64]:
-    """Return the keys of a run, mapped; `keys_of_band` compares them with their checksums.
+class RunKeys:
+    """The keys of a run, mapped; each row of the file is compared with its checksum once.
 
     They are not compared as a whole, for other processes may link other bands.
     """
-    return job.work.load(f"{run.name}/keys.npy", sealed=False)
 
+    def __init__(self, job: Job, run: SignedRun) -> None:
+        self._job = job
+        self._run = run
+        self._rows: NDArray[Any] = job.work.load(f"{run.name}/keys.npy", sealed=False)
+        self._checked: set[int] = set()
 
-def keys_of_band(
-    job: Job, run: SignedRun, keys: NDArray[np.uint64], band: int
-) -> NDArray[np.uint64]:
-    """Return the sorted keys of a band, uint64 (1, n), mapped, if they are unchanged."""
-    chosen = keys[band : band + 1]
-    with job.work.checking(f"{run.name}/keys.npy"):
-        if crc32(chosen.data) != run.bands[band]:
-            raise UnsealedError("is damaged")
-    return chosen
+    def rows(self, first: int, last: int) -> NDArray[Any]:
+        """Return some rows of the file, mapped, if they are unchanged."""
+        for row in range(first, last):
+            if row not in self._checked:
+                with self._job.work.checking(f"{self._run.name}/keys.npy"):
+                    if crc32(self._rows[row].data) != self._run.bands[row]:
+                        raise UnsealedError("is damaged")
+                self._checked.add(row)
+        return self._rows[first:last]
+
+    def band(self, band: int, index: int, count: int) -> SortedRun:
+        """Return the keys of a band, in at least one of `count` ranges of all keys."""
+        if not self._job.params.partitions:
+            return SortedRun(self._run.first, self.rows(band, band + 1))
+        part, number = of_band(self._job.params.partitions, band)
+        height = part.params.rows
+        minima = self.rows(number * height, (number + 1) * height)
+        keys = keys_of_one_band(minima, self.steps, part)
+        return SortedRun(self._run.first, sorted_in_range(keys, index, count)[np.newaxis])
+
+    @cached_property
+    def steps(self) -> NDArray[np.uint8]:
+        """The step of the size of each document, by which the search by containment goes."""
+        last = self._job.params.num_perm
+        steps: NDArray[np.uint8] = self.rows(last, last + 1)[0].astype(np.uint8)
+        return steps
 
 
 def drop_keys(job: Job) -> None:

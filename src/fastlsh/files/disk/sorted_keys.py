@@ -6,7 +6,7 @@ and changes no answer, for each family is searched again with whole keys. At 10^
 one link in a hundred is of this kind.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +72,7 @@ def ranges(documents: int, rows: int) -> int:
     return least
 
 
-def rows_of_range(runs: list[SortedRun], band: int, index: int, count: int, bits: int) -> Row:
+def rows_of_range(runs: Iterable[SortedRun], band: int, index: int, count: int, bits: int) -> Row:
     """Return the documents of all runs whose key of a band is in a range.
 
     Parameters
@@ -84,8 +84,7 @@ def rows_of_range(runs: list[SortedRun], band: int, index: int, count: int, bits
     bits
         That a document's number takes.
     """
-    width = 1 << KEY_BITS
-    low, high = width * index // count, width * (index + 1) // count
+    low, high = _edges(index, count)
     parts = [_part(run, band, low, high, bits) for run in runs]
     rows = np.concatenate(parts)
     if len(parts) > 1:
@@ -94,6 +93,34 @@ def rows_of_range(runs: list[SortedRun], band: int, index: int, count: int, bits
     rows >>= np.uint64(bits)
     rows += np.uint64(low)
     return Row(rows, numbers)
+
+
+def sorted_in_range(keys: Keys, index: int, count: int) -> Keys:
+    """Return the keys of a run that are in a range, packed as in `SortedRun`, sorted.
+
+    Parameters
+    ----------
+    keys
+        uint64 (n,): keys of one band, in order of the documents; changed.
+    index, count
+        As in `rows_of_range`.
+    """
+    keep_first_bits(keys)
+    rows = np.arange(len(keys), dtype=np.uint64)
+    low, high = _edges(index, count)
+    if count > 1:
+        first = keys >> _SHIFT
+        chosen = (first >= np.uint64(low)) & (first < np.uint64(high))
+        keys, rows = keys[chosen], rows[chosen]
+    keys |= rows
+    keys.sort()
+    return keys
+
+
+def _edges(index: int, count: int) -> tuple[int, int]:
+    """Return the least key of a range, and of the next one, in `KEY_BITS`."""
+    width = 1 << KEY_BITS
+    return width * index // count, width * (index + 1) // count
 
 
 def _part(run: SortedRun, band: int, low: int, high: int, bits: int) -> Keys:

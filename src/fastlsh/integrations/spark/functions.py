@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fastlsh.parameters import RemovalKeywords, SearchKeywords
 
 
-@shares(SearchParams.of, without={"search"})
+@shares(SearchParams.of)
 def deduplicate(
     df: Any,
     threshold: float = 0.8,

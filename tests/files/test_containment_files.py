@@ -1,0 +1,133 @@
+"""The search by containment from files to files: as in memory, however long the documents are."""
+
+import json
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fastlsh import Shingler, deduplicate, deduplicate_files
+from fastlsh.files.disk import link
+from fastlsh.files.run.part import STAGES, WHOLE
+from shards import contents, small_budget, write_shards
+from strategies import few_letters, share
+
+pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
+
+BY = {"rule": "contained", "search": "containment"}
+LETTERS = "abcdefghijklmnopqrstuvwxyz     "
+
+
+@st.composite
+def collections(draw):
+    """Texts and passages of them, up to 32 times as short; a few are changed, empty or copies."""
+    rng = random.Random(draw(st.integers(0, 10**6)))
+    letters = draw(st.sampled_from(["ab ", LETTERS, "aé𝔘 "]))
+    texts = [
+        "".join(rng.choices(letters, k=rng.randrange(1, 400))) for _ in range(rng.randrange(6))
+    ]
+    for _ in range(rng.randrange(40) if texts else 0):
+        text = rng.choice(texts) or ""
+        size = max(int(len(text) / rng.uniform(1, 32)), 1)
+        start = rng.randrange(len(text) - min(size, len(text)) + 1)
+        text = text[start : start + size]
+        if rng.random() < 0.2:
+            text = "x".join(text.split(" "))
+        texts.append(rng.choice([text, text, text, text, None, ""]))
+    rng.shuffle(texts)
+    return texts
+
+
+def rows(texts):
+    return [{"id": f"d{n}", "text": text, "score": n % 5} for n, text in enumerate(texts)]
+
+
+def run(folder, inputs, engine, **keywords):
+    """Return all that an engine writes, and its result."""
+    folder.mkdir()
+    result = deduplicate_files(
+        inputs, folder / "kept.jsonl", removed=folder / "removed.tsv", engine=engine,
+        clusters=folder / "clusters.jsonl", memory="300M", work=folder.parent / "work", **keywords,
+    )  # fmt: skip
+    return contents(folder), (result.n_kept, result.empty, result.limited)
+
+
+@few_letters
+@share(2)
+@given(
+    collections(), st.sampled_from([1.0, 0.9, 0.6]), st.sampled_from(["first", "longest"]),
+    st.sampled_from([1, 1000]), st.sampled_from([1, 3, 9]), st.booleans(),
+)  # fmt: skip
+def test_memory_and_disk(tmp_path_factory, texts, containment, keep, most, size, narrow_ranges):
+    tmp_path = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        small_budget(patch, run=7, rows=4 if narrow_ranges else 100, part=3)
+        inputs = write_shards(tmp_path, rows(texts), 2)
+        keywords = {
+            **BY, "containment": containment, "keep": keep, "max_candidates": most, "num_perm": 32,
+            "recall": 0.5, "shingler": Shingler(size=size),
+        }  # fmt: skip
+        memory = run(tmp_path / "memory", inputs, "memory", **keywords)
+        assert run(tmp_path / "disk", inputs, "disk", **keywords) == memory
+
+
+@pytest.mark.parametrize("more", [{"containment": 0.8, "annotate": True}, {"against": True}])
+def test_stages(tmp_path, monkeypatch, more):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(link, "RANGE", 64)
+    texts = passages(10, (1.5, 6, 20), 1000)
+    inputs = write_shards(tmp_path, rows(texts), 4)
+    if more.pop("against", False):
+        more["against"] = write_shards(tmp_path, rows(passages(12, (4,), 1000)), 2, "known")
+    keywords = {**BY, "keep": "longest", "num_perm": 48, "recall": 0.8, "threads": 2, **more}
+
+    def outputs(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        paths = {"removed": folder / "gone.tsv"} if "annotate" not in more else {}
+        return {"output": f"{folder}/kept/", "memory": "300M", **paths}
+
+    for engine in ("memory", "disk"):
+        deduplicate_files(inputs, engine=engine, **keywords, **outputs(engine))
+    staged = {"inputs": inputs, **keywords, **outputs("staged"), "work": tmp_path / "work"}
+    for stage in STAGES:
+        for part in [None] if stage in WHOLE else [(number, 4) for number in range(4, 0, -1)]:
+            result = deduplicate_files(**staged, stage=stage, part=part)
+    assert contents(tmp_path / "staged") == contents(tmp_path / "disk")
+    assert contents(tmp_path / "disk") == contents(tmp_path / "memory")
+    assert result.documents - result.n_kept > 20
+
+
+def passages(n, ratios, length, seed=0):
+    """Return n long texts, and of each a passage for each ratio of the sets of shingles."""
+    draw = random.Random(seed)
+    texts = ["".join(draw.choices(LETTERS, k=length)) for _ in range(n)]
+    for number in range(n):
+        for ratio in ratios:
+            size = int((length - 8) / ratio) + 8
+            start = draw.randrange(length - size + 1)
+            texts.append(texts[number][start : start + size])
+    return texts
+
+
+def test_the_recall_that_is_stated(tmp_path):
+    """For each ratio up to 32, on disk as in memory, less 4 standard errors."""
+    n, ratios, recall = 60, (1.2, 2, 5, 11, 31), 0.9
+    texts = passages(n, ratios, 5000)
+    keywords = {**BY, "keep": "longest", "recall": recall}
+    inputs = write_shards(tmp_path, rows(texts), 1)
+    found = deduplicate_files(
+        inputs, tmp_path / "kept.jsonl", engine="disk", removed=tmp_path / "gone.jsonl", **keywords
+    )
+    lines = (tmp_path / "gone.jsonl").read_text(encoding="utf-8").splitlines()
+    gone = {int(row["id"][1:]): int(row["kept_id"][1:]) for row in map(json.loads, lines)}
+    result = deduplicate(texts, **keywords)
+    assert gone == dict(
+        zip(result.removed.tolist(), result.kept_index[result.removed].tolist(), strict=True)
+    )
+    assert found.n_kept == len(texts) - len(gone)
+    for place, ratio in enumerate(ratios):
+        share_found = sum(n + number * len(ratios) + place in gone for number in range(n)) / n
+        assert share_found >= recall - 4.2 * math.sqrt(recall * (1 - recall) / n), ratio
