@@ -92,6 +92,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " parameters",
     )
     parser.add_argument("--report", metavar="FILE", help="write a page about the run (.html)")
+    parser.add_argument(
+        "--save-index",
+        metavar="NEW",
+        help="make an index of the kept documents, in a new file, for --index of later runs",
+    )
     add_search_options(parser)
     parser.add_argument(
         "--rule",
@@ -148,6 +153,7 @@ def run(arguments: argparse.Namespace) -> None:
             removed=arguments.removed,
             clusters=arguments.clusters,
             report=arguments.report,
+            save_index=arguments.save_index,
             annotate=bool(arguments.annotate),
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},

@@ -10,8 +10,8 @@ from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
 
 REFUSED = (
-    "stage", "part", "against", "max_copies", "work", "rule", "containment", "search", "keep_work",
-    "restart",
+    "stage", "part", "against", "save_index", "max_copies", "work", "rule", "containment", "search",
+    "keep_work", "restart",
 )  # fmt: skip
 
 

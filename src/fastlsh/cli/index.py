@@ -16,8 +16,10 @@ from fastlsh.cli.options import (
 )
 from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_key_option, key_of
+from fastlsh.files import build_index
 from fastlsh.index import exists, finish_outputs, forget, is_address, shown
 from fastlsh.io import Lookup, check_target, write_table
+from fastlsh.parameters import SearchParams
 
 HELP = "Create, change and query an index that is always saved, in a file or on a Redis server."
 EXAMPLES = """\
@@ -78,12 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
 def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool = False) -> Index:
     """Open the index of a command, and complete what an interrupted command left unfinished."""
     path = arguments.index
-    if new and not is_address(path):
-        check_target(path)
-    if new and exists(path):
-        raise ValueError(f"{shown(path)}: it exists already; `fastlsh index add` adds to it")
-    if not new and not exists(path):
-        raise ValueError(f"{shown(path)}: there is no index; `fastlsh index build` creates one")
+    _check_place(path, new=new)
     if hasattr(arguments, "threshold"):
         given = given_keywords(arguments)
         if read_only:  # of the matches
@@ -102,9 +99,27 @@ def opened(arguments: argparse.Namespace, *, new: bool = False, read_only: bool 
     return index
 
 
+def _check_place(path: str, *, new: bool) -> None:
+    """Raise if there is an index where a new one is made, or none where one is needed."""
+    if new and not is_address(path):
+        check_target(path)
+    if new and exists(path):
+        raise ValueError(f"{shown(path)}: it exists already; `fastlsh index add` adds to it")
+    if not new and not exists(path):
+        raise ValueError(f"{shown(path)}: there is no index; `fastlsh index build` creates one")
+
+
 def _build(arguments: argparse.Namespace) -> None:
     collection = read_inputs(arguments, arguments.inputs)
     warn_of_rows(collection)
+    if not is_address(arguments.index):
+        _check_place(arguments.index, new=True)
+        given = {"threshold": 0.8, **given_keywords(arguments)}
+        threads = given.pop("threads", None)
+        build_index(arguments.index, collection, SearchParams.of(**given), threads)
+        if not arguments.quiet:
+            say(f"{len(collection)} documents inserted; {arguments.index} has {len(collection)}")
+        return
     with opened(arguments, new=True) as index:
         try:
             index.insert_many(collection.ids, collection.texts)

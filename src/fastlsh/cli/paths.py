@@ -48,6 +48,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
     for name in WRITTEN:
         paths.writes(f"--{name}", given.get(name))
     paths.writes("--log", given.get("log"), "the log")
+    paths.changes("--save-index", given.get("save_index"))
     paths.changes("--index" if "against" in given else "INDEX", index)
     if "engine" in given and given.get("index") is None:
         paths.deletes("--work", work_directory(given["engine"], given["work"], given.get("output")))

@@ -20,6 +20,7 @@ from fastlsh.files.results import (
     FileResult,
     FileSpanDeduplication,
 )
+from fastlsh.files.saved_index import build_index
 from fastlsh.files.scheduling import StageJob, stage_jobs
 from fastlsh.files.spans import deduplicate_span_files
 
@@ -32,6 +33,7 @@ __all__ = [
     "FileResult",
     "FileSpanDeduplication",
     "StageJob",
+    "build_index",
     "decontaminate_files",
     "deduplicate_files",
     "deduplicate_line_files",

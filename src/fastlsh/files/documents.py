@@ -1,7 +1,7 @@
 """Deduplication of files: the same answer in memory and on disk."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastlsh.arguments import check_integer
@@ -12,6 +12,7 @@ from fastlsh.files.plan import OutputPlan, changing_over, plan_removal
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Removal, Request, search_params
 from fastlsh.files.results import FileDeduplication
+from fastlsh.files.saved_index import check_saved
 from fastlsh.index import Index
 from fastlsh.io import Paths
 from fastlsh.keywords import shares
@@ -36,6 +37,7 @@ def deduplicate_files(
     removed: Path | None = None,
     clusters: Path | None = None,
     report: Path | None = None,
+    save_index: Path | None = None,
     annotate: bool = False,
     max_copies: int = 1,
     max_candidates: int = 1000,
@@ -73,6 +75,11 @@ def deduplicate_files(
         kept document that has duplicates.
     report
         A page about the run (.html); on disk, it shows texts of the largest clusters only.
+    save_index
+        A new file, which becomes an `Index` of the kept documents (not of those of `against`) with
+        the parameters of this run, for `Index.open` and `deduplicate_with_index`. Ids must differ.
+        A run in memory does not sign again; a run on disk reads and signs the kept documents once
+        more.
     annotate
         Write all rows, with three columns more: duplicate_of, the id of the kept document that the
         row's document duplicates, and similarity (containment by that rule), which are null for a
@@ -130,17 +137,19 @@ def deduplicate_files(
     if annotate and max_copies != 1:
         raise ValueError("max_copies has no effect with annotate=True, which writes all rows")
     request = Request.of(inputs, against, params, keywords, priority=priority, tokens=tokens)
+    if save_index is not None:
+        check_saved(params, tokens=tokens)
     tables = (convert_to, removed, clusters, report)
     return changing_over(
-        lambda request: _deduplicated(request, output, tables, removal),
+        lambda request: _deduplicated(request, output, tables, save_index, removal),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
 
 
 def _deduplicated(
-    request: Request, output: Path, tables: tuple[Any, ...], removal: Removal
+    request: Request, output: Path, tables: Sequence[Any], index: Path | None, removal: Removal
 ) -> FileDeduplication:
-    targets, choice = plan_removal(request, output, tables)
+    targets, choice = plan_removal(request, output, tables, index)
     if removal.annotate:
         targets.check_columns()
     notes = in_memory.notes(request, targets)

@@ -15,6 +15,7 @@ from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.index import check_new_index
 from fastlsh.io import (
     SPLIT,
     Output,
@@ -48,6 +49,8 @@ class OutputPlan:
     removed: str | None
     clusters: str | None
     report: str | None
+    index: str | None = None
+    """A new index of the kept documents."""
 
     def outputs(self, files: int) -> list[str]:
         """Return the paths of the outputs, if so many of the inputs were read."""
@@ -55,7 +58,7 @@ class OutputPlan:
 
     def all_outputs(self, files: int) -> list[str]:
         """Return the paths of the same outputs, and of the tables and the page."""
-        more = (self.removed, self.clusters, self.report)
+        more = (self.removed, self.clusters, self.report, self.index)
         return [*self.outputs(files), *(path for path in more if path is not None)]
 
     @property
@@ -63,7 +66,7 @@ class OutputPlan:
         """Where everything is written, as it was given: alike for all processes of one run."""
         return {
             OUTPUT_PATH: self.output, "convert_to": self.convert, "removed": self.removed,
-            "clusters": self.clusters, "report": self.report,
+            "clusters": self.clusters, "report": self.report, "save_index": self.index,
         }  # fmt: skip
 
     def check_columns(self) -> None:
@@ -88,6 +91,7 @@ class OutputPlan:
         clusters: Path | None,
         report: Path | None,
         *,
+        index: Path | None = None,
         recovers: Callable[[list[str]], None] = recover_outputs,
     ) -> "OutputPlan":
         """Check that all can be written, and differ from each other and from what is read.
@@ -100,10 +104,11 @@ class OutputPlan:
         more = {"removed": removed, "clusters": clusters, "report": report}
         for name, path in more.items():
             run_paths.writes(name, path)
+        run_paths.changes("save_index", None if index is None else os.fspath(index))
         run_paths.deletes("work", engine.work_of(target))
         run_paths.check()
         if engine.recovers_outputs:
-            written = (removed, clusters, report, *(each.path for each in plan))
+            written = (removed, clusters, report, index, *(each.path for each in plan))
             recovers([os.fspath(path) for path in written if path is not None])
         check_outputs(plan, sources, target)
         for table in (removed, clusters):
@@ -112,7 +117,12 @@ class OutputPlan:
                 check_target(table)
         if report is not None:
             check_report(report)
-        names = [None if path is None else os.fspath(path) for path in more.values()]
+        if index is not None:
+            check_new_index(index)
+            check_target(index)
+        names = [
+            None if path is None else os.fspath(path) for path in (removed, clusters, report, index)
+        ]
         return cls(target, is_folder_output(target), plan, convert, *names)
 
 
@@ -191,7 +201,7 @@ def _check_stages(request: Request, output: str | None) -> None:
 
 
 def plan_removal(
-    request: Request, output: Path, tables: Sequence[Any]
+    request: Request, output: Path, tables: Sequence[Any], index: Path | None = None
 ) -> tuple[OutputPlan, EngineChoice]:
     """Find the files of a removal, check its outputs, and choose the engine.
 
@@ -199,11 +209,13 @@ def plan_removal(
     ----------
     tables
         The further arguments of `OutputPlan.of`: convert, removed, clusters, report.
+    index
+        A new index of the kept documents.
     """
     sources = request.input_files(mixed=is_folder_output(output))
     before = request.against_files()
     run_paths = request.run_paths(sources, before)
-    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables)
+    targets = OutputPlan.of(sources, run_paths, request.engine, output, *tables, index=index)
     request.check_used([*before, *sources])
     choice = select_engine(
         request, [*before, *sources], len(before), targets.output, uniform=not targets.folders

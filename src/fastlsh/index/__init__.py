@@ -1,6 +1,8 @@
 """`Index`: documents can be added, removed and looked up at any time."""
 
 from fastlsh.index.api import Index, found_texts, known_documents
+from fastlsh.index.building import NewIndex as NewIndex
+from fastlsh.index.building import check_new_index, new_index
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
@@ -16,6 +18,7 @@ __all__ = [
     "Index",
     "IndexDocuments",
     "PackedTexts",
+    "check_new_index",
     "exists",
     "finish_outputs",
     "forget",
@@ -23,6 +26,7 @@ __all__ = [
     "is_address",
     "known_documents",
     "location_of",
+    "new_index",
     "packed",
     "published",
     "shown",

@@ -1,7 +1,7 @@
 """Opening an index in a database, by its path or address."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 from fastlsh.index import redis, sqlite
@@ -66,15 +66,15 @@ def copy_to(backend: Backend, location: str) -> None:
     """Copy an index to a location where there is none; it appears there with its documents."""
     settings = backend.settings
     if redis.is_address(location):
-        _fill(redis.open_new(location, settings, 10.0), backend)
+        with closing(redis.open_new(location, settings, 10.0)) as store:
+            _fill(store, backend)
         return
-    expected = {"shingler": settings.search.shingler}
     with sqlite.appearing(location, settings) as made:
-        _fill(sqlite.open_existing(made, expected, None, read_only=False, wait=0.0), backend)
+        _fill(made, backend)
 
 
 def _fill(store: Store, backend: Backend) -> None:
-    """Add all documents in one transaction, and close the store."""
+    """Add all documents in one transaction."""
     copy = DatabaseBackend(store)
 
     def fill() -> None:
@@ -82,7 +82,4 @@ def _fill(store: Store, backend: Backend) -> None:
             for names, documents in backend.blocks():
                 copy.add(names, documents, "raise")
 
-    try:
-        retry_until_consistent(fill)
-    finally:
-        copy.close()
+    retry_until_consistent(fill)

@@ -1,6 +1,6 @@
 """A collection without near-duplicates, and the proof for each document that goes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -120,8 +120,12 @@ def deduplicate_texts(
     keep: str = "first",
     priority: ArrayLike | None = None,
     max_candidates: int = 1000,
+    on_signed: Callable[[NDArray[np.uint32]], None] | None = None,
 ) -> Deduplication:
-    """Remove the near-duplicates as `deduplicate` does."""
+    """Remove the near-duplicates as `deduplicate` does.
+
+    `on_signed` is called with the signatures of `texts`.
+    """
     max_candidates = check_integer(max_candidates, "max_candidates")
     prepared = params.shingler.prepared
     collection = prepared(as_texts(texts))
@@ -145,6 +149,8 @@ def deduplicate_texts(
         signed = sign(everything, params, options)
         if not params.finds_equal:
             warn_of_needless_comparisons(everything, signed.signatures, params, options)
+        if on_signed is not None:
+            on_signed(signed.signatures[len(signed.signatures) - len(collection) :])
     if isinstance(against, Index):
         with clock("index"):
             ready, collection, plain = from_index(

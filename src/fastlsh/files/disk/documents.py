@@ -24,6 +24,7 @@ from fastlsh.files.disk.decide import (
 )
 from fastlsh.files.disk.gather import bytes_gathered, gather_inputs
 from fastlsh.files.disk.gathered import GatheredTexts
+from fastlsh.files.disk.kept import reread_kept
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs
@@ -44,6 +45,7 @@ from fastlsh.files.requests import PairSearch, Removal
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
+from fastlsh.files.saved_index import save_index
 from fastlsh.io import (
     cluster_columns,
     pair_columns,
@@ -137,6 +139,10 @@ def _run_deduplication(
                     number, cluster = clusters_of(proofs, summary.n_against)
                     columns = cluster_columns(texts, number, cluster)
                     write_table(targets.clusters, columns, together)
+                if targets.index is not None:
+                    documents = reread_kept(job, proofs, summary.n_against)
+                    threads = job.options.threads
+                    save_index(targets.index, job.params, threads, documents, together)
                 limited = limited_documents(job, linked)
                 if targets.report is not None:
                     decided: dict[str, Any] = {"max_candidates": removal.max_candidates}

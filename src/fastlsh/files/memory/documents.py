@@ -13,6 +13,7 @@ from fastlsh.files.annotations import Annotations
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Removal, Request
+from fastlsh.files.saved_index import kept_of, save_index
 from fastlsh.index import Index, found_texts, published
 from fastlsh.io import (
     Collection,
@@ -66,10 +67,12 @@ def run_deduplication(
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
     priority = collection.numbers.get(request.read.priority or "")
+    signatures: list[NDArray[np.uint32]] = []
     result = deduplicate_texts(
         collection.texts, request.search, request.run,
         against=others.texts if index is None else index, keep=removal.keep, priority=priority,
         max_candidates=removal.max_candidates,
+        on_signed=None if targets.index is None else signatures.append,
     )  # fmt: skip
     if index is not None:
         others = _of_index(index, result, with_texts=targets.report is not None)
@@ -91,6 +94,10 @@ def run_deduplication(
                 collection, kept, targets.output, convert=targets.convert, added=added,
                 together=together, **how,
             )  # fmt: skip
+        if targets.index is not None:
+            with clock("saving the index"):
+                documents = kept_of(collection, result.kept, *signatures)
+                save_index(targets.index, request.search, request.run.threads, documents, together)
         if targets.report is not None:
             seconds = {"reading": clock["reading"], **result.seconds, "writing": clock["writing"]}
             page = _page(result, collection, others, notes, seconds)

@@ -131,7 +131,7 @@ OUTPUT_PATH = "output path"
 RESULT = "result"
 """What is added to the description of a run that is over."""
 _PLANNED = ("run", "units", "range", "budget", "threads", "parts", RESULT)
-_PATHS = (OUTPUT_PATH, "convert_to", "removed", "clusters", "report")
+_PATHS = (OUTPUT_PATH, "convert_to", "removed", "clusters", "report", "save_index")
 """Where outputs are written, which only processes that share a directory must agree about."""
 
 

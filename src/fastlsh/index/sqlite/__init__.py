@@ -1,6 +1,6 @@
 """An index on disk, in SQLite: docs/index-format.md."""
 
-from fastlsh.index.sqlite.files import appearing, create, open_existing
+from fastlsh.index.sqlite.files import appearing, create, filling, open_existing
 from fastlsh.index.sqlite.store import SqliteStore
 
-__all__ = ["SqliteStore", "appearing", "create", "open_existing"]
+__all__ = ["SqliteStore", "appearing", "create", "filling", "open_existing"]

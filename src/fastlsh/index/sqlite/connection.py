@@ -30,10 +30,13 @@ class Connection:
         Whether it is only read.
     wait
         Seconds to wait for another process that writes.
+    durable
+        Whether a change is on the disk when its call returns; not of a file that has no name yet.
     """
 
-    def __init__(self, path: str, read_only: bool, wait: float) -> None:
+    def __init__(self, path: str, read_only: bool, wait: float, *, durable: bool = True) -> None:
         self.path = path
+        self._durable = durable
         self.location = os.path.abspath(path)
         """The absolute path, which stays right if the working directory changes."""
         self.read_only = read_only
@@ -63,7 +66,11 @@ class Connection:
                 uri=True, isolation_level=None, timeout=self.wait, check_same_thread=False,
             )  # fmt: skip
             try:
-                connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+                if self._durable:
+                    connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
+                else:
+                    connection.execute("PRAGMA synchronous = OFF")
+                    connection.execute("PRAGMA journal_mode = MEMORY")
                 connection.execute("PRAGMA cache_size = -65536")
                 connection.execute("PRAGMA temp_store = MEMORY")
             except BaseException as error:

@@ -40,12 +40,11 @@ def create(path: str, settings: Settings) -> None:
 
 
 @contextlib.contextmanager
-def appearing(path: str, settings: Settings) -> Iterator[str]:
-    """Create an index under a temporary path, which is renamed at the end of the block.
+def appearing(path: str, settings: Settings) -> Iterator[SqliteStore]:
+    """Fill an index under a temporary path, which gets its name at the end of the block.
 
-    The block gets the temporary path, and must close the index. FileExistsError if `path` exists.
+    FileExistsError if `path` exists.
     """
-    parameters = json.dumps(parameters_of(settings))
     path = os.path.realpath(path)  # a link may lead to a path that does not exist yet
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
@@ -54,24 +53,38 @@ def appearing(path: str, settings: Settings) -> Iterator[str]:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
         made = os.path.join(temporary, name)
-        with named_errors(path, 0):
-            connection = sqlite3.connect(made, isolation_level=None)
-            try:
-                connection.execute("PRAGMA page_size = 8192")
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-                connection.executescript(SCHEMA)
-                connection.execute("INSERT INTO parameters VALUES (?)", [parameters])
-                connection.execute("PRAGMA journal_mode = WAL")
-            finally:
-                connection.close()
         try:
-            yield made
+            with filling(made, settings) as store:
+                yield store
         except OSError as error:
             if error.filename == made:
                 error.filename = path
             raise
+        with open(made, "rb+") as file:
+            os.fsync(file.fileno())
         os.link(made, path)
+
+
+@contextlib.contextmanager
+def filling(path: str, settings: Settings) -> Iterator[SqliteStore]:
+    """Create an index at a temporary path, without a log: if the block fails, it is of no use."""
+    parameters = json.dumps(parameters_of(settings))
+    with named_errors(path, 0):
+        made = sqlite3.connect(path, isolation_level=None)
+        try:
+            made.execute("PRAGMA page_size = 8192")
+            made.execute(f"PRAGMA application_id = {APPLICATION}")
+            made.execute(f"PRAGMA user_version = {VERSION}")
+            made.executescript(SCHEMA)
+            made.execute("INSERT INTO parameters VALUES (?)", [parameters])
+        finally:
+            made.close()
+        connection = Connection(path, False, 0.0, durable=False)
+        try:
+            yield SqliteStore(connection, settings)
+            connection.get().execute("PRAGMA journal_mode = WAL")
+        finally:
+            connection.close()
 
 
 def is_index(path: str) -> bool:

@@ -1,0 +1,93 @@
+"""A new index in a file, filled part by part: it exists when it has all its documents."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.index import redis, sqlite
+from fastlsh.index.arguments import names_of, read_documents
+from fastlsh.index.memory import IndexDocuments, joined_documents
+from fastlsh.index.settings import Settings
+from fastlsh.index.store import Store
+from fastlsh.parameters import SearchParams
+
+if TYPE_CHECKING:
+    from fastlsh.io import Replacements
+
+TOGETHER = 1 << 16
+"""Documents that are written together: a run."""
+WORDS = 1 << 23
+"""Words of 8 bytes of their texts at most."""
+
+
+class NewIndex:
+    """The documents of an index that does not exist yet."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[tuple[list[Any], IndexDocuments]] = []
+
+    def add(
+        self, ids: Iterable[Any], texts: Any, signatures: NDArray[np.uint32] | None = None
+    ) -> None:
+        """Add documents in order; their signatures save signing them.
+
+        Raises
+        ------
+        ValueError
+            An id has a document already.
+        """
+        settings = self._store.settings
+        given = texts if signatures is None or settings.keeps else None
+        documents = read_documents(settings, given, signatures)
+        names = names_of(ids, documents)
+        self._store.check(names)
+        self._waiting.append((names, documents))
+        if (
+            sum(some.n for _, some in self._waiting) >= TOGETHER
+            or sum(some.words for _, some in self._waiting) >= WORDS
+        ):
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the documents that wait."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        names = [name for some, _ in waiting for name in some]
+        documents = joined_documents([some for _, some in waiting])
+        with self._store.writing():
+            known: set[Any] = {*self._store.find(names)}
+            for name in names:
+                if name in known:
+                    raise ValueError(f"id {name!r} is given twice: an index needs different ids")
+                known.add(name)
+            self._store.insert(names, documents)
+
+
+def check_new_index(location: str | os.PathLike[str]) -> None:
+    """Raise ValueError if an index cannot be made there as a file."""
+    path = os.fspath(location)
+    if redis.is_address(path):
+        raise ValueError(
+            f"{redis.address_of(path)}: a new index of a run is a file, from which `copy_to` makes"
+            " one on a server"
+        )
+    if os.path.lexists(path):
+        raise ValueError(f"{path}: it exists already")
+
+
+@contextmanager
+def new_index(
+    path: str, search: SearchParams, threads: int | None, together: "Replacements"
+) -> Iterator[NewIndex]:
+    """Make an index in a file that appears with other outputs, or not at all."""
+    settings = Settings.over(search, threads)
+    with together.file(path) as temporary, sqlite.filling(temporary, settings) as store:
+        made = NewIndex(store)
+        yield made
+        made.flush()

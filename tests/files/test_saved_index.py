@@ -1,0 +1,170 @@
+"""The index of a finished run: that of its kept documents, built in the usual way, to the bit."""
+
+import json
+import os
+import random
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fastlsh import Index, Shingler, deduplicate_files, deduplicate_with_index
+from fastlsh.errors import InputError
+from files import put_rows
+
+WORDS = [f"word{number}" for number in range(400)]
+
+
+def rows_of(seed, n=300, *, ids=True):
+    draw = random.Random(seed)
+    rows = []
+    for number in range(n):
+        base = random.Random(draw.randrange(200))
+        text = " ".join(base.choices(WORDS, k=40)) + draw.choice(["", " and more", " é", " 漢字"])
+        rows.append({"id": f"{seed}-{number}", "text": text} if ids else {"text": text})
+    return rows
+
+
+def rows_in(name):
+    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
+
+
+def contents(path):
+    """Return all that an index answers from: ids, signatures, texts, and the buckets of each."""
+    with Index.open(path, read_only=True) as index:
+        names = list(index)
+        signatures = np.array([index.signature(name) for name in names])
+        texts = dict(index.items()) if index.search_params.verify == "exact" else None
+        answers = (
+            [index.query(signature=each) for each in signatures]
+            if texts is None
+            else [index.query(text) for text in texts.values()]
+        )
+        return names, signatures.tolist(), texts, answers, index.search_params
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize(
+    ("ids", "output", "how"),
+    [
+        (True, "kept.jsonl", {}),
+        (False, "kept/", {"shingler": Shingler("word", 2, lowercase=True)}),
+        (True, "kept.jsonl", {"verify": "signature", "num_perm": 64}),
+        (True, "kept.jsonl", {"max_copies": 2, "keep": "longest"}),
+        (True, "kept.jsonl", {"annotate": True, "limit": 450}),
+    ],
+)
+def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
+    for name, seed in (("a.jsonl", 1), ("b.jsonl", 2)):
+        put_rows(name, *rows_of(seed, ids=ids))
+    put_rows("old.jsonl", *rows_of(3, 20))
+    given = {**how, "engine": engine, "work": "w" if engine == "disk" else None}
+    inputs = ["a.jsonl", "b.jsonl"]
+    done = deduplicate_files(
+        inputs, output, 0.7, against="old.jsonl", save_index="new.ix", clusters="c.tsv", **given
+    )
+    plain = {name: how[name] for name in how if name not in ("max_copies", "annotate")}
+    again = deduplicate_files(inputs, "plain/", 0.7, against="old.jsonl", removed="r.tsv", **plain)
+    assert again.n_removed > 100
+    gone = {line.split("\t")[0] for line in Path("r.tsv").read_text().splitlines()[1:]} - {""}
+    everything = [(name, row) for name in inputs for row in rows_in(name)]
+    seen = {}
+    named = []
+    for name, row in everything[: how.get("limit")]:
+        seen[name] = seen.get(name, 0) + 1
+        named.append((row.get("id", f"{name}:{seen[name]}"), row["text"]))
+    kept = [(name, text) for name, text in named if name not in gone]
+    given = {
+        name: value for name, value in plain.items() if name in ("shingler", "verify", "num_perm")
+    }
+    with Index.open("usual.ix", 0.7, **given) as index:
+        index.insert_many(*zip(*kept, strict=True))
+    assert not [name for name in os.listdir() if name.startswith((".", "new.ix-"))]
+    assert contents("new.ix") == contents("usual.ix")
+    assert done.documents == len(named)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_the_next_run_goes_on_with_it(engine):
+    put_rows("a.jsonl", *rows_of(1))
+    put_rows("b.jsonl", *rows_of(2))
+    deduplicate_files("a.jsonl", "k1.jsonl", save_index="seen.ix", engine=engine, work="w")
+    with Index.open("seen.ix") as index:
+        deduplicate_with_index(index, "b.jsonl", "k2.jsonl")
+    deduplicate_files(["a.jsonl", "b.jsonl"], "both.jsonl")
+    assert [*rows_in("k1.jsonl"), *rows_in("k2.jsonl")] == rows_in("both.jsonl")
+    with Index.open("seen.ix") as index:
+        assert list(index) == [row["id"] for row in rows_in("both.jsonl")]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_nothing_is_written_if_there_is_no_index(engine, monkeypatch):
+    put_rows("a.jsonl", *rows_of(1), {"id": "1-0", "text": "the same id, another text"})
+    given = {"engine": engine, "work": "w", "removed": "r.tsv"}
+    with (
+        pytest.warns(UserWarning, match="repeat")
+        if False
+        else pytest.raises(
+            ValueError, match="id '1-0' is given twice: an index needs different ids"
+        )
+    ):
+        deduplicate_files("a.jsonl", "k.jsonl", save_index="seen.ix", **given)
+    assert set(os.listdir()) <= {"a.jsonl", "w"}
+    Path("seen.ix").touch()
+    with pytest.raises(ValueError, match=r"seen\.ix: it exists already"):
+        deduplicate_files("a.jsonl", "k.jsonl", save_index="seen.ix", **given)
+    assert set(os.listdir()) <= {"a.jsonl", "w", "seen.ix"}
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"rule": "equal"}, "save_index is for rule='jaccard'"),
+        ({"rule": "contained"}, "save_index is for rule='jaccard'"),
+        ({"shingler": Shingler("token", 3)}, "not for token ids"),
+        ({"save_index": "redis://localhost/0#a"}, "a new index of a run is a file"),
+        ({"save_index": "a.jsonl"}, "one of the inputs"),
+        ({"save_index": "k.jsonl"}, "names the same file"),
+        ({"save_index": "nowhere/new.ix"}, "nowhere"),
+    ],
+)
+def test_what_is_refused(how, said):
+    put_rows("a.jsonl", {"id": 1, "text": "some text"})
+    with pytest.raises((ValueError, InputError, OSError), match=said):
+        deduplicate_files("a.jsonl", "k.jsonl", **{"save_index": "new.ix", **how})
+    assert os.listdir() == ["a.jsonl"]
+
+
+def test_an_index_that_is_built(run):
+    put_rows("a.jsonl", *rows_of(1, 3000))
+    assert run("index", "build", "built.ix", "a.jsonl", "--threshold", 0.7)[0] == 0
+    with Index.open("usual.ix", 0.7) as index:
+        rows = rows_in("a.jsonl")
+        index.insert_many([row["id"] for row in rows], [row["text"] for row in rows])
+    assert contents("built.ix") == contents("usual.ix")
+    with sqlite3.connect("built.ix") as file:
+        assert file.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    file.close()
+
+
+def test_the_command(run):
+    put_rows("a.jsonl", *rows_of(1))
+    put_rows("b.jsonl", *rows_of(2))
+    assert run("dedup", "a.jsonl", "-o", "k.jsonl", "--save-index", "seen.ix")[0] == 0
+    status, _, err = run("dedup", "b.jsonl", "-o", "k2.jsonl", "--index", "seen.ix")
+    assert status == 0
+    assert (
+        err[-1]
+        == f"fastlsh: seen.ix has {len(rows_in('k.jsonl')) + len(rows_in('k2.jsonl'))} documents"
+    )
+    for more in (["--by", "line"], ["--by", "span"], ["--index", "seen.ix"]):
+        status, _, err = run("dedup", "b.jsonl", "-o", "k3.jsonl", "--save-index", "n.ix", *more)
+        assert status == 2
+        assert "--save-index" in err[-1], err
