@@ -27,6 +27,8 @@ INTEGERS = {
     "max_pairs": Bounds(0),
     "max_candidates": Bounds(1),
     "max_copies": Bounds(1),
+    "copies_per": Bounds(1),
+    "per_label": Bounds(1),
     "min_length": Bounds(0),
     "keep_least": Bounds(0),
     "merge_gap": Bounds(0),

@@ -1,6 +1,7 @@
 """``fastlsh dedup``: the documents without their near-duplicates."""
 
 import argparse
+from typing import Any
 
 from fastlsh import deduplicate_files
 from fastlsh.cli import dedup_index, dedup_lines
@@ -22,6 +23,18 @@ examples:
   fastlsh dedup notices.jsonl -o kept.jsonl --removed removed.tsv
   zcat raw.jsonl.gz | fastlsh dedup - -o - --threshold 0.7 | gzip > kept.gz
 """
+
+
+class _CopiesPer(argparse.Action):
+    """Takes a column and a number."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        """Set the option, or end with a message."""
+        column, number = values
+        try:
+            setattr(namespace, self.dest, (column, integer(number)))
+        except ValueError:
+            raise argparse.ArgumentError(self, f"invalid int value: {number!r}") from None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clusters",
         metavar="FILE",
-        help="id and cluster of each kept document with duplicates, and of the duplicates",
+        help="id, cluster and cluster_size of each kept document with duplicates, and of the"
+        " duplicates",
     )
     parser.add_argument(
         "--annotate",
@@ -59,10 +73,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " similarity and cluster_size; with --by span, with the column repeated_spans",
     )
     parser.add_argument(
+        "--source",
+        metavar="COL",
+        help="count the different values of a column in each cluster: --annotate and --clusters get"
+        " the column cluster_sources",
+    )
+    parser.add_argument(
+        "--count",
+        metavar="COL",
+        action="append",
+        help="sum a column of numbers over each cluster: --annotate and --clusters get the column"
+        " cluster_COL; may be given several times",
+    )
+    parser.add_argument(
         "--max-copies",
         metavar="N",
         type=integer,
         help="write up to N documents of each cluster, by priority (default: 1)",
+    )
+    parser.add_argument(
+        "--copies-per",
+        metavar=("COL", "N"),
+        nargs=2,
+        action=_CopiesPer,
+        help="write up to N documents of each cluster for each value of a column, so that no source"
+        " loses all its documents; with --max-copies, a document must be allowed by both",
     )
     parser.add_argument(
         "--keep",
@@ -155,6 +190,9 @@ def run(arguments: argparse.Namespace) -> None:
             report=arguments.report,
             save_index=arguments.save_index,
             annotate=bool(arguments.annotate),
+            source=arguments.source,
+            count=arguments.count or (),
+            copies_per=arguments.copies_per,
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )

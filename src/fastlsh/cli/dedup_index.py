@@ -10,7 +10,8 @@ from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
 
 REFUSED = (
-    "stage", "part", "against", "save_index", "max_copies", "work", "rule", "containment", "search",
+    "stage", "part", "against", "save_index", "max_copies", "copies_per", "work", "rule",
+    "containment", "search",
     "keep_work", "restart",
 )  # fmt: skip
 
@@ -35,6 +36,8 @@ def run(arguments: argparse.Namespace) -> None:
             clusters=arguments.clusters,
             report=arguments.report,
             annotate=bool(arguments.annotate),
+            source=arguments.source,
+            count=arguments.count or (),
             **{name: value for name, value in given.items() if value is not None},
             **reading_keywords(arguments),
             memory=arguments.memory,

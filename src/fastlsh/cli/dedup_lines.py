@@ -19,8 +19,8 @@ from fastlsh.cli.messages import (
 from fastlsh.cli.options import integer, option_of, reading_keywords, search_keywords
 
 REFUSED = (
-    "annotate", "max_copies", "clusters", "containment", "index", "rule", "save_index", "search",
-    "split",
+    "annotate", "source", "count", "max_copies", "copies_per", "clusters",
+    "containment", "index", "rule", "save_index", "search", "split",
 )  # fmt: skip
 SIMILAR = (
     "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "words",

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.io import AddedColumns, Lookup, Values, are_integers, texts_of_ids
+from fastlsh.results import ClusterCounts, Removals
 
 SPANS = "repeated_spans"
 
@@ -18,60 +19,49 @@ class Annotations:
 
     Parameters
     ----------
-    removed, kept
-        int64 (m,): the removed documents, ascending, and the kept document that each duplicates.
+    removals
+        The removed documents, and the kept document that each duplicates.
+    counts
+        Of their clusters.
     similarity
         float64 (m,): how similar both are; NaN, if that is not known, becomes null.
     measure
         What the column of it is called.
     ids
         The ids of all documents, or of the kept ones that have duplicates.
-    first
-        The number of the first document of the inputs.
     """
 
     def __init__(
         self,
-        removed: NDArray[np.int64],
-        kept: NDArray[np.int64],
+        removals: Removals,
+        counts: ClusterCounts,
         similarity: NDArray[np.float64],
         measure: str,
         ids: Values,
-        first: int = 0,
     ) -> None:
-        self._removed, self._kept, self._similarity = removed, kept, similarity
-        self._ids, self._first = Lookup(ids, kept), first
+        self._removed, self._kept, inputs = removals
+        self._counts, self._similarity, self._first = counts, similarity, inputs.start
+        self._ids = Lookup(ids, self._kept)
         self._integers = are_integers(ids)
         kind = "int64" if self._integers else "string"
-        self._types = {"duplicate_of": kind, measure: "double", "cluster_size": "int64"}
-        clusters = np.sort(kept)
-        starts = np.flatnonzero(np.diff(clusters, prepend=-1))
-        self._clusters = clusters[starts]
-        self._sizes = np.diff(starts, append=len(clusters)) + 1
+        self._types = {"duplicate_of": kind, measure: "double", **counts.types}
 
     def __call__(self, start: int, stop: int) -> AddedColumns:
         """Return the columns of the documents of the inputs from `start` to `stop` - 1."""
         start, stop = start + self._first, stop + self._first
-        cluster = np.arange(start, stop)
+        documents = np.arange(start, stop)
+        cluster = documents.copy()
         rows = slice(*np.searchsorted(self._removed, (start, stop)))
         gone = self._removed[rows] - start
         cluster[gone] = self._kept[rows]
         ids, similarity = self._ids[rows], self._similarity[rows].tolist()
+        counts = self._counts.columns(documents, cluster)
         values = (
             _spread(ids if self._integers else texts_of_ids(ids), gone, len(cluster)),
             _spread([None if s != s else s for s in similarity], gone, len(cluster)),
-            self._sizes_of(cluster).tolist(),
+            *(column.tolist() for column in counts.values()),
         )
         return AddedColumns(self._types, dict(zip(self._types, values, strict=True)))
-
-    def _sizes_of(self, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many documents the clusters of some kept documents have."""
-        first = np.searchsorted(self._clusters, clusters)
-        behind = np.searchsorted(self._clusters, clusters, "right")
-        sizes = np.ones(len(clusters), np.int64)
-        found = np.flatnonzero(first < behind)
-        sizes[found] = self._sizes[first[found]]
-        return sizes
 
 
 def _spread(values: list[Any], positions: NDArray[np.int64], count: int) -> list[Any]:

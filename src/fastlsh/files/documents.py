@@ -4,13 +4,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.arguments import check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
 from fastlsh.files.plan import OutputPlan, changing_over, plan_removal
 from fastlsh.files.reading import ReadBudget
-from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Removal, Request, search_params
+from fastlsh.files.removal import Removal
+from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request, search_params
 from fastlsh.files.results import FileDeduplication
 from fastlsh.files.saved_index import check_saved
 from fastlsh.index import Index
@@ -39,7 +39,10 @@ def deduplicate_files(
     report: Path | None = None,
     save_index: Path | None = None,
     annotate: bool = False,
-    max_copies: int = 1,
+    source: str | None = None,
+    count: str | Sequence[str] = (),
+    max_copies: int | None = None,
+    copies_per: tuple[str, int] | None = None,
     max_candidates: int = 1000,
     **keywords: "Unpack[FileRemovalKeywords]",
 ) -> FileDeduplication:
@@ -71,8 +74,8 @@ def deduplicate_files(
         A table of the removed documents: id, kept_id and jaccard, or containment by that rule; if
         `against` is given, also against: whether kept_id is the id of a document there.
     clusters
-        A table of the documents that belong together: id and cluster, which is a number for each
-        kept document that has duplicates.
+        A table of the documents that belong together: id, cluster, which is a number for each
+        kept document that has duplicates, and cluster_size.
     report
         A page about the run (.html); on disk, it shows texts of the largest clusters only.
     save_index
@@ -81,15 +84,27 @@ def deduplicate_files(
         A run in memory does not sign again; a run on disk reads and signs the kept documents once
         more.
     annotate
-        Write all rows, with three columns more: duplicate_of, the id of the kept document that the
+        Write all rows, with columns more: duplicate_of, the id of the kept document that the
         row's document duplicates, and similarity (containment by that rule), which are null for a
         kept document; and cluster_size, the number of documents in its cluster: the kept document
         (also one of `against`) and those removed because of it. The counts of the result are those
         of the same run without it.
+    source
+        A column, whose different values in each cluster are counted: `annotate` and `clusters` get
+        the column cluster_sources. A row in which it is null is a bad row. The documents of
+        `against` have no source.
+    count
+        A column of numbers, or several: `annotate` and `clusters` get the column cluster_NAME, the
+        sum over the documents of the inputs in the cluster. A row without a number is a bad row.
     max_copies
         How many documents of each cluster are written, at least 1: those with the highest
         priority. The clusters are those of the same run without it, and the documents of `against`
-        count as well.
+        count as well. By default 1, and any number with `copies_per`.
+    copies_per
+        (column, n): of each cluster, the first n documents by priority are written for each value
+        of this column, so that no source loses all of its documents. A document of `against` counts
+        for every value. With `max_copies`, a document is written if both allow it: fewer than n
+        with its value, and fewer than `max_copies` in all, were written before it.
     max_candidates
         As in `deduplicate`.
 
@@ -130,13 +145,14 @@ def deduplicate_files(
             'keep="longest" counts characters, which token ids do not have: give a column of'
             " numbers as the priority"
         )
-    removal = Removal(
-        keep, check_integer(max_candidates, "max_candidates"),
-        check_integer(max_copies, "max_copies"), annotate,
+    removal = Removal.of(
+        keep, max_candidates, annotate, max_copies, copies_per, source, count,
+        has_clusters=clusters is not None,
     )  # fmt: skip
-    if annotate and max_copies != 1:
-        raise ValueError("max_copies has no effect with annotate=True, which writes all rows")
-    request = Request.of(inputs, against, params, keywords, priority=priority, tokens=tokens)
+    request = Request.of(
+        inputs, against, params, keywords, priority=priority, tokens=tokens,
+        counts=removal.counts, labels=removal.labels,
+    )  # fmt: skip
     if save_index is not None:
         check_saved(params, tokens=tokens)
     tables = (convert_to, removed, clusters, report)
@@ -153,8 +169,8 @@ def _deduplicated(
     if removal.annotate:
         targets.check_columns()
     notes = in_memory.notes(request, targets)
-    if removal.max_copies > 1:
-        notes["copies"] = f"up to {removal.max_copies} documents of each cluster are written"
+    if removal.note:
+        notes["copies"] = removal.note
     if choice.job is None:
         return run_in_memory(request, choice.reason, choice.read_budget, targets, removal, notes)
     clock = Stopwatch()

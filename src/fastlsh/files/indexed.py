@@ -6,19 +6,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fastlsh.arguments import check_integer
 from fastlsh.errors import InputError, RoomError
 from fastlsh.files.documents import run_in_memory
 from fastlsh.files.estimate import choose_for_index
 from fastlsh.files.memory.documents import notes
 from fastlsh.files.plan import OutputPlan, changing_over
 from fastlsh.files.reading import ReadBudget
+from fastlsh.files.removal import Removal
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
     Engine,
     EngineOptions,
     Path,
-    Removal,
     Request,
 )
 from fastlsh.files.results import FileDeduplication
@@ -49,6 +48,8 @@ def deduplicate_with_index(
     clusters: Path | None = None,
     report: Path | None = None,
     annotate: bool = False,
+    source: str | None = None,
+    count: str | Sequence[str] = (),
     max_candidates: int = 1000,
     **keywords: "Unpack[FileKeywords]",
 ) -> FileDeduplication:
@@ -68,7 +69,7 @@ def deduplicate_with_index(
         The new files, as in `deduplicate_files`.
     output
         A file for the kept rows, unchanged; or a directory, which gets one file for each input.
-    keep, priority, convert_to, removed, clusters, report, annotate, max_candidates
+    keep, priority, convert_to, removed, clusters, report, annotate, source, count, max_candidates
         As in `deduplicate_files`. A document of the index is always kept.
 
     Returns
@@ -103,10 +104,13 @@ def deduplicate_with_index(
     for path in given:
         if is_remote(path) or (is_written_in_place(path) and not is_folder_output(path)):
             raise ValueError(f"{path}: with an index, an output must be a plain file")
-    removal = Removal(keep, check_integer(max_candidates, "max_candidates"), 1, annotate)
-    request = Request.of(
-        inputs, (), search, keywords, priority=priority, tokens=search.shingler.unit == "token"
+    removal = Removal.of(
+        keep, max_candidates, annotate, None, None, source, count, has_clusters=clusters is not None
     )
+    request = Request.of(
+        inputs, (), search, keywords, priority=priority, tokens=search.shingler.unit == "token",
+        counts=removal.counts, labels=removal.labels,
+    )  # fmt: skip
     request = replace(request, engine=replace(request.engine, engine=Engine.MEMORY))
     tables = (convert_to, removed, clusters, report)
     try:

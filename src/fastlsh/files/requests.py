@@ -184,17 +184,6 @@ class PairSearch:
 
 
 @dataclass(frozen=True)
-class Removal:
-    """Which documents of a cluster are written, and with which columns."""
-
-    keep: str
-    """"first", "last" or "longest"; no matter where documents have priorities."""
-    max_candidates: int
-    max_copies: int
-    annotate: bool
-
-
-@dataclass(frozen=True)
 class Request:
     """What is searched for, in which files, how these are read, and how it is run."""
 

@@ -1,5 +1,6 @@
 """What the main functions return."""
 
+from fastlsh.results.cluster_counts import ClusterCounts, Removals, stays
 from fastlsh.results.contamination import Boilerplate, Contamination, NotSearched
 from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
@@ -12,6 +13,7 @@ from fastlsh.results.table import Removal as Removal
 
 __all__ = [
     "Boilerplate",
+    "ClusterCounts",
     "Contamination",
     "Deduplication",
     "KeepOrder",
@@ -21,5 +23,7 @@ __all__ = [
     "Overlap",
     "Pairs",
     "Proofs",
+    "Removals",
     "SpanDeduplication",
+    "stays",
 ]

@@ -1,17 +1,25 @@
 """Which documents are kept, and why the others are not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from html import escape
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from fastlsh.arguments import check_integer
 from fastlsh.arrays import cumcount
 from fastlsh.banding import LSHParams
 from fastlsh.results.arrow import Column
+from fastlsh.results.cluster_counts import (
+    ClusterCounts,
+    Removals,
+    check_labels,
+    check_numbers,
+    stays,
+)
 from fastlsh.results.proofs import Proofs, kept_names, named
 from fastlsh.results.table import Removal, Table
 
@@ -137,6 +145,91 @@ class Deduplication(Removal, Table):
         number = np.zeros(self.documents, np.int64)
         number[removed] = 1 + cumcount(cluster[removed])
         return number
+
+    def cluster_sources(self, sources: Iterable[Any]) -> NDArray[np.int64]:
+        """Return how many different sources the cluster of each document has, int64 (n,).
+
+        Documents of `against` have no source and are not counted.
+
+        Parameters
+        ----------
+        sources
+            The source of each document: a text, a number or another value, not None.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> result = fastlsh.deduplicate(["some text", "another text", "some text"])
+        >>> result.cluster_sources(["a.org", "a.org", "b.org"]).tolist()
+        [2, 1, 2]
+        """
+        labels = check_labels(sources, self.documents, "sources")
+        return self._counted(ClusterCounts(self._removals(), labels), "cluster_sources")
+
+    def cluster_sum(self, values: ArrayLike) -> NDArray[Any]:
+        """Return the sum of a number of each document over its cluster, (n,).
+
+        Documents of `against` have no number. Integers give int64, or float64 if the sum of all is
+        2**63 or more; other numbers give float64.
+
+        Parameters
+        ----------
+        values
+            A number for each document.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> result = fastlsh.deduplicate(["some text", "another text", "some text"])
+        >>> result.cluster_sum([10, 20, 30]).tolist()
+        [40, 20, 40]
+        """
+        numbers = check_numbers(values, self.documents, "values")
+        return self._counted(ClusterCounts(self._removals(), None, {"sum": numbers}), "cluster_sum")
+
+    def further_copies(
+        self,
+        labels: Iterable[Any] | None = None,
+        per_label: int = 1,
+        max_copies: int | None = None,
+    ) -> NDArray[np.bool_]:
+        """Return which documents stay if clusters may keep more than one, bool (n,).
+
+        In order of priority, a document stays if fewer than `per_label` documents of its cluster
+        with its label have stayed before it, and fewer than `max_copies` documents in all. The
+        clusters are those of this result. A document of `against` counts for every label.
+
+        Parameters
+        ----------
+        labels
+            A value for each document, for example its source or its language; None: all have one.
+        per_label
+            The number of documents with one label, at least 1.
+        max_copies
+            The number of documents of a cluster, at least 1; None: any number.
+
+        Examples
+        --------
+        >>> import fastlsh
+        >>> result = fastlsh.deduplicate(["some text"] * 3)
+        >>> result.further_copies(["a.org", "a.org", "b.org"]).tolist()
+        [True, False, True]
+        """
+        per_label = check_integer(per_label, "per_label")
+        if max_copies is not None:
+            max_copies = check_integer(max_copies, "max_copies")
+        own = check_labels([0] * self.documents if labels is None else labels, self.documents)
+        kept, gone = self.kept.copy(), self.removed
+        copy = self.copy_number[gone]
+        kept[gone] = stays(self._removals(), copy, max_copies, own, per_label)
+        return kept
+
+    def _removals(self) -> Removals:
+        gone = self.removed
+        return Removals(gone, self._cluster()[gone], range(self.documents))
+
+    def _counted(self, counts: ClusterCounts, name: str) -> NDArray[Any]:
+        return counts.columns(np.arange(self.documents), self._cluster())[name]
 
     def _cluster(self) -> NDArray[np.int64]:
         """Return a number for the cluster of each document: that of the kept one."""

@@ -28,7 +28,7 @@ from fastlsh.files.disk.kept import reread_kept
 from fastlsh.files.disk.largest import largest_page
 from fastlsh.files.disk.link import Linked, link_inputs
 from fastlsh.files.disk.sign import NOTHING, Summary, sign_inputs
-from fastlsh.files.disk.signed_runs import SIGNED, finished_runs
+from fastlsh.files.disk.signed_runs import SIGNED, finished_runs, saved_columns
 from fastlsh.files.disk.staged import (
     ENDED,
     StageDoneError,
@@ -41,7 +41,8 @@ from fastlsh.files.disk.staged import (
 )
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.requests import PairSearch, Removal
+from fastlsh.files.removal import Removal
+from fastlsh.files.requests import PairSearch
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH, RESULT, begin, check_unchanged, described
 from fastlsh.files.run.repair import accept_mended, forget_unless_resumable
@@ -54,6 +55,7 @@ from fastlsh.io import (
     write_text,
 )
 from fastlsh.parallel import Stopwatch, amount
+from fastlsh.results import Removals
 
 
 class Deduplicated(NamedTuple):
@@ -104,9 +106,7 @@ def _run_deduplication(
     keep = None if job.request.read.priority else removal.keep
     more = {
         "keep": keep or "priority",
-        "max_candidates": removal.max_candidates,
-        "max_copies": removal.max_copies,
-        "annotate": removal.annotate,
+        **removal.description,
         "against_files": job.first_input,
     }
     with begun(job, "dedup", more, targets.given) as job:
@@ -115,17 +115,23 @@ def _run_deduplication(
             decide_parts(job, summary, linked, texts, keep, removal.max_candidates)
             end_of_stage(job, "decide")
             proofs = answer_of_all_parts(job, linked, Proof)
+            labels, numbers = saved_columns(job)
+            inputs = range(summary.n_against, summary.documents)
+            removals = Removals(proofs["left"], proofs["right"], inputs)
             goes = proofs
-            if removal.max_copies > 1:
-                goes = proofs[proofs["copy"] >= removal.max_copies]
+            if not removal.keeps_one:
+                goes = proofs[~removal.further_copies(removals, proofs["copy"], labels)]
             kept = kept_documents(job, summary, goes)
             end_of_stage(job, "merge")
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
             left = Remainder(kept, summary.n_against)
-            if removal.annotate:
+            counts = None
+            if removal.annotate or targets.clusters is not None:
+                counts = removal.counts_of(removals, labels, numbers)
+            if counts is not None and removal.annotate:
                 measure = "containment" if job.params.rule == "contained" else "similarity"
-                added = Annotations(*_columns(proofs), measure, texts, summary.n_against)
+                added = Annotations(removals, counts, proofs["similarity"], measure, texts)
                 left = Remainder(np.ones_like(kept), summary.n_against, added=added)
             write_stage(job, targets, left)
             with writing_outputs(job, targets, left) as together:
@@ -135,9 +141,11 @@ def _run_deduplication(
                         against=goes["right"] < summary.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
-                if targets.clusters is not None:
+                if counts is not None and targets.clusters is not None:
                     number, cluster = clusters_of(proofs, summary.n_against)
                     columns = cluster_columns(texts, number, cluster)
+                    heads = number[np.flatnonzero(np.diff(cluster, prepend=-1))][cluster]
+                    columns |= counts.columns(number, heads)
                     write_table(targets.clusters, columns, together)
                 if targets.index is not None:
                     documents = reread_kept(job, proofs, summary.n_against)

@@ -27,6 +27,7 @@ from fastlsh.files.run.job import Job
 from fastlsh.files.run.repair import BROKEN, remember_broken
 from fastlsh.io import (
     Block,
+    BlockDocuments,
     BlockExtent,
     Limit,
     Source,
@@ -238,7 +239,17 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         not len(documents) or are_integer_ids(documents.ids),
         counts,
         echoes,
+        _columns(job, source, documents),
     )
+
+
+def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[Any]]:
+    """Return the columns that are saved; documents of `against` have none."""
+    if source < job.first_input:
+        return []
+    read = job.request.read
+    labels = [documents.labels[name] for name in read.labels]
+    return labels + [documents.numbers[name] for name in read.counts]
 
 
 def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:

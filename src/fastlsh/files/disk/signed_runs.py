@@ -6,7 +6,7 @@ less, so a run of that search has these instead.
 
 import json
 from binascii import crc32
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -77,6 +77,8 @@ class SignedBlock(NamedTuple):
     """How many pieces each document has, if they are cut."""
     echoes: NDArray[np.int64] | None = None
     """As in `SignedPieces`; the documents are counted in the block."""
+    columns: Sequence[NDArray[Any]] = ()
+    """The labels and the numbers that the answer counts, in this order."""
 
 
 class RunWriter:
@@ -141,6 +143,9 @@ class RunWriter:
             identities = np.concatenate([part.identities for part in parts])
             identities.sort()
             save_array(folder / "identities.npy", identities)
+            for number in range(len(parts[0].columns)):
+                column = np.concatenate([part.columns[number] for part in parts])
+                save_array(folder / column_name(number), column)
             counts = [part.pieces for part in parts if part.pieces is not None]
             if counts:
                 save_array(folder / "pieces.npy", np.concatenate(counts))
@@ -161,6 +166,32 @@ class RunWriter:
             (folder / "blocks.json").write_text(json.dumps(content), encoding="utf-8")
         self._number += 1
         self._begin()
+
+
+def column_name(number: int) -> str:
+    """Return the name of a saved column, in the folder of a run and beside it."""
+    return f"column-{number}.npy"
+
+
+def saved_columns(job: Job) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+    """Return the labels and the numbers of the documents of the inputs, by name; mapped."""
+    labels, counts = job.request.read.labels, job.request.read.counts
+    found = []
+    for number in range(len(labels) + len(counts)):
+        name = column_name(number)
+        if not job.work.has(name):
+            runs = [job.work.load(f"{run.name}/{name}") for run in runs_of_inputs(job)]
+            documents = sum(map(len, runs))
+            with job.work.replacing(name) as temporary:
+                if not documents:  # which cannot be mapped
+                    save_array(temporary, np.empty(0, np.int64))
+                else:
+                    column = new_array(temporary, np.result_type(*runs), (documents,))
+                    np.concatenate(runs, out=column)
+                    column.flush()
+        found.append(job.work.load(name))
+    numbers = found[len(labels) :]
+    return dict(zip(labels, found, strict=False)), dict(zip(counts, numbers, strict=True))
 
 
 def check_number(documents: int) -> None:

@@ -12,7 +12,8 @@ from fastlsh._version import __version__
 from fastlsh.files.annotations import Annotations
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
-from fastlsh.files.requests import Removal, Request
+from fastlsh.files.removal import Removal
+from fastlsh.files.requests import Request
 from fastlsh.files.saved_index import kept_of, save_index
 from fastlsh.index import Index, found_texts, published
 from fastlsh.io import (
@@ -28,7 +29,7 @@ from fastlsh.io import (
 )
 from fastlsh.parallel import RunOptions, Stopwatch
 from fastlsh.reporting import report_page
-from fastlsh.results import Deduplication
+from fastlsh.results import ClusterCounts, Deduplication, Removals
 from fastlsh.search import deduplicate_texts
 
 
@@ -76,20 +77,29 @@ def run_deduplication(
     )  # fmt: skip
     if index is not None:
         others = _of_index(index, result, with_texts=targets.report is not None)
-    stays = result.kept
-    if removal.max_copies > 1:
-        stays = result.copy_number < removal.max_copies
+    gone, stays = result.removed, result.kept.copy()
+    outside = result.against_index[gone]
+    reason = np.where(outside < 0, result.kept_index[gone], len(collection) + outside)
+    removals = Removals(gone, reason, range(len(collection)))
+    if not removal.keeps_one:
+        copy = result.copy_number[gone]
+        stays[gone] = removal.further_copies(removals, copy, collection.labels)
+    counts = None
+    if removal.annotate or targets.clusters is not None:
+        counts = removal.counts_of(removals, collection.labels, collection.numbers)
     with _appearing(index, collection, stays) as together:
         with clock("writing"):
             if targets.removed is not None:
                 has_against = bool(request.against) or index is not None
                 proofs = _proofs(result, ~stays, collection, others, has_against)
                 write_table(targets.removed, proofs, together)
-            if targets.clusters is not None:
-                write_table(targets.clusters, _clusters(result, collection), together)
+            if counts is not None and targets.clusters is not None:
+                write_table(targets.clusters, _clusters(result, collection, counts), together)
             kept, added = stays, None
-            if removal.annotate:
-                added, kept = _annotations(result, collection, others), np.ones_like(stays)
+            if counts is not None and removal.annotate:
+                ids = both_ids(collection, others)
+                added = Annotations(removals, counts, result.similarity[gone], result.measure, ids)
+                kept = np.ones_like(stays)
             write_rows(
                 collection, kept, targets.output, convert=targets.convert, added=added,
                 together=together, **how,
@@ -180,13 +190,17 @@ def with_against(
     kept: NDArray[np.int64],
     outside: NDArray[np.int64],
 ) -> tuple[Sequence[Any], NDArray[np.int64]]:
-    """Return the ids of both, and the rows of the kept documents in them.
+    """Return `both_ids`, and the rows of the kept documents in them.
 
-    The ids of `others`, the documents of `against`, come behind those of the inputs; `outside` has
-    the number of one of these where it is the kept one, else -1.
+    `outside` has the number of a document of `others` where it is the kept one, else -1.
     """
-    ids = [*collection.ids, *others.ids] if len(others) else collection.ids
+    ids = both_ids(collection, others)
     return ids, np.where(outside < 0, kept, len(collection) + outside)
+
+
+def both_ids(collection: Collection, others: Collection) -> Sequence[Any]:
+    """Return the ids of the inputs, and behind them those of `others`, which are of `against`."""
+    return [*collection.ids, *others.ids] if len(others) else collection.ids
 
 
 def _proofs(
@@ -205,19 +219,15 @@ def _proofs(
     return proof_columns(ids, gone, reason, result.similarity[gone], measure, against=outside)
 
 
-def _annotations(result: Deduplication, collection: Collection, against: Collection) -> Annotations:
-    gone = result.removed
-    ids, reason = with_against(
-        collection, against, result.kept_index[gone], result.against_index[gone]
-    )
-    return Annotations(gone, reason, result.similarity[gone], result.measure, ids)
-
-
-def _clusters(result: Deduplication, collection: Collection) -> dict[str, Any]:
+def _clusters(
+    result: Deduplication, collection: Collection, counts: ClusterCounts
+) -> dict[str, Any]:
     clusters = result.clusters()
     members = np.array([number for cluster in clusters for number in cluster], np.int64)
     sizes = [len(cluster) for cluster in clusters]
-    return cluster_columns(collection.ids, members, np.repeat(np.arange(len(clusters)), sizes))
+    number = np.repeat(np.arange(len(clusters)), sizes)
+    further = counts.columns(members, result.kept_index[members])
+    return {**cluster_columns(collection.ids, members, number), **further}
 
 
 def _page(

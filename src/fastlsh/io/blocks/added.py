@@ -39,7 +39,7 @@ def head_with(head: Head, added: AddedColumns, source: Source) -> Head:
         layout, header = (*head.layout, *added.types), head.header
         if header:
             end = header[len(header.rstrip(b"\r\n")) :]
-            names = source.delimiter.join(["", *added.types]).encode()
+            names = delimited_tail([*added.types], source)
             header = header[: len(header) - len(end)] + names + end
         return replace(head, layout=layout, header=header)
     schema = head.layout
@@ -95,17 +95,20 @@ def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> N
 
 def delimited_tails(added: AddedColumns, source: Source) -> list[bytes]:
     """Return for each document what stands behind the last field of its row."""
-    delimiter, tails = source.delimiter, []
-    for row in added.rows():
-        cells = ["" if value is None else str(value) for value in row]
-        if source.options.quotes:
-            text = csv_text([cells], delimiter).removesuffix("\n")
-        else:
-            text = delimiter.join(cells)
-            if text.count(delimiter) >= len(cells) or "\n" in text or "\r" in text:
-                raise source.error(f"{cells} cannot be added to a row without quotes")
-        tails.append((delimiter + text).encode("utf-8", "backslashreplace"))
-    return tails
+    rows = (["" if value is None else str(value) for value in row] for row in added.rows())
+    return [delimited_tail(cells, source) for cells in rows]
+
+
+def delimited_tail(cells: list[str], source: Source) -> bytes:
+    """Return further fields of a row, with the delimiter before them."""
+    delimiter = source.delimiter
+    if source.options.quotes:
+        text = csv_text([cells], delimiter).removesuffix("\n")
+    else:
+        text = delimiter.join(cells)
+        if text.count(delimiter) >= len(cells) or "\n" in text or "\r" in text:
+            raise source.error(f"{cells} cannot be added to a row without quotes")
+    return (delimiter + text).encode("utf-8", "backslashreplace")
 
 
 def _taken(name: str) -> str:

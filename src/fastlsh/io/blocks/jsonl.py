@@ -18,7 +18,7 @@ from fastlsh.io.sources import Source
 _BRACE = ord("{")
 
 _ESCAPED_LETTER = re.compile(rb"\\u00[567]")
-"""The escape of a lower-case letter or an underscore, of which the names of new columns consist."""
+"""The escape of a lower-case letter or an underscore, of which most names of columns consist."""
 
 
 class JsonLines:
@@ -97,6 +97,8 @@ class JsonBlock(RowBlock):
     def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
         data = self._data.tobytes()
         named = any(f'"{name}"'.encode() in data for name in added.types)
+        if not re.fullmatch("[a-z_]+", "".join(added.types)):
+            named = named or b"\\" in data
         if named or _ESCAPED_LETTER.search(data):
             for number, raw in self._records(good):
                 check_new_keys(added, self.source, number, raw)

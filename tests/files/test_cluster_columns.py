@@ -1,0 +1,233 @@
+"""Sources, sums and copies for each value, against a count by hand; the same from every engine."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from fastlsh import Index, InputError, deduplicate_files, deduplicate_with_index
+from fastlsh.files.disk import link
+from fastlsh.files.run.part import STAGES, WHOLE
+from shards import contents, rows_of, small_budget, write_shards
+
+SITES = ["a.org", "b.org", "é.org", 7]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(link, "RANGE", 64)
+
+
+def sites(seed, n):
+    """Return rows with a source, and two columns of numbers."""
+    return [
+        {**row, "site": SITES[number * 7 // 3 % 4], "tokens": number % 7, "share": number / 10}
+        for number, row in enumerate(rows_of(seed, n))
+    ]
+
+
+def rows_in(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def run(folder, inputs, output, stages=False, **keywords):
+    """Write all outputs into a folder; in stages, with three parts each."""
+    folder.mkdir()
+    keywords = {
+        "removed": folder / "removed.jsonl", "clusters": folder / "clusters.jsonl",
+        "work": folder.parent / "work", "memory": "300M", **keywords,
+    }  # fmt: skip
+    if not stages:
+        return deduplicate_files(inputs, f"{folder}/{output}", 0.6, **keywords)
+    for stage in STAGES:
+        for part in [None] if stage in WHOLE else [(n, 3) for n in (2, 3, 1)]:
+            result = deduplicate_files(
+                inputs, f"{folder}/{output}", 0.6, stage=stage, part=part, **keywords
+            )
+    return result
+
+
+def everywhere(folder, inputs, output="all.jsonl", **keywords):
+    """Run memory, disk and stages; they write the same bytes. Return the result and its folder."""
+    ways = {
+        "memory": {"engine": "memory", "threads": 1}, "disk": {"engine": "disk", "threads": 3},
+        "stages": {"stages": True},
+    }  # fmt: skip
+    results = {
+        name: run(folder / name, inputs, output, **how, **keywords) for name, how in ways.items()
+    }
+    written = {name: contents(folder / name) for name in ways}
+    assert written["memory"] == written["disk"] == written["stages"]
+    assert len({result.n_kept for result in results.values()}) == 1
+    return results["disk"], folder / "disk"
+
+
+@pytest.mark.parametrize("keep", ["first", "last"])
+@pytest.mark.parametrize("outside", [False, True])
+def test_sources_and_sums_as_by_hand(tmp_path, keep, outside):
+    inputs = write_shards(tmp_path, sites(3, 150), 3)
+    against = write_shards(tmp_path, rows_of(3, 60)[20:], 1, "old") if outside else ()
+    _, place = everywhere(
+        tmp_path, inputs, annotate=True, source="site", count=["tokens", "share"], keep=keep,
+        against=against,
+    )  # fmt: skip
+    rows = rows_in(place / "all.jsonl")
+    proofs = {row["id"]: row for row in rows_in(place / "removed.jsonl")}
+    members = defaultdict(list)
+    for row in rows:
+        proof = proofs.get(row["id"])
+        row["cluster"] = (
+            (proof["kept_id"], proof.get("against", False)) if proof else (row["id"], False)
+        )
+        members[row["cluster"]].append(row)
+    assert max(map(len, members.values())) > 3
+    assert any(cluster[1] for cluster in members) == outside
+    for row in rows:
+        own = members[row["cluster"]]
+        assert row["cluster_size"] == len(own) + row["cluster"][1]
+        assert row["cluster_sources"] == len({each["site"] for each in own})
+        assert row["cluster_tokens"] == sum(each["tokens"] for each in own)
+        assert row["cluster_share"] == sum(each["share"] for each in own)
+    assert {row["cluster_sources"] for row in rows} >= {1, 2, 3}
+    by_id = {row["id"]: row for row in rows}
+    table = rows_in(place / "clusters.jsonl")
+    assert len(table) == sum(len(own) for c, own in members.items() if len(own) > 1 and not c[1])
+    for row in table:
+        for name in ("size", "sources", "tokens", "share"):
+            assert row[f"cluster_{name}"] == by_id[row["id"]][f"cluster_{name}"]
+
+
+@pytest.mark.parametrize("most", [None, 2])
+@pytest.mark.parametrize("per", [1, 2])
+@pytest.mark.parametrize("more", [{}, {"priority": "score"}, {"against": True}])
+def test_copies_for_each_value(tmp_path, most, per, more):
+    rows = sites(8, 150)
+    inputs = write_shards(tmp_path, rows, 2)
+    if more.get("against"):
+        more = {"against": write_shards(tmp_path, rows_of(8, 60)[30:], 1, "old")}
+    (tmp_path / "plain").mkdir()
+    plain = run(tmp_path / "plain" / "x", inputs, "kept.jsonl", engine="memory", **more)
+    result, place = everywhere(
+        tmp_path, inputs, "kept.jsonl", max_copies=most, copies_per=("site", per), **more
+    )
+    proofs = {row["id"]: row for row in rows_in(tmp_path / "plain" / "x" / "removed.jsonl")}
+    members = defaultdict(list)
+    rank = (lambda n: (-rows[n]["score"], n)) if "priority" in more else (lambda n: n)
+    for n in sorted(range(len(rows)), key=lambda n: (rows[n]["id"] in proofs, rank(n))):
+        proof = proofs.get(rows[n]["id"])
+        outside = bool(proof) and proof.get("against", False)
+        members[(proof["kept_id"] if proof else rows[n]["id"], outside)].append(rows[n])
+    stay = set()
+    for (_, outside), own in members.items():
+        stayed = []
+        for row in own:
+            same = sum(each["site"] == row["site"] for each in stayed) + outside
+            if same < per and (most is None or len(stayed) + outside < most):
+                stayed.append(row)
+        stay.update(row["id"] for row in stayed)
+    assert [row["id"] for row in rows_in(place / "kept.jsonl")] == [
+        row["id"] for row in rows if row["id"] in stay
+    ]
+    assert result.n_kept == len(stay) > plain.n_kept
+    removed = rows_in(place / "removed.jsonl")
+    assert removed == [proof for name, proof in proofs.items() if name not in stay]
+    assert len(removed) == result.n_removed
+
+
+def test_other_formats_and_names(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from pyarrow import csv
+
+    table = pa.table({
+        "id": [1, 2, 3], "text": ["one text that is here twice"] * 2 + ["another"],
+        "site": ["a", "b", "a"], 'a, "b"': [5, 6, 7],
+    })  # fmt: skip
+    parquet.write_table(table, tmp_path / "a.parquet")
+    csv.write_csv(table, tmp_path / "a.csv")
+    expected = {"cluster_sources": [2, 2, 1], 'cluster_a, "b"': [11, 11, 7]}
+    for kind in ("parquet", "csv"):
+        (tmp_path / kind).mkdir()
+        _, place = everywhere(
+            tmp_path / kind, tmp_path / f"a.{kind}", f"all.{kind}", annotate=True, source="site",
+            count='a, "b"',
+        )  # fmt: skip
+        read = parquet.read_table if kind == "parquet" else csv.read_csv
+        found = read(place / f"all.{kind}").to_pydict()
+        assert {name: found[name] for name in expected} == expected
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "a", "cluster_\\u00e9": 1, "\\u00e9": 2}\n', encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="row 1: there is a column 'cluster_é' already"):
+        deduplicate_files(
+            tmp_path / "a.jsonl", tmp_path / "b.jsonl", annotate=True, count="é", engine="memory"
+        )
+
+
+def test_new_files_against_an_index(tmp_path):
+    text = "one text that is here three times"
+    rows = [("a", text, 3), ("b", text, 4), ("c", "another", 5), ("d", "another", 6)]
+    lines = [json.dumps({"text": t, "site": site, "tokens": n}) for site, t, n in rows]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with Index.open(tmp_path / "seen.db", 0.8) as index:
+        index.insert("old", text)
+        deduplicate_with_index(
+            index, tmp_path / "a.jsonl", tmp_path / "all.jsonl", annotate=True, source="site",
+            count="tokens",
+        )  # fmt: skip
+    found = [
+        (row["cluster_size"], row["cluster_sources"], row["cluster_tokens"])
+        for row in rows_in(tmp_path / "all.jsonl")
+    ]
+    assert found == [(3, 2, 7), (3, 2, 7), (2, 2, 11), (2, 2, 11)]
+
+
+def test_nothing_to_count(tmp_path):
+    (tmp_path / "a.jsonl").write_text("", encoding="utf-8")
+    result, place = everywhere(
+        tmp_path, tmp_path / "a.jsonl", annotate=True, source="site", count="tokens"
+    )
+    assert (result.documents, contents(place)["all.jsonl"]) == (0, b"")
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize(
+    "more", [{"source": "site"}, {"copies_per": ("site", 1)}, {"count": "site"}]
+)
+def test_a_column_that_one_shard_lacks(tmp_path, engine, more):
+    (tmp_path / "in").mkdir()
+    inputs = write_shards(tmp_path / "in", [{**row, "site": 1} for row in rows_of(3, 60)], 2)
+    (tmp_path / "in" / "z.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+    place = tmp_path / "out"
+    with pytest.raises(InputError, match=r"z\.jsonl: row 1: no key 'site'"):
+        run(place, [*inputs, str(tmp_path / "in" / "z.jsonl")], "kept.jsonl", engine=engine, **more)
+    assert contents(place) == {}
+
+
+def test_another_column_is_another_run(tmp_path):
+    inputs = write_shards(tmp_path, sites(3, 40), 1)
+    keywords = {"engine": "disk", "work": tmp_path / "work", "keep_work": True, "annotate": True}
+    deduplicate_files(inputs, tmp_path / "all.jsonl", source="site", **keywords)
+    with pytest.raises(InputError, match="source was site, and is id"):
+        deduplicate_files(inputs, tmp_path / "all.jsonl", source="id", **keywords)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"source": "site"}, "source= needs a table"),
+        ({"count": ["tokens"]}, "count= needs a table"),
+        ({"count": "size", "annotate": True}, "count='size' would give a second column"),
+        ({"copies_per": ("site", 1), "annotate": True}, "copies_per has no effect with annotate"),
+        ({"copies_per": ("site", 0)}, "copies_per must be at least 1"),
+        ({"copies_per": "site"}, "copies_per must be a column and a number, got 'site'"),
+        ({"source": "", "annotate": True}, "labels must name a column"),
+    ],
+)
+def test_wrong_arguments(tmp_path, more, message):
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+    with pytest.raises((ValueError, TypeError), match=message):
+        deduplicate_files(tmp_path / "a.jsonl", tmp_path / "b.jsonl", **more)
+    assert not (tmp_path / "b.jsonl").exists()
