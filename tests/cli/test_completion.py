@@ -10,7 +10,7 @@ import pytest
 from required import library
 
 CASES = [
-    ([""], "pairs dedup overlap decontaminate index tune evaluate explain completion"),
+    ([""], "pairs dedup overlap decontaminate index tune evaluate explain audit completion"),
     (["d"], "dedup decontaminate"),
     (["--v"], "--version"),
     (["index", ""], "build add query remove info"),

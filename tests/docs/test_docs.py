@@ -279,7 +279,7 @@ def test_a_module_does_not_have_the_name_of_a_public_function():
 def test_every_option_of_the_commands_is_on_their_page():
     text = (DOCS / "command-line.md").read_text(encoding="utf-8")
     shared, *parts = re.split(
-        r"^## (?=pairs|dedup|overlap|decontaminate|tune|evaluate|explain)", text, flags=re.M
+        r"^## (?=pairs|dedup|overlap|decontaminate|tune|evaluate|explain|audit)", text, flags=re.M
     )
     pages = {part.split("\n")[0]: shared + part for part in parts}
     (commands,) = (

@@ -263,6 +263,29 @@ def test_compare_data_sets(tmp_path, monkeypatch, vocabulary):
     assert "Shared documents" in (tmp_path / option(words, "--report")).read_text("utf-8")
 
 
+def test_audit_removals(tmp_path, monkeypatch, vocabulary, capsys):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(9)
+    (tmp_path / "examples").mkdir()
+    rows = []
+    for number in range(80):
+        text = " ".join(draw.choices(vocabulary, k=60))
+        price = "9" if number % 4 else "8"  # of the second notice; the first one has 9
+        rows += [{"id": f"{number}", "text": f"{text} 9"}]
+        rows += [{"id": f"copy of {number}", "text": f"{text} {price}"}]
+    lines = [json.dumps(row) for row in rows]
+    (tmp_path / "examples" / "notices.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    run_page(TASKS / "audit-removals.md")
+    capsys.readouterr()
+    *_, words = commands("audit-removals")
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    found = next(csv.DictReader(io.StringIO(out), delimiter="\t"))
+    assert [found[name] for name in ("removed", "judged", "duplicates")] == ["80", "80", "60"]
+    assert float(found["precision"]) == 0.75
+    assert "has a precision of at least 0.75" in err  # that of equal texts
+
+
 def test_remove_repeated_passages(tmp_path, monkeypatch, vocabulary):
     monkeypatch.chdir(tmp_path)
     draw = random.Random(5)

@@ -1,14 +1,28 @@
-"""The pages of `report` and `explain` as a browser shows them.
+"""The pages of `report`, `explain`, `overlap_files` and ``fastlsh audit`` as a browser shows them.
 
 Skipped where there is no Chromium; FASTLSH_CHROMIUM=required makes that a failure.
 """
 
+import json
 import os
+from threading import Thread
 
 import pytest
 
 import chromium
-from fastlsh import Shingler, deduplicate, deduplicate_lines, explain, report
+from fastlsh import (
+    Shingler,
+    deduplicate,
+    deduplicate_files,
+    deduplicate_lines,
+    explain,
+    overlap,
+    report,
+)
+from fastlsh.files.audit import Answers, Audit
+from fastlsh.files.audit.server import AuditServer
+from fastlsh.io import ReadOptions
+from fastlsh.reporting import overlap_page
 from report_page import NASTY, family
 from required import missing
 
@@ -152,8 +166,30 @@ def equal_lines(path):
     report(deduplicate_lines(texts), texts, path)
 
 
+def overlapping(path):
+    """Two data sets with names that do not fit on a line, and shades of all strengths."""
+    names = ["W" * 300, NASTY, "c"]
+    texts = [*family("alpha", 10)]
+    data_sets = {name: texts[:4] + texts[4 + n : 6] for n, name in enumerate(names)}
+    found = overlap({**data_sets, "empty": [""]}, 0.5)
+    notes = {"input": "W" * 300}
+    path.write_text(overlap_page(found, 0.5, "documents", notes, {}), encoding="utf-8")
+
+
 @pytest.mark.parametrize(
-    "write", [plain, nasty, strict, low, nothing, explained, explained_nasty, lines, equal_lines]
+    "write",
+    [
+        plain,
+        nasty,
+        strict,
+        low,
+        nothing,
+        explained,
+        explained_nasty,
+        lines,
+        equal_lines,
+        overlapping,
+    ],
 )
 def test_on_screens_light_and_dark(browser, tmp_path, write):
     path = tmp_path / "page.html"
@@ -204,3 +240,84 @@ def test_all_clusters_are_printed(browser, tmp_path):
     browser.show(path, 794, 1123, media="print")
     shown = "[...document.querySelectorAll('details li p')].map(e => e.checkVisibility())"
     assert browser.evaluate(shown) == [True] * 12
+
+
+@pytest.fixture
+def audited(tmp_path):
+    texts = [f"{NASTY.encode('utf-8', 'replace').decode()} {each}" for each in family("alpha", 4)]
+    rows = [json.dumps({"id": f"<b>{n}", "text": text}) for n, text in enumerate(texts)]
+    (tmp_path / "in.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    removed = str(tmp_path / "r.tsv")
+    deduplicate_files(tmp_path / "in.jsonl", tmp_path / "k.jsonl", 0.3, removed=removed)
+    inputs = [str(tmp_path / "in.jsonl")]
+    audit = Audit.of(inputs, [], removed, ReadOptions(), sample=3, seed=1)
+    answers = tmp_path / "answers.jsonl"
+    server = AuditServer(audit, Answers(audit, str(answers)), Shingler(), 0.95)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server, answers
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def press(browser, key):
+    """Press a key, and wait until the next page is there."""
+    browser.events.clear()
+    for kind in ("keyDown", "keyUp"):
+        browser.send("Input.dispatchKeyEvent", type=kind, key=key, text=key * (kind == "keyDown"))
+    browser.loaded()
+
+
+def test_an_audit_with_keys(browser, audited):
+    server, answers = audited
+    browser.open(server.url, 1280, 900)
+    assert browser.evaluate("location.pathname") == f"{server.base}0"
+    assert browser.evaluate("document.scripts.length") == 1
+    assert browser.evaluate("document.images.length") == 0
+    assert "alert(1)" in browser.evaluate("document.body.innerText")
+    assert browser.evaluate(CONTRAST) == {}
+    press(browser, "d")
+    assert browser.evaluate("location.pathname") == f"{server.base}1"
+    press(browser, "n")
+    assert browser.evaluate("location.pathname") == f"{server.base}2"
+    press(browser, "b")
+    assert browser.evaluate("document.querySelector('.chosen').dataset.key") == "n"
+    browser.events.clear()
+    browser.evaluate("document.querySelector('[data-key=d]').click()")
+    browser.loaded()
+    press(browser, "d")
+    assert browser.evaluate("location.pathname") == f"{server.base}results"
+    assert "3 of 3 pairs are judged" in browser.evaluate("document.body.innerText")
+    found = [json.loads(line)["duplicate"] for line in answers.read_text().splitlines()]
+    assert found == [True, False, True, True]
+    assert all(request.startswith(server.url) for request in browser.requests)
+    assert browser.complaints == []
+
+
+def test_the_page_of_an_audit_says_what_was_not_saved(browser, audited):
+    server, answers = audited
+    browser.open(server.url, 390, 844)
+    answers.mkdir()
+    browser.evaluate("document.querySelector('[data-key=d]').click()")
+    browser.wait_for("document.querySelector('#error').textContent")
+    assert "was not saved" in browser.evaluate("document.querySelector('#error').textContent")
+    assert browser.evaluate("location.pathname") == f"{server.base}0"
+    assert browser.evaluate(WIDTH) == 390
+
+
+def test_another_page_cannot_answer(browser, audited, tmp_path):
+    """Not even one that knows the address, from a file or from another port of this machine."""
+    server, answers = audited
+    page = tmp_path / "other.html"
+    body = json.dumps({"pair": 0, "duplicate": True})
+    page.write_text(
+        f"<script>for (const type of ['application/json', 'text/plain'])"
+        f" fetch('{server.url}answer', {{method: 'POST', mode: type[0] == 't' ? 'no-cors' : 'cors',"
+        f" headers: {{'Content-Type': type}}, body: '{body}'}}).finally(() => document.title += 1)"
+        f"</script><iframe src='{server.url}0'></iframe>"
+    )
+    browser.show(page, 1280, 900)
+    browser.wait_for("document.title.length == 2")
+    assert not answers.exists()
+    assert browser.evaluate("window.frames[0].length === 0")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from fastlsh.cli import (
+    audit,
     completion,
     decontaminate,
     dedup,
@@ -29,7 +30,7 @@ from fastlsh.cli.process import (
 from fastlsh.cli.wording import with_options
 from fastlsh.io import STANDARD, InputError
 
-COMMANDS = (pairs, dedup, overlap, decontaminate, index, tune, evaluate, explain, completion)
+COMMANDS = (pairs, dedup, overlap, decontaminate, index, tune, evaluate, explain, audit, completion)
 
 OK, FAILED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 

@@ -1,5 +1,9 @@
 """What LSH finds, measured against what there is."""
 
+from fastlsh.evaluation.audit import Precision as Precision
+from fastlsh.evaluation.audit import Removals as Removals
+from fastlsh.evaluation.audit import threshold_for as threshold_for
+from fastlsh.evaluation.audit import threshold_text as threshold_text
 from fastlsh.evaluation.bandings import BandingComparison, compare_bandings
 from fastlsh.evaluation.data import SimilarityBin
 from fastlsh.evaluation.examples import similarity_steps as similarity_steps

@@ -15,6 +15,16 @@ def or_null(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """Return Wilson's interval of a share of n, for 95 %; (0, 1) of nothing."""
+    if not n:
+        return 0.0, 1.0
+    middle = (share + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+    half = Z95 / (1 + Z95**2 / n) * math.sqrt(share * (1 - share) / n + Z95**2 / (4 * n * n))
+    low = 0.0 if share == 0 else max(middle - half, 0.0)
+    return low, 1.0 if share == 1 else min(middle + half, 1.0)
+
+
 @dataclass(frozen=True)
 class Share:
     """So many of so many.
@@ -34,13 +44,7 @@ class Share:
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's interval; (0, 1) of nothing."""
-        if not self.total:
-            return 0.0, 1.0
-        n, p = self.total, self.value
-        middle = (p + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
-        half = Z95 / (1 + Z95**2 / n) * math.sqrt(p * (1 - p) / n + Z95**2 / (4 * n * n))
-        low = 0.0 if self.hits == 0 else max(middle - half, 0.0)
-        return low, 1.0 if self.hits == n else min(middle + half, 1.0)
+        return wilson(self.value, self.total)
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return plain values for JSON; null for the share of nothing.

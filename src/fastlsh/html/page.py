@@ -19,8 +19,12 @@ mark { background: var(--mark); color: inherit; border-radius: 2px; }
 """What all pages have, light and dark; the rules that `escaped` and `marked` need."""
 
 
-def whole_page(title: str, style: str, body: str) -> str:
-    """Return a page that loads nothing and runs nothing, for any screen.
+NOTHING = "default-src 'none'; style-src 'unsafe-inline'"
+"""The policy of a page that loads nothing and runs nothing."""
+
+
+def whole_page(title: str, style: str, body: str, policy: str = NOTHING, nonce: str = "") -> str:
+    """Return a page that loads nothing and, by its policy, runs nothing, for any screen.
 
     Parameters
     ----------
@@ -30,15 +34,20 @@ def whole_page(title: str, style: str, body: str) -> str:
         Rules besides `STYLE`.
     body
         HTML.
+    policy
+        The content security policy.
+    nonce
+        By which the policy knows the style; it must have nothing to escape.
     """
+    known = f' nonce="{nonce}"' if nonce else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{escaped_attribute(title)}</title>
-<style>
+<style{known}>
 {STYLE}
 {style}
 </style>

@@ -59,6 +59,7 @@ from fastlsh.io.table_columns import (
     span_columns,
     texts_of_ids,
 )
+from fastlsh.io.table_reading import table_rows
 from fastlsh.io.tables import table_format, write_table
 from fastlsh.io.targets import check_target
 
@@ -132,6 +133,7 @@ __all__ = [
     "span_columns",
     "spooled_inputs",
     "table_format",
+    "table_rows",
     "take",
     "texts_of_ids",
     "try_lock",

@@ -1,5 +1,6 @@
 """What a deduplication did, as one page."""
 
+from fastlsh.reporting.audit import pair_page, results_page
 from fastlsh.reporting.counts import RunCounts
 from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.lines import LineRun, line_run, lines_page
@@ -18,8 +19,10 @@ __all__ = [
     "line_run",
     "lines_page",
     "overlap_page",
+    "pair_page",
     "pairs_page",
     "removals",
     "report",
     "report_page",
+    "results_page",
 ]

@@ -78,6 +78,21 @@ def compared(kept: Text, other: Text, shingler: Shingler) -> str:
     return "".join(parts)
 
 
+def beside(kept: Text, other: Text, shingler: Shingler) -> tuple[str, str]:
+    """Return both texts as HTML in which is marked what none of their common shingles covers.
+
+    Of long ones 20,000 characters are shown, from where they begin to differ.
+    """
+    complete = max(len(kept), len(other)) <= COMPARED
+    start = 0 if complete else _before(kept, _alike(kept, other), shingler)
+    shown = []
+    for text, against in ((kept, other), (other, kept)):
+        part, spans = own(text, against, start, shingler)
+        head, tail = GAP * (start > 0), GAP * (start + COMPARED < len(text))
+        shown.append(f"{head}{marked(part, spans)}{tail}")
+    return shown[0], shown[1]
+
+
 def own(text: Text, other: Text, start: int, shingler: Shingler) -> tuple[Text, list[Span]]:
     """Return the text from `start` on, normalised if need be, and where it is only its own.
 
