@@ -296,3 +296,30 @@ def test_similarities_that_were_not_verified(tmp_path):
         )
         post(server, {"pair": 0, "duplicate": True})
     assert len(Answers(audit, str(tmp_path / "a.jsonl"))) == 1
+
+
+def test_sources_of_a_column(tmp_path):
+    rows = [
+        {**row, "from": "xyz"[number % 5 % 3]} for number, row in enumerate(rows_of(53, 150))
+    ]  # fmt: skip
+    inputs = write_shards(tmp_path, rows, 2)
+    removed = str(tmp_path / "r.tsv")
+    deduplicate_files(inputs, tmp_path / "k.jsonl", 0.6, removed=removed)
+    audit = Audit.of(inputs, [], removed, READ, source="from", sample=30, seed=1)
+    assert audit.removals.sources == ["x", "y", "z"]
+    for pair in audit.pairs:
+        source = audit.removals.sources[audit.removals.source[pair.row]]
+        assert source == rows[int(pair.id[1:])]["from"]
+
+
+def test_the_first_document_with_an_id_counts(tmp_path):
+    texts = ["first text of a certain length", "second text, a copy", "second text, a copy"]
+    rows = [{"id": "a", "text": texts[0]}, {"id": "b", "text": texts[1]},
+            {"id": "a", "text": texts[2]}]  # fmt: skip
+    inputs = write_shards(tmp_path, rows, 1)
+    more = write_shards(tmp_path, rows[2:], 1, "more")
+    removed = str(tmp_path / "r.tsv")
+    deduplicate_files([*inputs, *more], tmp_path / "k.jsonl", removed=removed)
+    audit = audit_of([*inputs, *more], removed)
+    assert {pair.text for pair in audit.pairs} == {texts[0]}
+    assert audit.removals.source.tolist() == [0, 0]

@@ -1,5 +1,6 @@
 """The overlap of files: memory and disk write the same bytes, those of `overlap`."""
 
+import csv
 import json
 
 import numpy as np
@@ -119,3 +120,55 @@ def test_bad_input(tmp_path, monkeypatch, inputs, more, message):
     with pytest.raises((ValueError, InputError), match=message):
         overlap_files(inputs, **{"output": "t.tsv", **more} if "engine" not in more else more)
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("named", [str, lambda name: "xyz".index(name)])
+def test_sources_of_a_column(tmp_path, monkeypatch, kind, named):
+    small_budget(monkeypatch)
+    rows = [
+        {"id": row["id"], "text": row["text"] or "", "from": named("zxy"[number * 7 % 5 % 3])}
+        for number, row in enumerate(rows_of(45, 150))
+    ]
+    path = tmp_path / f"all.{kind}"
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    elif kind == "csv":
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([("id", "text", "from"), *map(dict.values, rows)])
+    else:
+        pa = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), path)
+    result, _ = both(tmp_path, [str(path)], source="from", threshold=0.6)
+    data_sets = {}
+    for row in rows:
+        data_sets.setdefault(f"{row['from']}", []).append(row["text"])
+    found = overlap(data_sets, 0.6)
+    assert result.overlap.names == [f"{named(name)}" for name in "zyx"] == found.names
+    assert result.overlap._counts.tolist() == found._counts.tolist()
+    assert result.overlap.characters.tolist() == found.characters.tolist()
+    assert found.shared_documents.min() > 0
+
+
+def test_sources_that_cannot_be_compared(tmp_path):
+    def put(name, *values):
+        rows = [{"text": "some text", "from": value} for value in values]
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return path
+
+    for path, message in [
+        (put("one.jsonl", "a", "a"), "2 to 64 data sets, got 1"),
+        (put("many.jsonl", *range(65)), "the column from has more than 64 values"),
+        (put("null.jsonl", "a", None), "row 2: .*from"),
+        (put("twice.jsonl", "1", 1), "the data set 1 is given twice"),
+    ]:
+        with pytest.raises((ValueError, InputError), match=message):
+            overlap_files(path, tmp_path / "t.tsv", source="from")
+        assert not (tmp_path / "t.tsv").exists()
+    with pytest.raises(InputError, match="row 1: no key 'absent'"):
+        overlap_files(path, source="absent")
+    found = overlap_files(
+        put("skipped.jsonl", "a", None, "b"), source="from", on_error="skip"
+    ).overlap  # fmt: skip
+    assert (found.names, found.documents.tolist()) == (["a", "b"], [1, 1])

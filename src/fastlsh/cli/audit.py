@@ -55,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("sample")
     group.add_argument(
+        "--source", metavar="COL", help="column of the sources (default: each input is a source)"
+    )
+    group.add_argument(
         "--sample",
         metavar="N",
         type=integer,
@@ -100,7 +103,8 @@ def run(arguments: argparse.Namespace) -> None:
     check_paths(arguments)
     audit = Audit.of(
         arguments.inputs, arguments.against, arguments.removed,
-        ReadOptions(**reading_keywords(arguments)), sample=arguments.sample, seed=arguments.seed,
+        ReadOptions(**reading_keywords(arguments)), source=arguments.source,
+        sample=arguments.sample, seed=arguments.seed,
     )  # fmt: skip
     answers = Answers(audit, arguments.answers)
     if answers.others:

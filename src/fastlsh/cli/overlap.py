@@ -45,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="documents",
         help="what the order of the data sets loses least of (default: documents)",
     )
+    parser.add_argument(
+        "--source",
+        metavar="COL",
+        help="the values of this column are the data sets, instead of the inputs",
+    )
     add_search_options(parser)
     parser.add_argument(
         "--max-pairs",
@@ -64,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         engine = engine_keywords(arguments, watch)
         del engine["stage"], engine["part"]
         result = overlap_files(
-            arguments.inputs, arguments.output, measure=arguments.measure,
+            arguments.inputs, arguments.output, source=arguments.source, measure=arguments.measure,
             report=arguments.report, **reading, **{**keywords, **engine},
         )  # fmt: skip
         best = result.overlap.best_order(arguments.measure)

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastlsh.arguments import check_choice, check_integer
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
+from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.overlap import run_overlap
 from fastlsh.files.memory.documents import left_out, named_files, threads_and_progress
 from fastlsh.files.plan import changing_over, select_engine
@@ -39,7 +39,7 @@ from fastlsh.parameters import REMOVAL_ONLY
 from fastlsh.reporting import check_report, overlap_page
 from fastlsh.results import Measure, Overlap
 from fastlsh.search import check_countable, check_data_sets, overlap_of_texts
-from fastlsh.stages import characters_of
+from fastlsh.stages import MOST_DATA_SETS, characters_of
 from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def overlap_files(
     *,
     measure: Measure = "documents",
     max_pairs: int = 100_000_000,
+    source: str | None = None,
     report: Path | None = None,
     **keywords: "Unpack[FilePairKeywords]",
 ) -> FileOverlap:
@@ -76,6 +77,9 @@ def overlap_files(
         "documents" or "characters": what the order that the report shows loses least of.
     max_pairs
         Raise if there are more pairs of different texts that share a bucket; on disk, in one part.
+    source
+        A column: its values are the data sets, in the order in which they occur, instead of the
+        inputs. These are read once more before the search.
     report
         An HTML file that shows both counts as matrices, and the order of the data sets in which
         least is lost.
@@ -109,14 +113,15 @@ def overlap_files(
     check_countable(params)
     max_pairs = check_integer(max_pairs, "max_pairs")
     check_choice(measure, "measure")
-    request = Request.of(inputs, (), params, keywords)
-    names = request.inputs
-    check_data_sets(names)
+    labels = () if source is None else (source,)
+    request = Request.of(inputs, (), params, keywords, labels=labels)
+    if source is None:
+        check_data_sets(request.inputs)
     target, page = (None if path is None else paths(path)[0] for path in (output, report))
-    wanted = OverlapSearch(names, target, page, measure, max_pairs)
+    wanted = OverlapSearch(request.inputs, source, target, page, measure, max_pairs)
     return changing_over(
         lambda request: _overlap(request, wanted), request, target,
-        twice=request.engine.engine is Engine.DISK,
+        twice=request.engine.engine is Engine.DISK or source is not None,
     )  # fmt: skip
 
 
@@ -126,6 +131,7 @@ class OverlapSearch:
 
     names: list[str]
     """The inputs as they were given; for pipes, copies may be read."""
+    source: str | None
     output: str | None
     page: str | None
     measure: Measure
@@ -147,22 +153,26 @@ class OverlapSearch:
 def _overlap(request: Request, wanted: OverlapSearch) -> FileOverlap:
     each = [request.files_of([path], mixed=True) for path in request.inputs]
     sources = [source for files in each for source in files]
-    of_source = np.repeat(np.arange(len(each)), [len(files) for files in each])
     _check_paths(request, wanted, sources)
     request.check_used(sources)
+    if wanted.source is None:
+        data_sets = DataSets.of_inputs(wanted.names, each)
+    else:
+        data_sets = DataSets.of_column(request.inputs, request.read, wanted.source, MOST_DATA_SETS)
+        check_data_sets(data_sets.names)
     choice = select_engine(request, sources, 0, wanted.output, rows_written=False)
     clock = Stopwatch()
     shared = shared_fields(request, choice.reason, clock)
     if choice.job is None:
         engine = "memory"
-        found, collection = _in_memory(request, choice.read_budget, wanted, of_source, clock)
+        found, collection = _in_memory(request, choice.read_budget, wanted, data_sets, clock)
         counts = counts_of(collection)
         with clock("writing"):
             wanted.write(found, request, collection.skipped, clock)
     else:
         engine = "disk"
         found, summary = run_overlap(
-            choice.job, wanted.names, of_source, wanted.max_pairs, wanted.output,
+            choice.job, data_sets, wanted.max_pairs, wanted.output,
             lambda found, skipped: wanted.write(found, request, skipped, clock), clock,
         )  # fmt: skip
         counts = counts_of_summary(summary)
@@ -191,7 +201,7 @@ def _in_memory(
     request: Request,
     budget: ReadBudget,
     wanted: OverlapSearch,
-    of_source: NDArray[np.int64],
+    data_sets: DataSets,
     clock: Stopwatch,
 ) -> tuple[Overlap, Collection]:
     with clock("reading"):
@@ -199,10 +209,14 @@ def _in_memory(
         collection = budget.read(request.inputs, request.read, mixed=True, **how)
     with clock("search"):
         search, texts = request.search, as_texts(collection.texts)
-        data_set = np.repeat(of_source, [part.documents for part in collection.parts])
+        if data_sets.column is None:
+            documents = [part.documents for part in collection.parts]
+            data_set = np.repeat(data_sets.of_file, documents)
+        else:
+            data_set = data_sets.of_labels(collection.labels[data_sets.column])
         characters = characters_of(texts, search.shingler, request.run)
         found = overlap_of_texts(
-            search.shingler.prepared(texts), data_set, characters, wanted.names, search,
+            search.shingler.prepared(texts), data_set, characters, data_sets.names, search,
             request.run, max_pairs=wanted.max_pairs,
         )  # fmt: skip
     return found, collection

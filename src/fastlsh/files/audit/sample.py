@@ -1,8 +1,8 @@
 """The removed documents of a run, a sample of them, and both texts of each."""
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fastlsh.errors import InputError
 from fastlsh.evaluation import Removals
-from fastlsh.io import ReadOptions, expand, read_blocks, table_rows
+from fastlsh.files.data_sets import DataSets, each_block
+from fastlsh.io import BlockDocuments, ReadOptions, table_rows
 from fastlsh.texts import as_texts
 
 COLUMNS = (("id",), ("kept_id",), ("jaccard", "containment"), ("against", ""))
@@ -51,6 +52,7 @@ class Audit:
         removed: str,
         read: ReadOptions,
         *,
+        source: str | None = None,
         sample: int,
         seed: int,
     ) -> "Audit":
@@ -59,11 +61,13 @@ class Audit:
         Parameters
         ----------
         inputs, against
-            The files of the run; each input is a source.
+            The files of the run.
         removed
             What the run has written with `removed`.
         read
             How the files are read.
+        source
+            The column of the sources; None: each input is one.
         sample, seed
             How many removals, and which of the possible samples.
 
@@ -76,7 +80,7 @@ class Audit:
         -----
         Memory: 40 bytes for each removal, and the texts of the sample.
         """
-        removals = _removals(removed, inputs, read)
+        removals = _removals(removed, inputs, read, source)
         rows = removals.sample(sample, seed)
         wanted = {row: number for number, row in enumerate(rows.tolist())}
         pairs: list[Any] = [None] * len(rows)
@@ -100,7 +104,9 @@ class Audit:
         ])  # fmt: skip
 
 
-def _removals(removed: str, inputs: Sequence[str], read: ReadOptions) -> Removals:
+def _removals(
+    removed: str, inputs: Sequence[str], read: ReadOptions, source: str | None
+) -> Removals:
     """Read the numbers of all removals; no string of any is kept."""
     similarity, kept, own = array("d"), array("q"), array("q")
     for row, (name, kept_id, value, _) in enumerate(table_rows(removed, COLUMNS), 1):
@@ -116,41 +122,44 @@ def _removals(removed: str, inputs: Sequence[str], read: ReadOptions) -> Removal
     _, cluster, sizes = np.unique(
         np.frombuffer(kept, np.int64), return_inverse=True, return_counts=True
     )
-    source = _sources(np.frombuffer(own, np.int64), inputs, read)
-    return Removals(np.array(similarity), 1 + sizes[cluster], source, list(inputs))
+    of_source, names = _sources(np.frombuffer(own, np.int64), inputs, read, source)
+    return Removals(np.array(similarity), 1 + sizes[cluster], of_source, names)
 
 
-def _sources(ids: NDArray[np.int64], inputs: Sequence[str], read: ReadOptions) -> NDArray[np.int64]:
-    """Return which input each document is from; the first one of several with its id."""
+def _sources(
+    ids: NDArray[np.int64], inputs: Sequence[str], read: ReadOptions, column: str | None
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return which source each document is of, the first one of several with its id; the names."""
     source = np.zeros(len(ids), np.int64)
-    if len(inputs) == 1:
-        return source
+    if column is None and len(inputs) == 1:
+        return source, list(inputs)
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
-    for number in range(len(inputs) - 1, -1, -1):
-        for found in _documents([inputs[number]], read):
-            hashes = np.fromiter((hash(str(each)) for each in found.ids), np.int64, len(found))
-            first, last = (np.searchsorted(ordered, hashes, side) for side in ("left", "right"))
-            for start, stop in {*zip(first.tolist(), last.tolist(), strict=True)}:
-                source[order[start:stop]] = number
-    return source
 
+    def found(documents: BlockDocuments, data_set: NDArray[np.int64]) -> None:
+        hashes = np.fromiter((hash(str(each)) for each in documents.ids), np.int64, len(documents))
+        first, last = (np.searchsorted(ordered, hashes, side) for side in ("left", "right"))
+        for row in np.flatnonzero(first < last).tolist():
+            own = order[first[row] : last[row]]
+            own = own[~known[own]]
+            source[own], known[own] = data_set[row], True
 
-def _documents(inputs: Sequence[str], read: ReadOptions) -> Iterator[Any]:
-    if not inputs:
-        return
-    for source in expand(inputs, read.format, read, recursive=read.recursive, mixed=True):
-        for block in read_blocks(source):
-            documents = block.documents()
-            if documents.bad and read.on_error != "skip":
-                raise documents.bad[0]
-            yield documents
+    known = np.zeros(len(ids), np.bool_)
+    if column is None:
+        for number, name in enumerate(inputs):
+            for documents in each_block([name], read):
+                found(documents, np.full(len(documents), number))
+        return source, list(inputs)
+    data_sets = DataSets.of_column(inputs, read, column)
+    for documents in each_block(inputs, replace(read, labels=(column,))):
+        found(documents, data_sets.of_labels(documents.labels[column]))
+    return source, data_sets.names
 
 
 def _texts(inputs: Sequence[str], read: ReadOptions, wanted: set[str]) -> Mapping[str, str]:
     """Return the first text with each id."""
     texts: dict[str, str] = {}
-    for documents in _documents(inputs, read):
+    for documents in each_block(inputs, read):
         ids = [str(each) for each in documents.ids]
         rows = [row for row, name in enumerate(ids) if name in wanted and name not in texts]
         if rows:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.files.data_sets import DataSets
 from fastlsh.files.disk.decide import GatheredPart, answer_name, each_part, prepared_texts
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.signed_runs import saved_columns
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.parallel import Stopwatch, ordered_map
@@ -18,14 +20,15 @@ from fastlsh.results import Overlap
 from fastlsh.stages import Shared, added_up, characters_of, shared_counts_of_part
 from fastlsh.texts import as_texts
 
+Numbers = NDArray[np.int64]
+
 TOTALS = "totals.npy"
 """Documents and characters of each data set."""
 
 
 def run_overlap(
     job: Job,
-    names: list[str],
-    of_source: NDArray[np.int64],
+    data_sets: DataSets,
     max_pairs: int,
     output: str | None,
     write: Callable[[Overlap, int], None],
@@ -35,10 +38,8 @@ def run_overlap(
 
     Parameters
     ----------
-    names
-        Of the data sets.
-    of_source
-        The data set of each file.
+    data_sets
+        Which one each document is of.
     max_pairs
         As for `overlap_files`.
     output
@@ -48,20 +49,17 @@ def run_overlap(
     clock
         Takes the time of each stage.
     """
-    sizes = np.bincount(of_source, minlength=len(names)).tolist()
-    more = {"max_pairs": max_pairs, "files of each data set": sizes}
+    sizes = np.bincount(data_sets.of_file, minlength=len(data_sets.names)).tolist()
+    more = {"max_pairs": max_pairs, "source": data_sets.column, "files of each data set": sizes}
     with begun(job, "overlap", more, {OUTPUT_PATH: output}) as job:
         summary, linked, texts = prepared(job, clock)
-        records = records_of(job)
-        firsts = np.array([first for first, _ in records], np.int64)
-        sets = np.array([of_source[record.source] for _, record in records], np.int64)
+        of_documents = _of_documents(job, data_sets)
 
         def count(part: GatheredPart) -> tuple[NDArray[Any], NDArray[np.int64]]:
             numbers = np.ascontiguousarray(part.rows["number"])
             lengths = characters_of(as_texts(part.texts), job.params.shingler, job.options)
             found = shared_counts_of_part(
-                prepared_texts(job, part), numbers,
-                sets[np.searchsorted(firsts, numbers, "right") - 1], lengths, job.params,
+                prepared_texts(job, part), numbers, of_documents(numbers), lengths, job.params,
                 max_pairs=max_pairs, threads=job.options.threads, scratch=part.scratch,
             )  # fmt: skip
             return found, np.empty(0, np.int64)
@@ -70,34 +68,51 @@ def run_overlap(
             each_part(job, linked, texts, count, "comparing")
             tables = [job.work.load(answer_name(number)) for number in range(linked.parts)]
         with clock("counting"):
-            documents, characters = _totals(job, len(names), of_source)
+            documents, characters = _totals(job, len(data_sets.names), of_documents)
         counts = added_up(np.concatenate([np.empty(0, Shared), *tables]))
         found = Overlap(
-            names, documents, characters, counts, empty=summary.empty, params=job.params.lsh
+            data_sets.names,
+            documents,
+            characters,
+            counts,
+            empty=summary.empty,
+            params=job.params.lsh,
         )
         with clock("writing"):
             write(found, summary.skipped)
         return found, summary
 
 
-def _totals(job: Job, count: int, of_source: NDArray[np.int64]) -> NDArray[np.int64]:
+def _of_documents(job: Job, data_sets: DataSets) -> Callable[[Numbers], Numbers]:
+    """Return a function that gives the data set of each of some documents."""
+    if data_sets.column is not None:
+        labels = saved_columns(job)[0][data_sets.column]
+        return lambda numbers: data_sets.of_labels(labels[numbers])
+    records = records_of(job)
+    firsts = np.array([first for first, _ in records], np.int64)
+    sets = np.array([data_sets.of_file[record.source] for _, record in records], np.int64)
+    return lambda numbers: sets[np.searchsorted(firsts, numbers, "right") - 1]
+
+
+def _totals(job: Job, count: int, of_documents: Callable[[Numbers], Numbers]) -> Numbers:
     """Return the documents and the characters of each data set, int64 (2, count)."""
     if not job.work.has(TOTALS):
         total = np.zeros((2, count), np.int64)
         tell = job.byte_progress("counting")
         plain = replace(job.options, threads=1)
 
-        def measured(item: Any) -> tuple[Any, int, int]:
-            _, record, block = item
+        def measured(item: Any) -> tuple[Any, Numbers, Numbers]:
+            first, record, block = item
             lengths = characters_of(as_texts(block.documents().texts), job.params.shingler, plain)
-            return record, len(lengths), int(lengths.sum())
+            return record, of_documents(np.arange(first, first + len(lengths))), lengths
 
         blocks = reread_signed_blocks(job, records_of(job))
-        for record, documents, characters in ordered_map(
+        for record, data_set, lengths in ordered_map(
             blocks, measured, job.options.threads,
             alone=lambda item: job.is_large(item[1].source, item[1].extent),
         ):  # fmt: skip
-            total[:, of_source[record.source]] += documents, characters
+            np.add.at(total[0], data_set, 1)
+            np.add.at(total[1], data_set, lengths)
             tell(job.sources[record.source], record.extent)
         tell.end()
         job.work.save(TOTALS, total)

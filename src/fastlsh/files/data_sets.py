@@ -1,0 +1,80 @@
+"""Which data set each document is of: by its input, or by the value of a column."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.errors import InputError
+from fastlsh.io import BlockDocuments, ReadOptions, Source, as_list, expand, read_blocks, take
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DataSets:
+    """The data sets of a collection.
+
+    Attributes
+    ----------
+    names : list of str
+    of_file : ndarray of int64
+        The data set of each file, where `column` is None.
+    column : str or None
+        The column whose values are the data sets.
+    hashes : ndarray of uint64, shape (n,)
+        The values, as `io.label_hashes` gives them.
+    """
+
+    names: list[str]
+    of_file: Numbers
+    column: str | None
+    hashes: NDArray[np.uint64]
+
+    @classmethod
+    def of_inputs(cls, names: list[str], files: Sequence[Sequence[Source]]) -> "DataSets":
+        """Return the data sets if each input is one, given its files."""
+        of_file = np.repeat(np.arange(len(files)), list(map(len, files)))
+        return cls(names, of_file, None, np.empty(0, np.uint64))
+
+    @classmethod
+    def of_column(
+        cls, inputs: Sequence[str], read: ReadOptions, column: str, most: int | None = None
+    ) -> "DataSets":
+        """Read which values a column has; they are in the order of the inputs.
+
+        Raises
+        ------
+        InputError
+            A row has no value; or there are more than `most`.
+        """
+        names: dict[int, str] = {}
+        how = replace(read, id=column, labels=(column,))
+        for documents in each_block(inputs, how):
+            found, rows = np.unique(documents.labels[column], return_index=True)
+            new = np.array([each not in names for each in found.tolist()], np.bool_)
+            order = np.argsort(rows[new])
+            values = map(str, as_list(take(documents.ids, rows[new][order])))
+            names.update(zip(found[new][order].tolist(), values, strict=True))
+            if most is not None and len(names) > most:
+                raise InputError(inputs[0], f"the column {column} has more than {most} values")
+        hashes = np.array(list(names), np.uint64)
+        return cls(list(names.values()), np.empty(0, np.int64), column, hashes)
+
+    def of_labels(self, labels: NDArray[np.uint64]) -> Numbers:
+        """Return the data set of each document by its value in the column."""
+        order = np.argsort(self.hashes)
+        return order[np.searchsorted(self.hashes, labels, sorter=order)]
+
+
+def each_block(inputs: Sequence[str], read: ReadOptions) -> Iterator[BlockDocuments]:
+    """Yield the documents of the inputs, block by block; raise a bad row unless it is skipped."""
+    if not inputs:
+        return
+    for source in expand(inputs, read.format, read, recursive=read.recursive, mixed=True):
+        for block in read_blocks(source):
+            documents = block.documents()
+            if documents.bad and read.on_error != "skip":
+                raise documents.bad[0]
+            yield documents
