@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import string
 import sys
 
@@ -11,13 +12,14 @@ import pytest
 import fastlsh
 from combinations import covering
 from fastlsh import InputError, Shingler, deduplicate_span_files
+from fastlsh.files import cutting
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk import decide, spans
 from fastlsh.files.disk.gathered import TEXTS
 from fastlsh.io import BlockDocuments
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import anchors_of
-from fastlsh.texts import as_texts
+from fastlsh.texts import WordHashes, as_texts
 from hostile_texts import hostile_text
 from killed_runs import ended_again_and_again
 from shards import contents, small_budget, write_shards
@@ -107,6 +109,8 @@ def test_same_answer_for_every_cut(tmp_path, monkeypatch, sizes, cut):
         {"annotate": True, "output": "kept.csv", "convert_to": "csv", "snap": "sentence"},
         {"shingler": Shingler("byte"), "keep_least": 30},
         {"shingler": Shingler("byte", unicode_form="NFD"), "merge_gap": 9, "snap": "word"},
+        {"shingler": Shingler("word", lowercase=True), "length": 3, "keep_least": 2},
+        {"shingler": Shingler("word", words="alphanumeric"), "length": 2, "merge_gap": 2},
         {"limit": 40},
         {"length": 1},
         {"length": 2000},
@@ -133,7 +137,9 @@ def test_hostile_collections(tmp_path, monkeypatch, seed):
     base = "".join(draw.choices("abcdefgh  é😀", k=300))
     rows = [{"id": n, "text": hostile_text(draw, base)} for n in range(draw.randrange(1, 30))]
     length = draw.choice([1, 3, 8, 21, 55, 120])
-    both(tmp_path, write_shards(tmp_path, rows, 2), length=length, threads=draw.choice([1, 2]))
+    monkeypatch.setattr(cutting, "STRETCH", draw.choice([10, 1 << 18]))
+    threads = draw.choice([1, 2])
+    both(tmp_path, write_shards(tmp_path, rows, 2), length=length, threads=threads)
 
 
 @pytest.mark.parametrize("shingler", [None, Shingler(lowercase=True)])
@@ -172,16 +178,44 @@ def test_bytes_inside_a_character_are_not_gone(tmp_path):
     assert [json.loads(line) for line in written["kept.jsonl"].splitlines()] == rows
 
 
+@pytest.mark.parametrize("collide", [False, True])
+@pytest.mark.parametrize("seed", [0, *MANY])
+def test_hostile_words(tmp_path, monkeypatch, seed, collide):
+    """Also if different words have the same hash: then only what goes is the same, by any proof."""
+    draw = random.Random(seed)
+    small_budget(monkeypatch, **draw.choice(SIZES))
+    monkeypatch.setattr(cutting, "STRETCH", draw.choice([3, 1 << 18]))
+    if collide:
+        monkeypatch.setattr(
+            WordHashes, "__missing__", lambda table, word: table.setdefault(word, ord(word[0]) & 1)
+        )
+    base = "".join(draw.choices("abcdefgh", k=200))
+    texts = [hostile_text(draw, base) for _ in range(draw.randrange(1, 20))]
+    rows = [{"id": n, "text": " ".join(text)} for n, text in enumerate(texts)]
+    inputs, length = write_shards(tmp_path, rows, 2), draw.choice([1, 3, 8, 21])
+    tokenizer = draw.choice([None, lambda text: re.findall(r"\S|\s", text)])
+    shingler = Shingler("word", tokenizer=tokenizer)
+    if not collide:
+        both(tmp_path, inputs, length=length, shingler=shingler)
+        return
+    written = []
+    for engine in ("memory", "disk"):
+        path = tmp_path / f"{engine}.jsonl"
+        deduplicate_span_files(inputs, path, length, shingler=shingler, engine=engine)
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+
+
 def test_many_equal_grams_make_few_contexts():
     """The texts of contexts that differ by one character would take hundreds of times the space."""
-    cutting = SpanCutting("span", 200, Shingler())
+    of_spans = SpanCutting("span", 200, Shingler())
     rows = 0
     for letter in "0123456789":
         text = "".join(
             letter * run + end for run, end in zip(range(120, 190, 2), ENDS, strict=True)
         )
         documents = BlockDocuments([text], None, np.arange(1))
-        signed = cutting.signed(documents, SearchParams.of(rule="equal"))
+        signed = of_spans.signed(documents, SearchParams.of(rule="equal"))
         rows = max(rows, len(anchors_of(as_texts([text]).spans(0, 1), 200).keys))
         assert len(signed.pieces) == signed.keys.shape[1]
         assert signed.pieces.lengths.sum() < 6 * len(text)
@@ -284,7 +318,7 @@ def test_bad_arguments(tmp_path):
     inputs = write_shards(tmp_path, [{"id": 1, "text": "x"}], 1)
     for keywords, message in (
         ({"min_length": 0}, "min_length must be at least 1"),
-        ({"shingler": Shingler("word")}, "unit must be 'char'"),
+        ({"shingler": Shingler("token")}, "unit must be 'char', 'byte' or 'word'"),
         ({"annotate": True, "join": "x"}, "no effect with annotate=True"),
         ({"max_share": 2}, "max_share must be above 0 and at most 1"),
         ({"join": None}, "join must be a str"),

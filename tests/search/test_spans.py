@@ -168,7 +168,6 @@ def test_options_and_columns():
         ({"min_length": 1.5}, TypeError, "min_length must be an integer"),
         ({"keep_least": -1}, ValueError, "keep_least must be at least 0"),
         ({"join": 3}, TypeError, "join must be a str"),
-        ({"shingler": Shingler("word")}, ValueError, "unit must be 'char' or 'byte', got 'word'"),
         ({"shingler": Shingler(normalize=str.lower)}, ValueError, "normalize= does not tell where"),
         ({"against": Index()}, TypeError, "an index holds documents, and not their passages"),
         ({"ids": [1]}, ValueError, "ids has 1 elements for 2 documents"),

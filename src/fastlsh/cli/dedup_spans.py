@@ -14,7 +14,7 @@ OPTIONS = ("join", "keep_least", "merge_gap", "snap", "max_share")
 
 REFUSED = (
     "max_copies", "preset",
-    *(name for name in SEARCH if name != "threads"), "size", "words",
+    *(name for name in SEARCH if name != "threads"), "size",
     "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",
     "save_index", "search", "split", "report", "drop_empty",
 )  # fmt: skip
@@ -32,13 +32,13 @@ def add_span_options(group: Any) -> None:
         metavar="N",
         type=integer,
         help="with --by span: leave out rows that lost something, and of whose text fewer"
-        " characters (or bytes) remain (default: 0)",
+        " characters (or bytes, words) remain (default: 0)",
     )
     group.add_argument(
         "--merge-gap",
         metavar="N",
         type=integer,
-        help="with --by span: also remove up to N characters between two cuts, unless another"
+        help="with --by span: also remove up to N units between two cuts, unless another"
         " passage stays there (default: 0)",
     )
     group.add_argument(
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _summarise(arguments: argparse.Namespace, result: FileSpanDeduplication) -> None:
     say(f"{documents_read(arguments, result.documents)}{rows_skipped(result)}")
-    unit = "byte" if arguments.unit == "byte" else "character"
+    unit = "character" if arguments.unit in (None, "char") else arguments.unit
     say(
         f"passages of at least {plural(result.min_length, unit)}:"
         f" {plural(result.characters, 'character')} removed in {plural(result.n_removed, 'span')}"

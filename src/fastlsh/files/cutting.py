@@ -9,7 +9,23 @@ from numpy.typing import NDArray
 from fastlsh.io import Block, BlockDocuments, Rest, take
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Anchors, anchors_of, piece_keys
-from fastlsh.texts import Pieces, Shingler, as_texts, pieces_of, plain_strings, texts_without
+from fastlsh.texts import (
+    Pieces,
+    Shingler,
+    WordHashes,
+    WordPieces,
+    WordTexts,
+    as_texts,
+    pieces_of,
+    plain_strings,
+    texts_without,
+)
+
+STRETCH = 1 << 18
+"""Units of a text in which the contexts begin that are gathered in one text."""
+
+OF_WORD = 5
+"""Times the memory of a character that a word takes."""
 
 
 class SignedPieces(NamedTuple):
@@ -67,7 +83,7 @@ class SpanCutting(Cutting):
     @property
     def piece_bytes(self) -> int:
         """The bytes of memory that a context takes: up to two windows, decoded."""
-        return 8 * self.min_length
+        return 8 * self.min_length * (OF_WORD if self.shingler.unit == "word" else 1)
 
     def pieces(self, documents: BlockDocuments) -> Pieces:
         """Cut the documents of a block."""
@@ -82,18 +98,29 @@ class SpanCutting(Cutting):
         """Return which contexts begin with the window behind the last one of the context before."""
         text, first, end = pieces.bounds.T
         found = np.zeros(len(pieces), np.bool_)
-        found[1:] = (text[1:] == text[:-1]) & (first[1:] == end[:-1] - self.min_length + 1)
+        stretch = first // STRETCH
+        found[1:] = (
+            (text[1:] == text[:-1])
+            & (first[1:] == end[:-1] - self.min_length + 1)
+            & (stretch[1:] == stretch[:-1])
+        )
         return found
 
     def _contexts(self, documents: BlockDocuments) -> tuple[Pieces, Anchors]:
         texts = as_texts(documents.texts)
-        plain = self.shingler.plain_texts(texts, 0, len(texts))
-        anchors = anchors_of(plain, self.min_length)
+        units = plain = self.shingler.plain_texts(texts, 0, len(texts))
+        pieces, echoing = Pieces(plain, np.empty((0, 3), np.int64)), True
+        if self.shingler.unit == "word":
+            words, hashes = WordTexts(self.shingler, plain), WordHashes()
+            units = words.numbers(hashes).spans(0, len(texts))
+            # Windows with different words of the same hash are no echoes.
+            pieces, echoing = WordPieces(words, plain, pieces.bounds), hashes.differ
+        anchors = anchors_of(units, self.min_length, echoing=echoing)
         text, _, first, last = anchors.rows.T
         heads = _heads(anchors, self.min_length)
         tails = np.append(heads, len(last))[1:] - 1
         bounds = np.column_stack([text[heads], first[heads], last[tails] + self.min_length])
-        return Pieces(plain, bounds), anchors._replace(keys=anchors.keys[heads])
+        return pieces.at(bounds), anchors._replace(keys=anchors.keys[heads])
 
 
 def _heads(anchors: Anchors, length: int) -> NDArray[np.int64]:
@@ -178,10 +205,8 @@ def wanted_of(block: Block, cutting: Cutting | None, part: NDArray[np.int32]) ->
     heads = np.flatnonzero(~follows)
     bounds = pieces.bounds[numbers[heads]]
     bounds[:, 2] = pieces.bounds[numbers[np.append(heads[1:], len(numbers)) - 1], 2]
-    stretches = Pieces(pieces.texts, bounds)
     owners = bounds[:, 0]
     documents = BlockDocuments(
-        stretches.spans(0, len(stretches)).strings(), take(documents.ids, owners),
-        documents.rows[owners],
-    )  # fmt: skip
+        pieces.at(bounds).strings(), take(documents.ids, owners), documents.rows[owners]
+    )
     return Wanted(documents, numbers[heads], np.ascontiguousarray(bounds[:, 1:]))

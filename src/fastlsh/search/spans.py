@@ -34,7 +34,7 @@ def deduplicate_spans(
     against_ids: Sequence[Any] | None = None,
     **keywords: "Unpack[SpanKeywords]",
 ) -> SpanDeduplication:
-    """Remove every passage of at least `min_length` characters that occurred before.
+    """Remove every passage of at least `min_length` characters or words that occurred before.
 
     In the order of the collection, a character is removed if it lies in a window of `min_length`
     characters that occurred before, in an earlier text or wholly before itself. No such window is
@@ -49,8 +49,10 @@ def deduplicate_spans(
         The least length of a passage in units of the normalised text, at least 1.
     shingler
         Its steps of normalisation (by default, there are none) decide which passages are equal;
-        they are cut in the texts as they came. Its unit, "char" or "byte", is what lengths count;
-        cuts lie between characters in any case. Its size has no effect.
+        they are cut in the texts as they came. Its unit, "char", "byte" or "word", is what lengths
+        count; cuts lie between characters in any case. Words are compared as text, and what is
+        between them is not: it goes where it lies inside a cut. The tokens of a tokenizer must be
+        pieces of the text. Its size has no effect.
     against
         A reference collection, in any form of `texts`: passages that occur in it are removed, too.
         Its documents count as earlier than all others and are not part of the result.
@@ -108,7 +110,7 @@ def deduplicate_spans_of_texts(
     """Remove repeated passages as `deduplicate_spans` does, whose arguments are checked before."""
     n_against = len(collections.against)
     strings = [*collections.against, *collections.documents]
-    warn_of_short_passages(length, sum(len(text or "") for text in strings))
+    warn_of_short_passages(length, sum(len(text or "") for text in strings), shingler.unit)
     everything = as_texts(strings)
     rows = repeated_passages(everything, shingler, length, rules.n_whole(n_against), options)
     cut = cut_texts(everything, shingler, rows, length, n_against, rules)

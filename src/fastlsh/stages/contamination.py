@@ -228,7 +228,9 @@ def found_in(
     spans = np.column_stack([pair[wanted], matches.spans[order[wanted]]])
     spans = _merged(spans)
     document = document[enough]
-    spans[:, 2:] = original_spans(texts, grams.shingler, document[spans[:, 0]], spans[:, 2:])
+    spans[:, 2:] = original_spans(
+        texts, grams.shingler, document[spans[:, 0]], spans[:, 2:], words=False
+    )
     return Found(document, item[enough], common[enough], run[enough], spans)
 
 

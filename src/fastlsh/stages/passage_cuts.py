@@ -10,7 +10,14 @@ from fastlsh._kernels import cuts
 from fastlsh.arguments import check_choice, check_integer, check_share
 from fastlsh.arrays import unique
 from fastlsh.parallel import Empty
-from fastlsh.texts import Shingler, Texts, original_spans, snapped_spans, texts_without_spans
+from fastlsh.texts import (
+    Shingler,
+    Texts,
+    original_spans,
+    snapped_spans,
+    texts_without_spans,
+    unit_counts,
+)
 
 Rows = NDArray[np.int64]
 
@@ -290,8 +297,7 @@ def too_short(texts: Texts, shingler: Shingler, rows: Rows, keep_least: int) -> 
         return np.empty(0, np.int64)
     text = rows[:, 0]
     changed = unique(text)
-    lengths = np.empty(len(changed), np.int64)
-    shingler.take_texts(texts, changed).lengths(lengths)
+    lengths = unit_counts(texts, shingler, changed)
     gone = np.bincount(np.searchsorted(changed, text), rows[:, 2] - rows[:, 1], len(changed))
     return changed[lengths - gone < keep_least]
 

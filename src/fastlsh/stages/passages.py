@@ -11,7 +11,7 @@ from fastlsh.candidates import repeated
 from fastlsh.parallel import RunOptions, batches, batches_by_work, run
 from fastlsh.signatures import batch_size
 from fastlsh.stages.passage_cuts import cut_rows
-from fastlsh.texts import Shingler, Texts
+from fastlsh.texts import Shingler, Texts, words_of_joined, words_of_texts
 
 LONGEST_GRAM = 50
 """Units of a gram, at most: longer ones find nothing more, and shorter ones more in vain."""
@@ -56,12 +56,15 @@ def anchors_of(plain: Spans, length: int, *, echoing: bool = True) -> Anchors:
         room, echo_room = max(room, count), max(echo_room, echo_count)
 
 
-def all_anchors(texts: Texts, shingler: Shingler, length: int, options: RunOptions) -> Anchors:
+def all_anchors(
+    texts: Texts, shingler: Shingler, length: int, options: RunOptions, *, echoing: bool = True
+) -> Anchors:
     """Find the keys of all windows of a collection."""
     found: dict[int, Anchors] = {}
 
     def work(start: int, stop: int) -> None:
-        anchors = anchors_of(shingler.plain_texts(texts, start, stop), length)
+        plain = shingler.plain_texts(texts, start, stop)
+        anchors = anchors_of(plain, length, echoing=echoing)
         anchors.rows[:, 0] += start
         anchors.echoes[:, (0, 3)] += start
         found[start] = anchors
@@ -94,13 +97,17 @@ def repeated_passages(
     ndarray of int64, shape (m, 5)
         As `cut_rows` does.
     """
-    anchors = all_anchors(texts, shingler, length, options)
+    compared = texts
+    if shingler.unit == "word":
+        texts, compared = words_of_texts(texts, shingler)
+        shingler = Shingler("token")
+    anchors = all_anchors(texts, shingler, length, options, echoing=texts is compared)
     shared, groups = shared_rows(anchors.keys)
     rows = anchors.rows[shared]
     documents = unique(rows[:, 0])
     occurrences = np.column_stack([rows, rows[:, 0], np.zeros(len(rows), np.int64)])
     occurrences[:, 0] = np.searchsorted(documents, rows[:, 0])
-    plain = shingler.take_texts(texts, documents)
+    plain = shingler.take_texts(compared, documents)
     found = matches_of(plain, occurrences, groups, length, options)
     matches = np.concatenate([anchors.echoes, found])
     matches = matches[matches[:, 0] >= n_whole]
@@ -114,6 +121,8 @@ def repeated_contexts(
     begins: NDArray[np.int64],
     length: int,
     options: RunOptions,
+    *,
+    words: bool = False,
 ) -> NDArray[np.int64]:
     """Return which stretches of documents occurred before, if only contexts are at hand.
 
@@ -125,13 +134,18 @@ def repeated_contexts(
         int64 (n,), ascending: the document of each, and where it begins there.
     length, options
         As for `repeated_passages`.
+    words
+        Whether `contexts` are words, with a space between two.
 
     Returns
     -------
     ndarray of int64, shape (m, 5)
         As the kernel `repeats` finds them; in no order.
     """
-    anchors = anchors_of(contexts, length, echoing=False)
+    hashed = contexts
+    if words:
+        hashed, contexts = (each.spans(0, len(documents)) for each in words_of_joined(contexts))
+    anchors = anchors_of(hashed, length, echoing=False)
     shared, groups = shared_rows(anchors.keys)
     rows = anchors.rows[shared]
     occurrences = np.column_stack([rows, documents[rows[:, 0]], begins[rows[:, 0]]])

@@ -14,6 +14,14 @@ from fastlsh.texts.pieces import Pieces, pieces_of, texts_without
 from fastlsh.texts.set_steps import shingle_set_steps
 from fastlsh.texts.shingler import Shingler
 from fastlsh.texts.token_ids import TokenIds
+from fastlsh.texts.word_units import (
+    WordHashes,
+    WordPieces,
+    WordTexts,
+    unit_counts,
+    words_of_joined,
+    words_of_texts,
+)
 
 __all__ = [
     "Gathered",
@@ -22,6 +30,9 @@ __all__ = [
     "Shingler",
     "Texts",
     "TokenIds",
+    "WordHashes",
+    "WordPieces",
+    "WordTexts",
     "as_texts",
     "check_shingler",
     "check_traceable",
@@ -36,5 +47,8 @@ __all__ = [
     "texts_without",
     "texts_without_spans",
     "tokens_batch",
+    "unit_counts",
     "with_key",
+    "words_of_joined",
+    "words_of_texts",
 ]

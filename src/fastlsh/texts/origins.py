@@ -11,15 +11,18 @@ from fastlsh._kernels import Spans
 from fastlsh.texts.boundaries import Boundaries
 from fastlsh.texts.forms import Texts
 from fastlsh.texts.shingler import Shingler
+from fastlsh.texts.word_units import WordTexts, unsteady
 
 
 def check_traceable(shingler: Shingler) -> Shingler:
     """Return a shingler whose units can be found in the original text, or raise ValueError."""
-    if shingler.unit not in ("char", "byte"):
+    if shingler.unit == "token":
         raise ValueError(
-            "passages are counted in characters or bytes: unit must be 'char' or 'byte', got"
-            f" {shingler.unit!r}"
+            "passages are counted in characters, bytes or words: unit must be 'char', 'byte' or"
+            " 'word', got 'token'"
         )
+    if shingler.empty_words:
+        raise ValueError("passages have no empty words: leave out empty_words=")
     if shingler.normalize is not None:
         raise ValueError(
             "passages are cut in the original text, and normalize= does not tell where they are:"
@@ -34,7 +37,12 @@ def counts_originals(shingler: Shingler) -> bool:
 
 
 def original_spans(
-    texts: Texts, shingler: Shingler, number: NDArray[np.int64], spans: NDArray[np.int64]
+    texts: Texts,
+    shingler: Shingler,
+    number: NDArray[np.int64],
+    spans: NDArray[np.int64],
+    *,
+    words: bool = True,
 ) -> NDArray[np.int64]:
     """Return spans of normalised texts as spans of the original texts, int64 (m, 2).
 
@@ -46,12 +54,16 @@ def original_spans(
         int64 (m,): the text of each span.
     spans
         int64 (m, 2): where each begins and ends in the normalised text; or -1, which remains.
+    words
+        Whether spans count words if these are the unit; if not, they count code points.
     """
     found = spans.copy()
     if counts_originals(shingler):
         return found
     for rows, text in _by_text(texts, number, spans[:, 0] >= 0):
-        bounds = _origins(shingler, text)
+        bounds = _origins(shingler, text, words)
+        if spans[rows, 1].max() > len(bounds):
+            raise unsteady()
         found[rows, 0] = bounds[spans[rows, 0], 0]
         found[rows, 1] = bounds[spans[rows, 1] - 1, 1]
     return found
@@ -106,11 +118,14 @@ def _by_text(
         yield rows, texts.take(number[rows[:1]])
 
 
-def _origins(shingler: Shingler, text: Spans) -> NDArray[np.int64]:
+def _origins(shingler: Shingler, text: Spans, words: bool = True) -> NDArray[np.int64]:
     """Return where each unit of the only text begins and ends in the original, int64 (n, 2)."""
     text, bounds = shingler.traced(text)
     if shingler.unit == "byte":
         return _of_bytes(text, bounds)
+    if shingler.unit == "word" and words:
+        (places,) = WordTexts(shingler, text).bounds
+        return np.column_stack([bounds[places[:, 0], 0], bounds[places[:, 1] - 1, 1]])
     return bounds
 
 

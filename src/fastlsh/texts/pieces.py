@@ -44,6 +44,14 @@ class Pieces:
         """Return some of them, by numbers that ascend or by flags."""
         return Pieces(self.texts, self.bounds[pieces])
 
+    def at(self, bounds: NDArray[np.int64]) -> "Pieces":
+        """Return other pieces of the same texts."""
+        return Pieces(self.texts, bounds)
+
+    def strings(self) -> list[str]:
+        """Return the text of each piece."""
+        return self.spans(0, len(self)).strings()
+
     def spans(self, start: int, stop: int, as_bytes: bool = False) -> Spans:
         """Gather the pieces start ... stop - 1."""
         return self._windows(self.bounds[start:stop], as_bytes)

@@ -71,7 +71,7 @@ def run_on_disk(
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
     with begun(job, "spans", {**more, "against_files": job.first_input}, targets.given):
         summary, linked, texts = prepared(job, clock)
-        warn_of_short_passages(cutting.min_length, summary.text)
+        warn_of_short_passages(cutting.min_length, summary.text, cutting.shingler.unit)
         numbering = _numbering(job)
         with clock("decisions"):
             _decide(job, linked, texts, numbering, rules.n_whole(numbering.n_against))
@@ -149,7 +149,10 @@ def _decide(
         document = np.searchsorted(numbering.pieces, number, "right") - 1
         begin = texts.bounds(number)[:, 0]
         contexts = as_texts(part.texts).spans(0, len(number))
-        found = repeated_contexts(contexts, document, begin, job_length(job), job.options)
+        words = job.params.shingler.unit == "word"
+        found = repeated_contexts(
+            contexts, document, begin, job_length(job), job.options, words=words
+        )
         return _sorted(found[found[:, 0] >= n_whole]), nothing
 
     each_part(job, linked, texts, compare, "comparing")
