@@ -525,6 +525,10 @@ CASES = {
     "line_bounds": lambda: (_kernels.line_bounds, {
         "data": np.frombuffer(b"one\n\ntwo", UINT8), "last": True,
     }),
+    "chosen_lines": lambda: (_kernels.chosen_lines, {
+        "data": np.frombuffer(b"one\n\ntwo\n", UINT8), "bounds": np.array([0, 4, 5, 9]),
+        "chosen": np.array([1, 0, 1], UINT8),
+    }),
     "TextColumn": lambda: (_kernels.TextColumn, text_column()),
     "TextColumn.__len__": lambda: (a_text_column().__len__, {}),
     "TextColumn.to_pylist": lambda: (a_text_column().to_pylist, {}),

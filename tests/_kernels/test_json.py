@@ -310,3 +310,12 @@ def test_line_bounds(data, last):
     ends = np.cumsum([len(piece) + 1 for piece in pieces[:-1]]).tolist()
     ends += [len(data)] if last and pieces[-1] else []
     assert found.tolist() == [0, *ends]
+
+
+@given(st.lists(st.tuples(st.binary(max_size=5), st.booleans()), max_size=12), st.integers(0, 3))
+def test_chosen_lines(lines, before):
+    data = b"." * before + b"".join(line for line, _ in lines)
+    bounds = before + np.cumsum([0, *(len(line) for line, _ in lines)])
+    chosen = np.array([kept for _, kept in lines], np.uint8)
+    found = _kernels.chosen_lines(np.frombuffer(data, np.uint8), bounds, chosen)
+    assert found == b"".join(line for line, kept in lines if kept)

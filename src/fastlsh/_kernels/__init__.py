@@ -45,6 +45,7 @@ from fastlsh._kernels.json._json import (
     REFUSED,
     STRING,
     TOKEN,
+    chosen_lines,
     json_lines,
     line_bounds,
 )
@@ -179,6 +180,7 @@ __all__ = [
     "band_keys",
     "called_hashes",
     "chain_depths",
+    "chosen_lines",
     "cut_pieces",
     "cuts",
     "emit_pairs",

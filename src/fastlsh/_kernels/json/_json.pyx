@@ -1,6 +1,6 @@
 """Lines of bytes, and the members of lines of JSON."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memchr, memcpy, memset
@@ -231,3 +231,53 @@ def line_bounds(const uint8_t[::1] data not None, bint last):
     finally:
         PyMem_RawFree(ends)
     return found
+
+
+cdef Py_ssize_t copy_runs(
+    const uint8_t* data, const int64_t* bounds, const uint8_t* chosen, Py_ssize_t n, char* out
+) noexcept nogil:
+    # Chosen lines, consecutive ones at once; returns how many bytes they have. `out` may be NULL.
+    cdef Py_ssize_t total = 0
+    cdef Py_ssize_t first, size
+    cdef Py_ssize_t i = 0
+    while i < n:
+        if not chosen[i]:
+            i += 1
+            continue
+        first = i
+        while i < n and chosen[i]:
+            i += 1
+        size = bounds[i] - bounds[first]
+        if out != NULL and size:
+            memcpy(out + total, data + bounds[first], size)
+        total += size
+    return total
+
+
+def chosen_lines(
+    const uint8_t[::1] data not None, const int64_t[::1] bounds not None,
+    const uint8_t[::1] chosen not None,
+):
+    """Return the bytes of some lines.
+
+    Parameters
+    ----------
+    data, bounds
+        As in `json_lines`.
+    chosen
+        uint8 (lines,): 0 for a line that is left out.
+    """
+    cdef Py_ssize_t n = chosen.shape[0]
+    cdef Py_ssize_t total
+    cdef bytes joined
+    cdef char* out
+    check_offsets(bounds, n, data.shape[0], "bounds")
+    if n == 0 or data.shape[0] == 0:
+        return b""
+    with nogil:
+        total = copy_runs(&data[0], &bounds[0], &chosen[0], n, NULL)
+    joined = PyBytes_FromStringAndSize(NULL, total)
+    out = PyBytes_AS_STRING(joined)
+    with nogil:
+        copy_runs(&data[0], &bounds[0], &chosen[0], n, out)
+    return joined

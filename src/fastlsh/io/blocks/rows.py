@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastlsh._kernels import TextColumn
+from fastlsh._kernels import TextColumn, chosen_lines
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.checks import Bytes, checksum
 from fastlsh.io.blocks.contract import (
@@ -85,12 +85,9 @@ class RowBlock:
             return self._changed(kept, good, texts or {}, added)
         flags = np.zeros(len(self._lines), np.bool_)
         flags[good[kept]] = True
-        view = self._data.data
         if flags.all():
-            return view
-        edges = self._lines.bounds[np.flatnonzero(np.diff(flags, prepend=False, append=False))]
-        runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
-        return b"".join([view[start:stop] for start, stop in runs])
+            return self._data.data
+        return chosen_lines(self._data, self._lines.bounds, flags.view(np.uint8))
 
     def first(self, documents: int) -> Iterator["RowBlock"]:
         """Yield the rows up to a document; see `Block`."""
