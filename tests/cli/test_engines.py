@@ -61,6 +61,7 @@ def test_the_log_tells_stages_and_result(run, inputs):
     ends = {e["stage"] for e in events if e["event"] == "progress" and e["done"] == e["total"]}
     assert {"signing", "linking", "gathering", "decisions", "writing"} <= ends
     assert all("time" in event for event in events)
+    assert events[-1]["slow_rows"] == 0
     run("dedup", "nothing.jsonl", "-o", "k.jsonl", "--log", "run.log", "-q")
     last = json.loads(Path("run.log").read_text().splitlines()[-1])
     assert last["event"] == "failed"

@@ -36,7 +36,7 @@ def both(folder, inputs, output="kept.jsonl", **keywords):
     assert written == same
     for name in (
         "documents", "n_kept", "empty", "limited", "skipped", "skipped_reasons", "repeated_ids",
-        "threshold", "params",
+        "slow_rows", "threshold", "params",
     ):  # fmt: skip
         assert getattr(memory, name) == getattr(disk, name), name
     assert not (folder / "work").exists()
@@ -238,3 +238,12 @@ def test_bad_rows_at_the_beginning_of_a_table(tmp_path, kind):
     for engine in ("memory", "disk"):
         with pytest.raises(fastlsh.InputError, match="row 3: 'score' is null"):
             deduplicate_files(path, tmp_path / f"f.{kind}", priority="score", engine=engine)
+
+
+def test_slow_rows_are_counted(tmp_path):
+    rows = [f'{{"text": "the text of row {number}"}}' for number in range(6)]
+    rows[1] = r'{"\u0074ext": "an escaped key"}'
+    rows[4] = r'{"text": "a lone surrogate \ud800"}'
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    result, _ = both(tmp_path, [tmp_path / "a.jsonl"])
+    assert (result.documents, result.slow_rows) == (6, 2)

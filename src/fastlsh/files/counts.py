@@ -16,6 +16,7 @@ def counts_of(*collections: Collection) -> dict[str, Any]:
         "skipped": sum(each.skipped for each in collections),
         "skipped_reasons": reasons[:10],
         "repeated_ids": sum(each.repeated_ids for each in collections),
+        "slow_rows": sum(each.slow_rows for each in collections),
     }
 
 
@@ -33,4 +34,5 @@ def counts_of_summary(summary: Summary) -> dict[str, Any]:
         "skipped": summary.skipped,
         "skipped_reasons": [str(InputError(*reason)) for reason in summary.reasons],
         "repeated_ids": summary.repeated,
+        "slow_rows": summary.slow,
     }

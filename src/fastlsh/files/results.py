@@ -21,6 +21,9 @@ class FileResult:
         A line for each of the first ten of them.
     repeated_ids : int
         How many documents have the id of an earlier one.
+    slow_rows : int
+        How many rows of JSON lines the json module had to read, because they are unusual: this
+        takes far longer than the reader for all others.
     engine : str
         "memory" or "disk".
     reason : str
@@ -33,6 +36,7 @@ class FileResult:
     skipped: int
     skipped_reasons: list[str]
     repeated_ids: int
+    slow_rows: int
     engine: str
     reason: str
     seconds: dict[str, Any] = field(default_factory=dict)
@@ -55,8 +59,9 @@ class FileDeduplication(Removal, FileResult):
         Bands and rows; ``params.probability(threshold)`` is the recall at the threshold.
     skipped, skipped_reasons : int, list of str
         How many bad rows were left out, and a line for each of the first ten of them.
-    repeated_ids : int
-        How many documents have the id of an earlier one.
+    repeated_ids, slow_rows : int
+        How many documents have the id of an earlier one, and how many rows of JSON lines are so
+        unusual that the json module had to read them.
     engine, reason : str
         "memory" or "disk", and why this engine was chosen.
     seconds : dict
@@ -92,8 +97,8 @@ class FileLineDeduplication(Removal, FileResult):
         How many code points were removed.
     by : str
         "line" or "paragraph".
-    limited, skipped, skipped_reasons, repeated_ids, outputs, threshold, params, engine, reason,
-    seconds
+    limited, skipped, skipped_reasons, repeated_ids, slow_rows, outputs, threshold, params, engine,
+    reason, seconds
         As in `FileDeduplication`.
     """
 
@@ -131,7 +136,7 @@ class FileSpanDeduplication(FileResult):
         How many passages stay because they occur in more than `max_share` of the documents.
     min_length : int
         The least length of a passage.
-    skipped, skipped_reasons, repeated_ids, outputs, engine, reason, seconds
+    skipped, skipped_reasons, repeated_ids, slow_rows, outputs, engine, reason, seconds
         As in `FileDeduplication`.
     """
 
@@ -198,7 +203,8 @@ class FilePairs(FileResult):
         How many pairs were found.
     params : LSHParams or None
         Bands and rows; None after an exact search.
-    documents, empty, skipped, skipped_reasons, repeated_ids, threshold, engine, reason, seconds
+    documents, empty, skipped, skipped_reasons, repeated_ids, slow_rows, threshold, engine, reason,
+    seconds
         As in `FileDeduplication`.
     """
 

@@ -67,6 +67,8 @@ class Collection:
         Bad rows left out.
     skipped_reasons : list of InputError
         The first ten of these.
+    slow_rows : int
+        Rows of JSON lines that were read by the json module, because they are unusual.
     """
 
     texts: Any = field(default_factory=list)
@@ -76,6 +78,7 @@ class Collection:
     parts: list[InputFile] = field(default_factory=list)
     skipped: int = 0
     skipped_reasons: list[InputError] = field(default_factory=list)
+    slow_rows: int = 0
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -191,6 +191,7 @@ class _Reader:
             self._room.take(part.source, found.texts.nbytes if in_arrow else 0, len(found))
         for error in found.bad:
             self._refuse(part, error)
+        self._found.slow_rows += found.slow
         self._texts.append(found.texts)
         self._found.ids.add(part.source.path, found.ids, found.rows)
         self._numbers.append(found.numbers)

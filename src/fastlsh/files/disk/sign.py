@@ -73,9 +73,11 @@ class Summary(NamedTuple):
     """Bytes of all texts, about."""
     files: int
     """Those that were read, without those of `against`: all unless there is a limit."""
+    slow: int
+    """Rows of JSON lines that the json module has read."""
 
 
-NOTHING = Summary(0, 0, 0, 0, [], 0, [], False, False, 0, 0)
+NOTHING = Summary(0, 0, 0, 0, [], 0, [], False, False, 0, 0, 0)
 """Of a stage that does not end the run."""
 
 
@@ -235,6 +237,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         identity_hashes(documents.ids),
         empty,
         documents.bad,
+        documents.slow,
         priority is None or priority.dtype.kind in "iu",
         not len(documents) or are_integer_ids(documents.ids),
         counts,
@@ -322,6 +325,7 @@ def _summary(job: Job) -> Summary:
         integers=documents > 0 and all(run["integers"] for run in runs),
         text=sum(size for run in runs for *_, size in run["blocks"]),
         files=stop - job.first_input,
+        slow=sum(run["slow"] for run in runs),
     )
 
 

@@ -71,6 +71,8 @@ class SignedBlock(NamedTuple):
     identities: NDArray[np.uint64]
     empty: int
     errors: list[InputError]
+    slow: int
+    """As in `BlockDocuments`."""
     integral: bool
     integers: bool
     pieces: NDArray[np.int32] | None = None
@@ -160,6 +162,7 @@ class RunWriter:
                 "bands": bands,
                 "empty": [(part.record.source, part.empty) for part in parts if part.empty],
                 "reasons": [(e.path, e.reason, e.row) for part in parts for e in part.errors],
+                "slow": sum(part.slow for part in parts),
                 "integral": all(part.integral for part in parts),
                 "integers": all(part.integers for part in parts),
             }

@@ -72,6 +72,8 @@ class BlockDocuments:
     """The columns of `Options.numbers`: int64 if all are such integers, else float64 (n,)."""
     labels: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
     """The columns of `Options.labels`, as `label_hashes` gives them: equal for equal values."""
+    slow: int = 0
+    """How many rows of JSON lines the json module has read, because the kernel refused them."""
 
     def __len__(self) -> int:
         """Return the number of good documents."""

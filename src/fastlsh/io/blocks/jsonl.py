@@ -73,7 +73,7 @@ class JsonBlock(RowBlock):
             columns.complete(good)
         numbers = {name: columns.numbers(name) for name in options.numbers}
         labels = {name: columns.labels(name) for name in options.labels}
-        return Parsed(columns.texts(), columns.ids(), bad, numbers, labels)
+        return Parsed(columns.texts(), columns.ids(), bad, numbers, labels, len(columns.refused))
 
     def _one_by_one(
         self, rows: Indices, numbers: Indices

@@ -35,12 +35,14 @@ class Parsed(NamedTuple):
     bad: list[InputError]
     numbers: Mapping[str, NDArray[Any] | list[Any]] = MappingProxyType({})
     labels: Mapping[str, Any] = MappingProxyType({})
+    slow: int = 0
+    """As in `BlockDocuments`."""
 
     def documents(self, rows: NDArray[np.int64]) -> BlockDocuments:
         """Return the documents, of these rows."""
         numbers = {name: numbers_of(values) for name, values in self.numbers.items()}
         labels = {name: label_hashes(values) for name, values in self.labels.items()}
-        return BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels)
+        return BlockDocuments(self.texts, self.ids, rows, self.bad, numbers, labels, self.slow)
 
 
 class RowBlock:
