@@ -504,6 +504,15 @@ def json_lines():
     }  # fmt: skip
 
 
+def delimited_fields():
+    data = np.frombuffer(b'1,one,"a ""b"""\n\n2,"t\n,w",\r\n', UINT8)
+    return _kernels.delimited_fields, {
+        "data": data, "bounds": np.array([0, 16, 17, 28]), "rows": np.array([2, 0]),
+        "delimiter": b",", "quotes": True, "width": 3, "columns": (1, 0, 1),
+        "out": np.zeros(len(data), UINT8), "members": np.zeros((6, 2), INT64),
+    }  # fmt: skip
+
+
 def text_column():
     data = np.frombuffer("one\u2603 two".encode(), UINT8)
     start, size = np.array([0, 7, 3, 0]), np.array([3, 3, 3, -1])
@@ -521,7 +530,7 @@ def text_columns():
 CASES = {
     "hash_grams": hash_grams, "GramTable": gram_table, "GramTable.find": find_grams,
     "extend_grams": extend_grams,
-    "json_lines": json_lines,
+    "json_lines": json_lines, "delimited_fields": delimited_fields,
     "line_bounds": lambda: (_kernels.line_bounds, {
         "data": np.frombuffer(b"one\n\ntwo", UINT8), "last": True,
     }),

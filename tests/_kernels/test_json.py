@@ -1,5 +1,8 @@
 """Lines of JSON: what the kernel takes is what the json module finds; what is wrong it refuses."""
 
+import contextlib
+import csv
+import io
 import json
 import math
 import struct
@@ -319,3 +322,45 @@ def test_chosen_lines(lines, before):
     chosen = np.array([kept for _, kept in lines], np.uint8)
     found = _kernels.chosen_lines(np.frombuffer(data, np.uint8), bounds, chosen)
     assert found == b"".join(line for line, kept in lines if kept)
+
+
+FIELDS = st.text(st.sampled_from('ab",;\n\r\0\xe9\u20ac'), max_size=4)
+
+
+@given(
+    st.lists(st.lists(FIELDS, min_size=1, max_size=3), max_size=4), st.booleans(), st.booleans(),
+    st.sampled_from(["\n", "\r\n", "\r", ""]),
+)  # fmt: skip
+def test_delimited_fields(table, written, quotes, end):
+    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    if written:  # by the csv module, so that most rows are usual
+        rows = []
+        for fields in table:
+            csv.writer(line := io.StringIO(newline="")).writerow(fields)
+            rows.append(line.getvalue().removesuffix("\r\n") + end)
+    else:
+        rows = [",".join(fields) + end for fields in table]
+    data = [row.encode() for row in rows]
+    width = len(table[0]) if table else 1
+    read = []
+    for row in rows:
+        reader = csv.reader(io.StringIO(row, newline=""), strict=True, quoting=quoting)
+        with contextlib.suppress(csv.Error):
+            read += [fields for fields in reader if fields]
+    whole = np.frombuffer(b"".join(data), np.uint8)
+    bounds = np.cumsum([0, *map(len, data)])
+    out, members = np.zeros(len(whole), np.uint8), np.zeros((6, len(rows)), np.int64)
+    columns = width - 1, 0, width - 1
+    used, is_ascii = _kernels.delimited_fields(
+        whole, bounds, np.arange(len(rows)), b",", quotes, width, columns, out, members
+    )
+    assert is_ascii == b"".join(data).isascii() or used < 0
+    usual = len(read) == len(rows) and all(len(fields) == width for fields in read)
+    if used < 0:
+        assert written <= ("\0" in "".join(rows) or not usual)
+        return
+    assert usual
+    for row, fields in enumerate(read):
+        for place, column in enumerate(columns):
+            start, size = members[2 * place : 2 * place + 2, row]
+            assert out[start : start + size].tobytes().decode() == fields[column]

@@ -36,6 +36,7 @@ from fastlsh._kernels.index._index import (
 )
 from fastlsh._kernels.json._json import (
     ABSENT,
+    COLUMNS,
     INTEGER,
     LONG_REAL,
     MOST_KEYS,
@@ -46,6 +47,7 @@ from fastlsh._kernels.json._json import (
     STRING,
     TOKEN,
     chosen_lines,
+    delimited_fields,
     json_lines,
     line_bounds,
 )
@@ -140,6 +142,7 @@ __all__ = [
     "BY_SIGNATURE",
     "BY_TEXTS",
     "CHARACTERS",
+    "COLUMNS",
     "FSS",
     "INTEGER",
     "LEGACY",
@@ -183,6 +186,7 @@ __all__ = [
     "chosen_lines",
     "cut_pieces",
     "cuts",
+    "delimited_fields",
     "emit_pairs",
     "extend_grams",
     "families",

@@ -9,6 +9,7 @@ REAL: int
 LONG_REAL: int
 TOKEN: int
 PADDING: int
+COLUMNS: int
 MOST_KEYS: int
 
 def json_lines(
@@ -23,3 +24,14 @@ def json_lines(
 ) -> int: ...
 def line_bounds(data: U8, last: bool) -> I64: ...
 def chosen_lines(data: U8, bounds: I64, chosen: U8) -> bytes: ...
+def delimited_fields(
+    data: U8,
+    bounds: I64,
+    rows: I64,
+    delimiter: bytes,
+    quotes: bool,
+    width: int,
+    columns: tuple[int, ...],
+    out: U8,
+    members: I64,
+) -> tuple[int, bool]: ...

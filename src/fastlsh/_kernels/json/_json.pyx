@@ -1,4 +1,4 @@
-"""Lines of bytes, and the members of lines of JSON."""
+"""Lines of bytes, the members of lines of JSON, and the fields of CSV."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
@@ -281,3 +281,6 @@ def chosen_lines(
     with nogil:
         copy_runs(&data[0], &bounds[0], &chosen[0], n, out)
     return joined
+
+
+include "fields.pxi"

@@ -68,8 +68,8 @@ class Columns:
         fields = self._fields(fields, row)
         if len(fields) != self.width:
             raise self.source.error(f"{len(fields)} fields instead of {self.width}", row)
-        for name in self.numbers:
-            self.number(fields, name, row)
+        for name, at in self.numbers.items():
+            self.number(fields[at], name, row)
         return fields
 
     def text(self, fields: list[str]) -> str:
@@ -78,9 +78,8 @@ class Columns:
             return fields[self.texts[0]]
         return joined((fields[i] for i in self.texts), self.source.options.join_with)
 
-    def number(self, fields: list[str], name: str, row: int) -> int | float:
-        """Return a number."""
-        field = fields[self.numbers[name]]
+    def number(self, field: str, name: str, row: int) -> int | float:
+        """Return a field as a number."""
         try:
             number = float(field)
             if "_" in field or math.isnan(number):

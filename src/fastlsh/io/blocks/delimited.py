@@ -2,11 +2,12 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from fastlsh._kernels import COLUMNS, TextColumn, delimited_fields
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import delimited_tails
 from fastlsh.io.blocks.checks import Bytes
@@ -102,7 +103,39 @@ class DelimitedBlock(RowBlock):
         return np.flatnonzero(~(alone | both))
 
     def _parse(self, rows: Indices) -> Parsed:
-        return self._together(rows) or self._one_by_one(rows)
+        return self._by_kernel(rows) or self._together(rows) or self._one_by_one(rows)
+
+    def _by_kernel(self, rows: Indices) -> Parsed | None:
+        """Parse rows without an object for each field; None if one of them is bad or unusual."""
+        columns, kind = self._kind.columns, self._kind
+        wanted = (*columns.texts, *columns.numbers.values(), *columns.labels.values())
+        if columns.id is not None:
+            wanted += (columns.id,)
+        if len(columns.texts) != 1 or len(wanted) > COLUMNS or not "\0" < kind.delimiter < "\x80":
+            return None
+        bounds, members = self._lines.bounds, np.zeros((2 * len(wanted), len(rows)), np.int64)
+        out = np.empty(int((bounds[rows + 1] - bounds[rows]).sum()), np.uint8)
+        used, is_ascii = delimited_fields(
+            self._data, bounds, rows, kind.delimiter.encode(), self.source.options.quotes,
+            columns.width, wanted, out, members,
+        )  # fmt: skip
+        if used < 0:
+            return None
+        if 2 * used < len(out):
+            out = out[:used].copy()
+        fields = {at: TextColumn(out, *members[2 * i : 2 * i + 2]) for i, at in enumerate(wanted)}
+        try:
+            if not is_ascii:
+                str(self._data.data, "utf-8")
+            return Parsed(
+                fields[columns.texts[0]],
+                None if columns.id is None else fields[columns.id],
+                [],
+                {n: self._numbers(fields[at].to_pylist(), n) for n, at in columns.numbers.items()},
+                {name: fields[at].to_pylist() for name, at in columns.labels.items()},
+            )
+        except (UnicodeDecodeError, InputError):
+            return None
 
     def _together(self, rows: Indices) -> Parsed | None:
         """Parse rows at once; None if one of them is bad."""
@@ -126,9 +159,15 @@ class DelimitedBlock(RowBlock):
             [columns.text(fields) for fields in found],
             None if columns.id is None else [fields[columns.id] for fields in found],
             bad,
-            {n: [columns.number(fields, n, 0) for fields in found] for n in columns.numbers},
+            {
+                name: self._numbers((fields[at] for fields in found), name)
+                for name, at in columns.numbers.items()
+            },
             {n: [fields[at] for fields in found] for n, at in columns.labels.items()},
         )
+
+    def _numbers(self, fields: Iterable[Any], name: str) -> list[int | float]:
+        return [self._kind.columns.number(field, name, 0) for field in fields]
 
     def _text(self, rows: Indices) -> str:
         view, bounds = self._data.data, self._lines.bounds
