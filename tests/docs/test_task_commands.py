@@ -450,13 +450,16 @@ def test_records_and_chats(tmp_path, monkeypatch):
                                {"role": "assistant", "content": body}]}
         for i, title, body in pairs
     ]  # fmt: skip
-    for name, rows in (("records", records), ("chats", chats)):
+    dialogs = [{**chat, "language": n % 2} for n in range(2) for chat in chats]
+    for name, rows in (("records", records), ("chats", chats), ("dialogs", dialogs)):
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     found = commands("records-and-chats")
-    assert len(found) == 2
+    assert len(found) == 3
     for each in found:
         assert main(each) == 0
         with open(option(each, "--removed"), encoding="utf-8", newline="") as table:
-            assert {row["id"] for row in csv.DictReader(table, delimiter="\t")} == planted
+            removed = [row["id"] for row in csv.DictReader(table, delimiter="\t")]
+        assert set(removed) == planted
+        assert len(removed) == len(planted) * (2 if "--within" in each else 1)

@@ -242,7 +242,7 @@ def test_tables_of_messages_name_what_is_wrong(tmp_path, suffix):
     [
         ({"text": []}, "text must name a column, not []"),
         ({"text": ""}, "text must name a column, not ''"),
-        ({"text": ["a", ""]}, "text must name a column, not ['a', '']"),
+        ({"text": ["a", ""]}, "text must name a column, not ''"),
         ({"text": ["a", "b", "a"]}, "text names the column 'a' 2 times"),
         ({"roles": []}, "roles must name a role, not []"),
         ({"text": ["a", "b"], "tokens": True}, "token ids are in one column, and have no roles"),

@@ -14,7 +14,7 @@ from fastlsh.candidates.keys import (
     check_signatures,
     empty_documents,
 )
-from fastlsh.candidates.links import Linker, Links, link_bands, repeated
+from fastlsh.candidates.links import Linker, Links, keys_apart, link_bands, repeated
 from fastlsh.candidates.pairs import candidate_blocks, candidate_pairs
 from fastlsh.candidates.sorting import RowBlocks
 
@@ -34,6 +34,7 @@ __all__ = [
     "empty_documents",
     "find_families",
     "find_families_by_size",
+    "keys_apart",
     "keys_by_size",
     "keys_of_one_band",
     "link_bands",

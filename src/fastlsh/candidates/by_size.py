@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastlsh.banding import Partition
 from fastlsh.candidates.families import Families, Use, families_of
-from fastlsh.candidates.links import Links, apart, link_bands, make_keys
+from fastlsh.candidates.links import Links, keys_apart, link_bands, make_keys
 from fastlsh.parallel import Empty
 
 
@@ -89,7 +89,7 @@ def keys_by_size(
         make_keys(signatures, 0, part.params.rows, some, threads)
         groups = part.groups(steps)
         for row in some:
-            row[:] = apart(row, groups)
+            row[:] = keys_apart(row, groups)
         first += len(some)
     return keys
 
@@ -115,4 +115,4 @@ def keys_of_one_band(
     keys = np.empty((1, len(values)), np.uint64)
     make_keys(values, 0, rows, keys, 1)
     keys[0, steps == 0] = 0
-    return apart(keys[0], partition.groups(steps))
+    return keys_apart(keys[0], partition.groups(steps))

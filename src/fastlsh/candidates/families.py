@@ -42,6 +42,7 @@ def find_families(
     order: NDArray[np.int64] | None = None,
     *,
     keys: NDArray[np.uint64] | None = None,
+    groups: NDArray[np.uint64] | None = None,
     threads: int = 1,
     empty: Empty = np.empty,
 ) -> Families:
@@ -52,7 +53,9 @@ def find_families(
     n = len(signatures) if order is None else len(order)
 
     def link(use: Use) -> int:
-        return link_bands(signatures, params, use, order, keys=keys, threads=threads, empty=empty)
+        return link_bands(
+            signatures, params, use, order, keys=keys, groups=groups, threads=threads, empty=empty
+        )
 
     return families_of(link, params.bands, n, order, empty)
 

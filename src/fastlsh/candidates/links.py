@@ -132,9 +132,10 @@ def link_bands(
                 linker = Linker(n, empty)
             for band in range(start, stop):
                 chosen = block[band] if order is None else block[band][order]
-                if groups is not None:
-                    chosen = apart(chosen, groups)
-                links, without = linker.link(chosen)
+                if groups is None:
+                    links, without = linker.link(chosen)
+                else:
+                    links, without = _link_apart(linker, chosen, groups)
                 use(first + band, links)
             unused.append(linker)
 
@@ -151,8 +152,25 @@ def link_bands(
     return without
 
 
-def apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return keys that differ where the groups do; 0, of empty documents, stays."""
+def _link_apart(
+    linker: Linker, keys: NDArray[np.uint64], groups: NDArray[np.uint64]
+) -> tuple[Links, int]:
+    """Link the documents that have a key and a group in common."""
+    links, without = linker.link(keys_apart(keys, groups))
+    later, earlier = links
+    if (groups[later] != groups[earlier]).any():  # two keys became one by accident
+        _, places = np.unique(np.stack([keys, groups]), axis=1, return_inverse=True)
+        numbers = places.reshape(-1).astype(np.uint64) + np.uint64(1)
+        numbers[keys == 0] = 0
+        links, without = linker.link(numbers)
+    return links, without
+
+
+def keys_apart(keys: NDArray[np.uint64], groups: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return keys that differ where the groups do; 0, of empty documents, stays.
+
+    Equal keys of different groups become different in any case, different keys equal hardly ever.
+    """
     mixed = keys ^ (groups * APART)
     mixed[mixed == 0] = 1
     mixed[keys == 0] = 0

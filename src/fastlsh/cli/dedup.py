@@ -11,6 +11,7 @@ from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
+    add_within_option,
     integer,
     option_of,
     reading_keywords,
@@ -132,6 +133,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NEW",
         help="make an index of the kept documents, in a new file, for --index of later runs",
     )
+    add_within_option(parser)
     add_search_options(parser)
     parser.add_argument(
         "--rule",
@@ -189,6 +191,7 @@ def run(arguments: argparse.Namespace) -> None:
             clusters=arguments.clusters,
             report=arguments.report,
             save_index=arguments.save_index,
+            within=arguments.within,
             annotate=bool(arguments.annotate),
             source=arguments.source,
             count=arguments.count or (),

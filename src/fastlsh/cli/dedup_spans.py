@@ -16,7 +16,7 @@ REFUSED = (
     "max_copies", "preset",
     *(name for name in SEARCH if name != "threads"), "size",
     "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",
-    "save_index", "search", "split", "report", "drop_empty",
+    "save_index", "search", "split", "report", "drop_empty", "within",
 )  # fmt: skip
 
 

@@ -85,6 +85,15 @@ def add_input_options(
         )
 
 
+def add_within_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of documents in groups."""
+    parser.add_argument(
+        "--within",
+        metavar="COL",
+        help="compare only documents with the same value of this column, as language or repository",
+    )
+
+
 def add_search_options(parser: argparse.ArgumentParser) -> None:
     """Add what makes two texts near-duplicates and how they are found."""
     group = parser.add_argument_group("similarity")

@@ -9,6 +9,7 @@ from fastlsh.cli.messages import plural, summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
+    add_within_option,
     integer,
     option_of,
     reading_keywords,
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="find every pair, without bands; in memory, for up to a few hundred thousand"
         " documents",
     )
+    add_within_option(parser)
     add_search_options(parser)
     parser.add_argument(
         "--max-pairs", metavar="N", type=integer, help="fail if there are more (default: 100000000)"
@@ -96,6 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
             exact=arguments.exact,
             estimates=arguments.estimates,
             report=arguments.report,
+            within=arguments.within,
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )

@@ -12,6 +12,7 @@ _UNMISTAKABLE = (
     "empty_words", "keep_work", "min_length", "drop_empty", "stop_words",
     "min_share", "min_run", "max_items", "boilerplate_share", "boilerplate_documents", "min_piece",
     "max_pieces", "item_id", "max_copies", "copies_per", "max_share", "merge_gap", "keep_least",
+    "join_with",
 )  # fmt: skip
 """Names that are no words of English: options wherever they stand."""
 _WORDS = (
@@ -19,13 +20,13 @@ _WORDS = (
     "memory", "engine", "keep", "priority", "limit", "sample", "lowest", "weights", "delimiter",
     "encoding", "split", "words", "numbers", "punctuation", "lowercase", "vocabulary", "text", "id",
     "step", "around", "join", "measure",
-    "stage", "part",
+    "stage", "part", "roles",
 )  # fmt: skip
 """Names that are options as the subject of a message, and with an equals sign."""
 _WITH_EQUALS = (
     "format", "work", "restart", "recursive", "key", "quotes", "header", "on_known", "steepest",
     "against", "best", "exact", "estimates", "report", "annotate",
-    "source", "count", "clusters",
+    "source", "count", "clusters", "within",
 )  # fmt: skip
 _OTHERS = {
     "key": "--key-file", "quotes=False": "--no-quotes", "header=False": "--no-header",

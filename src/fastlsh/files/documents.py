@@ -33,6 +33,7 @@ def deduplicate_files(
     against: Paths = (),
     keep: str = "first",
     priority: str | None = None,
+    within: str | None = None,
     convert_to: str | None = None,
     removed: Path | None = None,
     clusters: Path | None = None,
@@ -67,6 +68,10 @@ def deduplicate_files(
     priority
         A column of numbers, instead of `keep`: the document with the highest number is kept, and
         ties go to the earlier one. A row without a number is a bad row.
+    within
+        A column, as of languages or repositories: only documents with the same value are compared.
+        The files of `against` must have it, too; null is a bad row. The answer is that for the
+        documents of each value by themselves.
     convert_to
         "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
         outputs. None: rows are written unchanged.
@@ -150,9 +155,11 @@ def deduplicate_files(
         has_clusters=clusters is not None,
     )  # fmt: skip
     request = Request.of(
-        inputs, against, params, keywords, priority=priority, tokens=tokens,
+        inputs, against, params, keywords, within=within, priority=priority, tokens=tokens,
         counts=removal.counts, labels=removal.labels,
     )  # fmt: skip
+    if within is not None and params.search == "containment":
+        raise ValueError("within= and search='containment' cannot be given together")
     if save_index is not None:
         check_saved(params, tokens=tokens)
     tables = (convert_to, removed, clusters, report)

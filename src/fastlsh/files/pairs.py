@@ -52,6 +52,7 @@ def near_duplicate_files(
     best: bool = False,
     exact: bool = False,
     max_pairs: int = 100_000_000,
+    within: str | None = None,
     estimates: bool = False,
     report: Path | None = None,
     **keywords: "Unpack[FilePairKeywords]",
@@ -80,6 +81,8 @@ def near_duplicate_files(
         about more than `memory` would be needed, ValueError, unless `engine` is "memory".
     max_pairs
         Raise instead of writing more pairs.
+    within
+        A column: only documents with the same value are compared, as in `deduplicate_files`.
     estimates
         Whether the table has a column ``estimate``: the share of equal minima of each pair, to be
         compared with its exact similarity.
@@ -111,7 +114,7 @@ def near_duplicate_files(
     """
     params, tokens = search_params(threshold, keywords)
     wanted = PairSearch(check_integer(max_pairs, "max_pairs"), estimates, best, exact)
-    request = Request.of(inputs, against, params, keywords, tokens=tokens)
+    request = Request.of(inputs, against, params, keywords, within=within, tokens=tokens)
     page = None if report is None else paths(report)[0]
     _check_wanted(wanted, request, page)
     target = None if output is None else paths(output)[0]
@@ -137,6 +140,8 @@ def _check_wanted(wanted: PairSearch, request: Request, page: str | None) -> Non
         return
     if request.against:
         raise ValueError("exact=True finds the pairs of one collection, not those with against=")
+    if request.within is not None:
+        raise ValueError("exact=True compares all documents, and has no groups: leave out within=")
     if wanted.estimates:
         raise ValueError("exact=True makes no signatures, which estimates=True needs")
     _check_in_memory("exact=True", request.engine)

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypedDict
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastlsh.arguments import check_choice
 from fastlsh.errors import InputError
 from fastlsh.files.budget import LEAST, parse_memory
@@ -195,6 +198,8 @@ class Request:
     run: RunOptions
     cutting: Cutting | None = None
     """How documents are cut into pieces; None: they are not."""
+    within: str | None = None
+    """The column of the groups: only documents of the same one are compared; None: all are."""
 
     @classmethod
     def of(
@@ -205,6 +210,7 @@ class Request:
         keywords: Mapping[str, Any],
         *,
         cutting: Cutting | None = None,
+        within: str | None = None,
         **read: Any,
     ) -> "Request":
         """Check the shared keyword arguments of a public function.
@@ -217,15 +223,23 @@ class Request:
             The fields of `READ_ONLY_INSIDE`.
         """
         read["editable"] = cutting is not None
+        if within is not None:
+            read["labels"] = tuple(dict.fromkeys((*read.get("labels", ()), within)))
         return cls(
             paths(inputs), paths(against), search, made(ReadOptions, {**keywords, **read}),
             made(EngineOptions.of, keywords), made(RunOptions.of, keywords), cutting,
+            within,
         )  # fmt: skip
 
     @property
     def read_against(self) -> ReadOptions:
-        """How the reference collection is read: it needs no numbers and has no limit."""
-        return replace(self.read, priority=None, counts=(), labels=(), limit=None)
+        """How the reference collection is read: with no other column than that of the groups."""
+        labels = () if self.within is None else (self.within,)
+        return replace(self.read, priority=None, counts=(), labels=labels, limit=None)
+
+    def groups(self, labels: Mapping[str, NDArray[np.uint64]]) -> NDArray[np.uint64] | None:
+        """Return the column of the groups among those that were read; None: there is none."""
+        return None if self.within is None else labels[self.within]
 
     def on_disk(self) -> "Request":
         """Return the same request, to be worked on by the engine on disk."""

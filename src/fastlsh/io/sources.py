@@ -90,9 +90,11 @@ def _names(name: str, given: str | Sequence[str] | None) -> str | tuple[str, ...
         return None
     names = (given,) if isinstance(given, str) else tuple(given)
     kind = "column" if name == "text" else "role"
-    if not names or not all(isinstance(each, str) and each for each in names):
+    if not names:
         raise ValueError(f"{name} must name a {kind}, not {given!r}")
     for each in names:
+        if not isinstance(each, str) or not each:
+            raise ValueError(f"{name} must name a {kind}, not {each!r}")
         if names.count(each) > 1:
             raise ValueError(f"{name} names the {kind} {each!r} {names.count(each)} times")
     return names[0] if name == "text" and len(names) == 1 else names

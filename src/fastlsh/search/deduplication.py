@@ -22,7 +22,14 @@ from fastlsh.search.against import (
     signed_with,
 )
 from fastlsh.search.needless import warn_of_needless_comparisons
-from fastlsh.stages import check_keep, check_priority, decide, priority_order, sign
+from fastlsh.stages import (
+    check_keep,
+    check_priority,
+    decide,
+    groups_of_both,
+    priority_order,
+    sign,
+)
 from fastlsh.texts import as_texts, joined
 
 if TYPE_CHECKING:
@@ -45,6 +52,8 @@ def deduplicate(
     keep: str = "first",
     priority: ArrayLike | None = None,
     max_candidates: int = 1000,
+    within: Any = None,
+    against_within: Any = None,
     **keywords: "Unpack[DeduplicationKeywords]",
 ) -> Deduplication:
     """Remove the near-duplicates from a collection.
@@ -78,6 +87,11 @@ def deduplicate(
         The most kept documents that one document is compared with. `Deduplication.limited` counts
         the documents for which this limit, or a bucket with more than 64 kept documents, left out
         a comparison.
+    within
+        A value for each document, as its language: only documents with equal values are compared,
+        and the answer is that for the documents of each value by themselves.
+    against_within
+        The same for the documents of `against`.
 
     Returns
     -------
@@ -105,6 +119,7 @@ def deduplicate(
     return deduplicate_texts(
         texts, params, options, against=against, against_signatures=against_signatures, ids=ids,
         against_ids=against_ids, keep=keep, priority=priority, max_candidates=max_candidates,
+        within=within, against_within=against_within,
     )  # fmt: skip
 
 
@@ -121,6 +136,8 @@ def deduplicate_texts(
     priority: ArrayLike | None = None,
     max_candidates: int = 1000,
     on_signed: Callable[[NDArray[np.uint32]], None] | None = None,
+    within: Any = None,
+    against_within: Any = None,
 ) -> Deduplication:
     """Remove the near-duplicates as `deduplicate` does.
 
@@ -143,6 +160,9 @@ def deduplicate_texts(
         check_signed(params, "against_signatures")
         ready = from_signatures(against, against_signatures, params)
     everything = joined(others, collection)
+    if within is not None and (isinstance(against, Index) or against_signatures is not None):
+        raise ValueError("within needs the texts of against, not an index or signatures")
+    groups = groups_of_both(within, len(collection), against_within, len(others), params)
     with clock("signatures"):
         if ready is not None or isinstance(against, Index):
             everything = collection
@@ -164,6 +184,7 @@ def deduplicate_texts(
         others = ready.texts
         everything = joined(others, collection)
         signed = signed_with(ready, signed, params)
+    signed.groups = groups
     against_ids = check_ids(against_ids, len(others), "against_ids")
     fixed = np.arange(len(everything)) < len(others)
     order = priority_order(keep, priorities, everything, signed.lengths, fixed, params)

@@ -10,7 +10,7 @@ from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Matches
 from fastlsh.search.needless import warn_of_needless_comparisons
 from fastlsh.sets import estimate_jaccard
-from fastlsh.stages import find_crossing, sign
+from fastlsh.stages import find_crossing, groups_of_both, sign
 from fastlsh.texts import as_texts, joined
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def matches_of_texts(
     against_ids: Sequence[Any] | None = None,
     max_pairs: int,
     estimates: bool,
+    within: Any = None,
+    against_within: Any = None,
 ) -> Matches:
     """Find the pairs as `matches` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
@@ -103,6 +105,7 @@ def matches_of_texts(
     against_ids = check_ids(against_ids, len(others), "against_ids")
     everything, n = joined(others, collection), len(others)
     signed = sign(everything, params, options)
+    signed.groups = groups_of_both(within, len(collection), against_within, n, params)
     warn_of_needless_comparisons(everything, signed.signatures, params, options)
     document, of_against, similarity = find_crossing(
         everything, signed, n, max_pairs, params, options, best=best

@@ -11,7 +11,7 @@ from fastlsh.parameters import REMOVAL_ONLY, SearchParams
 from fastlsh.results import Pairs
 from fastlsh.search.needless import warn_of_needless_comparisons
 from fastlsh.sets import estimate_jaccard
-from fastlsh.stages import find_pairs, sign
+from fastlsh.stages import find_pairs, groups_of, sign
 from fastlsh.texts import as_texts
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def near_duplicates(
     ids: Sequence[Any] | None = None,
     max_pairs: int = 100_000_000,
     estimates: bool = False,
+    within: Any = None,
     **keywords: "Unpack[SearchAndRunKeywords]",
 ) -> Pairs:
     """Find all pairs of texts whose Jaccard similarity is at least `threshold`.
@@ -48,6 +49,9 @@ def near_duplicates(
     estimates
         Whether `Pairs.estimate` has the share of equal minima of each pair, to be compared with
         its exact similarity; 8 more bytes per pair.
+
+    within
+        A value for each document, as its language: only documents with equal values are compared.
 
     Returns
     -------
@@ -80,7 +84,9 @@ def near_duplicates(
     """
     params = made(SearchParams.of, keywords, threshold)
     options = made(RunOptions.of, keywords)
-    return pairs_of_texts(texts, params, options, ids=ids, max_pairs=max_pairs, estimates=estimates)
+    return pairs_of_texts(
+        texts, params, options, ids=ids, max_pairs=max_pairs, estimates=estimates, within=within
+    )
 
 
 def pairs_of_texts(
@@ -91,12 +97,14 @@ def pairs_of_texts(
     ids: Sequence[Any] | None = None,
     max_pairs: int,
     estimates: bool,
+    within: Any = None,
 ) -> Pairs:
     """Find the pairs as `near_duplicates` does."""
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection = params.shingler.prepared(as_texts(texts))
     ids = check_ids(ids, len(collection))
     signed = sign(collection, params, options)
+    signed.groups = groups_of(within, len(collection), params)
     warn_of_needless_comparisons(collection, signed.signatures, params, options)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     pairs = split_codes(code)

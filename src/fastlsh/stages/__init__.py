@@ -33,6 +33,8 @@ from fastlsh.stages.gram_table import SHORT as SHORT
 from fastlsh.stages.gram_table import SHORTEST as SHORTEST
 from fastlsh.stages.gram_table import ItemGrams as ItemGrams
 from fastlsh.stages.gram_table import item_grams as item_grams
+from fastlsh.stages.grouping import groups_of as groups_of
+from fastlsh.stages.grouping import groups_of_both as groups_of_both
 from fastlsh.stages.linking import LinkState, NumberLinks, link_sorted
 from fastlsh.stages.overlap import MOST_DATA_SETS as MOST_DATA_SETS
 from fastlsh.stages.overlap import Shared as Shared

@@ -59,9 +59,9 @@ def decide(
     with clock("identical documents"):
         if params.finds_equal:
             assert signed.keys is not None
-            first = first_equal(texts, signed.keys[0], order, params, options)
+            first = first_equal(texts, signed.keys[0], order, params, options, signed.groups)
             return Decided(first, options.full(len(texts), 1, np.float64), np.empty(0, np.int64))
-        first = first_copies(texts, signed.signatures, order, params, options)
+        first = first_copies(texts, signed.signatures, order, params, options, signed.groups)
     asked = first == kept
     copies = np.flatnonzero(~asked)
     asked[signed.empty] = False
@@ -91,7 +91,7 @@ def find_pairs(
     params, options
         Of the search.
     """
-    first = first_copies(texts, signed.signatures, None, params, options)
+    first = first_copies(texts, signed.signatures, None, params, options, signed.groups)
     originals = np.flatnonzero(first == np.arange(len(first)))
     order = originals if len(originals) < len(first) else None
     part = part_of(texts, signed, order, params, options)

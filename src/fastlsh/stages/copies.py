@@ -11,6 +11,7 @@ from fastlsh.candidates import (
     CodedPairs,
     Links,
     RowBlocks,
+    keys_apart,
     link_bands,
     pair_codes,
     repeated,
@@ -35,6 +36,7 @@ def first_copies(
     order: NDArray[np.int64] | None,
     params: SearchParams,
     options: RunOptions,
+    groups: NDArray[np.uint64] | None = None,
 ) -> NDArray[np.int64]:
     """Return for each document the first one with the same normalised text, itself if none.
 
@@ -49,6 +51,8 @@ def first_copies(
         int64 (n,): the documents in priority order; None: as they come.
     params, options
         Of the search.
+    groups
+        uint64 (n,): only documents of the same group are copies; None: all are of one.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def first_copies(
         for side in links:
             is_suspect[side] = True
 
-    link_bands(signatures, one_band, mark, order, threads=threads)
+    link_bands(signatures, one_band, mark, order, groups=groups, threads=threads)
     suspects = np.flatnonzero(is_suspect)
     if not len(suspects):
         return first
@@ -75,6 +79,8 @@ def first_copies(
         return hashing_steps(shingler.take_texts(texts, documents[start:stop]), hashes[start:stop])
 
     run(hash_texts, batches(len(documents), batch_size(texts)), threads)
+    if groups is not None:
+        hashes = keys_apart(hashes, groups[documents])
     _group_equal(first, texts, documents, hashes, shingler, threads)
     return first
 
@@ -85,6 +91,7 @@ def first_equal(
     order: NDArray[np.int64],
     params: SearchParams,
     options: RunOptions,
+    groups: NDArray[np.uint64] | None = None,
 ) -> NDArray[np.int64]:
     """Return for each document the first one with the same normalised text, itself if none.
 
@@ -94,10 +101,12 @@ def first_equal(
         The collection, and a hash of each whole text, uint64 (n,); 0: it is compared with none.
     order
         int64: the documents in priority order.
-    params, options
-        Of the search.
+    params, options, groups
+        As in `first_copies`.
     """
     first = options.numbers(len(hashes))
+    if groups is not None:
+        hashes = keys_apart(hashes, groups)
     _group_equal(first, texts, order, hashes[order], params.shingler, options.threads)
     return first
 

@@ -11,6 +11,7 @@ from fastlsh.parallel import RunOptions
 from fastlsh.parameters import SearchParams
 from fastlsh.sets import estimate_jaccard
 from fastlsh.stages.copies import first_copies, with_copies
+from fastlsh.stages.grouping import groups_of
 from fastlsh.stages.part_answers import PartPairs, check_part, part_options
 from fastlsh.stages.parts import part_of
 from fastlsh.stages.signing import Signed, sign
@@ -54,7 +55,7 @@ def find_crossing(
     n = len(texts)
     # Copies are set aside in each collection by itself, so that each pair of originals is between.
     first, theirs = (
-        first_copies(texts, signed.signatures, order, params, options)
+        first_copies(texts, signed.signatures, order, params, options, signed.groups)
         for order in (np.arange(n_against, n), np.arange(n_against))
     )
     first[:n_against] = theirs[:n_against]
@@ -96,12 +97,13 @@ def find_crossing_of_part(
     estimates: bool,
     threads: int | None,
     scratch: Any,
+    within: Any = None,
 ) -> PartPairs:
     """Find the pairs between two collections in a part, as `find_pairs_of_part` finds all pairs.
 
     Parameters
     ----------
-    texts, numbers, params, max_pairs, estimates, threads, scratch
+    texts, numbers, params, max_pairs, estimates, threads, scratch, within
         As there.
     n_against, best
         As in `find_crossing`; the documents of `against` are those with lower numbers.
@@ -114,6 +116,7 @@ def find_crossing_of_part(
     options = part_options(threads, scratch)
     collection, number = check_part(texts, numbers)
     signed = sign(collection, params, options)
+    signed.groups = groups_of(within, len(collection), params)
     count = int(np.searchsorted(number, n_against))
     document, against, similarity = find_crossing(
         collection, signed, count, max_pairs, params, options, best=best

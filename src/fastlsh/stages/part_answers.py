@@ -19,6 +19,7 @@ from fastlsh.stages.answers import decide, find_pairs
 from fastlsh.stages.batches import SignedBatch
 from fastlsh.stages.columns import check_ascending, check_numbers
 from fastlsh.stages.copies import hashing_steps
+from fastlsh.stages.grouping import groups_of
 from fastlsh.stages.priority import check_keep, check_priority, priority_order
 from fastlsh.stages.signing import Signed, sign
 from fastlsh.texts import Texts, as_texts
@@ -63,6 +64,7 @@ def decide_part(
     keep: str = "first",
     priority: ArrayLike | None = None,
     max_candidates: int = 1000,
+    within: Any = None,
     batch: SignedBatch | None = None,
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
@@ -89,6 +91,9 @@ def decide_part(
         ties go to the first one. Its numbers for documents of `against` are ignored.
     max_candidates, threads
         As in `deduplicate`.
+    within
+        A value for each document of the part, also for those of `against`: only documents with
+        equal values are compared. None: all are.
     batch
         The result of `sign_batch` for these documents, with signatures, so that they are not
         signed again. None: they are signed again.
@@ -135,6 +140,7 @@ def decide_part(
             priorities = np.where(fixed, priorities.dtype.type(0), priorities)
         priorities = check_priority(priorities, n)[~fixed]
     signed = _signed(collection, batch, params, options)
+    signed.groups = groups_of(within, n, params)
     order = priority_order(keep, priorities, collection, signed.lengths, fixed, params)
     kept, similarity, limited = decide(
         collection, signed, order, fixed, max_candidates, params, options
@@ -153,6 +159,7 @@ def find_pairs_of_part(
     params: SearchParams,
     *,
     max_pairs: int = 100_000_000,
+    within: Any = None,
     batch: SignedBatch | None = None,
     estimates: bool = False,
     threads: int | None = None,
@@ -162,7 +169,7 @@ def find_pairs_of_part(
 
     Parameters
     ----------
-    texts, numbers, params, batch, threads, scratch
+    texts, numbers, params, within, batch, threads, scratch
         As in `decide_part`.
     max_pairs
         Raise instead of returning more pairs of this part.
@@ -199,6 +206,7 @@ def find_pairs_of_part(
     max_pairs = check_integer(max_pairs, "max_pairs")
     collection, number = check_part(texts, numbers)
     signed = _signed(collection, batch, params, options)
+    signed.groups = groups_of(within, len(collection), params)
     code, similarity = find_pairs(collection, signed, max_pairs, params, options)
     left, right = split_codes(code)
     estimate = None

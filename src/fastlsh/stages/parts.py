@@ -68,6 +68,7 @@ def part_of(
         params.lsh,
         order,
         keys=signed.take_keys(),
+        groups=signed.groups,
         threads=options.threads,
         empty=options.empty,
     )

@@ -26,6 +26,8 @@ class Signed:
     keys: NDArray[np.uint64] | None
     """uint64 (bands, n): keys, if they are there, until they have been taken; else they are made of
     the signatures, some bands at a time."""
+    groups: NDArray[np.uint64] | None = None
+    """uint64 (n,): only documents of the same group are compared; None: all are."""
 
     def take_keys(self) -> NDArray[np.uint64] | None:
         """Return the band keys, and let go of them: they are needed once, and take much memory."""

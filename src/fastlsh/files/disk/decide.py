@@ -80,7 +80,7 @@ def decide_parts(
         answer = decide_part(
             prepared_texts(job, part), numbers, job.params, **order,
             against=numbers < summary.n_against, max_candidates=max_candidates,
-            threads=job.options.threads, scratch=part.scratch,
+            within=_groups(job, part), threads=job.options.threads, scratch=part.scratch,
         )  # fmt: skip
         gone = answer.kept_number != answer.number
         columns = (answer.number, answer.kept_number, answer.similarity, answer.copy_number)
@@ -88,6 +88,11 @@ def decide_parts(
         return found, answer.number[answer.limited]
 
     each_part(job, linked, texts, decide, "decisions")
+
+
+def _groups(job: Job, part: GatheredPart) -> NDArray[np.uint64] | None:
+    """Return the group of each document of a part; None: all are of one."""
+    return None if job.request.within is None else np.ascontiguousarray(part.rows["group"])
 
 
 def prepared_texts(job: Job, part: GatheredPart) -> Any:
@@ -125,7 +130,7 @@ def find_pairs(
         numbers = np.ascontiguousarray(part.rows["number"])
         how: dict[str, Any] = {
             "max_pairs": wanted.max_pairs, "estimates": wanted.estimates,
-            "threads": job.options.threads, "scratch": part.scratch,
+            "threads": job.options.threads, "scratch": part.scratch, "within": _groups(job, part),
         }  # fmt: skip
         given = (prepared_texts(job, part), numbers, job.params)
         pairs = (

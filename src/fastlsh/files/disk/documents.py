@@ -231,7 +231,7 @@ def begun(
     if kind not in ("pairs", "overlap"):
         # Whether the inputs need the same columns is known when they are signed.
         more = {**more, "output": "one file" if job.uniform else "a directory"}
-    more = {**more, "limit": job.limit}
+    more = {**more, "limit": job.limit, "within": job.request.within}
     restart = job.request.engine.restart
     if job.stage is not None:
         if kind == "spans":

@@ -159,6 +159,9 @@ def _pieces(
         # Integers of this block may have fractions beside them elsewhere.
         of_all = np.int64 if summary.integral else np.float64
         rows["priority"] = priority[order].astype(of_all, copy=False).view(np.int64)
+    groups = job.request.groups(documents.labels)
+    if groups is not None:
+        rows["group"] = groups[order]
     edges = np.flatnonzero(np.diff(part[order], prepend=-1, append=-1)).tolist()
     ends = [0, *np.cumsum(rows["size"]).tolist()]
     of_parts = {

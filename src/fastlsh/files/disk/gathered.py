@@ -14,8 +14,14 @@ from fastlsh.files.run.job import Job
 from fastlsh.files.run.seals import UnsealedError, opened
 from fastlsh.parallel import mapped_in
 
-Row = np.dtype([("number", np.int64), ("size", np.int64), ("priority", np.int64)])
-"""Dtype of the record of a text of a part; `priority` has the bits of a float64 or an int64."""
+Row = np.dtype([
+    ("number", np.int64), ("size", np.int64), ("priority", np.int64), ("group", np.uint64),
+])  # fmt: skip
+"""Dtype of the record of a text of a part.
+
+`priority` has the bits of a float64 or an int64; `group` is 0 unless only documents of the same
+group are compared.
+"""
 
 Stretch = np.dtype([
     ("part", np.int64), ("rows", np.int64), ("row", np.int64), ("bytes", np.int64),

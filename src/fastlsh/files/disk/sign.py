@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import TextColumn
+from fastlsh.candidates import keys_apart
 from fastlsh.errors import InputError, LongRowError
 from fastlsh.files.budget import PER_BATCH, least_memory, too_long
 from fastlsh.files.disk.signed_runs import (
@@ -219,7 +220,7 @@ def _sign(job: Job, source: int, block: Block) -> SignedBlock:
         keys = _minima(documents.texts, job)
         empty = int((keys[-1] == 0).sum())
     elif job.cutting is None:
-        keys = _keys(documents.texts, job)
+        keys = _keys(documents, job)
         empty = int((keys[0] == 0).sum())
     else:
         pieces, of_pieces, echoes = job.cutting.signed(documents, job.params)
@@ -255,12 +256,16 @@ def _columns(job: Job, source: int, documents: BlockDocuments) -> list[NDArray[A
     return labels + [documents.numbers[name] for name in read.counts]
 
 
-def _keys(texts: Any, job: Job) -> NDArray[np.uint64]:
-    """Return the band keys of texts, uint64 (bands, n); each value of a dictionary is read once."""
-    distinct, inverse = without_repetition(texts)
+def _keys(documents: BlockDocuments, job: Job) -> NDArray[np.uint64]:
+    """Return the band keys, uint64 (bands, n); each value of a dictionary is read once."""
+    distinct, inverse = without_repetition(documents.texts)
     keys = sign_batch(distinct, job.params, text_hashes=False, threads=1).keys
+    keys = _repeated(keys, inverse)
+    groups = job.request.groups(documents.labels)
+    if groups is not None:
+        keys = keys_apart(keys, groups)
     keep_first_bits(keys)
-    return _repeated(keys, inverse)
+    return keys
 
 
 def _minima(texts: Any, job: Job) -> NDArray[np.uint32]:

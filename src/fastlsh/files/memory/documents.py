@@ -72,7 +72,8 @@ def run_deduplication(
     result = deduplicate_texts(
         collection.texts, request.search, request.run,
         against=others.texts if index is None else index, keep=removal.keep, priority=priority,
-        max_candidates=removal.max_candidates,
+        max_candidates=removal.max_candidates, within=request.groups(collection.labels),
+        against_within=request.groups(others.labels) if request.against else None,
         on_signed=None if targets.index is None else signatures.append,
     )  # fmt: skip
     if index is not None:

@@ -37,7 +37,7 @@ def run_pairs(
         else:
             found = pairs_of_texts(
                 collection.texts, search, request.run, max_pairs=wanted.max_pairs,
-                estimates=wanted.estimates,
+                estimates=wanted.estimates, within=request.groups(collection.labels),
             )  # fmt: skip
     with clock("writing"):
         columns = pair_columns(
@@ -64,6 +64,7 @@ def run_matches(
         found = matches_of_texts(
             collection.texts, others.texts, request.search, request.run, best=wanted.best,
             max_pairs=wanted.max_pairs, estimates=wanted.estimates,
+            within=request.groups(collection.labels), against_within=request.groups(others.labels),
         )  # fmt: skip
     with clock("writing"):
         ids, of_against = with_against(collection, others, found.against, found.against)

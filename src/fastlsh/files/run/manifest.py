@@ -14,7 +14,7 @@ from fastlsh.files.run.workdir import FINISHED, MANIFEST, OVER, WorkDirectory
 from fastlsh.io import Options, Source, exists, identity, open_raw
 from fastlsh.parameters import SearchParams
 
-FORMAT = 1
+FORMAT = 2
 """Of the work directory."""
 
 UNITS, UNIT, LARGEST_UNIT = 1 << 10, 1 << 28, 1 << 30

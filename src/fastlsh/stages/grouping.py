@@ -1,0 +1,72 @@
+"""Groups: documents of different ones are not compared."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.parameters import SearchParams
+
+
+def groups_of(
+    within: Any, n: int, params: SearchParams, name: str = "within"
+) -> NDArray[np.uint64] | None:
+    """Return the group of each document, uint64 (n,); None: all are of one.
+
+    Parameters
+    ----------
+    within
+        A value for each document, in a list, an array, or a column of Arrow, pandas or polars.
+    n
+        The number of documents.
+    params
+        Of the search.
+    name
+        What messages call the argument.
+
+    Raises
+    ------
+    ValueError
+        There are more or fewer values, a value is missing, or groups have no effect.
+    """
+    if within is None:
+        return None
+    from fastlsh.io import label_hashes
+
+    if params.search == "containment":
+        raise ValueError(f"{name}= and search='containment' cannot be given together")
+    values = within
+    if not (isinstance(within, np.ndarray) and within.dtype.kind in "iu"):
+        values = next(
+            (getattr(within, make)() for make in ("to_pylist", "to_list", "tolist")
+             if hasattr(within, make)),
+            within,
+        )  # fmt: skip
+        values = list(values)
+    if len(values) != n:
+        raise ValueError(f"{name} has {len(values)} values for {n} documents")
+    if isinstance(values, np.ndarray):
+        return label_hashes(values)
+    for number, value in enumerate(values):
+        if value is None or value != value:
+            raise ValueError(f"{name} has no value for document {number}")
+    return label_hashes(values)
+
+
+def groups_of_both(
+    within: Any, n: int, against_within: Any, n_against: int, params: SearchParams
+) -> NDArray[np.uint64] | None:
+    """Return the groups of two collections, those of `against` first; None: all are of one."""
+    if within is None:
+        if against_within is not None:
+            raise ValueError("against_within is for the documents of against: give within, too")
+        return None
+    groups = groups_of(within, n, params)
+    if not n_against and against_within is None:
+        return groups
+    if against_within is None:
+        raise ValueError("within needs against_within, the values of the documents of against")
+    others = groups_of(against_within, n_against, params, "against_within")
+    assert groups is not None
+    assert others is not None
+    return np.concatenate([others, groups])

@@ -1,0 +1,132 @@
+"""Groups in files: the same answer in memory, on disk and in stages, as of each group alone."""
+
+import csv
+import json
+
+import pytest
+
+from fastlsh import InputError, deduplicate_files, near_duplicate_files
+from fastlsh.cli import main
+from fastlsh.files.run.part import STAGES
+from shards import rows_of, small_budget
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+PARTS = {stage: 1 if stage in ("unite", "merge", "finish") else 3 for stage in STAGES}
+LANGUAGES = ["en", "de", "fr"]
+
+
+def grouped(seed, n, languages=LANGUAGES):
+    rows = rows_of(seed, n)
+    return [
+        {**row, "id": f"{seed}-{n}", "language": languages[n * n % 7 % len(languages)]}
+        for n, row in enumerate(rows)
+    ]
+
+
+def write(path, rows):
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=9)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def rows_in(path):
+    with path.open(newline="") as table:
+        return list(csv.DictReader(table, delimiter="\t"))
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("how", [{}, {"rule": "equal"}, {"keep": "last"}, {"priority": "score"}])
+def test_the_answer_of_each_group(tmp_path, monkeypatch, suffix, how):
+    small_budget(monkeypatch)
+    rows, others = grouped(3, 150), grouped(4, 30) + grouped(3, 12)
+    inputs = [write(tmp_path / f"in{n}.{suffix}", rows[n::2]) for n in range(2)]
+    against = write(tmp_path / f"against.{suffix}", others)
+    alone = []
+    for language in LANGUAGES:
+        mine = [
+            [row for row in part if row["language"] == language] for part in (rows[::2], rows[1::2])
+        ]
+        paths = [write(tmp_path / f"{language}{n}.jsonl", part) for n, part in enumerate(mine)]
+        theirs = write(
+            tmp_path / f"{language}-against.jsonl",
+            [row for row in others if row["language"] == language],
+        )
+        table = tmp_path / f"{language}.tsv"
+        deduplicate_files(
+            paths, tmp_path / f"kept-{language}.jsonl", against=theirs, removed=table,
+            engine="memory", **how,
+        )  # fmt: skip
+        alone += rows_in(table)
+    found = {}
+    for engine in ("memory", "disk", "stages"):
+        table, output = tmp_path / f"{engine}.tsv", tmp_path / f"{engine}.{suffix}"
+        keywords = {"against": against, "within": "language", "removed": table, "memory": "300M"}
+        if engine != "memory":
+            keywords["work"] = tmp_path / engine
+        if engine == "stages":
+            for stage, parts in PARTS.items():
+                for part in range(1, parts + 1):
+                    deduplicate_files(
+                        inputs, output, **keywords, **how, stage=stage, part=(part, parts)
+                    )
+        else:
+            deduplicate_files(inputs, output, **keywords, **how, engine=engine)
+        found[engine] = table.read_text(), output.read_bytes()
+    assert found["memory"] == found["disk"] == found["stages"]
+    table = rows_in(tmp_path / "memory.tsv")
+    assert len(table) > 20
+    assert sorted(map(str, table)) == sorted(map(str, alone))
+
+
+@pytest.mark.parametrize("crossing", [False, True])
+def test_pairs_within_a_group(tmp_path, monkeypatch, crossing):
+    small_budget(monkeypatch)
+    rows, others = grouped(3, 150), grouped(4, 30) + grouped(3, 40)
+    language = {row["id"]: row["language"] for row in rows + others}
+    path = write(tmp_path / "in.jsonl", rows)
+    more = {"against": write(tmp_path / "against.jsonl", others)} if crossing else {}
+    tables = {}
+    for engine in ("memory", "disk"):
+        for within in (None, "language"):
+            table = tmp_path / f"{engine}-{within}.tsv"
+            near_duplicate_files(path, table, within=within, engine=engine, **more)
+            tables[engine, within] = rows_in(table)
+    every = tables["memory", None]
+    same = [row for row in every if language[row["id_a"]] == language[row["id_b"]]]
+    assert 0 < len(same) < len(every)
+    assert tables["memory", "language"] == tables["disk", "language"] == same
+
+
+def test_another_column_is_another_run(tmp_path, monkeypatch):
+    small_budget(monkeypatch)
+    path = write(tmp_path / "in.jsonl", [{**row, "site": 1} for row in grouped(3, 50)])
+    run = {"work": tmp_path / "work", "stage": "sign"}
+    deduplicate_files(path, tmp_path / "kept.jsonl", within="language", **run)
+    with pytest.raises(InputError, match="holds a run of another job"):
+        deduplicate_files(path, tmp_path / "kept.jsonl", within="site", **run)
+    with pytest.raises(InputError, match="holds a run of another job"):
+        deduplicate_files(path, tmp_path / "kept.jsonl", **run)
+
+
+def test_what_cannot_be_grouped(tmp_path, capsys):
+    path = write(tmp_path / "in.jsonl", [{"text": "a", "x": "b"}, {"text": "a", "x": None}])
+    words = ["dedup", str(path), "-o", str(tmp_path / "kept.jsonl"), "--within"]
+    assert main([*words, "x"]) == 2
+    assert f"{path}: row 2: 'x' is null" in capsys.readouterr().err
+    assert main([*words, "y"]) == 2
+    assert f"{path}: row 1: no key 'y'" in capsys.readouterr().err
+    for more in (["--by", "line"], ["--by", "span"], ["--index", "i.sqlite"]):
+        assert main([*words, "x", *more]) == 2
+        assert "--within" in capsys.readouterr().err
+    assert main([*words, "x", "--rule", "contained", "--search", "containment"]) == 2
+    assert "--within and search='containment' cannot be given together" in capsys.readouterr().err
+    assert main(["pairs", str(path), "--within", "x", "--exact"]) == 2
+    assert (
+        "--exact compares all documents, and has no groups: leave out --within"
+        in capsys.readouterr().err
+    )
+    assert list(tmp_path.iterdir()) == [path]

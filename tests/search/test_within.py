@@ -1,0 +1,135 @@
+"""Groups: the answer is that of the documents of each group by themselves."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastlsh
+from fastlsh.candidates import Linker, keys_apart, links
+from fastlsh.stages import SearchParams, decide_part, find_pairs_of_part
+from strategies import bandings, collections, few_letters, share, thresholds
+
+GROUPS = st.sampled_from(["en", "de", 3, 3.0, -1, True, b"en"])
+"""True is 1; 3 and 3.0 are one value."""
+
+
+@st.composite
+def grouped(draw):
+    texts = draw(collections())
+    return texts, draw(st.lists(GROUPS, min_size=len(texts), max_size=len(texts)))
+
+
+def rows_of(labels):
+    """Return the documents of each group."""
+    found = {}
+    for number, label in enumerate(labels):
+        found.setdefault(label, []).append(number)
+    return found.values()
+
+
+@few_letters
+@share(2)
+@given(grouped(), bandings, thresholds, st.sampled_from(["first", "last", "longest"]))
+def test_documents_are_decided_within_their_group(collection, banding, threshold, keep):
+    texts, labels = collection
+    how = {"bands": banding[0], "rows": banding[1], "num_perm": 16, "threshold": threshold}
+    shingler = fastlsh.Shingler("char", 3)
+    found = fastlsh.deduplicate(texts, shingler=shingler, keep=keep, within=labels, **how)
+    for rows in rows_of(labels):
+        alone = fastlsh.deduplicate(
+            [texts[row] for row in rows], shingler=shingler, keep=keep, **how
+        )
+        assert found.kept_index[rows].tolist() == [rows[i] for i in alone.kept_index.tolist()]
+        assert found.similarity[rows].tolist() == alone.similarity.tolist()
+    params = SearchParams.of(
+        threshold, shingler=shingler, num_perm=16, bands=banding[0], rows=banding[1]
+    )
+    part = decide_part(texts, range(len(texts)), params, keep=keep, within=labels)
+    assert part.kept_number.tolist() == found.kept_index.tolist()
+
+
+@few_letters
+@share(2)
+@given(grouped(), bandings, thresholds)
+def test_pairs_are_of_one_group(collection, banding, threshold):
+    texts, labels = collection
+    how = {"bands": banding[0], "rows": banding[1], "num_perm": 16}
+    shingler = fastlsh.Shingler("char", 3)
+    every = fastlsh.near_duplicates(texts, threshold, shingler=shingler, **how)
+    expected = [pair for pair in every if labels[pair[0]] == labels[pair[1]]]
+    found = fastlsh.near_duplicates(texts, threshold, shingler=shingler, within=labels, **how)
+    assert list(found) == expected
+    params = SearchParams.of(threshold, shingler=shingler, **how)
+    part = find_pairs_of_part(texts, range(len(texts)), params, within=labels)
+    assert part.left.tolist() == found.left.tolist()
+    assert part.right.tolist() == found.right.tolist()
+
+
+@share(4)
+@given(grouped())
+def test_equal_texts_are_of_one_group(collection):
+    texts, labels = collection
+    found = fastlsh.deduplicate(texts, rule="equal", within=labels)
+    seen = {}
+    for number, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        first = seen.setdefault((text, label), number) if text else number
+        assert found.kept_index[number] == first
+
+
+def test_a_reference_collection_has_groups(monkeypatch):
+    text = "some text that is long enough to be compared with others"
+    found = fastlsh.deduplicate(
+        [text, text, text], against=[text], within=["a", "b", "b"], against_within=["a"]
+    )
+    assert found.kept.tolist() == [False, True, False]
+    assert found.against_index.tolist() == [0, -1, -1]
+    for wrong in ({"within": ["a"] * 3}, {"against_within": ["a"]}):
+        with pytest.raises(ValueError, match="within"):
+            fastlsh.deduplicate([text, text, text], against=[text], **wrong)
+
+
+@pytest.mark.parametrize("make", ["list", "array", "numbers", "pyarrow", "pandas", "polars"])
+def test_forms_of_groups(make):
+    labels = ["a", "b", "a", "b"]
+    if make == "array":
+        labels = np.array(labels)
+    elif make == "numbers":
+        labels = np.array([1, 2, 1, 2], np.uint8)
+    elif make == "pyarrow":
+        labels = pytest.importorskip("pyarrow").chunked_array([["a", "b"], ["a", "b"]])
+    elif make in ("pandas", "polars"):
+        labels = pytest.importorskip(make).Series(labels)
+    pairs = fastlsh.near_duplicates(["the same text"] * 4, within=labels)
+    assert [(left, right) for left, right, _ in pairs] == [(0, 2), (1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("within", "reason"),
+    [
+        (["a"], "within has 1 values for 2 documents"),
+        (["a", None], "within has no value for document 1"),
+        ([float("nan"), 1], "within has no value for document 0"),
+    ],
+)
+def test_bad_groups(within, reason):
+    with pytest.raises(ValueError, match=reason):
+        fastlsh.deduplicate(["a", "b"], within=within)
+
+
+def test_groups_need_buckets():
+    with pytest.raises(ValueError, match="search='containment' cannot be given together"):
+        fastlsh.deduplicate(["a", "b"], within=[1, 2], rule="contained", search="containment")
+    with pytest.raises(ValueError, match="not an index"):
+        fastlsh.deduplicate(["a"], against=fastlsh.Index(), within=[1])
+
+
+def test_keys_that_become_equal_by_accident_are_told_apart():
+    keys = np.array([5, 7, 5, 0, 7, 5], np.uint64)
+    # Which group brings the key 7 where 5 is.
+    apart = np.uint64(pow(int(links.APART), -1, 2**64))
+    other = np.uint64((int(np.uint64(5) ^ np.uint64(7)) * int(apart)) % 2**64)
+    groups = np.array([0, other, 0, 0, other, 0], np.uint64)
+    assert len(set(keys_apart(keys, groups)[keys != 0].tolist())) == 1
+    (later, earlier), empty = links._link_apart(Linker(6), keys, groups)
+    assert (later.tolist(), earlier.tolist(), empty) == ([2, 4, 5], [0, 1, 2], 1)
