@@ -44,6 +44,41 @@ def test_documents_go(run, files, tmp_path):
     ]
 
 
+def test_a_run_that_is_interrupted_goes_on(run, files, tmp_path):
+    train, evals = files
+    given = ("decontaminate", train, "--evals", evals, "-o", tmp_path / "c.jsonl", "--work")
+    assert run(*given, tmp_path / "work", "--stage", "sample")[2] == [
+        f"fastlsh: decontaminating in {tmp_path}/work", "fastlsh: stage sample: done",
+    ]  # fmt: skip
+    status, _, err = run(*given, tmp_path / "work")
+    assert err[1] == f"fastlsh: continuing the run in {tmp_path}/work"
+    assert (status, texts(tmp_path / "c.jsonl")) == (0, [ROWS[0]["text"]])
+    assert not (tmp_path / "work").exists()
+    status, _, err = run(*given, tmp_path, "--restart")
+    assert (status, len(err)) == (2, 1)
+    assert train.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        (["--stage", "find"], "give --work"),
+        (["--restart"], "--restart has no effect without a work directory"),
+        (["--self-test", "--work", "w"], "--work has no effect with --self-test"),
+        (["--work", "w", "--stage", "link"], "--stage must be one of sample, find, write, finish"),
+        (["--plan", "sh", "--parts", "2", "--work", "w"], "--plan needs --memory"),
+        (["--work", "w", "-o", "/dev/stdout"], "not a stream"),
+    ],
+)
+def test_work_and_stages_are_refused(run, files, tmp_path, monkeypatch, more, line):
+    monkeypatch.chdir(tmp_path)
+    train, evals = files
+    output = [] if "--self-test" in more else ["-o", "c.jsonl"]
+    status, _, err = run("decontaminate", train, "--evals", evals, *output, *more)
+    assert (status, len(err)) == (2, 1)
+    assert line in err[0]
+
+
 def test_spans_go(run, files, tmp_path):
     train, evals = files
     clean = tmp_path / "clean.jsonl"

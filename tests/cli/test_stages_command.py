@@ -97,6 +97,25 @@ def test_the_plan_for_sh_runs_as_printed(command, tmp_path, capfd):
 
 
 @on_posix
+@pytest.mark.parametrize("kind", ["sh", "slurm"])
+def test_the_plan_of_a_decontamination_runs_as_printed(command, tmp_path, capfd, kind):
+    rows = map(json.loads, Path("in1.jsonl").read_text("utf-8").splitlines())
+    question = max((row["text"] or "" for row in rows), key=len)
+    Path("evals.jsonl").write_text(json.dumps({"question": question}), "utf-8")
+    words = ["decontaminate", "in*.jsonl", "--evals", "evals.jsonl", "--threads", "1"]
+    assert main([*words, "-o", "one/", "--hits", "one.tsv", "-q"]) == 0
+    words += ["-o", "two/", "--hits", "two.tsv", "--work", "work $x", "--memory", "300M"]
+    before = sorted(os.listdir())
+    script = plan_of(capfd, words, kind)
+    assert sorted(os.listdir()) == before
+    run(script, tmp_path, **({"sbatch": SBATCH} if kind == "slurm" else {}))
+    assert same()
+    assert os.listdir("work $x") == ["finished.json"]
+    assert main([*words, "--stage", "write", "--part", "1/2"]) == 0
+    assert "fastlsh: stage write, part 1/2: done" in capfd.readouterr().err.splitlines()
+
+
+@on_posix
 def test_the_plan_for_slurm(command, tmp_path, capfd):
     """Each job is an array, has its memory, and waits until the one before has succeeded."""
     out, jobs = run(plan_of(capfd, command, "slurm"), tmp_path, sbatch=SBATCH)

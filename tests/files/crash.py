@@ -10,7 +10,12 @@ import sys
 
 import numpy as np
 
-from fastlsh import deduplicate_files, deduplicate_line_files, deduplicate_span_files
+from fastlsh import (
+    decontaminate_files,
+    deduplicate_files,
+    deduplicate_line_files,
+    deduplicate_span_files,
+)
 from fastlsh.cli import main
 from fastlsh.files.run import workdir
 from shards import small_budget
@@ -61,7 +66,10 @@ if __name__ == "__main__":
     run = deduplicate_files
     if "by" in keywords:
         run = deduplicate_line_files
+    elif "evals" in keywords:
+        run = decontaminate_files
     elif "join" in keywords:
         run = deduplicate_span_files
     result = run(**keywords)
-    print(json.dumps([events(), result.n_removed]))
+    removed = result.dropped if run is decontaminate_files else result.n_removed
+    print(json.dumps([events(), removed]))

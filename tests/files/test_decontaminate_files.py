@@ -1,50 +1,14 @@
 """Evaluation items in training files: the answer of the function in memory, for any file."""
 
-import gzip
-import json
 import random
 from pathlib import Path
 
 import pytest
 
 import fastlsh
+from contaminated_files import WORDS, collection, read_rows, sentence, write_rows
 from fastlsh import InputError, decontaminate, decontaminate_files
-from fastlsh.files import contamination, decontamination
-from fastlsh.io.blocks import reading
-
-WORDS = [f"{a}{b}" for a in "bcdfgklmnprst" for b in ("a", "e", "io", "ün", "öx☃")]
-
-
-def sentence(draw, n):
-    return " ".join(draw.choices(WORDS, k=n))
-
-
-def collection(seed, n=120):
-    """Return rows, some with items, and the items with two fields."""
-    draw = random.Random(seed)
-    items = [
-        {"id": f"q{k}", "question": sentence(draw, draw.randrange(3, 40)), "answer": "yes it is"}
-        for k in range(12)
-    ]
-    rows = []
-    for number in range(n):
-        text = sentence(draw, draw.randrange(60))
-        if number % 7 == 0:
-            whole = draw.choice(items)["question"].upper().split()
-            text += "\n" + ",\n".join(whole[draw.randrange(2) :]) + ". " + sentence(draw, 20)
-        rows.append({"id": f"d{number}", "text": text if number % 11 else None, "n": number})
-    return rows, items
-
-
-def write_rows(path, rows):
-    path.parent.mkdir(exist_ok=True, parents=True)
-    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
-
-
-def read_rows(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+from fastlsh.files import contamination, contamination_job, decontamination
 
 
 @pytest.fixture
@@ -73,7 +37,7 @@ def hits_of(path):
 @pytest.mark.parametrize("rule", [{}, {"rule": "span", "around": 3, "join": "|"}])
 def test_the_answer_of_the_function_in_memory(files, tmp_path, monkeypatch, threads, size, rule):
     inputs, evals, rows, items = files
-    monkeypatch.setattr(reading.read_blocks, "__defaults__", (size,))
+    monkeypatch.setattr(contamination_job, "LARGEST_BLOCK", size)
     expected = in_memory(rows, items, **rule)
     clean, hits = tmp_path / "clean.jsonl", tmp_path / "hits.jsonl"
     done = decontaminate_files(inputs, evals, clean, hits=hits, threads=threads, **rule)
@@ -179,7 +143,7 @@ def test_a_file_that_changes(files, tmp_path, monkeypatch):
             file.write('{"text": "more"}\n')
         write(*arguments)
 
-    monkeypatch.setattr("fastlsh.files.decontamination.write_what_is_left", changed)
+    monkeypatch.setattr("fastlsh.files.contamination_run.write_what_is_left", changed)
     with pytest.raises(InputError, match="changed during the run"):
         decontaminate_files(inputs, evals, tmp_path / "clean.jsonl", hits=tmp_path / "hits.tsv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evals", "train"]

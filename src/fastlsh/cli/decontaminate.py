@@ -7,10 +7,18 @@ from typing import Any
 
 from fastlsh import FileDecontamination, Shingler, decontaminate_files
 from fastlsh.cli.engines import watched
-from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, warn_of_skipped
+from fastlsh.cli.job_plans import add_stage_options, is_checked, print_plan
+from fastlsh.cli.messages import (
+    documents_read,
+    plural,
+    rows_skipped,
+    say,
+    says_stage,
+    warn_of_skipped,
+)
 from fastlsh.cli.options import add_input_options, integer, option_of, reading_keywords
 from fastlsh.cli.shingling import add_text_options, shingler_of
-from fastlsh.files import evaluate_decontamination_files
+from fastlsh.files import contamination_jobs, evaluate_decontamination_files
 from fastlsh.presets import DECONTAMINATION_PRESETS, decontamination_preset
 
 HELP = "Find evaluation items in training documents, and write the documents without them."
@@ -81,6 +89,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", metavar="N", type=integer, help="number of threads (default: all processors)"
     )
+    group = parser.add_argument_group("memory and disk")
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="most memory to use, such as 4G, besides the items (default: half of what is free)",
+    )
+    group.add_argument(
+        "--work",
+        metavar="DIR",
+        help="a directory that keeps what is done until the end: the same command continues an"
+        " interrupted run (default: nothing is kept)",
+    )
+    group.add_argument(
+        "--restart", action="store_true", help="discard the work of an earlier run in --work"
+    )
+    add_stage_options(parser, "sample, find, write, finish")
     parser.add_argument("--log", metavar="FILE", help="append events to this file, as JSON lines")
     parser.add_argument(
         "-q", "--quiet", action="store_true", help="show warnings, but no progress and no summary"
@@ -201,20 +225,27 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.self_test:
         _test(arguments, keywords)
         return
+    if print_plan(arguments, run, lambda _, memory: contamination_jobs(memory, arguments.parts)):
+        return
     if arguments.output is None and arguments.hits is None:
         raise ValueError("nothing would be written: give -o, --hits or --self-test")
     with watched(arguments) as watch:
         result = decontaminate_files(
             arguments.inputs, arguments.evals, arguments.output, hits=arguments.hits,
-            convert_to=arguments.convert_to, progress=watch.progress, **keywords,
+            convert_to=arguments.convert_to, progress=watch.progress, memory=arguments.memory,
+            work=arguments.work, restart=arguments.restart, stage=arguments.stage,
+            part=arguments.part, on_message=is_checked if arguments.only_checked else watch.tell,
+            **keywords,
         )  # fmt: skip
         watch.result(result)
+    if says_stage(arguments, result):
+        return
     warn_of_skipped(result)
     _summarise(arguments, result)
 
 
 def _test(arguments: argparse.Namespace, keywords: dict[str, Any]) -> None:
-    for name in ("output", "hits", "convert_to"):
+    for name in ("output", "hits", "convert_to", "work", "stage", "part", "memory", "plan"):
         if getattr(arguments, name) is not None:
             raise ValueError(
                 f"{option_of(name)} has no effect with --self-test: nothing is written"

@@ -6,7 +6,7 @@ from typing import Any
 from fastlsh import deduplicate_files
 from fastlsh.cli import dedup_index, dedup_lines
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
-from fastlsh.cli.job_plans import print_plan
+from fastlsh.cli.job_plans import print_plan, search_jobs
 from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
@@ -165,7 +165,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    if print_plan(arguments, run, pairs=False):
+    if print_plan(arguments, run, search_jobs(arguments, pairs=False)):
         return
     if arguments.by is not None:
         dedup_lines.run(arguments)

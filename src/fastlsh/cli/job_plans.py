@@ -11,21 +11,24 @@ from typing import Any, NoReturn
 from fastlsh.cli.options import integer
 from fastlsh.cli.paths import check_paths
 from fastlsh.files import StageJob, parse_memory, stage_jobs
-from fastlsh.io import InputError, Options, expand, identity
+from fastlsh.io import InputError, Options, Source, expand, identity
 from fastlsh.parallel import amount
 from fastlsh.stages import SearchParams
 
 PLANS = ("slurm", "kubernetes", "sh")
 
 
-def add_stage_options(parser: argparse.ArgumentParser) -> None:
+def add_stage_options(
+    parser: argparse.ArgumentParser,
+    stages: str = "sign, link, unite, gather, decide, merge, write, finish",
+) -> None:
     """Add the options of runs on many machines."""
     group = parser.add_argument_group("many machines")
     group.add_argument(
         "--stage",
         metavar="S",
         help="work on one stage of a run on disk, in a directory that all machines share (--work):"
-        " sign, link, unite, gather, decide, merge, write, finish",
+        f" {stages}",
     )
     group.add_argument(
         "--part", metavar="I/N", type=_part, help="the part of the stage: 3/64, from 1/64 to 64/64"
@@ -56,7 +59,9 @@ def is_checked(_: str) -> NoReturn:
 
 
 def print_plan(
-    arguments: argparse.Namespace, run: Callable[[argparse.Namespace], None], *, pairs: bool
+    arguments: argparse.Namespace,
+    run: Callable[[argparse.Namespace], None],
+    jobs_of: Callable[[list[Source], int], list[StageJob]],
 ) -> bool:
     """Print the script that ``--plan`` asks for; return whether it asks for a script.
 
@@ -64,8 +69,8 @@ def print_plan(
     ----------
     arguments, run
         The options, and what runs the command with them.
-    pairs
-        Whether pairs are searched for.
+    jobs_of
+        Returns the jobs for some files, with so many bytes of memory each.
 
     Raises
     ------
@@ -85,12 +90,15 @@ def print_plan(
     for name in ("work", "memory", "threads"):
         if getattr(arguments, name) is None:
             raise ValueError(f"--plan needs --{name}, which all jobs share")
-    if arguments.output in (None, "-"):
+    if arguments.output == "-" or (
+        arguments.output is None and getattr(arguments, "hits", None) is None
+    ):
         raise ValueError("--plan needs -o, a file or a directory: no job has this standard output")
     if arguments.first is not None:
         raise ValueError("--limit is for a run in one process, which counts documents")
-    if not pairs and (arguments.by == "span" or arguments.index is not None):
-        given = "--index" if arguments.by is None else "--by span"
+    by = getattr(arguments, "by", None)
+    if by == "span" or getattr(arguments, "index", None) is not None:
+        given = "--index" if by is None else "--by span"
         raise ValueError(f"stages are for documents, lines and paragraphs: leave out {given}")
     how = Options(split=arguments.split)
     files = [*getattr(arguments, "against", []), *arguments.inputs]
@@ -99,16 +107,25 @@ def print_plan(
         if identity(source) is None:
             raise InputError(source.path, "the jobs of a plan need files, not a pipe")
     check_paths(arguments)
-    first = {"plan": None, "parts": None, "stage": "sign", "log": None, "only_checked": True}
+    jobs = jobs_of(sources, parse_memory(arguments.memory))
+    first = {
+        "plan": None, "parts": None, "stage": jobs[0].stage, "log": None, "only_checked": True,
+    }  # fmt: skip
     with suppress(CheckedError):
         run(argparse.Namespace(**{**vars(arguments), **first}))
-    jobs = stage_jobs(
-        sources, SearchParams.of(0.8), parse_memory(arguments.memory), arguments.parts, pairs=pairs,
-        by=getattr(arguments, "by", None), annotate=getattr(arguments, "annotate", False),
-    )  # fmt: skip
     script = {"slurm": _slurm, "kubernetes": _kubernetes, "sh": _sh}[arguments.plan]
     print("\n".join(script(list(_without_plan(arguments.given)), jobs, arguments.threads)))
     return True
+
+
+def search_jobs(
+    arguments: argparse.Namespace, *, pairs: bool
+) -> Callable[[list[Source], int], list[StageJob]]:
+    """Return what gives the jobs of a search, for `print_plan`."""
+    return lambda sources, memory: stage_jobs(
+        sources, SearchParams.of(0.8), memory, arguments.parts, pairs=pairs,
+        by=getattr(arguments, "by", None), annotate=getattr(arguments, "annotate", False),
+    )  # fmt: skip
 
 
 def _without_plan(given: Sequence[str]) -> Iterator[str]:

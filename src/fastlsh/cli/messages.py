@@ -118,7 +118,7 @@ def containment_text(search: dict[str, Any]) -> str:
     )
 
 
-def says_stage(arguments: argparse.Namespace, result: FileResult) -> bool:
+def says_stage(arguments: argparse.Namespace, result: FileResult | FileDecontamination) -> bool:
     """Say that a stage is done which does not end the run; return whether it is one."""
     if arguments.stage is None or result.documents:  # only the last one counts
         return False

@@ -4,7 +4,7 @@ import argparse
 
 from fastlsh import near_duplicate_files
 from fastlsh.cli.engines import add_engine_options, engine_keywords, watched
-from fastlsh.cli.job_plans import print_plan
+from fastlsh.cli.job_plans import print_plan, search_jobs
 from fastlsh.cli.messages import plural, summarise, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
         for name in ("stage", "part", "plan", "parts"):
             if getattr(arguments, name) is not None:
                 raise ValueError(f"--report works in memory, where {option_of(name)} has no effect")
-    if print_plan(arguments, run, pairs=True):
+    if print_plan(arguments, run, search_jobs(arguments, pairs=True)):
         return
     keywords = search_keywords(arguments, "max_pairs")
     with watched(arguments) as watch:

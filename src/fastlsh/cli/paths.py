@@ -52,6 +52,8 @@ def check_paths(arguments: argparse.Namespace) -> None:
     paths.changes("--index" if "against" in given else "INDEX", index)
     if "engine" in given and given.get("index") is None:
         paths.deletes("--work", work_directory(given["engine"], given["work"], given.get("output")))
+    elif "evals" in given:
+        paths.deletes("--work", given.get("work"))
     paths.check()
 
 

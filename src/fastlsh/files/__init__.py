@@ -24,7 +24,7 @@ from fastlsh.files.results import (
     FileSpanDeduplication,
 )
 from fastlsh.files.saved_index import build_index
-from fastlsh.files.scheduling import StageJob, stage_jobs
+from fastlsh.files.scheduling import StageJob, contamination_jobs, stage_jobs
 from fastlsh.files.spans import deduplicate_span_files
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "FileSpanDeduplication",
     "StageJob",
     "build_index",
+    "contamination_jobs",
     "decontaminate_files",
     "deduplicate_files",
     "deduplicate_line_files",

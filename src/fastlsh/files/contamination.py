@@ -1,8 +1,8 @@
 """The two passes of a decontamination of files: one finds, the other writes what is left."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,6 +17,7 @@ from fastlsh.io import (
     Block,
     BlockDocuments,
     ByteProgress,
+    Identity,
     Ids,
     InputFile,
     Limit,
@@ -27,7 +28,6 @@ from fastlsh.io import (
     Rewriting,
     Source,
     identity,
-    read_blocks,
     texts_of_ids,
     write_again,
 )
@@ -41,6 +41,9 @@ SAMPLED_FILES = 100
 
 REASONS = 10
 """Bad rows whose reasons are kept."""
+
+Cutter = Callable[[Source, Identity | None], Generator[Block, None, None]]
+"""Cuts a file into blocks, if it still is what it was, or whatever it is."""
 
 
 class BlockFindings(NamedTuple):
@@ -61,40 +64,50 @@ class BlockFindings(NamedTuple):
             moved, self.ids, np.add(self.cuts, (start, 0, 0)), self.dropped + start
         )
 
+    @classmethod
+    def joined(cls, blocks: "Sequence[BlockFindings]") -> "BlockFindings":
+        """Return those of all blocks, in their order."""
+        return cls(
+            Found.joined([block.found for block in blocks]),
+            [name for block in blocks for name in block.ids],
+            np.concatenate([NOTHING.cuts, *(block.cuts for block in blocks)]),
+            np.concatenate([NOTHING.dropped, *(block.dropped for block in blocks)]),
+        )
+
 
 NOTHING = BlockFindings(Found.joined([]), [], np.empty((0, 3), np.int64), np.empty(0, np.int64))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Findings:
-    """What files contain, and where their rows are."""
+    """What consecutive files contain, and where their rows are."""
 
+    first: int
+    """The number of the first file."""
     parts: list[InputFile]
-    blocks: list[BlockFindings] = field(default_factory=list)
-    """Those of blocks that contain an item."""
-    documents: int = 0
-    skipped: int = 0
-    reasons: list[InputError] = field(default_factory=list)
+    contents: BlockFindings
+    """Documents are counted from the first one of these files."""
+    skipped: int
+    reasons: list[InputError]
 
     @property
-    def found(self) -> Found:
-        """What all of them contain."""
-        return Found.joined([block.found for block in self.blocks])
+    def documents(self) -> int:
+        """How many there are."""
+        return sum(part.documents for part in self.parts)
 
-    @property
-    def ids(self) -> list[Any]:
-        """The id of the document of each row of `found`."""
-        return [name for block in self.blocks for name in block.ids]
-
-    @property
-    def cuts(self) -> NDArray[np.int64]:
-        """What is cut out of documents, int64 (m, 3)."""
-        return np.concatenate([NOTHING.cuts, *(block.cuts for block in self.blocks)])
-
-    @property
-    def dropped(self) -> NDArray[np.int64]:
-        """The documents that go as a whole, int64, ascending."""
-        return np.concatenate([NOTHING.dropped, *(block.dropped for block in self.blocks)])
+    @classmethod
+    def joined(cls, some: "Sequence[Findings]") -> "Findings":
+        """Return those of consecutive files as one."""
+        starts = np.cumsum([0, *(each.documents for each in some)]).tolist()
+        return cls(
+            some[0].first,
+            [part for each in some for part in each.parts],
+            BlockFindings.joined(
+                [each.contents.behind(start) for each, start in zip(some, starts, strict=False)]
+            ),
+            sum(each.skipped for each in some),
+            [reason for each in some for reason in each.reasons][:REASONS],
+        )
 
 
 def sample_of_files(
@@ -103,6 +116,7 @@ def sample_of_files(
     params: ContaminationParams,
     options: RunOptions,
     limit: int | None,
+    read: Cutter,
 ) -> tuple[Tally, int]:
     """Count the n-grams in a sample: documents at the beginnings of files; and how many these are.
 
@@ -122,10 +136,10 @@ def sample_of_files(
             for source in sources:
                 if first.reached:
                     return
-                yield from first.first(read_blocks(source))
+                yield from first.first(read(source, None))
             return
         for number in chosen:
-            yield from Limit(each).first(read_blocks(sources[number]))
+            yield from Limit(each).first(read(sources[number], None))
 
     def match(block: Block) -> tuple[int, list[Matches]]:
         texts = as_texts(block.documents().texts)
@@ -141,68 +155,97 @@ def sample_of_files(
 
 def find_in_files(
     sources: Sequence[Source],
+    files: range,
     grams: ItemGrams,
     params: ContaminationParams,
-    options: RunOptions,
+    threads: int,
     *,
     limit: int | None,
     strict: bool,
     uniform: bool,
+    read: Cutter,
+    tell: ByteProgress,
 ) -> Findings:
     """Find items in the documents of files.
 
     Parameters
     ----------
+    sources, files
+        All files, and the numbers of those which are read.
     limit
         How many documents are read; None: all.
     strict
         Whether a bad row raises.
     uniform
         Whether the files must have the same columns.
+    read
+        Cuts a file into blocks.
     """
-    findings = Findings([InputFile(source) for source in sources])
-    tell = ByteProgress("decontaminating", list(sources), options.progress.function)
+    parts = [InputFile(sources[number]) for number in files]
+    found_blocks: list[BlockFindings] = []
+    documents_read = skipped = 0
+    reasons: list[InputError] = []
+    layout = _first_layout(sources[: files.start], read) if uniform else None
 
     def find(item: tuple[InputFile, Block]) -> tuple[InputFile, Block, Any, BlockFindings]:
         part, block = item
         documents = block.documents()
         return part, block, documents, _found_in_block(part.source, documents, grams, params)
 
-    blocks = _blocks(findings.parts, limit, uniform)
-    with closing(ordered_map(blocks, find, options.threads)) as results:
+    blocks = _blocks(parts, limit, uniform, layout, read)
+    with closing(ordered_map(blocks, find, threads)) as results:
         for part, block, documents, found in results:
             for error in documents.bad:
                 if strict:
                     raise error
                 part.bad.append(error.row or 1)
-                findings.skipped += 1
-                findings.reasons = [*findings.reasons, error][:REASONS]
+                skipped += 1
+                reasons = [*reasons, error][:REASONS]
             part.extents.append(block.extent)
             part.counts.append(len(documents))
             if len(found.found.item):
-                findings.blocks.append(found.behind(findings.documents))
-            findings.documents += len(documents)
+                found_blocks.append(found.behind(documents_read))
+            documents_read += len(documents)
             tell(part.source, block.extent)
-    tell.end()
-    return findings
+    return Findings(files.start, parts, BlockFindings.joined(found_blocks), skipped, reasons)
+
+
+Layout = tuple[str, Any]
+"""A file, and the columns that it has."""
+
+
+def _first_layout(sources: Sequence[Source], read: Cutter) -> Layout | None:
+    """Return the columns of the first file that has any."""
+    for source in sources:
+        with closing(read(source, None)) as blocks:
+            for block in blocks:
+                if block.head.layout is not None:
+                    return source.path, block.head.layout
+                break
+    return None
 
 
 def _blocks(
-    parts: list[InputFile], limit: int | None, uniform: bool
+    parts: list[InputFile],
+    limit: int | None,
+    uniform: bool,
+    first: Layout | None,
+    read: Cutter,
 ) -> Iterator[tuple[InputFile, Block]]:
     left = Limit(limit)
     for part in parts:
         if left.reached:
             return
         part.identity = identity(part.source)
-        for block in left.first(read_blocks(part.source, expected=part.identity)):
+        for block in left.first(read(part.source, part.identity)):
             part.head = block.head
             yield part, block
         if not uniform or part.head.layout is None:
             continue
-        first = next(each for each in parts if each.head.layout is not None)
-        if part.head.layout != first.head.layout:
-            raise part.source.error(f"its columns differ from those of {first.source.path}")
+        if first is None:
+            first = part.source.path, part.head.layout
+        if part.head.layout != first[1]:
+            raise part.source.error(f"its columns differ from those of {first[0]}")
 
 
 def _found_in_block(
@@ -263,20 +306,27 @@ def write_what_is_left(
     findings: Findings,
     targets: OutputPlan,
     params: ContaminationParams,
-    options: RunOptions,
+    threads: int,
     together: Replacements,
+    tell: ByteProgress,
     added: ContaminationColumns | None = None,
-) -> None:
-    """Write the rows that are left, read once more from the inputs; `added` are further columns.
+) -> list[str]:
+    """Write the rows that are left of some files, read once more; return the paths.
+
+    Parameters
+    ----------
+    findings
+        Of the files of one output, or of some of those that have an output each.
+    added
+        Further columns.
 
     Raises
     ------
     InputError
         A file has changed since it was read.
     """
-    cuts, dropped = findings.cuts, unique(findings.dropped)
-    sources = [part.source for part in findings.parts]
-    tell = ByteProgress("writing", sources, options.progress.function)
+    cuts, dropped = findings.contents.cuts, unique(findings.contents.dropped)
+    begin = findings.first
     starts = np.cumsum([0, *(part.documents for part in findings.parts)]).tolist()
 
     def is_dropped(number: int) -> bool:
@@ -285,7 +335,7 @@ def write_what_is_left(
 
     def blocks(output: Output) -> Iterator[Reread]:
         for number in output.sources:
-            part, start = findings.parts[number], starts[number]
+            part, start = findings.parts[number - begin], starts[number - begin]
             for count, block in zip(part.counts, _again(part), strict=True):
                 yield Reread(part.source, block, (start, start + count))
                 start += count
@@ -301,14 +351,19 @@ def write_what_is_left(
         return Rest(kept, changed, None if added is None else added(start, stop))
 
     outputs = []
+    paths = []
     for output in targets.plan:
-        first = findings.parts[output.sources[0]]
+        number = output.sources[0] - begin
+        if not 0 <= number < len(findings.parts):
+            continue
+        first = findings.parts[number]
         if not first.is_read:  # because of a limit
             continue
-        if output.format == "txt" and is_dropped(output.sources[0]):
+        paths.append(output.path)
+        if output.format == "txt" and is_dropped(number):
             together.absent(output.path)
             continue
         columns = None if added is None else added(0, 0)
         outputs.append(Rewriting(output, first.source, partial(blocks, output), rest, columns))
-    write_again(outputs, together, folders=targets.folders, threads=options.threads, tell=tell)
-    tell.end()
+    write_again(outputs, together, folders=targets.folders, threads=threads, tell=tell)
+    return paths

@@ -1,27 +1,22 @@
 """Decontamination of files of any size: one pass finds, a second one writes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fastlsh.errors import InputError
 from fastlsh.evaluation import ContaminationRecall, recall_of_items
-from fastlsh.files.contamination import (
-    ContaminationColumns,
-    Findings,
-    find_in_files,
-    sample_of_files,
-    write_what_is_left,
-)
+from fastlsh.files.contamination_job import ContaminationJob, Sizes, Workplace
+from fastlsh.files.contamination_run import result_of_stage, run_decontamination
+from fastlsh.files.disk.staged import StageDoneError
 from fastlsh.files.evaluation_items import ItemFiles, read_items
 from fastlsh.files.plan import OutputPlan
-from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, Path, paths
+from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, OnMessage, Path, paths
 from fastlsh.files.results import FileDecontamination
+from fastlsh.files.run.part import OF_DECONTAMINATION, check_stage
+from fastlsh.files.run.workdir import WorkDirectory
 from fastlsh.io import (
-    Lookup,
     Paths,
     ReadKeywords,
     ReadOptions,
@@ -29,27 +24,20 @@ from fastlsh.io import (
     Source,
     check_target,
     check_used,
-    contamination_columns,
     expand,
     is_folder_output,
+    is_written_in_place,
     read_files,
     recover_outputs,
-    replacing_together,
     spooled_inputs,
     table_format,
-    write_table,
 )
 from fastlsh.keywords import made, shares
-from fastlsh.parallel import RunKeywords, RunOptions, Stopwatch
+from fastlsh.parallel import RunKeywords, RunOptions
 from fastlsh.search import (
     ContaminationKeywords,
     ContaminationParams,
-    boilerplate_of,
-    grams_of_items,
-    not_searched,
-    without_boilerplate,
 )
-from fastlsh.stages import ItemGrams, Tally
 from fastlsh.texts import plain_strings
 
 if TYPE_CHECKING:
@@ -73,6 +61,12 @@ def decontaminate_files(
     item_id: str | None = None,
     hits: Path | None = None,
     convert_to: str | None = None,
+    memory: int | str | None = None,
+    work: Path | None = None,
+    restart: bool = False,
+    stage: str | None = None,
+    part: tuple[int, int] | None = None,
+    on_message: OnMessage | None = None,
     **keywords: "Unpack[FileDecontaminationKeywords]",
 ) -> FileDecontamination:
     """Find evaluation items in training files, and write the files without what contains them.
@@ -97,6 +91,23 @@ def decontaminate_files(
     hits
         A table of the places where items are found: id, item_file, item_id, share, longest_run,
         field, start and end, in code points of the original text.
+    memory
+        Bytes, or a text like "4G", that may be taken besides the items and what is found: at least
+        256 MB. Default: half of the free memory.
+    work
+        A directory that keeps what is done, unit by unit, until the end. The same call continues
+        an interrupted run. By default, nothing is kept.
+    restart
+        Whether to discard the work of an earlier run instead of continuing it.
+    stage
+        Work on this stage only: "sample", "find", "write" or "finish", in this order. Other
+        processes, on other machines, work on the others, in the same directory `work`. Only
+        "finish" returns counts.
+    part
+        With `stage`: (3, 64) is the third of 64 parts of the stage. "sample" and "finish" have one
+        part only.
+    on_message
+        A function that is called with each message of a run with a work directory.
 
     Returns
     -------
@@ -130,15 +141,29 @@ def decontaminate_files(
         raise ValueError("convert_to has no effect without an output")
     if isinstance(fields, str) or (fields is not None and not list(fields)):
         raise ValueError("fields must be a list of one or more names")
-    with spooled_inputs(paths(inputs), read.format, lambda _: None, twice=True) as readable:
+    place = _workplace(work, restart, stage, part, read.limit, output, hits)
+    engine = replace(
+        EngineOptions.of(engine="memory" if place is None else "disk", memory=memory, work=work),
+        stage=stage,
+    )
+    with _readable(paths(inputs), read, place) as readable:
         mixed = output is None or is_folder_output(output)
         sources = expand(readable, read.format, read, recursive=read.recursive, mixed=mixed)
         check_used(read, sources)
         items = read_items(paths(evals), fields, item_id, read)
-        targets = _targets(readable, sources, items, read, output, hits, convert_to)
+        targets = _targets(readable, sources, items, read, output, hits, convert_to, engine)
         if targets is not None and params.rule == "annotate":
             targets.check_columns()
-        return _decontaminated(sources, items, targets, hits, read, params, options)
+        job = ContaminationJob(
+            sources, items, None if fields is None else list(fields), item_id, targets,
+            None if hits is None else os.fspath(hits), read, params, options,
+            Sizes.of(engine.memory, options.threads), place, restart,
+            on_message or (lambda _: None),
+        )  # fmt: skip
+        try:
+            return run_decontamination(job)
+        except StageDoneError as done:
+            return result_of_stage(done, params.rule)
 
 
 @shares(ContaminationParams.of, ReadOptions, RunOptions.of, without=READ_ONLY_INSIDE)
@@ -184,6 +209,7 @@ def _targets(
     output: Path | None,
     hits: Path | None,
     convert_to: str | None,
+    engine: EngineOptions,
 ) -> OutputPlan | None:
     run_paths = RunPaths(format=read.format, recursive=read.recursive)
     run_paths.reads(None, inputs, sources)
@@ -191,98 +217,49 @@ def _targets(
     if output is None:
         assert hits is not None
         run_paths.writes("hits", hits)
+        run_paths.deletes("work", engine.work)
         run_paths.check()
-        recover_outputs([hits])
+        if engine.recovers_outputs:
+            recover_outputs([hits])
         table_format(hits)
         check_target(hits)
         return None
-    engine = EngineOptions.of(engine="memory")
     return OutputPlan.of(sources, run_paths, engine, output, convert_to, hits, None, None)
 
 
-def _decontaminated(
-    sources: list[Source],
-    items: ItemFiles,
-    targets: OutputPlan | None,
+def _workplace(
+    work: Path | None,
+    restart: bool,
+    stage: str | None,
+    part: tuple[int, int] | None,
+    limit: int | None,
+    output: Path | None,
     hits: Path | None,
-    read: ReadOptions,
-    params: ContaminationParams,
-    options: RunOptions,
-) -> FileDecontamination:
-    clock = Stopwatch()
-    with clock("items"):
-        grams = grams_of_items(items.items, params)
-        _check_searchable(grams, items)
-    with clock("sample"):
-        tally, sample = sample_of_files(sources, grams, params, options, read.limit)
-        grams = without_boilerplate(grams, tally, sample, params)
-    with clock("finding"):
-        findings = find_in_files(
-            sources, grams, params, options, limit=read.limit, strict=read.on_error == "fail",
-            uniform=targets is not None and not targets.folders,
-        )  # fmt: skip
-    with clock("writing"), replacing_together() as together:
-        if hits is not None:
-            write_table(os.fspath(hits), _hits(findings, grams, items), together)
-        if targets is not None:
-            added = None
-            if params.rule == "annotate":
-                found = findings.found
-                added = ContaminationColumns(
-                    found, found.grams / grams.sizes[found.item], items.ids
-                )
-            write_what_is_left(findings, targets, params, options, together, added)
-    return _result(findings, grams, tally, items, targets, params, clock)
+) -> Workplace | None:
+    """Return where a run keeps its work; ValueError if arguments contradict each other."""
+    share = check_stage(stage, part, OF_DECONTAMINATION)
+    if work is None:
+        if stage is not None:
+            raise ValueError("a stage needs the directory that all stages share: give work=")
+        if restart:
+            raise ValueError("restart=True has no effect without a work directory: give work=")
+        return None
+    if stage is not None:
+        if restart:
+            raise ValueError("restart=True is for a run in one process")
+        if limit is not None:
+            raise ValueError("limit is for a run in one process: leave it out")
+    for path in (output, hits):
+        if path is not None and not is_folder_output(path) and is_written_in_place(os.fspath(path)):
+            raise ValueError("work= needs files or directories as outputs, not a stream")
+    return Workplace(WorkDirectory(work, shared=stage is not None), stage, share)
 
 
-def _check_searchable(grams: ItemGrams, items: ItemFiles) -> None:
-    if not grams.sizes.any():
-        raise InputError(
-            items.sources[0].path,
-            "no evaluation item can be searched: each has too few words, or only n-grams that more"
-            " items share than max_items allows",
-        )
-
-
-def _hits(findings: Findings, grams: ItemGrams, items: ItemFiles) -> dict[str, Any]:
-    found = findings.found
-    row = found.spans[:, 0]
-    item = found.item[row]
-    return contamination_columns(
-        Lookup(findings.ids, row), Lookup(items.files, item), Lookup(items.ids, item),
-        (found.grams / grams.sizes[found.item])[row], found.run[row],
-        Lookup(items.items.names, found.spans[:, 1]), found.spans[:, 2], found.spans[:, 3],
-    )  # fmt: skip
-
-
-def _result(
-    findings: Findings,
-    grams: ItemGrams,
-    tally: Tally,
-    items: ItemFiles,
-    targets: OutputPlan | None,
-    params: ContaminationParams,
-    clock: Stopwatch,
-) -> FileDecontamination:
-    found, cuts = findings.found, findings.cuts
-    dropped = len(findings.dropped)
-    return FileDecontamination(
-        documents=findings.documents,
-        contaminated=len(np.unique(found.document)),
-        written=0 if targets is None else findings.documents - dropped,
-        dropped=dropped,
-        changed=len(np.unique(cuts[:, 0])),
-        n_hits=len(found.spans),
-        items=items.items.n_items,
-        items_found=len(np.unique(found.item)),
-        not_searched=not_searched(grams, items.ids),
-        boilerplate=boilerplate_of(grams, tally),
-        rule=params.rule,
-        skipped=findings.skipped,
-        skipped_reasons=[str(reason) for reason in findings.reasons],
-        outputs=(
-            [] if targets is None
-            else targets.outputs(sum(part.is_read for part in findings.parts))
-        ),
-        seconds=clock,
-    )  # fmt: skip
+@contextmanager
+def _readable(inputs: list[str], read: ReadOptions, place: Workplace | None) -> Iterator[list[str]]:
+    """Give files that can be read twice; another process, later, cannot read a pipe again."""
+    if place is not None:
+        yield inputs
+        return
+    with spooled_inputs(inputs, read.format, lambda _: None, twice=True) as readable:
+        yield readable

@@ -6,7 +6,7 @@ from fastlsh.files.budget import BASE
 from fastlsh.files.cutting import Cutting
 from fastlsh.files.disk.staged import PER_UNITED
 from fastlsh.files.estimate import estimate
-from fastlsh.files.run.part import OF_PAIRS, STAGES, WHOLE
+from fastlsh.files.run.part import OF_DECONTAMINATION, OF_PAIRS, STAGES, WHOLE
 from fastlsh.io import Source
 from fastlsh.parameters import SearchParams
 
@@ -65,3 +65,8 @@ def stage_jobs(
         least = BASE + each.get(stage, 0) * signed
         jobs.append(StageJob(stage, 1 if stage in WHOLE else parts, max(memory, least)))
     return jobs
+
+
+def contamination_jobs(memory: int, parts: int) -> list[StageJob]:
+    """Return the jobs of a decontamination, in order; each may take the same memory."""
+    return [StageJob(stage, 1 if stage in WHOLE else parts, memory) for stage in OF_DECONTAMINATION]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from fastlsh.errors import InputError
 from fastlsh.files.budget import BASE, Budget
@@ -18,8 +18,8 @@ from fastlsh.files.disk.write import Remainder, missing_outputs, write_outputs
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import RESULT, join, units
-from fastlsh.files.run.part import WHOLE
-from fastlsh.files.run.workdir import FINISHED, MANIFEST
+from fastlsh.files.run.part import WHOLE, Part
+from fastlsh.files.run.workdir import FINISHED, MANIFEST, WorkDirectory
 from fastlsh.io import exists
 
 T = TypeVar("T")
@@ -51,12 +51,28 @@ class StageDoneError(Exception):
 
     def __init__(self, found: Sequence[Any] | None = None) -> None:
         super().__init__()
-        self._found = found
+        self.found = found
 
     def of(self, kind: Callable[..., T], *nothing: Any) -> T:
         """Return what the run has found, or `nothing`, as a named tuple."""
-        summary, *counts = nothing if self._found is None else self._found
+        summary, *counts = nothing if self.found is None else self.found
         return kind(Summary(*summary), *counts)
+
+
+class Sharing(Protocol):
+    """The share of a process in a run."""
+
+    @property
+    def work(self) -> WorkDirectory:
+        """The directory that processes share."""
+
+    @property
+    def stage(self) -> str | None:
+        """The only stage that this process works on."""
+
+    @property
+    def part(self) -> Part:
+        """Which of the units of a stage are worked on."""
 
 
 def planned(job: Job, description: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,23 +94,68 @@ def sharing(job: Job, kind: str, description: dict[str, Any]) -> Iterator[Job]:
     InputError
         The stages before it are not; or the memory is too little for their units.
     """
-    manifest = join(job.work, description, planned(job, description), first=job.stage == "sign")
-    if RESULT in manifest:
-        if job.stage == "finish":
-            job.work.empty()
-        raise _over(job, manifest[RESULT])
+    manifest = joined(job, description, planned(job, description), "sign")
     budget = Budget(**manifest["budget"])
     if any(own < least for own, least in zip(*map(_sizes, (job.budget, budget)), strict=True)):
         raise ValueError(
             f"memory must be at least {budget.memory >> 20}M with {manifest['threads']} threads:"
             " that is for which the units of this run were made; give as much, or fewer threads"
         )
-    try:
-        _check_not_over(job)
-        _check_stage_before(job, kind, manifest["parts"])
+    with taking_part(job, LATER, manifest["parts"], lambda: _missing_before(job, kind)):
         yield replace(job, budget=budget)
+
+
+def joined(
+    job: Sharing, description: dict[str, Any], fixed: dict[str, Any], first: str
+) -> Mapping[str, Any]:
+    """Take part in a run, which begins with the stage `first`; return its manifest.
+
+    Raises
+    ------
+    StageDoneError
+        The run is over.
+    """
+    manifest = join(job.work, description, fixed, stage=job.stage, first=first)
+    if RESULT in manifest:
+        if job.stage == "finish":
+            job.work.empty()
+        raise _over(job, manifest[RESULT])
+    return manifest
+
+
+@contextmanager
+def taking_part(
+    job: Sharing,
+    later: Mapping[str, str],
+    parts: int,
+    missing_before: Callable[[], tuple[str, Any]],
+) -> Iterator[None]:
+    """Work on a stage, if the one before it is complete and this one is not.
+
+    Parameters
+    ----------
+    later
+        What there is when nobody needs a stage any more.
+    parts
+        Into how many parts the process that began the run was divided.
+    missing_before
+        Returns the stage before, and what is missing of it, as `refuse` takes it.
+
+    Raises
+    ------
+    StageDoneError
+        The stage of this process is done.
+    InputError
+        The stage before it is not.
+    """
+    try:
+        _check_not_over(job, later)
+        before, missing = missing_before()
+        if missing:
+            refuse(job, before, missing, parts)
+        yield
     except (InputError, OSError):
-        _check_not_over(job)  # if the run is over, this late process found its files removed
+        _check_not_over(job, later)  # if the run is over, this late process found its files removed
         raise
 
 
@@ -102,15 +163,15 @@ def _sizes(budget: Budget) -> Sequence[int]:
     return list(asdict(budget).values())
 
 
-def _check_not_over(job: Job) -> None:
+def _check_not_over(job: Sharing, later: Mapping[str, str]) -> None:
     """Raise StageDoneError if no process needs this stage any more."""
     if job.work.has(FINISHED):
         raise _over(job, job.work.read(FINISHED)[RESULT])
-    if job.stage in LATER and job.work.has(LATER[job.stage]):
+    if (name := later.get(job.stage or "")) and job.work.has(name):
         raise StageDoneError
 
 
-def ended(job: Job, found: T, outputs: Sequence[str]) -> T:
+def ended(job: Sharing, found: T, outputs: Sequence[str]) -> T:
     """Return what a run has found; of a run in stages, the directory keeps it, and the outputs."""
     if job.stage is not None:
         there = [path for path in outputs if exists(path)]  # a .txt without rows is not written
@@ -118,7 +179,7 @@ def ended(job: Job, found: T, outputs: Sequence[str]) -> T:
     return found
 
 
-def _over(job: Job, result: Mapping[str, Any]) -> StageDoneError:
+def _over(job: Sharing, result: Mapping[str, Any]) -> StageDoneError:
     """Return the end of a process whose run is over; InputError if outputs are gone since then."""
     if job.stage != "finish":
         return StageDoneError()
@@ -155,7 +216,7 @@ def early_stage(job: Job) -> None:
     raise StageDoneError
 
 
-def end_of_stage(job: Job, stage: str) -> None:
+def end_of_stage(job: Sharing, stage: str) -> None:
     """Raise StageDoneError if this was the only stage of this process."""
     if job.stage == stage:
         raise StageDoneError
@@ -170,17 +231,10 @@ def write_stage(job: Job, targets: OutputPlan, left: Remainder) -> None:
         write_outputs(job, targets, left)
     end_of_stage(job, "write")
     if job.stage == "finish" and (missing := missing_outputs(job, targets)):
-        _refuse(job, "write", missing, job.work.read(MANIFEST)["parts"])
+        refuse(job, "write", missing, job.work.read(MANIFEST)["parts"])
 
 
-def _check_stage_before(job: Job, kind: str, parts: int) -> None:
-    """Raise InputError unless the stage before this one is complete."""
-    before, missing = _missing_before(job, kind)
-    if missing:
-        _refuse(job, before, missing, parts)
-
-
-def _refuse(job: Job, before: str, missing: Any, parts: int) -> NoReturn:
+def refuse(job: Sharing, before: str, missing: Any, parts: int) -> NoReturn:
     """Raise an error that says which parts of an earlier stage have not finished.
 
     `missing`: all units of that stage, and those of them that are missing; or anything else.

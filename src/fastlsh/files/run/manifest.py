@@ -42,23 +42,32 @@ def described(
         How many of these are read whatever they contain. The others may lie behind a limit, and are
         not opened here.
     """
-    shingler = {
-        f"shingler.{field.name}": _plain(getattr(params.shingler, field.name))
-        for field in fields(params.shingler)
+    search = {"threshold": params.threshold, **params.removal_keywords, **more}
+    return described_run(job, search, sources, surely_read)
+
+
+def described_run(
+    job: str, decided: Mapping[str, Any], sources: list[Source], surely_read: int
+) -> dict[str, Any]:
+    """Return the same of any run; `decided` has a shingler among what the answer depends on."""
+    decided = dict(decided)
+    shingler = decided.pop("shingler")
+    cut = {
+        f"shingler.{field.name}": _plain(getattr(shingler, field.name))
+        for field in fields(shingler)
         if field.name != "key"
     }
-    if params.shingler.key is not None:
-        shingler["key"] = params.shingler.key.fingerprint
-    search = {"threshold": params.threshold, **params.removal_keywords}
-    del search["shingler"]
+    if shingler.key is not None:
+        cut["key"] = shingler.key.fingerprint
     return {
         "work directory": FORMAT, "fastlsh": __version__, "byte order": sys.byteorder, "job": job,
-        **search, **shingler, **more,
-        "inputs": [
-            _fingerprint(source, opened=number < surely_read)
-            for number, source in enumerate(sources)
-        ],
+        **decided, **cut, "inputs": fingerprints(sources, surely_read),
     }  # fmt: skip
+
+
+def fingerprints(sources: list[Source], opened: int) -> list[dict[str, Any]]:
+    """Return how files are recognised; only the first so many of them are opened."""
+    return [_fingerprint(source, opened=number < opened) for number, source in enumerate(sources)]
 
 
 def begin(
@@ -99,12 +108,17 @@ def begin(
 
 
 def join(
-    work: WorkDirectory, description: dict[str, Any], planned: dict[str, Any], *, first: bool
+    work: WorkDirectory,
+    description: dict[str, Any],
+    planned: dict[str, Any],
+    *,
+    stage: str | None,
+    first: str,
 ) -> Mapping[str, Any]:
     """Take part in the run of a directory that processes share; return its manifest.
 
     If the run is over, it is the description of it with its result. The other parameters are those
-    of `begin`; `first`: the run may be begun.
+    of `begin`; in the first stage, the run may be begun.
 
     Raises
     ------
@@ -113,8 +127,9 @@ def join(
     """
     name = FINISHED if work.has(FINISHED) else MANIFEST
     if not work.has(name):
-        if not first:
-            raise InputError(work.path, "no run has begun here: the first stage is stage='sign'")
+        if stage != first:
+            reason = f"no run has begun here: the first stage is stage={first!r}"
+            raise InputError(work.path, reason)
         work.begin({**description, **planned})
     saved: Mapping[str, Any] = work.read(name)
     if difference := _difference(saved, {**fixed(saved), **description}):
@@ -131,8 +146,12 @@ OUTPUT_PATH = "output path"
 RESULT = "result"
 """What is added to the description of a run that is over."""
 _PLANNED = ("run", "units", "range", "budget", "threads", "parts", RESULT)
-_PATHS = (OUTPUT_PATH, "convert_to", "removed", "clusters", "report", "save_index")
+_PATHS = (OUTPUT_PATH, "convert_to", "removed", "clusters", "report", "save_index", "hits")
 """Where outputs are written, which only processes that share a directory must agree about."""
+
+
+_FILES = {"inputs": "input", "evals": "evaluation file"}
+"""What a description calls lists of files, and how a message calls one of them."""
 
 
 def fixed(saved: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,13 +186,13 @@ def _difference(saved: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
         before, now = saved.get(name), asked.get(name)
         if before == now:
             continue
-        if name != "inputs":
+        if name not in _FILES:
             return f"{name} was {before}, and is {now}"
         if len(before or ()) != len(now or ()):
-            return f"there were {len(before or ())} inputs, and are {len(now or ())}"
+            return f"there were {len(before or ())} {_FILES[name]}s, and are {len(now or ())}"
         for old, new in zip(before or (), now or (), strict=True):
             if old["path"] != new["path"]:
-                return f"an input was {old['path']}, and is {new['path']}"
+                return f"an {_FILES[name]} was {old['path']}, and is {new['path']}"
             if old != new:
                 return f"{new['path']} has changed since"
     return ""

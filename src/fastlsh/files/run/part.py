@@ -8,9 +8,11 @@ T = TypeVar("T")
 STAGES = ("sign", "link", "unite", "gather", "decide", "merge", "write", "finish")
 """All stages, in order."""
 
-WHOLE = ("unite", "merge", "finish")
-"""The stages that are not divided into parts."""
+OF_DECONTAMINATION = ("sample", "find", "write", "finish")
+"""The stages of a decontamination."""
 
+WHOLE = ("sample", "unite", "merge", "finish")
+"""The stages that are not divided into parts."""
 
 OF_PAIRS = tuple(stage for stage in STAGES if stage not in ("merge", "write"))
 """The stages of a search for pairs."""
@@ -38,14 +40,16 @@ class Part(NamedTuple):
 ALL = Part()
 
 
-def check_stage(stage: str | None, part: tuple[int, int] | None) -> Part:
+def check_stage(
+    stage: str | None, part: tuple[int, int] | None, stages: Sequence[str] = STAGES
+) -> Part:
     """Return the part of a stage that is asked for, or raise ValueError."""
     if stage is None:
         if part is not None:
             raise ValueError("part has no effect without a stage: give stage=, too")
         return ALL
-    if stage not in STAGES:
-        raise ValueError(f"stage must be one of {', '.join(STAGES)}, got {stage!r}")
+    if stage not in stages:
+        raise ValueError(f"stage must be one of {', '.join(stages)}, got {stage!r}")
     if part is None:
         return ALL
     if stage in WHOLE and tuple(part) != ALL:

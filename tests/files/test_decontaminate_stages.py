@@ -1,0 +1,303 @@
+"""Decontamination in stages and parts, killed and continued: the bytes of one process."""
+
+import json
+import os
+import random
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from contaminated_files import collection, write_rows
+from fastlsh import InputError, decontaminate_files
+from fastlsh.files import contamination_job
+from fastlsh.files.run import manifest
+from fastlsh.files.run.part import OF_DECONTAMINATION, WHOLE
+from killed_runs import ended_again_and_again, run
+from shards import contents, small_budget
+
+FILES = 6
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    small_budget(monkeypatch)
+    monkeypatch.setattr(manifest, "UNIT", 3_000)
+    monkeypatch.setattr(contamination_job, "LARGEST_BLOCK", 700)
+
+
+def job(folder, kind="jsonl", **more):
+    """Write training files and items; return the keywords of a run, without outputs."""
+    rows, items = collection(5, 220)
+    inputs = []
+    for shard in range(FILES):
+        path = folder / "train" / f"in{shard}.{kind}"
+        part = rows[len(rows) * shard // FILES : len(rows) * (shard + 1) // FILES]
+        if kind == "jsonl":
+            write_rows(path, part)
+        else:
+            pa = pytest.importorskip("pyarrow")
+            import pyarrow.parquet
+
+            path.parent.mkdir(exist_ok=True)
+            pyarrow.parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=9)
+        inputs.append(str(path))
+    evals = write_rows(folder / "evals.jsonl", items)
+    return {
+        "inputs": inputs, "evals": str(evals), "threads": 2, "memory": "300M", "sample": 90,
+        "boilerplate_documents": 3, **more,
+    }  # fmt: skip
+
+
+def outputs(folder, name="clean/", hits="hits.jsonl"):
+    folder.mkdir()
+    output = None if name is None else f"{folder}/{name}"
+    return {"output": output, "hits": str(folder / hits)}
+
+
+def in_parts(keywords, of, order=lambda parts: parts, stages=OF_DECONTAMINATION):
+    for stage in stages:
+        for number in order([1] if stage in WHOLE else range(1, of + 1)):
+            part = None if stage in WHOLE else (number, of)
+            result = decontaminate_files(**keywords, stage=stage, part=part)
+    return result
+
+
+CASES = [
+    ("jsonl", "clean/", {}),
+    ("jsonl", "clean.jsonl.gz", {"rule": "span", "around": 2, "join": "|"}),
+    ("parquet", "clean/", {"rule": "annotate"}),
+    ("parquet", "clean.parquet", {"min_share": 0.2}),
+    ("jsonl", None, {}),
+    ("jsonl", "clean/", {"rule": "annotate", "convert_to": "csv", "boilerplate_share": None}),
+]
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@pytest.mark.parametrize(
+    "of", [4, *(pytest.param(of, marks=pytest.mark.exhaustive) for of in (1, 2, 7))]
+)
+def test_any_number_of_parts_writes_the_bytes_of_one_process(tmp_path, case, of):
+    kind, name, more = CASES[case]
+    keywords = job(tmp_path, kind, **more)
+    one = decontaminate_files(**keywords, **outputs(tmp_path / "one", name))
+    work = tmp_path / "work"
+    two = {**keywords, **outputs(tmp_path / "two", name), "work": work}
+    result = in_parts(two, of)
+    assert contents(tmp_path / "two") == contents(tmp_path / "one")
+    assert one.n_hits > 10
+    assert os.listdir(work) == ["finished.json"]
+    again = decontaminate_files(**two, stage="finish")
+    for each in (result, again):
+        assert {**vars(each), "seconds": 0, "outputs": 0} == {
+            **vars(one), "seconds": 0, "outputs": 0,
+        }  # fmt: skip
+        assert [Path(path).name for path in each.outputs] == [
+            Path(path).name for path in one.outputs
+        ]
+    three = {**keywords, **outputs(tmp_path / "three", name), "work": tmp_path / "kept"}
+    decontaminate_files(**three)
+    assert contents(tmp_path / "three") == contents(tmp_path / "one")
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.fixture
+def staged(tmp_path):
+    keywords = job(tmp_path)
+    decontaminate_files(**keywords, **outputs(tmp_path / "one"))
+    expected = contents(tmp_path / "one")
+    return {**keywords, **outputs(tmp_path / "two"), "work": str(tmp_path / "work")}, expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_in_any_order_again_and_late(staged, tmp_path, seed):
+    keywords, expected = staged
+    draw = random.Random(seed)
+
+    def order(parts):
+        often = [*parts, *draw.choices(list(parts), k=2)]
+        draw.shuffle(often)
+        return often
+
+    in_parts(keywords, 5, order)
+    for stage in OF_DECONTAMINATION[:-1]:
+        assert decontaminate_files(**keywords, stage=stage).documents == 0
+    assert contents(tmp_path / "two") == expected
+
+
+def test_the_same_part_twice_at_once(staged, tmp_path):
+    keywords, expected = staged
+    for stage in OF_DECONTAMINATION:
+        failed = []
+
+        def run(stage=stage, failed=failed):
+            try:
+                decontaminate_files(**keywords, stage=stage)
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=run) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failed, stage
+    assert contents(tmp_path / "two") == expected
+
+
+def test_one_process_goes_on_where_parts_have_ended(staged, tmp_path):
+    keywords, expected = staged
+    for stages in (OF_DECONTAMINATION[:1], OF_DECONTAMINATION[:2], OF_DECONTAMINATION[:3]):
+        in_parts(keywords, 3, stages=stages)
+        decontaminate_files(**keywords)
+        assert contents(tmp_path / "two") == expected
+        for name in expected:
+            (tmp_path / "two" / name).unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("times", [3, pytest.param(10, marks=pytest.mark.exhaustive)])
+def test_a_kill_anywhere_changes_nothing(tmp_path, times):
+    keywords = job(tmp_path)
+    decontaminate_files(**keywords, **outputs(tmp_path / "one", "."))
+    del keywords["memory"]
+    out = {**outputs(tmp_path / "out", ""), "work": str(tmp_path / "work")}
+    expected = contents(tmp_path / "one")
+    ended_again_and_again(tmp_path, {**keywords, **out}, expected, fewest=25, times=times)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.slow)])
+def test_stages_that_are_killed_are_started_again(staged, tmp_path, kills):
+    """Each part is killed at random events until it is done; the first kill may hit any stage."""
+    keywords, expected = staged
+    draw = random.Random(kills)
+    left = kills
+    for stage in OF_DECONTAMINATION:
+        for number in [1] if stage in WHOLE else (3, 1, 2):
+            part = None if stage in WHOLE else (number, 3)
+            each = {**keywords, "stage": stage, "part": part}
+            while left and run(draw.randrange(1, 30), each) is None:
+                left -= 1
+                if draw.random() < 0.3:
+                    break
+            assert run(0, each) is not None
+    assert contents(tmp_path / "two") == expected
+    assert os.listdir(keywords["work"]) == ["finished.json"]
+
+
+@pytest.mark.parametrize(
+    ("done", "stage", "line"),
+    [
+        ([], "find", "no run has begun here: the first stage is stage='sample'"),
+        ([], "finish", "no run has begun here"),
+        (["sample", ("find", 2)], "write", "of the stage find, part 1/3, 3/3 has not finished"),
+        (["sample"], "finish", "of the stage write, part 1/3, 2/3, 3/3 has not"),
+        (["sample", "find", ("write", 3)], "finish", "of the stage write, part 1/3, 2/3 has"),
+    ],
+)
+def test_a_stage_whose_forerunner_is_incomplete(staged, done, stage, line):
+    keywords = staged[0]
+    for each in done:
+        name, numbers = (each, range(1, 4)) if isinstance(each, str) else (each[0], each[1:])
+        for number in [1] if name in WHOLE else numbers:
+            part = None if name in WHOLE else (number, 3)
+            decontaminate_files(**keywords, stage=name, part=part)
+    if done:  # the sample has one part
+        path = Path(keywords["work"]) / "manifest.json"
+        assert path.exists()
+    with pytest.raises(InputError) as caught:
+        decontaminate_files(**keywords, stage=stage, part=None if stage in WHOLE else (1, 3))
+    assert line.split(",")[0] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"min_share": 0.5}, "min_share was 0.0, and is 0.5"),
+        ({"rule": "annotate"}, "rule was document, and is annotate"),
+        ({"fields": ["question"]}, "fields was None, and is ['question']"),
+        ({"output": "clean2/"}, "and is clean2/"),
+        ({"hits": None}, "hits.jsonl, and is None"),
+        ({"stage": "sign"}, "stage must be one of sample, find, write, finish, got 'sign'"),
+        ({"stage": "sample", "part": (1, 3)}, "the stage sample is not divided"),
+        ({"work": None}, "give work="),
+        ({"restart": True}, "restart=True is for a run in one process"),
+        ({"limit": 3}, "limit is for a run in one process"),
+        ({"output": "/dev/stdout"}, "not a stream"),
+        ({"memory": "100M"}, "memory must be at least 256M"),
+    ],
+)
+def test_other_parameters_are_refused(staged, change, line):
+    keywords = staged[0]
+    decontaminate_files(**keywords, stage="sample")
+    with pytest.raises((InputError, ValueError)) as caught:
+        decontaminate_files(**{**keywords, "stage": "find", **change})
+    assert line in str(caught.value)
+
+
+def test_changed_files_are_refused(staged):
+    keywords = staged[0]
+    in_parts(keywords, 2, stages=OF_DECONTAMINATION[:2])
+    for path in (keywords["inputs"][1], keywords["evals"]):
+        line = rf"{Path(path).stem}\.jsonl has changed"
+        before, times = Path(path).read_bytes(), os.stat(path)
+        with open(path, "ab") as file:
+            file.write(b"\n")
+        with pytest.raises(InputError, match=line):
+            decontaminate_files(**keywords, stage="write")
+        with pytest.raises(InputError, match=line):
+            decontaminate_files(**keywords)
+        Path(path).write_bytes(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    decontaminate_files(**keywords, restart=True)
+
+
+def test_columns_are_those_of_the_first_file_whatever_the_unit(tmp_path):
+    keywords = job(tmp_path, "parquet")
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    table = pa.table({"id": ["x"], "text": ["y"]})
+    pyarrow.parquet.write_table(table, keywords["inputs"][4])
+    keywords |= {**outputs(tmp_path / "two", "clean.parquet"), "work": tmp_path / "work"}
+    with pytest.raises(InputError, match=r"in4\.parquet: its columns differ .*in0\.parquet"):
+        in_parts(keywords, FILES)
+
+
+def test_bad_rows_may_be_skipped_later(staged, tmp_path):
+    keywords = staged[0]
+    with open(keywords["inputs"][4], "a") as file:
+        file.write("[1]\n")
+    with pytest.raises(InputError, match=r"in4\.jsonl: row .*: an array, not an object"):
+        in_parts(keywords, 2)
+    result = in_parts({**keywords, "on_error": "skip"}, 2)
+    assert (result.skipped, len(result.skipped_reasons)) == (1, 1)
+    one = {**keywords, **outputs(tmp_path / "three"), "work": None, "on_error": "skip"}
+    decontaminate_files(**one)
+    assert contents(tmp_path / "two") == contents(tmp_path / "three")
+
+
+def test_ids_of_any_kind_are_kept(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import datetime
+
+    import pyarrow.parquet
+
+    question = " ".join(f"word{n}" for n in range(15))
+    evals = write_rows(tmp_path / "evals.jsonl", [{"question": question}])
+    for kind, ids in {
+        "integers": [1, 2], "dates": [datetime.date(2020, 1, 2)] * 2, "numbers": [0.5, 1e30],
+    }.items():  # fmt: skip
+        train = tmp_path / f"{kind}.parquet"
+        pyarrow.parquet.write_table(pa.table({"id": ids, "text": [question] * 2}), train)
+        found = []
+        for work in (None, tmp_path / "work"):
+            hits = tmp_path / f"{kind}.{work is None}.jsonl"
+            decontaminate_files(train, evals, None, hits=hits, work=work)
+            table = hits.with_suffix(".parquet")
+            decontaminate_files(train, evals, None, hits=table, work=work)
+            found.append((hits.read_bytes(), pyarrow.parquet.read_table(table)))
+        assert found[0] == found[1]
+        assert json.loads(found[0][0].splitlines()[0])["id"] in (1, "2020-01-02", 0.5)
