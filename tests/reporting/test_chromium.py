@@ -34,10 +34,11 @@ pytestmark = [
 SCREENS = [(360, 640), (390, 844), (1280, 900)]  # small phone, phone, desk
 
 WIDTH = "document.documentElement.scrollWidth"
-# What stands out of the screen; what plots and labels of rows have inside is clipped.
+# What stands out of the screen; what plots and labels of rows have inside is clipped, and what wide
+# tables have is scrolled.
 OUTSIDE = """
 [...document.querySelectorAll("body *")]
-    .filter(e => !e.closest("svg *, th *") && e.getBoundingClientRect().width > 0)
+    .filter(e => !e.closest("svg *, th *, .wide *") && e.getBoundingClientRect().width > 0)
     .filter(e => e.getBoundingClientRect().right > innerWidth + 0.5
               || e.getBoundingClientRect().left < -0.5)
     .map(e => e.outerHTML.slice(0, 80))

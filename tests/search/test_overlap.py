@@ -99,10 +99,11 @@ def test_lost_is_what_matches_find_in_the_data_sets_before():
         assert found.lost(order) == expected
 
 
-def random_counts(draw, n):
+def random_counts(draw, n, most=40):
+    """Return counts of at most so many rows; few rows connect few data sets."""
     rows = [
         (draw.randrange(n), draw.randrange(1, 1 << n), draw.randrange(1, 9), draw.randrange(99))
-        for _ in range(draw.randrange(40))
+        for _ in range(draw.randrange(most))
     ]
     return added_up(np.array(rows, Shared))
 
@@ -111,7 +112,10 @@ def random_counts(draw, n):
 def test_no_order_loses_less(seed):
     draw = random.Random(seed)
     n = draw.randrange(2, 7)
-    counts = random_counts(draw, n)
+    counts = random_counts(draw, n, draw.choice([4, 40]))
+    if seed % 2:  # of two others at most
+        counts["others"] = [1 << draw.randrange(n) | 1 << draw.randrange(n) for _ in counts]
+        counts = added_up(counts)
     many = np.full(n, 400)
     found = Overlap(NAMES[:n], many, many, counts, empty=0, params=None)
     for measure in ("documents", "characters"):
@@ -141,6 +145,15 @@ def test_of_many_data_sets_the_order_is_found_step_by_step():
         for name in NAMES
     }  # fmt: skip
     assert last[best.names[-1]] == min(last.values())
+
+
+def test_data_sets_that_share_nothing_do_not_matter_to_each_other():
+    texts = {name: [f"a text of two sets, {number // 2}"] for number, name in enumerate(NAMES)}
+    texts[NAMES[3]] *= 5
+    best = overlap(texts, 1.0).best_order()
+    assert best.optimal
+    assert best.names == [NAMES[0], NAMES[1], NAMES[3], NAMES[2], *NAMES[4:]]
+    assert sum(best.lost) == 10
 
 
 def test_16_data_sets_are_few():

@@ -69,7 +69,9 @@ def _matrix(names: list[str], shared: NDArray[np.int64], total: NDArray[np.int64
 
 
 def _cell(count: int, whole: int) -> str:
-    share = count / whole if whole else 0.0
+    if not count:
+        return "<td></td>"
+    share = count / whole
     return f'<td class="shade{ceil(share * STEPS)}">{share:.1%}<small>{count:,}</small></td>'
 
 

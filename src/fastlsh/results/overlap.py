@@ -15,7 +15,7 @@ Measure = Literal["documents", "characters"]
 """What is counted."""
 
 EXACT = 16
-"""Up to so many data sets, all orders are considered."""
+"""Of up to so many connected data sets, all orders are considered."""
 
 
 class KeepOrder(NamedTuple):
@@ -142,10 +142,11 @@ class Overlap(Table):
     def best_order(self, measure: Measure = "documents") -> KeepOrder:
         """Return the order of the data sets in which fewest documents or characters are lost.
 
-        All orders are considered up to 16 data sets: 2^n sets of earlier data sets, each with what
-        the others then lose. Among orders that lose equally little, it is the first one in the
-        order of `names`. Of more data sets, the last place goes to the one that loses least there,
-        then the place before it, and so on; the order of `names` wins if it loses no more.
+        Data sets that share nothing, not even through others, do not matter to each other. Of up to
+        16 that are connected, all orders are considered: 2^n sets of earlier data sets, each with
+        what the others then lose. Among orders that lose equally little, it is the first one in the
+        order of `names`. Of more, the last place goes to the one that loses least there, then the
+        place before it, and so on; the order of `names` wins if it loses no more.
 
         Parameters
         ----------
@@ -159,8 +160,17 @@ class Overlap(Table):
         KeepOrder(names=['a', 'b'], lost=[0, 1], optimal=True)
         """
         check_choice(measure, "measure")
-        optimal = len(self.names) <= EXACT
-        order = self._of_all_orders(measure) if optimal else self._greedy_order(measure)
+        groups = self._connected()
+        parts = [
+            self._of_all_orders(group, measure)
+            if len(group) <= EXACT
+            else self._greedy_order(group, measure)
+            for group in groups
+        ]
+        order = list[int]()
+        while parts := [part for part in parts if part]:
+            order.append(min(parts).pop(0))  # that with the first data set
+        optimal = max(map(len, groups)) <= EXACT
         return KeepOrder([self.names[i] for i in order], self._lost(order, measure), optimal)
 
     def _lost(self, order: Sequence[int], measure: Measure) -> list[int]:
@@ -175,9 +185,21 @@ class Overlap(Table):
         own = self._counts[self._counts["data_set"] == number]
         return int(own[measure][(own["others"] & np.uint64(before)) != 0].sum())
 
-    def _greedy_order(self, measure: Measure) -> list[int]:
-        given = list(range(len(self.names)))
-        left, order = set(given), list[int]()
+    def _connected(self) -> list[list[int]]:
+        """Return groups of data sets that share nothing with those of other groups."""
+        shares = (self.shared_documents > 0) | (self.shared_documents > 0).T
+        left, groups = set(range(len(self.names))), list[list[int]]()
+        while left:
+            group, new = set[int](), {min(left)}
+            while new:
+                group |= new
+                new = {int(j) for i in new for j in np.flatnonzero(shares[i])} - group
+            left -= group
+            groups.append(sorted(group))
+        return groups
+
+    def _greedy_order(self, group: list[int], measure: Measure) -> list[int]:
+        left, order = set(group), list[int]()
         while left:
             everything = sum(1 << number for number in left)
             last = min(
@@ -185,11 +207,12 @@ class Overlap(Table):
             )  # fmt: skip
             order.insert(0, last)
             left.remove(last)
-        return order if sum(self._lost(order, measure)) < sum(self._lost(given, measure)) else given
+        is_better = sum(self._lost(order, measure)) < sum(self._lost(group, measure))
+        return order if is_better else group
 
-    def _of_all_orders(self, measure: Measure) -> list[int]:
-        n = len(self.names)
-        behind = self._lost_behind_all(measure).tolist()
+    def _of_all_orders(self, group: list[int], measure: Measure) -> list[int]:
+        n = len(group)
+        behind = self._lost_behind_all(group, measure).tolist()
         # What those that do not come first lose at least, and the next of them, by the bits of
         # those that do.
         least, following = [0] * (1 << n), [0] * (1 << n)
@@ -201,29 +224,29 @@ class Overlap(Table):
             )
         order, before = list[int](), 0
         while len(order) < n:
-            order.append(following[before])
-            before |= 1 << order[-1]
+            order.append(group[following[before]])
+            before |= 1 << following[before]
         return order
 
-    def _lost_behind_all(self, measure: Measure) -> NDArray[np.int64]:
-        """Return what each data set loses, int64 (n, 2^n), by the bits of those before it."""
-        n = len(self.names)
+    def _lost_behind_all(self, group: list[int], measure: Measure) -> NDArray[np.int64]:
+        """Return what each of a group loses, int64 (n, 2^n), by the bits of those before it."""
+        n = len(group)
         # What has near-duplicates only in some data sets is the sum over all subsets of these.
         inside = np.zeros((n, 1 << n), np.int64)
-        np.add.at(
-            inside, (self._counts["data_set"], self._without_own_bit().astype(np.int64)),
-            self._counts[measure],
-        )  # fmt: skip
+        for row, number in enumerate(group):
+            counts = self._counts[self._counts["data_set"] == number]
+            bits = np.zeros(len(counts), np.int64)
+            for place, other in enumerate(group):
+                if other != number:
+                    bits |= ((counts["others"] >> np.uint64(other)) & np.uint64(1)).astype(
+                        np.int64
+                    ) << place
+            np.add.at(inside[row], bits, counts[measure])
         for number in range(n):
             halves = inside.reshape(n, -1, 2, 1 << number)
             halves[:, :, 1] += halves[:, :, 0]
         outside = inside[:, ::-1]  # the complement of the bits
         return outside[:, :1] - outside
-
-    def _without_own_bit(self) -> NDArray[np.uint64]:
-        own = np.uint64(1) << self._counts["data_set"].astype(np.uint64)
-        others: NDArray[np.uint64] = self._counts["others"] & ~own
-        return others
 
 
 def _by_row(n: int, row: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
