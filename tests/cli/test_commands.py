@@ -245,7 +245,8 @@ def test_the_rule_of_removal(run):
         probability = {
             "jaccard": "17 bands x 7 rows: a pair at 0.8 is found with probability 0.9817",
             "containment": "search by containment: a document in one of up to 32 times as many"
-            " shingles is found with a probability of at least 0.98",
+            " shingles is found with a probability of at least 0.98; a shorter part is found with"
+            " --split paragraphs or --by paragraph",
         }
         assert f"fastlsh: {probability[search]}" in err
     for wrong, said in (

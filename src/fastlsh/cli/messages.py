@@ -114,7 +114,8 @@ def containment_text(search: dict[str, Any]) -> str:
     share = "a document" if params.containment == 1 else f"{params.containment:g} of a document"
     return (
         f"search by containment: {share} in one of up to {ratio} times as many shingles is found"
-        f" with a probability of at least {params.recall:g}"
+        f" with a probability of at least {params.recall:g}; a shorter part is found with"
+        " --split paragraphs or --by paragraph"
     )
 
 

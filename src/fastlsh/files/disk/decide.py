@@ -235,11 +235,12 @@ def each_part(
             check_comparable(job, rows, part.data)
             large = len(rows) > 2 * job.budget.part
             if large:
+                more = ", a higher threshold= or a larger num_perm="
                 job.tell(
                     f"part {number} has {len(rows):,} documents, among them a family that does not"
                     " fit into the memory: it is processed in memory-mapped files, which takes"
-                    f" longer{_needed(job, len(rows))}. Longer shingles (size=), a higher"
-                    " threshold= or a larger num_perm= would divide it"
+                    f" longer{_needed(job, len(rows))}. Longer shingles (size=)"
+                    f"{'' if job.params.partitions else more} would divide it"
                 )
             folder = job.work.path if large else None
             answer, limited = work(GatheredPart(rows, _texts(part), folder))
