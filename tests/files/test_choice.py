@@ -91,10 +91,13 @@ def test_the_parts_of_a_budget_fit_into_it(memory, threads, num_perm):
     budget = Budget.of(memory, params, threads)
     keys = 8 * (params.lsh.bands + 1)
     room = max(memory - BASE, 0)
-    least = 1 << 16  # of bytes and rows, whatever the memory
+    least = 1 << 16  # of rows, whatever the memory
+    threads = min(threads, budget.threads)
+    assert budget.threads >= 1
     assert budget.run * keys <= max(room // 3, keys << 10)
     assert 40 * budget.rows * threads <= max(room // 3, 40 * least * threads)
-    assert 24 * budget.block * threads <= max(room, 24 * least * threads)
+    assert 24 * budget.block * threads <= room
+    assert budget.block >= 1 << 19
 
 
 def test_too_little_memory_is_refused(tmp_path):

@@ -25,6 +25,10 @@ PER_BATCH = 3
 USUAL = 200
 """Bytes of keys of a document for which the blocks of files are measured."""
 
+SMALLEST = 1 << 19
+"""Bytes of a block for whose sake fewer threads are used: a smaller one takes more time in Python
+than in kernels, and threads do that in turns."""
+
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -85,6 +89,8 @@ class Budget:
     """Documents that are searched together, if their families are no larger."""
     pending: int
     """Bytes of texts that wait to be written to their parts."""
+    threads: int = 1 << 62
+    """At most so many are used: more would have small blocks."""
     row: int = 1 << 62
     """Bytes of a row at most."""
     batch: int = 1 << 62
@@ -114,14 +120,17 @@ class Budget:
         if params.partitions:
             document += 2 * bands  # what a document is in its buckets
             wide = -(-keys // USUAL)
+        # Of a block there are its bytes, its texts, and their keys, four times each thread.
+        most = max(room // (24 * SMALLEST), 1)
+        threads = min(threads, most)
         return cls(
             memory,
-            # Of a block there are its bytes, its texts, and their keys, four times each thread.
             block=max(min(room // (24 * threads * wide), 1 << 23), 1 << 16),
             run=max(min(room // 3 // keys, LONGEST), 1 << 10),
             rows=max(room // 3 // (40 * threads), 1 << 16),
             part=max(room // 2 // document, 1 << 10),
             pending=room // 6,
+            threads=most,
             row=room // PER_ROW,
             batch=room // PER_BATCH,
             compared=room // PER_COMPARED,

@@ -1,6 +1,6 @@
 """The state of a run on disk, which hands each stage what it needs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastlsh.files.budget import Budget
 from fastlsh.files.cutting import Cutting
@@ -33,8 +33,9 @@ class Job:
 
     @property
     def options(self) -> RunOptions:
-        """Threads and progress."""
-        return self.request.run
+        """Threads, no more than the memory is enough for, and progress."""
+        run = self.request.run
+        return replace(run, threads=min(run.threads, self.budget.threads))
 
     @property
     def stage(self) -> str | None:
