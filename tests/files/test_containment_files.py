@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlsh import Shingler, deduplicate, deduplicate_files
+from fastlsh import InputError, Shingler, deduplicate, deduplicate_files
 from fastlsh.files.disk import link
 from fastlsh.files.run.part import STAGES, WHOLE
 from shards import contents, small_budget, write_shards
@@ -131,3 +131,38 @@ def test_the_recall_that_is_stated(tmp_path):
     for place, ratio in enumerate(ratios):
         share_found = sum(n + number * len(ratios) + place in gone for number in range(n)) / n
         assert share_found >= recall - 4.2 * math.sqrt(recall * (1 - recall) / n), ratio
+
+
+class StoppedError(Exception):
+    """What ends a run."""
+
+
+@pytest.mark.parametrize("links", [3, 40])
+def test_a_run_that_ends_while_it_links(tmp_path, monkeypatch, links):
+    """It goes on with another memory; a changed minimum is an error that names the file."""
+    monkeypatch.setattr(link, "EVERY", 0)
+    inputs = write_shards(tmp_path, rows(passages(12, (1.5, 6, 20), 600)), 3)
+    keywords = {**BY, "keep": "longest", "num_perm": 32, "recall": 0.5}
+    expected = run(tmp_path / "memory", inputs, "memory", **keywords)
+    unite = link.UnionFind.unite
+    with monkeypatch.context() as patch:
+        small_budget(patch)
+        left = iter(range(links))
+
+        def stop(*arguments):
+            if next(left, None) is None:
+                raise StoppedError
+            unite(*arguments)
+
+        patch.setattr(link.UnionFind, "unite", stop)
+        with pytest.raises(StoppedError):
+            run(tmp_path / "disk", inputs, "disk", **keywords)
+    (tmp_path / "disk").rmdir()
+    path = sorted((tmp_path / "work").glob("run-*/keys.npy"))[0]
+    code = path.read_bytes()
+    path.write_bytes(code[:-1] + bytes([code[-1] ^ 1]))  # of the step of a size
+    with pytest.raises(InputError, match=r"keys\.npy: the file is damaged"):
+        run(tmp_path / "damaged", inputs, "disk", **keywords)
+    path.write_bytes(code)
+    small_budget(monkeypatch, rows=1000)
+    assert run(tmp_path / "disk", inputs, "disk", **keywords) == expected
