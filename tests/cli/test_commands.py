@@ -300,7 +300,9 @@ def test_repeated_passages(run):
         assert gone == [["id", "start", "end", "kept_id", "kept_start"], ["1", "0", "58", "0", "5"]]
     for wrong, said in (
         (["--threshold", "0.5"], "--threshold has no effect with --by span"),
-        (["--report", "a.html"], "--report has no effect with --by span"),
+        (["--clusters", "a.tsv"], "--clusters has no effect with --by span"),
+        (["--unit", "token"], "unit must be 'char', 'byte' or 'word', got 'token'"),
+        (["--words", "alphanumeric"], "words"),
         (["--drop-empty"], "--drop-empty has no effect with --by span"),
     ):
         status, _, err = run(*spans, *wrong)
@@ -314,6 +316,13 @@ def test_repeated_passages(run):
     )
     found = [row.pop("repeated_spans") for row in rows("kept.jsonl")]
     assert found == [None, "[[0,58]]", None]
+    for engine in ("memory", "disk"):
+        words = ["--unit", "word", "--min-length", 8, "--engine", engine, "--report", "run.html"]
+        status, _, err = run(*spans[:-2], *words, "--words", "alphanumeric")
+        assert status == 0
+        said = "passages of at least 8 words: 58 characters removed in 1 span from 1 document"
+        assert f"fastlsh: {said}" in err
+        assert "Passages removed most often" in Path("run.html").read_text(encoding="utf-8")
     status, _, err = run(*spans, "--max-share", 0.5)
     assert status == 0
     assert "fastlsh: 1 passage kept: in more than --max-share of the documents" in err

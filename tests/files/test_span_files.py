@@ -22,6 +22,7 @@ from fastlsh.stages import anchors_of
 from fastlsh.texts import WordHashes, as_texts
 from hostile_texts import hostile_text
 from killed_runs import ended_again_and_again
+from report_page import NASTY, Page, words
 from shards import contents, small_budget, write_shards
 
 pytest.importorskip("pyarrow")  # which compresses the texts of a run on disk
@@ -220,6 +221,56 @@ def test_many_equal_grams_make_few_contexts():
         assert len(signed.pieces) == signed.keys.shape[1]
         assert signed.pieces.lengths.sum() < 6 * len(text)
     assert rows > 1000
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"shingler": Shingler(collapse_whitespace=True), "merge_gap": 9, "max_share": 0.1},
+        {"shingler": Shingler("word"), "min_length": 3, "keep_least": 4},
+    ],
+    ids=str,
+)
+def test_both_engines_report_the_same(tmp_path, monkeypatch, more):
+    small_budget(monkeypatch)
+    rows = rows_of(8, 60)
+    rows[7]["text"] = f"{NASTY} {'abc' * 30} {NASTY}"
+    rows[9] = {**rows[9], "text": f"xy{rows[7]['text']}{'d' * 3000}", "id": NASTY}
+    known = write_shards(tmp_path, rows_of(2, 20), 1, "known")
+    pages = []
+    for engine in ("memory", "disk"):
+        path = tmp_path / "page.html"
+        keywords = {"min_length": 40, "against": known, "report": path, "engine": engine, **more}
+        inputs = write_shards(tmp_path, rows, 3)
+        result = deduplicate_span_files(inputs, tmp_path / "kept.jsonl", **keywords)
+        pages.append(Page(path.read_text(encoding="utf-8")))
+        pages[-1].sections.pop("Time")
+        pages[-1].tables.pop("Time", None)
+    memory, disk = pages
+    assert (memory.sections, memory.tables) == (disk.sections, disk.tables)
+    table = disk.tables["How much of each source was removed"][1:]
+    assert [row[1] for row in table] == ["20", "20", "20"]
+    assert sum(int(row[5].replace(",", "")) for row in table) == result.characters
+    assert sum(int(row[4].replace(",", "")) for row in table) == result.n_removed
+    assert sum(int(row[2]) for row in table) == result.changed
+
+
+def test_a_page_of_what_was_removed_most_often(tmp_path):
+    licence = "Permission is hereby granted, free of charge."
+    texts = [f"{n} kettle. {licence} More {n}." for n in range(8)]
+    inputs = write_shards(tmp_path, [{"id": f"d{n}", "text": t} for n, t in enumerate(texts)], 2)
+    deduplicate_span_files(inputs, tmp_path / "kept.jsonl", 40, report=tmp_path / "page.html")
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    shown = words(page.sections["Passages removed most often"])
+    assert f"0 kettle. {licence} More 0. 60 characters, kept in d0; removed 7 times" in shown
+    assert "from d1, d2, d3, d4, d5 and 2 other documents" in shown
+    assert page.tables["How much of each source was removed"][1][1:] == [
+        "4", "3", "75.0%", "3", str(3 * 60)
+    ]  # fmt: skip
+    deduplicate_span_files(inputs, tmp_path / "kept.jsonl", 400, report=tmp_path / "page.html")
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "No passage was removed" in page.sections["Passages removed most often"]
 
 
 def test_overlapping_contexts_are_gathered_once(tmp_path, monkeypatch):

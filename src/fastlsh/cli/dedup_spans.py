@@ -16,7 +16,7 @@ REFUSED = (
     "max_copies", "preset",
     *(name for name in SEARCH if name != "threads"), "size",
     "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",
-    "save_index", "search", "split", "report", "drop_empty", "within",
+    "save_index", "search", "split", "drop_empty", "within",
 )  # fmt: skip
 
 
@@ -79,6 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
             shingler=shingler_of(arguments, Shingler()),
             convert_to=arguments.convert_to,
             removed=arguments.removed,
+            report=arguments.report,
             annotate=bool(arguments.annotate),
             **{name: value for name, value in given.items() if value is not None},
             **reading,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from fastlsh.files.counts import counts_of, counts_of_summary
 from fastlsh.files.cutting import SpanCutting
 from fastlsh.files.disk.spans import run_on_disk
+from fastlsh.files.memory.documents import notes as notes_of
 from fastlsh.files.memory.spans import run_in_memory
 from fastlsh.files.plan import changing_over, plan_removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, EngineOptions, FileKeywords, Path, Request
@@ -38,6 +39,7 @@ def deduplicate_span_files(
     shingler: Shingler | None = None,
     convert_to: str | None = None,
     removed: Path | None = None,
+    report: Path | None = None,
     annotate: bool = False,
     **keywords: "Unpack[FileSpanKeywords]",
 ) -> FileSpanDeduplication:
@@ -60,6 +62,9 @@ def deduplicate_span_files(
         A table of the removed spans: id, start, end (in code points of the original text),
         kept_id and kept_start; if `against` is given, also against: whether kept_id is the id of
         a document there. What lies between two cuts (`merge_gap`) has a kept_start of -1.
+    report
+        A page about the run (.html): what was removed most often, with its context, and how much of
+        each file.
     annotate
         Every row is written as it came, with the column repeated_spans: where the cuts would
         begin and end, as "[[25,256],[300,420]]", or null.
@@ -97,7 +102,7 @@ def deduplicate_span_files(
         raise ValueError("join and keep_least have no effect with annotate=True: no text is cut")
     search = SearchParams.of(shingler=plain, rule="equal")
     request = Request.of(inputs, against, search, keywords, cutting=cutting)
-    tables = (convert_to, removed, None, None)
+    tables = (convert_to, removed, None, report)
     return changing_over(
         lambda request: _deduplicated(request, cutting, output, tables, rules, annotate),
         request, os.fspath(output), twice=True,
@@ -115,7 +120,7 @@ def _deduplicated(
     targets, choice = plan_removal(request, output, tables)
     if annotate:
         targets.check_columns()
-    clock = Stopwatch()
+    clock, notes = Stopwatch(), notes_of(request, targets)
     shared: dict[str, Any] = {
         "min_length": cutting.min_length,
         "reason": choice.reason,
@@ -123,7 +128,7 @@ def _deduplicated(
     }
     if choice.job is None:
         found, *read = run_in_memory(
-            request, choice.read_budget, targets, cutting, rules, annotate, clock
+            request, choice.read_budget, targets, cutting, rules, annotate, notes, clock
         )
         return FileSpanDeduplication(
             documents=found.documents, written=found.documents - len(found.dropped),
@@ -132,7 +137,9 @@ def _deduplicated(
             **counts_of(*read), **shared,
             outputs=targets.outputs(read[0].files_read),
         )  # fmt: skip
-    done = run_on_disk(choice.job, targets, rules=rules, annotate=annotate, clock=clock)
+    done = run_on_disk(
+        choice.job, targets, rules=rules, annotate=annotate, notes=notes, clock=clock
+    )
     return FileSpanDeduplication(
         documents=done.documents, written=done.documents - done.dropped, changed=done.changed,
         dropped=done.dropped, n_removed=done.removed, characters=done.characters,

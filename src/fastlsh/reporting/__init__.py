@@ -6,12 +6,15 @@ from fastlsh.reporting.documents import ReportedDocuments
 from fastlsh.reporting.lines import LineRun, line_run, lines_page
 from fastlsh.reporting.overlap import overlap_page
 from fastlsh.reporting.pairs import pairs_page
+from fastlsh.reporting.passages import Excerpt, PassageRun, passages_page
 from fastlsh.reporting.repeated import Passage, removals
 from fastlsh.reporting.write import check_report, largest_clusters_page, report, report_page
 
 __all__ = [
+    "Excerpt",
     "LineRun",
     "Passage",
+    "PassageRun",
     "ReportedDocuments",
     "RunCounts",
     "check_report",
@@ -21,6 +24,7 @@ __all__ = [
     "overlap_page",
     "pair_page",
     "pairs_page",
+    "passages_page",
     "removals",
     "report",
     "report_page",

@@ -1,7 +1,7 @@
 """Cuts: which of the passages that occurred before go, from where to where, and where they stay."""
 
-from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,12 @@ class CutRules:
             check_choice(snap, "snap"),
             check_share(max_share, "max_share"),
         )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those that are not the default."""
+        default = asdict(CutRules.of())
+        return {name: value for name, value in asdict(self).items() if value != default[name]}
 
     def n_whole(self, n_against: int) -> int:
         """Return how many documents of `against` count as losing nothing.

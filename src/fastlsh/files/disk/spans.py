@@ -4,7 +4,7 @@ Contexts with the same key are a family. So they are gathered in one part, where
 as in memory.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -23,11 +23,13 @@ from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
 from fastlsh.files.disk.sign import Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
 from fastlsh.files.disk.write import Remainder, writing_outputs
+from fastlsh.files.memory.documents import left_out
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import check_unchanged
-from fastlsh.io import Block, BlockExtent, Lookup, Rest, span_columns, write_table
+from fastlsh.io import Block, BlockExtent, Lookup, Rest, span_columns, write_table, write_text
 from fastlsh.parallel import Stopwatch, mapped_in, ordered_map
+from fastlsh.reporting import Excerpt, PassageRun, passages_page
 from fastlsh.search import warn_of_short_passages
 from fastlsh.stages import (
     CutRules,
@@ -63,9 +65,10 @@ def run_on_disk(
     *,
     rules: CutRules,
     annotate: bool,
+    notes: Mapping[str, str],
     clock: Stopwatch,
 ) -> Found:
-    """Remove repeated passages, or go on where a run before was ended."""
+    """Remove repeated passages, or go on where a run before was ended; `notes` are for the page."""
     cutting = job.cutting
     assert isinstance(cutting, SpanCutting)
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
@@ -96,6 +99,12 @@ def run_on_disk(
                         against=rows[:, 3] < numbering.n_against if job.first_input else None,
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
+                if targets.report is not None:
+                    counts = len(common), len(dropped)
+                    run = _page_run(job, numbering, texts, rows, counts, rules)
+                    skipped = left_out(summary.skipped)
+                    page = passages_page(run, {**notes, **skipped}, clock)
+                    write_text(targets.report, page, together)
         return Found(
             summary, numbering.documents - numbering.n_against, len(rows),
             int((rows[:, 2] - rows[:, 1]).sum()), len(unique(rows[:, 0])), len(dropped),
@@ -200,15 +209,16 @@ def _traced(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the same rows in the original texts, and the documents that go as a whole.
 
-    Reads the documents that lose something, and those where it stays, once more if it must.
+    Each row also has the end of where it stays. Reads the documents that lose something, and those
+    where it stays, once more if it must.
     """
     shingler = job.params.shingler
     nothing = np.empty(0, np.int64)
+    traced = np.column_stack([rows, kept_units(rows)[:, 1]])
     if not len(rows) or (not keep_least and counts_originals(shingler)):
-        return rows, nothing
+        return traced, nothing
     by_source = np.argsort(rows[:, 3], kind="stable")
     units = kept_units(rows)
-    traced = rows.copy()
 
     def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
         spans = removed_spans(texts, shingler, rows[own], start)
@@ -216,7 +226,7 @@ def _traced(
         of_texts = np.searchsorted(rows[by_source, 3], (start, start + len(texts)))
         there = by_source[slice(*of_texts)]
         number = rows[there, 3] - start
-        traced[there, 4] = original_spans(texts, shingler, number, units[there])[:, 0]
+        traced[there, 4:] = original_spans(texts, shingler, number, units[there])
         gone = rows[own][spans[:, 0] < spans[:, 1]] - (start, 0, 0, 0, 0)
         return start + too_short(texts, shingler, gone, keep_least)
 
@@ -254,6 +264,50 @@ def _of_blocks(
         return work(texts, start, slice(*of_texts))
 
     return list(ordered_map(reread_signed_blocks(job, used), of_block, job.options.threads))
+
+
+def _page_run(
+    job: Job,
+    numbering: _Numbering,
+    ids: GatheredTexts,
+    rows: NDArray[np.int64],
+    counts: tuple[int, int],
+    rules: CutRules,
+) -> PassageRun:
+    """Return what a page is about; `counts` are of common passages and of dropped documents."""
+    cutting, before = job.cutting, numbering.n_against
+    assert isinstance(cutting, SpanCutting)
+
+    def excerpts(places: NDArray[np.int64]) -> list[Excerpt]:
+        order = np.argsort(places[:, 0], kind="stable")
+        chosen = places[order] + (before, 0, 0)
+        found: list[Any] = [None] * len(places)
+
+        def of_block(texts: Texts, start: int, own: slice) -> NDArray[np.int64]:
+            for row in range(own.start, own.stop):
+                number, begin, end = chosen[row].tolist()
+                (text,) = texts.take(np.array([number - start])).strings()
+                found[order[row]] = Excerpt.of(text, begin, end)
+            return chosen[:0, 0]
+
+        _of_blocks(job, numbering, chosen, chosen[:, 0], of_block)
+        return found
+
+    of_files = np.zeros(len(job.sources), np.int64)
+    for run in finished_runs(job):
+        for record, count in zip(
+            run.blocks, job.work.load(f"{run.name}/texts.npy").tolist(), strict=True
+        ):
+            of_files[record.source] += count
+    return PassageRun(
+        rows - (before, 0, 0, before, 0, 0),
+        [
+            (source.path, count)
+            for source, count in zip(job.sources, of_files.tolist(), strict=True)
+        ][job.first_input :],
+        *counts, cutting.min_length, cutting.shingler, rules.given, excerpts,
+        lambda documents: ids.take(numbering.pieces[documents + before]),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,19 @@
 """Passages in memory: read everything, remove, write."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.memory.documents import read_both, threads_and_progress, with_against
+from fastlsh.files.memory.documents import (
+    left_out,
+    read_both,
+    threads_and_progress,
+    with_against,
+)
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import Request
@@ -17,11 +24,51 @@ from fastlsh.io import (
     span_columns,
     write_rows,
     write_table,
+    write_text,
 )
 from fastlsh.parallel import Stopwatch
+from fastlsh.reporting import Excerpt, PassageRun, passages_page
 from fastlsh.results import SpanDeduplication
 from fastlsh.search import CutCollections, deduplicate_spans_of_texts
 from fastlsh.stages import CutRules
+from fastlsh.texts import as_texts
+
+
+def _run(
+    result: SpanDeduplication,
+    collection: Collection,
+    others: Collection,
+    cutting: SpanCutting,
+    rules: CutRules,
+) -> PassageRun:
+    """Return what a page is about."""
+    before = len(others)
+    outside = result.against_document >= 0
+    there = np.where(outside, result.against_document - before, result.kept_document)
+    texts = as_texts(collection.texts), as_texts(others.texts)
+
+    def excerpts(places: NDArray[np.int64]) -> list[Excerpt]:
+        found = []
+        for number, start, end in places.tolist():
+            own = np.array([number if number >= 0 else number + before])
+            (text,) = texts[number < 0].take(own).strings()
+            found.append(Excerpt.of(text, start, end))
+        return found
+
+    def names(documents: NDArray[np.int64]) -> list[Any]:
+        return [
+            collection.ids[number] if number >= 0 else others.ids[number + before]
+            for number in documents.tolist()
+        ]
+
+    return PassageRun(
+        np.column_stack([
+            result.document, result.start, result.end, there, result.kept_start, result.kept_end
+        ]),
+        [(part.source.path, part.documents) for part in collection.parts],
+        len(result.common), len(result.dropped), cutting.min_length, cutting.shingler,
+        rules.given, excerpts, names,
+    )  # fmt: skip
 
 
 class Found(NamedTuple):
@@ -40,9 +87,10 @@ def run_in_memory(
     cutting: SpanCutting,
     rules: CutRules,
     annotate: bool,
+    notes: Mapping[str, str],
     clock: Stopwatch,
 ) -> Found:
-    """Read the files, remove repeated passages, and write the outputs."""
+    """Read the files, remove repeated passages, and write the outputs; `notes` are for the page."""
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
     with clock("search"):
@@ -72,4 +120,9 @@ def run_in_memory(
             collection, kept, targets.output, convert=targets.convert, texts=changed, added=added,
             together=together, **threads_and_progress(request.run),
         )  # fmt: skip
+        if targets.report is not None:
+            run = _run(result, collection, others, cutting, rules)
+            skipped = left_out(collection.skipped + others.skipped)
+            page = passages_page(run, {**notes, **skipped}, clock)
+            write_text(targets.report, page, together)
     return Found(result, collection, others)

@@ -1,0 +1,200 @@
+"""The page about a removal of repeated passages."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arrays import unique
+from fastlsh.explanation import steps
+from fastlsh.html import described, escaped, shortened
+from fastlsh.reporting import sections
+from fastlsh.reporting.differences import beginning
+from fastlsh.reporting.documents import MOST_ID
+from fastlsh.reporting.frame import page
+from fastlsh.reporting.sharing import sharing, sharing_table
+from fastlsh.texts import Shingler
+
+SHOWN, NAMED = 50, 5
+"""Passages that are shown, and of each how many documents that lost it."""
+
+AROUND, LONGEST = 60, 2_000
+"""Characters of the context on each side, and of a passage that is read."""
+
+
+class Excerpt(NamedTuple):
+    """A stretch of a text, and what is around it."""
+
+    before: str
+    text: str
+    behind: str
+
+    @classmethod
+    def of(cls, text: str, start: int, end: int) -> "Excerpt":
+        """Take it out of a text; of a long stretch, the beginning."""
+        stop = min(end, start + LONGEST)
+        behind = text[end : end + AROUND] if stop == end else ""
+        return cls(text[max(start - AROUND, 0) : start], text[start:stop], behind)
+
+
+class PassageRun(NamedTuple):
+    """What a page is about."""
+
+    rows: NDArray[np.int64]
+    """int64 (m, 6): document, start and end of each removed span, and where it stays: document,
+    below 0 if it is one of `against`, start and end; -1 if it stays nowhere."""
+    sources: Sequence[tuple[str, int]]
+    """The name of each input, and how many documents it has, in their order."""
+    common: int
+    """Passages that stay because they occur in many documents."""
+    dropped: int
+    """Documents of which too little was left."""
+    min_length: int
+    shingler: Shingler
+    rules: Mapping[str, Any]
+    """The arguments of `CutRules` that were given."""
+    excerpts: Callable[[NDArray[np.int64]], list[Excerpt]]
+    """Reads stretches of documents: int64 (k, 3), document, start and end."""
+    names: Callable[[NDArray[np.int64]], list[Any]]
+    """Returns the ids of documents."""
+
+
+def passages_page(run: PassageRun, notes: Mapping[str, str], seconds: Mapping[str, float]) -> str:
+    """Return the page; `notes` name the files, and `seconds` how long each stage took."""
+    stays = run.rows[run.rows[:, 4] >= 0]
+    kept, region = regions(stays)
+    parts = [
+        ("Passages removed most often", _most_frequent(run, stays, kept, region)),
+        ("How much of each source was removed", _sources(run)),
+        ("Documents that share passages", _shared(run, stays)),
+        ("How often passages were removed", _sizes(region)),
+        ("Parameters", _parameters(run)),
+        ("Time", sections.times(seconds)),
+    ]
+    documents = sum(count for _, count in run.sources)
+    return page(f"Repeated passages of {documents:,} documents", _summary(run), notes, parts)
+
+
+def regions(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Unite the stretches that overlap where they stay.
+
+    Returns
+    -------
+    kept : ndarray of int64, shape (n, 3)
+        Document, start and end of what stays, ascending.
+    region : ndarray of int64, shape (m,)
+        The number of that for each row.
+    """
+    order = np.lexsort((rows[:, 4], rows[:, 3]))
+    document, start, end = rows[order, 3:].T
+    if not len(order):
+        return np.empty((0, 3), np.int64), np.empty(0, np.int64)
+    new = np.diff(document, prepend=document[0] - 1) != 0
+    size = int(end.max()) + 1
+    reach = np.maximum.accumulate(end + np.cumsum(new) * size) - np.cumsum(new) * size
+    new[1:] |= start[1:] >= reach[:-1]
+    heads = np.flatnonzero(new)
+    region = np.empty(len(order), np.int64)
+    region[order] = np.cumsum(new) - 1
+    ends = np.maximum.reduceat(end, heads)
+    return np.column_stack([document[heads], start[heads], ends]), region
+
+
+def _summary(run: PassageRun) -> str:
+    rows = run.rows
+    outside = int((rows[:, 3] < 0).sum())
+    counted = [
+        ("documents", f"{sum(count for _, count in run.sources):,}"),
+        ("that lost something", f"{len(unique(rows[:, 0])):,}"),
+        ("spans removed", f"{len(rows):,}"),
+        ("characters removed", f"{int((rows[:, 2] - rows[:, 1]).sum()):,}"),
+    ]
+    more = [
+        ("documents left out because too little of them was left", run.dropped),
+        ("spans removed because they occur in the reference collection", outside),
+        ("spans between two cuts, which stay nowhere", int((rows[:, 4] < 0).sum())),
+        ("passages kept because they occur in too many documents", run.common),
+    ]
+    return sections.tiles(counted) + described((label, f"{n:,}") for label, n in more if n)
+
+
+def _most_frequent(
+    run: PassageRun, rows: NDArray[np.int64], kept: NDArray[np.int64], region: NDArray[np.int64]
+) -> str:
+    if not len(kept):
+        return "<p>No passage was removed.</p>"
+    times = np.bincount(region)
+    largest = np.argsort(-times, kind="stable")[:SHOWN]
+    excerpts, names = run.excerpts(kept[largest]), run.names(kept[largest, 0])
+    items = []
+    for number, excerpt, name in zip(largest.tolist(), excerpts, names, strict=True):
+        losers = unique(rows[region == number, 0])
+        named = ", ".join(map(_name, run.names(losers[:NAMED])))
+        more = len(losers) - NAMED
+        rest = f" <span>and {more:,} other document{'s' if more > 1 else ''}</span>"
+        origin = " <small>from the reference collection</small>" if kept[number, 0] < 0 else ""
+        length = int(kept[number, 2] - kept[number, 1])
+        before, behind = (f"<small>{escaped(text)}</small>" for text in excerpt[::2])
+        items.append(
+            f'<li><p class="kept">{before}{beginning(excerpt.text)}{behind}</p>\n'
+            f"<span>{length:,} characters, kept in</span> {_name(name)}{origin}<span>; removed"
+            f" {times[number]:,} time{'s' if times[number] > 1 else ''} from</span>"
+            f" {named}{rest if more > 0 else ''}</li>"
+        )
+    more = len(kept) - len(items)
+    rest = f"<p>{more:,} passages that were removed less often are not shown.</p>" if more else ""
+    return (
+        "<p>Each passage is shown where it stays, with the text around it in small letters, and"
+        " counts each removed span that has all or a part of it.</p>"
+        f"<ul>{chr(10).join(items)}</ul>{rest}"
+    )
+
+
+def _sources(run: PassageRun) -> str:
+    first = np.cumsum([0, *(count for _, count in run.sources)])
+    edges = np.searchsorted(run.rows[:, 0], first)
+    lines = []
+    for number, (name, documents) in enumerate(run.sources):
+        if not documents:
+            continue
+        rows = run.rows[edges[number] : edges[number + 1]]
+        changed = len(unique(rows[:, 0]))
+        lines.append(
+            f"<tr><td><bdi>{escaped(name)}</bdi></td><td>{documents:,}</td><td>{changed:,}</td>"
+            f"<td>{changed / documents:.1%}</td><td>{len(rows):,}</td>"
+            f"<td>{int((rows[:, 2] - rows[:, 1]).sum()):,}</td></tr>"
+        )
+    return (
+        '<table class="shares"><thead><tr><th>file</th><th>documents</th>'
+        "<th>that lost something</th><th>share</th><th>spans</th><th>characters</th></tr></thead>"
+        f"<tbody>\n{chr(10).join(lines)}\n</tbody></table>"
+    )
+
+
+def _shared(run: PassageRun, rows: NDArray[np.int64]) -> str:
+    shares = sharing(rows[:, 3], rows[:, 0], rows[:, 2] - rows[:, 1])
+    listed = rows[shares.rows]
+    names = [list(map(_name, run.names(listed[:, column]))) for column in (0, 3)]
+    return sharing_table(shares, list(zip(*names, strict=True)), "span")
+
+
+def _sizes(region: NDArray[np.int64]) -> str:
+    if not len(region):
+        return ""
+    return sections.by_powers(np.bincount(region), ("times", "passages"))
+
+
+def _parameters(run: PassageRun) -> str:
+    normal = ", ".join(steps(run.shingler)) or "none: every character counts"
+    unit = {"char": "characters", "byte": "bytes"}.get(run.shingler.unit, "words")
+    given = [(name.replace("_", " "), str(value)) for name, value in run.rules.items()]
+    rows = [("minimum length", f"{run.min_length:,} {unit}"), ("normalisation", normal), *given]
+    return (
+        "<p>A passage was removed if it occurred before. All passages were compared in full.</p>"
+        + described((label, escaped(value)) for label, value in rows)
+    )
+
+
+def _name(name: Any) -> str:
+    return f'<bdi class="id">{escaped(shortened(str(name), MOST_ID))}</bdi>'
