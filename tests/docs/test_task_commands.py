@@ -220,7 +220,7 @@ def test_count_duplicates(tmp_path, monkeypatch, vocabulary):
         for again in range(draw.choice([1, 1, 2, 3, 5])):
             crawl = draw.choice(["old", "new"])
             row = {"id": f"{number}.{again}", "text": f"{text}, {again}", "source": crawl}
-            crawls[crawl].append(row)
+            crawls[crawl].append({**row, "words": draw.randrange(9)})
             copies[number] += 1
     for crawl, rows in crawls.items():
         lines = [json.dumps(row) for row in rows]
@@ -234,6 +234,17 @@ def test_count_duplicates(tmp_path, monkeypatch, vocabulary):
     assert Counter(Counter(row["cluster"] for row in clusters).values()) == Counter(
         count for count in copies.values() if count > 1
     )
+    planted = [row for rows in crawls.values() for row in rows]
+    lines = (tmp_path / "annotated.jsonl").read_text(encoding="utf-8").splitlines()
+    per_source = (tmp_path / "per-source.jsonl").read_text(encoding="utf-8").splitlines()
+    left = Counter(json.loads(line)["id"].partition(".")[0] for line in per_source)
+    assert len(lines) == len(planted)
+    for row in map(json.loads, lines):
+        number = row["id"].partition(".")[0]
+        own = [each for each in planted if each["id"].partition(".")[0] == number]
+        assert row["cluster_size"] == len(own)
+        assert row["cluster_sources"] == len({each["source"] for each in own}) == left[number]
+        assert row["cluster_words"] == sum(each["words"] for each in own)
 
 
 def test_compare_data_sets(tmp_path, monkeypatch, vocabulary):

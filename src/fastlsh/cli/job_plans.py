@@ -125,6 +125,7 @@ def search_jobs(
     return lambda sources, memory: stage_jobs(
         sources, SearchParams.of(0.8), memory, arguments.parts, pairs=pairs,
         by=getattr(arguments, "by", None), annotate=getattr(arguments, "annotate", False),
+        counted=any(getattr(arguments, name, None) for name in ("source", "count", "copies_per")),
     )  # fmt: skip
 
 

@@ -17,6 +17,10 @@ PER_ANNOTATED = 41
 """Bytes of memory for each document in each process that writes annotations: 40 for each removed
 document, and nobody knows before how many these are."""
 
+PER_COUNTED = 70
+"""The same where sources, sums or copies for each value of a column are counted, in the stages
+"merge", "write" and "finish"; measured."""
+
 SURPLUS = 1.25
 """The number of documents is estimated, and so many times as many may be there."""
 
@@ -39,6 +43,7 @@ def stage_jobs(
     pairs: bool,
     by: str | None = None,
     annotate: bool = False,
+    counted: bool = False,
 ) -> list[StageJob]:
     """Return the jobs of a run, in order.
 
@@ -56,10 +61,14 @@ def stage_jobs(
         Into which pieces documents are cut: "line" or "paragraph"; None: they are not.
     annotate
         Whether rows are annotated.
+    counted
+        Whether a column is counted: sources, sums, or copies for each value.
     """
     cutting = None if by is None else Cutting(by, 1)
     signed = int(estimate(sources, params, cutting).signed * SURPLUS)
     each = {**PER_ANSWERED, "write": PER_ANNOTATED if annotate else 0}
+    if counted:
+        each |= dict.fromkeys(("merge", "write", "finish"), PER_COUNTED)
     jobs = []
     for stage in OF_PAIRS if pairs else STAGES:
         least = BASE + each.get(stage, 0) * signed

@@ -142,10 +142,11 @@ def _number_per_label(
     own = labels[np.concatenate([heads, removals.removed]) - first]
     rank = np.concatenate([np.zeros(len(heads), np.int64), copy])
     order = np.lexsort([rank, own, cluster])
-    cluster, own = cluster[order], own[order]
-    group = np.cumsum(_differ(cluster, own), dtype=np.int64)
+    starts = np.flatnonzero(_differ(cluster[order], own[order]))
+    del cluster, own, rank
+    sizes = np.diff(starts, append=len(order))
     number = np.empty(len(order), np.int64)
-    number[order] = cumcount(group)
+    number[order] = np.arange(len(order)) - np.repeat(starts, sizes)
     return number[len(heads) :] + ~inside
 
 

@@ -1,7 +1,7 @@
 """Columns that the rows of an output get beside those that they came with."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -67,23 +67,27 @@ def json_tails(added: AddedColumns, *, plain: bool) -> list[bytes]:
     plain
         Whether to escape everything that is not ASCII.
     """
-    keys = [f", {json.dumps(name)}: " for name in added.types]
-    known: dict[tuple[Any, ...], bytes] = {}
-    for row in added.rows():
-        if row not in known:
-            known[row] = _json_tail(keys, row, plain)
-    return [known[row] for row in added.rows()]
+    columns = [_json_members(name, added.values[name], plain) for name in added.types]
+    return ["".join(members).encode() for members in zip(*columns, strict=True)]
 
 
-def _json_tail(keys: Sequence[str], row: tuple[Any, ...], plain: bool) -> bytes:
-    for ascii_only in (plain, True):
-        values = (json.dumps(value, ensure_ascii=ascii_only) for value in row)
-        text = "".join(key + value for key, value in zip(keys, values, strict=True))
-        try:
-            return text.encode()
-        except UnicodeEncodeError:  # a lone surrogate can only be escaped
-            continue
-    raise AssertionError("ASCII can be encoded")
+def _json_members(name: str, values: Sequence[Any], plain: bool) -> Iterator[str]:
+    """Yield each value with its key; equal values are of one type, and encoded once."""
+    key = f", {json.dumps(name)}: "
+    known: dict[Any, str] = {}
+    encode, encode_plain = (json.JSONEncoder(ensure_ascii=each).encode for each in (plain, True))
+    for value in values:
+        member = known.get(value)
+        if member is None:
+            member = key + encode(value)
+            if not member.isascii() and _has_surrogate(member):  # which can only be escaped
+                member = key + encode_plain(value)
+            known[value] = member
+        yield member
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def check_new_keys(added: AddedColumns, source: Source, row: int, raw: str) -> None:

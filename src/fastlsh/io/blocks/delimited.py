@@ -189,9 +189,10 @@ class DelimitedBlock(RowBlock):
     def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
         return delimited_tails(added, self.source)
 
-    def _with_tail(self, raw: bytes, tail: bytes) -> bytes:
-        end = len(raw.rstrip(b"\r\n"))
-        return b"".join((raw[:end], tail, raw[end:]))
+    def _tail_position(self, data: bytes, start: int, stop: int) -> int:
+        while stop > start and data[stop - 1] in b"\r\n":
+            stop -= 1
+        return stop
 
     def _one_by_one(self, rows: Indices) -> Parsed:
         found = []

@@ -20,6 +20,9 @@ _BRACE = ord("{")
 _ESCAPED_LETTER = re.compile(rb"\\u00[567]")
 """The escape of a lower-case letter or an underscore, of which most names of columns consist."""
 
+_ESCAPED_ASCII = re.compile(rb"\\u00[2-7]")
+_ESCAPE = re.compile(rb"\\")
+
 
 class JsonLines:
     """The format `.jsonl`; blank lines are no rows."""
@@ -96,14 +99,28 @@ class JsonBlock(RowBlock):
 
     def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
         data = self._data.tobytes()
-        named = any(f'"{name}"'.encode() in data for name in added.types)
-        if not re.fullmatch("[a-z_]+", "".join(added.types)):
-            named = named or b"\\" in data
-        if named or _ESCAPED_LETTER.search(data):
-            for number, raw in self._records(good):
+        doubtful = self._rows_with_keys(data, added)
+        if len(doubtful):
+            for number, raw in self._records(good[np.isin(good, doubtful)]):
                 check_new_keys(added, self.source, number, raw)
         return json_tails(added, plain=self.head.codec != "utf-8")
 
-    def _with_tail(self, raw: bytes, tail: bytes) -> bytes:
-        brace = raw.rindex(b"}")
-        return b"".join((raw[:brace], tail, raw[brace:]))
+    def _rows_with_keys(self, data: bytes, added: AddedColumns) -> Indices:
+        """Return the rows that may have one of the new keys; an escape may stand for a letter."""
+        found = []
+        for begin in {f'"{name}"'.partition("_")[0] for name in added.types}:
+            at = data.find(begin.encode())
+            while at >= 0:
+                found.append(at)
+                at = data.find(begin.encode(), at + 1)
+        letters = "".join(added.types)
+        if re.fullmatch("[a-z_]+", letters):
+            escape = _ESCAPED_LETTER
+        else:
+            simple = letters.isascii() and letters.isprintable() and not {*letters} & {*'"/\\'}
+            escape = _ESCAPED_ASCII if simple else _ESCAPE
+        found += [match.start() for match in escape.finditer(data)]
+        return np.unique(np.searchsorted(self._lines.bounds, found, "right") - 1)
+
+    def _tail_position(self, data: bytes, start: int, stop: int) -> int:
+        return data.rindex(b"}", start, stop)

@@ -108,23 +108,29 @@ class RowBlock:
         self, kept: Flags, good: Indices, texts: NewTexts, added: AddedColumns | None
     ) -> bytes:
         """Return rows of documents, some with other texts, all with further columns."""
-        view, bounds = self._data.data, self._lines.bounds
+        data, view, bounds = self._data.tobytes(), self._data.data, self._lines.bounds
         starts, stops = bounds[good].tolist(), bounds[good + 1].tolist()
         tails = None if added is None else self._tails(added, good)
         parts: list[memoryview | bytes] = []
         for n in np.flatnonzero(kept).tolist():
-            raw: memoryview | bytes = view[starts[n] : stops[n]]
+            start, stop = starts[n], stops[n]
             if n in texts:
-                raw = self._with_text(str(raw, "utf-8"), texts[n]).encode()
-            parts.append(raw if tails is None else self._with_tail(bytes(raw), tails[n]))
+                raw = self._with_text(str(view[start:stop], "utf-8"), texts[n]).encode()
+                at = len(raw) if tails is None else self._tail_position(raw, 0, len(raw))
+                parts += raw[:at], b"" if tails is None else tails[n], raw[at:]
+            elif tails is None:
+                parts.append(view[start:stop])
+            else:
+                at = self._tail_position(data, start, stop)
+                parts += view[start:at], tails[n], view[at:stop]
         return b"".join(parts)
 
     def _tails(self, added: AddedColumns, good: Indices) -> list[bytes]:
         """Return the further columns of each document, as they stand in its row."""
         raise NotImplementedError
 
-    def _with_tail(self, raw: bytes, tail: bytes) -> bytes:
-        """Return a row with further columns."""
+    def _tail_position(self, data: bytes, start: int, stop: int) -> int:
+        """Return where further columns go in a row."""
         raise NotImplementedError
 
     def _with_text(self, raw: str, text: str) -> str:
