@@ -32,7 +32,7 @@ from fastlsh.io import (
     write_again,
 )
 from fastlsh.parallel import RunOptions, ordered_map
-from fastlsh.search import ContaminationParams, cuts_of, items_in
+from fastlsh.search import ContaminationParams, cuts_of, items_in, most_contained
 from fastlsh.stages import Found, ItemGrams, Matches, Tally, matches_in
 from fastlsh.texts import as_texts, texts_without_spans
 
@@ -283,8 +283,7 @@ class ContaminationColumns:
     }  # fmt: skip
 
     def __init__(self, found: Found, share: NDArray[np.float64], ids: Sequence[Any]) -> None:
-        order = np.lexsort((found.item, -share, found.document))
-        first = order[np.diff(found.document[order], prepend=-1) != 0]
+        first = most_contained(found, share)
         self._document, self._item = found.document[first], found.item[first]
         self._share, self._run, self._ids = share[first], found.run[first], ids
 

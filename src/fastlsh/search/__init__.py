@@ -14,6 +14,7 @@ from fastlsh.search.decontamination import decontaminate
 from fastlsh.search.decontamination import found_in_texts as found_in_texts
 from fastlsh.search.decontamination import grams_of_items as grams_of_items
 from fastlsh.search.decontamination import items_in as items_in
+from fastlsh.search.decontamination import most_contained as most_contained
 from fastlsh.search.decontamination import not_searched as not_searched
 from fastlsh.search.decontamination import without_boilerplate as without_boilerplate
 from fastlsh.search.deduplication import deduplicate, deduplicate_texts

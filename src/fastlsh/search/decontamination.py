@@ -204,6 +204,13 @@ def boilerplate_of(grams: ItemGrams, tally: Tally) -> list[Boilerplate]:
     return [Boilerplate(grams.text_of(n), int(documents[n])) for n in texts.tolist()]
 
 
+def most_contained(found: Found, share: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the row of `found`, for each document in it, of the item with the greatest share."""
+    order: NDArray[np.int64] = np.lexsort((found.item, -share, found.document))
+    first: NDArray[np.int64] = order[np.diff(found.document[order], prepend=-1) != 0]
+    return first
+
+
 def cuts_of(
     texts: Texts, found: Found, params: ContaminationParams
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,6 +9,7 @@ Because only DataFrame operations are used, this also works over Spark Connect. 
 the executors. docs/spark.md describes how to prepare a cluster and what each step costs.
 """
 
+from fastlsh.integrations.spark.decontamination import contamination, decontaminate
 from fastlsh.integrations.spark.functions import (
     clusters,
     deduplicate,
@@ -17,4 +18,12 @@ from fastlsh.integrations.spark.functions import (
     proofs,
 )
 
-__all__ = ["clusters", "deduplicate", "limited_documents", "near_duplicates", "proofs"]
+__all__ = [
+    "clusters",
+    "contamination",
+    "decontaminate",
+    "deduplicate",
+    "limited_documents",
+    "near_duplicates",
+    "proofs",
+]
