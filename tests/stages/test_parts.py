@@ -118,6 +118,32 @@ def test_decisions(
     assert_same(found, result, fixed)
 
 
+@given(
+    collections(st.integers(1, 60).map(lambda size: ("ab cd e " * 8)[:size]) | wide),
+    st.sampled_from([0.5, 0.8, 1.0]), shinglers, priorities, st.sampled_from([1, 1000]),
+    st.lists(st.booleans(), min_size=24, max_size=24), st.sampled_from([1, 7]), st.integers(0, 99),
+    st.booleans(),
+)  # fmt: skip
+def test_decisions_by_containment(
+    texts, containment, shingler, keep, most, against, parts, seed, known
+):
+    fixed = np.array(against[: len(texts)], bool)
+    keep = keep if isinstance(keep, str) else np.array(keep[: len(texts)], float)
+    options = {
+        "rule": "contained", "search": "containment", "containment": containment, "num_perm": 24,
+        "recall": 0.5, "shingler": Shingler(**shingler),
+    }  # fmt: skip
+    result = deduplicate(
+        [text for text, of_old in zip(texts, fixed, strict=True) if not of_old],
+        against=[text for text, of_old in zip(texts, fixed, strict=True) if of_old],
+        **as_options(keep if isinstance(keep, str) else keep[~fixed]), max_candidates=most,
+        **options,
+    )  # fmt: skip
+    params = SearchParams.of(**options)
+    found = decided(texts, fixed, keep, most, params, parts, seed, known)
+    assert_same(found, result, fixed)
+
+
 @settings(max_examples=settings().max_examples * 4 // 3)
 @given(
     collections(narrow | wide), thresholds, bandings, searches, st.sampled_from([1, 2, 7]),
