@@ -126,7 +126,7 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
     for number, paragraphs in enumerate(essays):
         path = tmp_path / "essays" / f"{number:02}.txt"
         path.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
-    (words,) = commands("find-plagiarism")
+    words, quotations = commands("find-plagiarism")
     jaccard, threshold = similarity(words)
     findable = [
         tuple(f"essays/{essay:02}.txt:{2 * paragraph + 1}" for essay, paragraph in pair)
@@ -139,6 +139,26 @@ def test_find_plagiarism(tmp_path, monkeypatch, vocabulary):
         rows = csv.DictReader(file, delimiter="\t")
         found = {(row["id_a"].replace("\\", "/"), row["id_b"].replace("\\", "/")) for row in rows}
     assert len(found & set(findable)) >= FOUND * len(findable)
+    books = [[draw.choices(vocabulary, k=300) for _ in range(20)] for _ in range(3)]
+    owners = {}
+    for folder in ("books", "quotations"):
+        (tmp_path / folder).mkdir()
+    for number, book in enumerate(books):
+        text = "\n\n".join(" ".join(page) for page in book)
+        (tmp_path / "books" / f"{number}.txt").write_text(text, encoding="utf-8")
+    for number in range(40):
+        book, own = draw.randrange(3), number >= 30
+        page = draw.choices(vocabulary, k=300) if own else draw.choice(books[book])
+        path = tmp_path / "quotations" / f"{number}.txt"
+        path.write_text(" ".join(page), encoding="utf-8")
+        if not own:
+            owners[f"quotations/{number}.txt"] = f"books/{book}.txt"
+    assert main([*quotations, "-q"]) == 0
+    with open("quoted.tsv", encoding="utf-8") as file:
+        rows = [{k: v.replace("\\", "/") for k, v in row.items()}
+                for row in csv.DictReader(file, delimiter="\t")]  # fmt: skip
+    assert len(rows) >= FOUND * len(owners)
+    assert {row["id"]: row["kept_id"] for row in rows}.items() <= owners.items()
 
 
 def test_clean_a_training_set(tmp_path, monkeypatch, vocabulary):

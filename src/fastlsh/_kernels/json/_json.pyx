@@ -283,4 +283,4 @@ def chosen_lines(
     return joined
 
 
-include "fields.pxi"
+include "json/fields.pxi"
