@@ -48,7 +48,7 @@ def overlap_page(
 
 def _told(what: str) -> str:
     return (
-        f"<p>Each row shows which share of the {what} of a data set is in documents that have a "
+        f"<p>Each row shows which share of the {what} of a data set belongs to documents with a "
         "near-duplicate in the data set of the column. In the diagonal, near-duplicates are other "
         "documents of the same data set.</p>"
     )

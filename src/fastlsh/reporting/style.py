@@ -40,7 +40,7 @@ rect { fill: var(--bar); }
 .wide { overflow-x: auto; }
 .matrix { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .matrix th { font-weight: normal; padding: .15rem .5rem; text-align: right; }
-.matrix th:first-child { max-width: 22rem; min-width: 6rem; padding-left: 0; text-align: left; }
+.matrix th:first-child { max-width: 22rem; min-width: 8rem; padding-left: 0; text-align: left; }
 .matrix td { border: 1px solid var(--line); padding: .3rem .5rem; text-align: right;
   white-space: nowrap; }
 .matrix small { color: inherit; display: block; }
