@@ -46,6 +46,7 @@ INTEGERS = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {
+    "index_texts": ("full", "compressed", "none"),
     "unit": ("char", "word", "byte", "token"),
     "unicode_form": ("NFC", "NFD", "NFKC", "NFKD"),
     "numbers": ("0",),

@@ -8,10 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fastlsh import Index, Shingler, deduplicate_files, deduplicate_with_index
 from fastlsh.errors import InputError
+from fastlsh.index.memory import IndexDocuments, packed
+from fastlsh.index.settings import Settings
+from fastlsh.index.sqlite.records import CompressedRecords
+from fastlsh.texts import as_texts
 from files import put_rows
+from strategies import LETTERS
 
 WORDS = [f"word{number}" for number in range(400)]
 
@@ -36,11 +43,8 @@ def contents(path):
         names = list(index)
         signatures = np.array([index.signature(name) for name in names])
         texts = dict(index.items()) if index.search_params.verify == "exact" else None
-        answers = (
-            [index.query(signature=each) for each in signatures]
-            if texts is None
-            else [index.query(text) for text in texts.values()]
-        )
+        asked = {"signatures": signatures} if texts is None else {"texts": list(texts.values())}
+        answers = index.query_many(**asked)
         return names, signatures.tolist(), texts, answers, index.search_params
 
 
@@ -58,6 +62,9 @@ def here(tmp_path, monkeypatch):
         (True, "kept.jsonl", {"verify": "signature", "num_perm": 64}),
         (True, "kept.jsonl", {"max_copies": 2, "keep": "longest"}),
         (True, "kept.jsonl", {"annotate": True, "limit": 450}),
+        (True, "kept.jsonl", {"index_texts": "compressed"}),
+        (False, "kept.jsonl", {"index_texts": "compressed", "shingler": Shingler("byte", 5)}),
+        (True, "kept/", {"index_texts": "none"}),
     ],
 )
 def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
@@ -69,7 +76,9 @@ def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
     done = deduplicate_files(
         inputs, output, 0.7, against="old.jsonl", save_index="new.ix", clusters="c.tsv", **given
     )
-    plain = {name: how[name] for name in how if name not in ("max_copies", "annotate")}
+    plain = {
+        name: how[name] for name in how if name not in ("max_copies", "annotate", "index_texts")
+    }
     again = deduplicate_files(inputs, "plain/", 0.7, against="old.jsonl", removed="r.tsv", **plain)
     assert again.n_removed > 100
     gone = {line.split("\t")[0] for line in Path("r.tsv").read_text().splitlines()[1:]} - {""}
@@ -83,6 +92,8 @@ def test_it_is_that_of_the_kept_documents(engine, ids, output, how):
     given = {
         name: value for name, value in plain.items() if name in ("shingler", "verify", "num_perm")
     }
+    if how.get("index_texts") == "none":
+        given["verify"] = "signature"
     with Index.open("usual.ix", 0.7, **given) as index:
         index.insert_many(*zip(*kept, strict=True))
     assert not [name for name in os.listdir() if name.startswith((".", "new.ix-"))]
@@ -128,6 +139,13 @@ def test_nothing_is_written_if_there_is_no_index(engine, monkeypatch):
         ({"rule": "equal"}, "save_index is for rule='jaccard'"),
         ({"rule": "contained"}, "save_index is for rule='jaccard'"),
         ({"shingler": Shingler("token", 3)}, "not for token ids"),
+        ({"index_texts": "compressed", "verify": "signature"}, "for an index that keeps texts"),
+        (
+            {"index_texts": "compressed", "shingler": Shingler("word", tokenizer=str.split)},
+            "keeps texts",
+        ),
+        ({"within": "language"}, "within= and save_index= cannot be given together"),
+        ({"index_texts": "zip"}, "index_texts must be one of full, compressed, none"),
         ({"save_index": "redis://localhost/0#a"}, "a new index of a run is a file"),
         ({"save_index": "a.jsonl"}, "one of the inputs"),
         ({"save_index": "k.jsonl"}, "names the same file"),
@@ -141,17 +159,86 @@ def test_what_is_refused(how, said):
     assert os.listdir() == ["a.jsonl"]
 
 
-def test_an_index_that_is_built(run):
-    put_rows("a.jsonl", *rows_of(1, 3000))
-    assert run("index", "build", "built.ix", "a.jsonl", "--threshold", 0.7)[0] == 0
+@pytest.mark.parametrize("texts", ["full", "compressed"])
+def test_an_index_that_is_built(run, texts):
+    """So large that it has runs, and documents that are in none."""
+    put_rows("a.jsonl", *rows_of(1, 9000))
+    build = ["index", "build", "built.ix", "a.jsonl", "--threshold", 0.7, "--texts", texts]
+    assert run(*build)[0] == 0
     with Index.open("usual.ix", 0.7) as index:
         rows = rows_in("a.jsonl")
         index.insert_many([row["id"] for row in rows], [row["text"] for row in rows])
     assert contents("built.ix") == contents("usual.ix")
+    if texts == "compressed":
+        assert os.path.getsize("built.ix") < os.path.getsize("usual.ix") / 2
     with sqlite3.connect("built.ix") as file:
         assert file.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     file.close()
+
+
+def test_changes_of_a_compressed_index(run):
+    """Like those of any other: the texts that come later are compressed, too."""
+    put_rows("a.jsonl", *rows_of(1))
+    put_rows("b.jsonl", *rows_of(2))
+    for name, texts in (("full.ix", "full"), ("small.ix", "compressed")):
+        assert run("index", "build", name, "a.jsonl", "-q", "--texts", texts)[0] == 0
+        with Index.open(name) as index:
+            assert deduplicate_with_index(index, "b.jsonl", f"{name}.jsonl").n_removed > 50
+            index.remove("1-3")
+            index.insert("1-4", "a new version", on_known="replace")
+            index.insert("empty", "")
+            index.compact()
+            index.copy_to(f"copy of {name}")
+    assert rows_in("full.ix.jsonl") == rows_in("small.ix.jsonl")
+    expected = contents("full.ix")
+    for name in ("small.ix", "copy of full.ix", "copy of small.ix"):
+        assert contents(name) == expected
+    status, _, err = run("index", "build", "redis://localhost/0#a", "a.jsonl", "--texts", "none")
+    assert status == 2
+    assert "--texts is for an index in a file" in err[-1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE documents SET content = x'1234567890abcdef'",
+        "UPDATE documents SET content = NULL",
+        "UPDATE documents SET content = zeroblob(16)",
+        "UPDATE documents SET content = 'text'",
+        "UPDATE texts SET dictionary = x'00'",
+        "UPDATE texts SET dictionary = 'text'",
+        "UPDATE texts SET kind = 'other'",
+        "UPDATE texts SET kind = 'full'",
+        "DELETE FROM texts",
+        "INSERT INTO texts VALUES ('full', x'')",
+        "DROP TABLE texts",
+    ],
+)
+def test_a_damaged_compressed_index(run, statement):
+    put_rows("a.jsonl", *rows_of(1, 50))
+    build = ["index", "build", "i.ix", "a.jsonl", "-q", "--texts", "compressed"]
+    assert run(*build)[0] == 0
+    file = sqlite3.connect("i.ix")
+    with file:
+        file.execute(statement)
+    file.close()
+    with pytest.raises(ValueError, match=r"i\.ix: the index is damaged"):
+        contents("i.ix")
+
+
+@given(st.lists(st.text(LETTERS, max_size=30), max_size=20), st.binary(max_size=64))
+def test_compressed_records_keep_every_text(texts, dictionary):
+    settings = Settings.of(0.8, threads=1)
+    hasher = settings.hasher
+    words, offsets = packed(as_texts(texts), hasher.shingler, 1)
+    documents = IndexDocuments(hasher.signatures(texts), words, offsets)
+    records = CompressedRecords(settings, dictionary)
+    rows = [*zip(*records.encoded(documents), strict=True)]
+    found = records.decoded(rows)
+    assert found.signatures.tolist() == documents.signatures.tolist()
+    assert found.contents.tolist() == words.tolist()
+    assert found.offsets.tolist() == offsets.tolist()
 
 
 def test_the_command(run):

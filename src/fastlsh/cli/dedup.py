@@ -11,6 +11,7 @@ from fastlsh.cli.messages import summarise, warn_of_limits, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
+    add_texts_option,
     add_within_option,
     integer,
     option_of,
@@ -134,6 +135,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="make an index of the kept documents, in a new file, for --index of later runs",
     )
     add_within_option(parser)
+    add_texts_option(parser, "with --save-index")
     add_search_options(parser)
     parser.add_argument(
         "--rule",
@@ -174,6 +176,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.index is not None:
         dedup_index.run(arguments)
         return
+    if arguments.texts is not None and arguments.save_index is None:
+        raise ValueError("--texts says how --save-index keeps texts: give both")
     own = ("keep", "max_copies", "max_candidates", "rule", "containment", "search")
     if arguments.search == "containment" and arguments.threshold is not None:
         raise ValueError("--threshold has no effect with --search containment")
@@ -192,6 +196,7 @@ def run(arguments: argparse.Namespace) -> None:
             report=arguments.report,
             save_index=arguments.save_index,
             within=arguments.within,
+            index_texts=arguments.texts or "full",
             annotate=bool(arguments.annotate),
             source=arguments.source,
             count=arguments.count or (),

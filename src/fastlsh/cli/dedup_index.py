@@ -11,7 +11,7 @@ from fastlsh.index import shown
 
 REFUSED = (
     "stage", "part", "against", "save_index", "max_copies", "copies_per", "work", "rule",
-    "containment", "search", "keep_work", "restart", "within",
+    "containment", "search", "keep_work", "restart", "within", "texts",
 )  # fmt: skip
 
 

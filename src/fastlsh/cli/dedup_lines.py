@@ -20,7 +20,7 @@ from fastlsh.cli.options import integer, option_of, reading_keywords, search_key
 
 REFUSED = (
     "annotate", "source", "count", "max_copies", "copies_per", "clusters",
-    "containment", "index", "rule", "save_index", "search", "split", "within",
+    "containment", "index", "rule", "save_index", "search", "split", "within", "texts",
 )  # fmt: skip
 SIMILAR = (
     "num_perm", "recall", "bands", "rows", "seed", "scheme", "verify", "unit", "size", "words",

@@ -16,7 +16,7 @@ REFUSED = (
     "max_copies", "preset",
     *(name for name in SEARCH if name != "threads"), "size",
     "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",
-    "save_index", "search", "split", "drop_empty", "within",
+    "save_index", "search", "split", "drop_empty", "within", "texts",
 )  # fmt: skip
 
 

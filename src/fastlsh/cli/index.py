@@ -10,6 +10,7 @@ from fastlsh.cli.messages import plural, say, warn_of_rows
 from fastlsh.cli.options import (
     add_input_options,
     add_search_options,
+    add_texts_option,
     given_keywords,
     integer,
     read_inputs,
@@ -51,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             add_search_options(sub)
         else:
             add_key_option(sub)
+        if name == "build":
+            add_texts_option(sub, "of a file")
         if name == "add":
             sub.add_argument(
                 "--replace", action="store_true",
@@ -110,13 +113,16 @@ def _check_place(path: str, *, new: bool) -> None:
 
 
 def _build(arguments: argparse.Namespace) -> None:
+    if arguments.texts is not None and is_address(arguments.index):
+        raise ValueError("--texts is for an index in a file: a server keeps texts as they are")
     collection = read_inputs(arguments, arguments.inputs)
     warn_of_rows(collection)
     if not is_address(arguments.index):
         _check_place(arguments.index, new=True)
         given = {"threshold": 0.8, **given_keywords(arguments)}
         threads = given.pop("threads", None)
-        build_index(arguments.index, collection, SearchParams.of(**given), threads)
+        texts = arguments.texts or "full"
+        build_index(arguments.index, texts, collection, SearchParams.of(**given), threads)
         if not arguments.quiet:
             say(f"{len(collection)} documents inserted; {arguments.index} has {len(collection)}")
         return

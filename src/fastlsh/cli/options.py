@@ -147,6 +147,16 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_texts_option(parser: argparse.ArgumentParser, condition: str) -> None:
+    """Add how a new index keeps texts."""
+    parser.add_argument(
+        "--texts",
+        choices=["full", "compressed", "none"],
+        help=f"{condition}: keep texts as they are (default), compressed, or not at all; without"
+        " texts, the index compares signatures, and what it finds are estimates",
+    )
+
+
 def reading_keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return how files are read, as keyword arguments of the API."""
     return {

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastlsh.arguments import check_choice
 from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.memory import documents as in_memory
@@ -12,7 +13,7 @@ from fastlsh.files.reading import ReadBudget
 from fastlsh.files.removal import Removal
 from fastlsh.files.requests import READ_ONLY_INSIDE, SHARED, Path, Request, search_params
 from fastlsh.files.results import FileDeduplication
-from fastlsh.files.saved_index import check_saved
+from fastlsh.files.saved_index import IndexOutput, check_saved
 from fastlsh.index import Index
 from fastlsh.io import Paths
 from fastlsh.keywords import shares
@@ -39,6 +40,7 @@ def deduplicate_files(
     clusters: Path | None = None,
     report: Path | None = None,
     save_index: Path | None = None,
+    index_texts: str = "full",
     annotate: bool = False,
     source: str | None = None,
     count: str | Sequence[str] = (),
@@ -88,6 +90,10 @@ def deduplicate_files(
         the parameters of this run, for `Index.open` and `deduplicate_with_index`. Ids must differ.
         A run in memory does not sign again; a run on disk reads and signs the kept documents once
         more.
+    index_texts
+        How that index keeps the texts: "full"; "compressed", which takes about half as much space,
+        and more time for each document that is compared; or "none": then it compares signatures,
+        and what it finds are estimates (``verify="signature"`` in `Index`).
     annotate
         Write all rows, with columns more: duplicate_of, the id of the kept document that the
         row's document duplicates, and similarity (containment by that rule), which are null for a
@@ -160,17 +166,28 @@ def deduplicate_files(
     )  # fmt: skip
     if within is not None and params.search == "containment":
         raise ValueError("within= and search='containment' cannot be given together")
+    check_choice(index_texts, "index_texts")
+    index = None
     if save_index is not None:
-        check_saved(params, tokens=tokens)
+        if within is not None:
+            raise ValueError(
+                "within= and save_index= cannot be given together: an index compares all documents"
+            )
+        check_saved(params, index_texts, tokens=tokens)
+        index = IndexOutput(os.fspath(save_index), index_texts)
     tables = (convert_to, removed, clusters, report)
     return changing_over(
-        lambda request: _deduplicated(request, output, tables, save_index, removal),
+        lambda request: _deduplicated(request, output, tables, index, removal),
         request, os.fspath(output), twice=True,
     )  # fmt: skip
 
 
 def _deduplicated(
-    request: Request, output: Path, tables: Sequence[Any], index: Path | None, removal: Removal
+    request: Request,
+    output: Path,
+    tables: Sequence[Any],
+    index: IndexOutput | None,
+    removal: Removal,
 ) -> FileDeduplication:
     targets, choice = plan_removal(request, output, tables, index)
     if removal.annotate:

@@ -4,7 +4,7 @@ import os
 import pathlib
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from fastlsh.errors import InputError, RoomError
@@ -15,6 +15,7 @@ from fastlsh.files.requests import Engine, EngineOptions, Path, Request
 from fastlsh.files.run.job import Job
 from fastlsh.files.run.manifest import OUTPUT_PATH
 from fastlsh.files.run.workdir import WorkDirectory
+from fastlsh.files.saved_index import IndexOutput
 from fastlsh.index import check_new_index
 from fastlsh.io import (
     SPLIT,
@@ -49,7 +50,7 @@ class OutputPlan:
     removed: str | None
     clusters: str | None
     report: str | None
-    index: str | None = None
+    index: IndexOutput | None = field(default=None, kw_only=True)
     """A new index of the kept documents."""
 
     def outputs(self, files: int) -> list[str]:
@@ -58,15 +59,18 @@ class OutputPlan:
 
     def all_outputs(self, files: int) -> list[str]:
         """Return the paths of the same outputs, and of the tables and the page."""
-        more = (self.removed, self.clusters, self.report, self.index)
+        index = None if self.index is None else self.index.path
+        more = (self.removed, self.clusters, self.report, index)
         return [*self.outputs(files), *(path for path in more if path is not None)]
 
     @property
     def given(self) -> dict[str, str | None]:
         """Where everything is written, as it was given: alike for all processes of one run."""
+        index = (None, None) if self.index is None else self.index
         return {
             OUTPUT_PATH: self.output, "convert_to": self.convert, "removed": self.removed,
-            "clusters": self.clusters, "report": self.report, "save_index": self.index,
+            "clusters": self.clusters, "report": self.report, "save_index": index[0],
+            "index_texts": index[1],
         }  # fmt: skip
 
     def check_columns(self) -> None:
@@ -91,7 +95,7 @@ class OutputPlan:
         clusters: Path | None,
         report: Path | None,
         *,
-        index: Path | None = None,
+        index: IndexOutput | None = None,
         recovers: Callable[[list[str]], None] = recover_outputs,
     ) -> "OutputPlan":
         """Check that all can be written, and differ from each other and from what is read.
@@ -104,11 +108,12 @@ class OutputPlan:
         more = {"removed": removed, "clusters": clusters, "report": report}
         for name, path in more.items():
             run_paths.writes(name, path)
-        run_paths.changes("save_index", None if index is None else os.fspath(index))
+        new_index = None if index is None else index.path
+        run_paths.changes("save_index", new_index)
         run_paths.deletes("work", engine.work_of(target))
         run_paths.check()
         if engine.recovers_outputs:
-            written = (removed, clusters, report, index, *(each.path for each in plan))
+            written = (removed, clusters, report, new_index, *(each.path for each in plan))
             recovers([os.fspath(path) for path in written if path is not None])
         check_outputs(plan, sources, target)
         for table in (removed, clusters):
@@ -117,13 +122,11 @@ class OutputPlan:
                 check_target(table)
         if report is not None:
             check_report(report)
-        if index is not None:
-            check_new_index(index)
-            check_target(index)
-        names = [
-            None if path is None else os.fspath(path) for path in (removed, clusters, report, index)
-        ]
-        return cls(target, is_folder_output(target), plan, convert, *names)
+        if new_index is not None:
+            check_new_index(new_index)
+            check_target(new_index)
+        tables = [None if path is None else os.fspath(path) for path in more.values()]
+        return cls(target, is_folder_output(target), plan, convert, *tables, index=index)
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ def _check_stages(request: Request, output: str | None) -> None:
 
 
 def plan_removal(
-    request: Request, output: Path, tables: Sequence[Any], index: Path | None = None
+    request: Request, output: Path, tables: Sequence[Any], index: IndexOutput | None = None
 ) -> tuple[OutputPlan, EngineChoice]:
     """Find the files of a removal, check its outputs, and choose the engine.
 

@@ -2,7 +2,7 @@
 
 from fastlsh.index.api import Index, found_texts, known_documents
 from fastlsh.index.building import NewIndex as NewIndex
-from fastlsh.index.building import check_new_index, new_index
+from fastlsh.index.building import check_new_index, kept_texts, new_index
 from fastlsh.index.memory import IndexDocuments, PackedTexts, packed
 from fastlsh.index.publishing import (
     exists,
@@ -12,6 +12,7 @@ from fastlsh.index.publishing import (
     published,
     shown,
 )
+from fastlsh.index.reading_back import plain_shingler
 from fastlsh.index.redis import is_address
 
 __all__ = [
@@ -24,10 +25,12 @@ __all__ = [
     "forget",
     "found_texts",
     "is_address",
+    "kept_texts",
     "known_documents",
     "location_of",
     "new_index",
     "packed",
+    "plain_shingler",
     "published",
     "shown",
 ]

@@ -3,32 +3,34 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastlsh.arguments import check_choice
 from fastlsh.index import redis, sqlite
 from fastlsh.index.arguments import names_of, read_documents
 from fastlsh.index.memory import IndexDocuments, joined_documents
 from fastlsh.index.settings import Settings
-from fastlsh.index.store import Store
 from fastlsh.parameters import SearchParams
 
 if TYPE_CHECKING:
     from fastlsh.io import Replacements
 
-TOGETHER = 1 << 16
-"""Documents that are written together: a run."""
-WORDS = 1 << 23
+TOGETHER = 1 << 14
+"""Documents that are written together at most, which make a run."""
+WORDS = 1 << 20
 """Words of 8 bytes of their texts at most."""
 
 
 class NewIndex:
     """The documents of an index that does not exist yet."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: sqlite.SqliteStore) -> None:
         self._store = store
+        self._is_empty = True
         self._waiting: list[tuple[list[Any], IndexDocuments]] = []
 
     def add(
@@ -66,6 +68,9 @@ class NewIndex:
                 if name in known:
                     raise ValueError(f"id {name!r} is given twice: an index needs different ids")
                 known.add(name)
+            if self._is_empty:
+                self._store.set_dictionary(documents)
+                self._is_empty = False
             self._store.insert(names, documents)
 
 
@@ -81,13 +86,42 @@ def check_new_index(location: str | os.PathLike[str]) -> None:
         raise ValueError(f"{path}: it exists already")
 
 
+def kept_texts(search: SearchParams, texts: str) -> tuple[SearchParams, str]:
+    """Return the parameters of an index that keeps texts "full", "compressed" or "none".
+
+    Without texts, only signatures can be compared.
+
+    Raises
+    ------
+    ValueError
+        There are no texts to compress.
+    """
+    check_choice(texts, "index_texts")
+    if texts == "none":
+        verify = "signature" if search.verify == "exact" else search.verify
+        return replace(search, verify=verify), sqlite.FULL
+    if texts == sqlite.COMPRESSED and (search.verify != "exact" or search.shingler.tokenizer):
+        raise ValueError(
+            'index_texts="compressed" is for an index that keeps texts: with verify="exact", and'
+            " without a tokenizer"
+        )
+    return search, texts
+
+
 @contextmanager
 def new_index(
-    path: str, search: SearchParams, threads: int | None, together: "Replacements"
+    path: str,
+    search: SearchParams,
+    threads: int | None,
+    together: "Replacements",
+    texts: str = sqlite.FULL,
 ) -> Iterator[NewIndex]:
-    """Make an index in a file that appears with other outputs, or not at all."""
+    """Make an index in a file that appears with other outputs, or not at all.
+
+    `search` and `texts` are what `kept_texts` returns.
+    """
     settings = Settings.over(search, threads)
-    with together.file(path) as temporary, sqlite.filling(temporary, settings) as store:
+    with together.file(path) as temporary, sqlite.filling(temporary, settings, texts) as store:
         made = NewIndex(store)
         yield made
         made.flush()

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastlsh.index.memory import IndexDocuments, PackedTexts
 from fastlsh.index.settings import TEXTS, Settings
+from fastlsh.texts import Shingler
 
 
 def check_texts_kept(settings: Settings) -> None:
@@ -21,8 +25,23 @@ def texts_of(settings: Settings, documents: IndexDocuments) -> list[Any]:
     assert documents.contents is not None
     assert documents.offsets is not None
     unit = settings.search.shingler.unit
-    packed = PackedTexts(documents.contents, documents.offsets, unit == "token")
+    packed = packed_texts(settings, documents.contents, documents.offsets)
     texts = packed.spans(0, documents.n).strings()
     if unit == "token":
         return [[int(token) for token in text.split()] for text in texts]
     return [text.encode("latin-1") for text in texts] if unit == "byte" else texts
+
+
+def packed_texts(
+    settings: Settings, words: NDArray[np.uint64], offsets: NDArray[np.int64]
+) -> PackedTexts:
+    """Return the contents of documents as a collection of texts."""
+    return PackedTexts(words, offsets, settings.search.shingler.unit == "token")
+
+
+def plain_shingler(shingler: Shingler) -> Shingler:
+    """Return the shingler for texts that this one has normalised already."""
+    return Shingler(
+        shingler.unit, shingler.size, words=shingler.words, empty_words=shingler.empty_words,
+        key=shingler.key,
+    )  # fmt: skip

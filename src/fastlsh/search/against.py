@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.candidates import check_signatures
-from fastlsh.index import Index, IndexDocuments, PackedTexts, known_documents, packed
+from fastlsh.index import (
+    Index,
+    IndexDocuments,
+    PackedTexts,
+    known_documents,
+    packed,
+    plain_shingler,
+)
 from fastlsh.parameters import SearchParams
 from fastlsh.stages import Signed
 from fastlsh.texts import Shingler, Texts, as_texts
@@ -88,12 +95,8 @@ def from_index(
     assert documents.offsets is not None
     tokens = shingler.unit == "token"
     held = PackedTexts(documents.contents, documents.offsets, tokens)
-    plain = Shingler(
-        shingler.unit, shingler.size, words=shingler.words, empty_words=shingler.empty_words,
-        key=shingler.key,
-    )  # fmt: skip
     new = PackedTexts(words, offsets, tokens)
-    return SignedDocuments(held, documents.signatures, ids), new, plain
+    return SignedDocuments(held, documents.signatures, ids), new, plain_shingler(shingler)
 
 
 def nameless(n: int) -> Texts:

@@ -146,7 +146,9 @@ OUTPUT_PATH = "output path"
 RESULT = "result"
 """What is added to the description of a run that is over."""
 _PLANNED = ("run", "units", "range", "budget", "threads", "parts", RESULT)
-_PATHS = (OUTPUT_PATH, "convert_to", "removed", "clusters", "report", "save_index", "hits")
+_PATHS = (
+    OUTPUT_PATH, "convert_to", "removed", "clusters", "report", "save_index", "index_texts", "hits",
+)  # fmt: skip
 """Where outputs are written, which only processes that share a directory must agree about."""
 
 

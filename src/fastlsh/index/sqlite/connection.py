@@ -10,7 +10,7 @@ from pathlib import Path
 
 APPLICATION = 0x66736C68
 """ "fslh" """
-VERSION = 1
+VERSION = 2
 
 SYNCHRONOUS = "FULL"
 """A change is on the disk when its call returns, whatever happens to the machine."""
@@ -101,6 +101,8 @@ class Connection:
                     self._connection.execute(statement)
 
 
+_DAMAGED = ("not a database", "malformed", "not decode", "no such table", "no such column")
+
 _QUERY_SPACE = 32 << 10
 """Bytes of the file that SQLite keeps beside an open index, even for queries."""
 
@@ -126,7 +128,7 @@ def named_error(error: sqlite3.Error, path: str, wait: float) -> Exception:
     if "readonly" in said or "read-only" in said:
         return PermissionError(errno.EACCES, "the file or its folder is read-only", path)
     # Python 3.10 gives no message for a schema that is not text.
-    if not said or any(part in said for part in ("not a database", "malformed", "not decode")):
+    if not said or any(part in said for part in _DAMAGED):
         return ValueError(f"{path}: the index is damaged: {said or 'its schema is no text'}")
     if os.path.exists(path):  # it may be relative, and the working directory another one by now
         folder = os.path.dirname(path) or os.curdir

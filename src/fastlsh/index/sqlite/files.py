@@ -14,7 +14,11 @@ from fastlsh.index.layout import parameters_of, settings_of
 from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import APPLICATION, VERSION, Connection, named_errors
 from fastlsh.index.sqlite.damage import refuse
+from fastlsh.index.sqlite.records import COMPRESSED, FULL, records_of
 from fastlsh.index.sqlite.store import SqliteStore
+
+PAGE_SIZES = {FULL: 8192, COMPRESSED: 32768}
+"""In small pages, compressed texts of a few thousand bytes would leave much room unused."""
 
 START = b"SQLite format 3\0"
 ONE_FILE = b"\x89fastlsh"
@@ -24,6 +28,7 @@ CREATE TABLE parameters (json TEXT NOT NULL);
 CREATE TABLE state (next INTEGER, flushed INTEGER, documents INTEGER, runs INTEGER,
                     removals INTEGER, page INTEGER);
 INSERT INTO state VALUES (0, 0, 0, 0, 0, 0);
+CREATE TABLE texts (kind TEXT NOT NULL, dictionary BLOB NOT NULL);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, id NOT NULL, signature BLOB, content BLOB);
 CREATE UNIQUE INDEX ids ON documents (id);
 CREATE TABLE runs (first INTEGER PRIMARY KEY, last INTEGER, page INTEGER, pages BLOB, least BLOB);
@@ -66,22 +71,23 @@ def appearing(path: str, settings: Settings) -> Iterator[SqliteStore]:
 
 
 @contextlib.contextmanager
-def filling(path: str, settings: Settings) -> Iterator[SqliteStore]:
+def filling(path: str, settings: Settings, texts: str = FULL) -> Iterator[SqliteStore]:
     """Create an index at a temporary path, without a log: if the block fails, it is of no use."""
     parameters = json.dumps(parameters_of(settings))
     with named_errors(path, 0):
         made = sqlite3.connect(path, isolation_level=None)
         try:
-            made.execute("PRAGMA page_size = 8192")
+            made.execute(f"PRAGMA page_size = {PAGE_SIZES[texts]}")
             made.execute(f"PRAGMA application_id = {APPLICATION}")
             made.execute(f"PRAGMA user_version = {VERSION}")
             made.executescript(SCHEMA)
             made.execute("INSERT INTO parameters VALUES (?)", [parameters])
+            made.execute("INSERT INTO texts VALUES (?, x'')", [texts])
         finally:
             made.close()
         connection = Connection(path, False, 0.0, durable=False)
         try:
-            yield SqliteStore(connection, settings)
+            yield SqliteStore(connection, records_of(settings, texts, b""))
             connection.get().execute("PRAGMA journal_mode = WAL")
         finally:
             connection.close()
@@ -126,6 +132,9 @@ def open_existing(
             codes = connection.get().execute("SELECT json FROM parameters").fetchall()
             if len(codes) != 1:
                 refuse("its parameters are no single row")
+            kinds = connection.get().execute("SELECT kind, dictionary FROM texts").fetchall()
+            if len(kinds) != 1:
+                refuse("how it holds texts is no single row")
             if not read_only:
                 connection.get().execute("BEGIN IMMEDIATE").execute("ROLLBACK")
         try:
@@ -135,5 +144,7 @@ def open_existing(
             raise ValueError(f"{path}: the index is damaged: {error}") from error
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+        with named_errors(path, wait):
+            records = records_of(settings, *kinds[0])
         stack.pop_all()
-    return SqliteStore(connection, settings)
+    return SqliteStore(connection, records)

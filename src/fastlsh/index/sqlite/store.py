@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh._kernels import Transaction
-from fastlsh.arrays import offsets_of, unique
+from fastlsh.arrays import unique
 from fastlsh.candidates import band_keys
-from fastlsh.index.byte_order import swapped_contents
 from fastlsh.index.identity import check_ids_for_database, ids_in_database
 from fastlsh.index.in_memory import Memory
 from fastlsh.index.memory import IndexDocuments
-from fastlsh.index.settings import Settings
 from fastlsh.index.sqlite.connection import Connection, named_error, named_errors
-from fastlsh.index.sqlite.damage import bytes_of, numbers_of, refuse, signatures_of, state_of
+from fastlsh.index.sqlite.damage import numbers_of, refuse, state_of
 from fastlsh.index.sqlite.levels import Levels
+from fastlsh.index.sqlite.records import Records
 from fastlsh.index.sqlite.runs import TOGETHER, padded
 from fastlsh.index.store import wanted_tags
 
@@ -41,8 +40,9 @@ class SqliteStore:
     keep the statement open, and with it an old state of the database.
     """
 
-    def __init__(self, connection: Connection, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, connection: Connection, records: Records) -> None:
+        self.settings = records.settings
+        self._records = records
         self.location = connection.location
         self.read_only = connection.read_only
         self.wait = connection.wait
@@ -109,10 +109,12 @@ class SqliteStore:
         self._flushed, self._documents, self._next = flushed, documents, after
         if after > self._linked:
             rows = self._sql.execute(
-                "SELECT number, signature FROM documents WHERE number >= ?", (self._linked,)
+                f"SELECT number, signature, {self._records.signed_by} FROM documents"
+                " WHERE number >= ?",
+                (self._linked,),
             ).fetchall()
-            numbers = numbers_of(number for number, _ in rows)
-            self._link(numbers, self._rows(signature for _, signature in rows))
+            numbers = numbers_of(number for number, *_ in rows)
+            self._link(numbers, self._records.signatures([row[1:] for row in rows]))
             self._linked = after
 
     def _save(self) -> None:
@@ -125,9 +127,6 @@ class SqliteStore:
                 levels.page,
             ),
         )  # fmt: skip
-
-    def _rows(self, signatures: Iterable[bytes]) -> NDArray[np.uint32]:
-        return signatures_of(signatures, self.settings.hasher.num_perm)
 
     def _link(self, numbers: list[int], signatures: NDArray[np.uint32]) -> None:
         self._recent.insert(numbers, IndexDocuments(signatures), {})
@@ -202,16 +201,9 @@ class SqliteStore:
     def fetch(self, numbers: NDArray[np.int64]) -> IndexDocuments:
         """Return documents, all of which must exist."""
         rows = list(self._rows_of("signature, content", numbers))
-        signatures = self._rows(signature for signature, _ in rows)
-        if len(signatures) != len(numbers):
+        if len(rows) != len(numbers):
             refuse("it lacks documents")
-        if not self.settings.keeps:
-            return IndexDocuments(signatures)
-        contents = [bytes_of(content).view(np.uint64) for _, content in rows]
-        offsets = offsets_of(np.array([len(content) for content in contents], np.int64))
-        whole = np.concatenate([np.empty(0, np.uint64), *contents])
-        whole = swapped_contents(whole, offsets, self.settings.keeps, stored=True)
-        return IndexDocuments(signatures, whole, offsets)
+        return self._records.decoded(rows)
 
     # ---- changes
 
@@ -229,17 +221,7 @@ class SqliteStore:
                 " those that were removed; a copy by copy_to() counts anew"
             )
         numbers = range(first, first + n)
-        width = 4 * self.settings.hasher.num_perm
-        values = np.ascontiguousarray(documents.signatures, "<u4").reshape(-1).view(np.uint8).data
-        rows = (values[at : at + width] for at in range(0, n * width, width))
-        contents: Any = [b""] * n
-        if documents.contents is not None and documents.offsets is not None:
-            words = swapped_contents(
-                documents.contents, documents.offsets, self.settings.keeps, stored=False
-            )
-            code = words.view(np.uint8).data
-            ends = (8 * documents.offsets).tolist()
-            contents = (code[ends[i] : ends[i + 1]] for i in range(n))
+        rows, contents = self._records.encoded(documents)
         try:
             self._sql.executemany(
                 "INSERT INTO documents VALUES (?, ?, ?, ?)",
@@ -263,6 +245,11 @@ class SqliteStore:
         )
         self._recent = Memory(self.settings.unverified)
         self._flushed = self._next
+
+    def set_dictionary(self, documents: IndexDocuments) -> None:
+        """Choose, before the first insertion, how texts like these are compressed best."""
+        dictionary = self._records.dictionary_of(documents)
+        self._sql.execute("UPDATE texts SET dictionary = ?", [dictionary])
 
     def outputs(self) -> list[tuple[str, str]]:
         """Return the journals of outputs that are to appear: (folder, run)."""

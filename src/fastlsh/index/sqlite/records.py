@@ -1,0 +1,174 @@
+"""How the table of documents holds signatures and texts: as they are, or compressed texts alone."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh.arrays import offsets_of
+from fastlsh.index.byte_order import swapped_contents
+from fastlsh.index.memory import IndexDocuments
+from fastlsh.index.reading_back import packed_texts, plain_shingler
+from fastlsh.index.settings import TEXTS, Settings
+from fastlsh.index.sqlite.damage import bytes_of, refuse, signatures_of
+from fastlsh.parallel import RunOptions
+from fastlsh.signatures import MinHasher
+from fastlsh.stages import hasher_for
+
+COMPRESSED, FULL = "compressed", "full"
+
+LEVEL = 6
+DICTIONARY = 1 << 15
+"""Bytes of the dictionary, which is as long as zlib looks back."""
+SAMPLE = 1 << 8
+"""Bytes of a text that are part of the dictionary."""
+WIDTHS = (1, 2, 4, 8)
+
+Rows = Sequence[tuple[Any, Any]]
+"""The columns `signature` and `content` of documents."""
+
+
+class Records:
+    """The signatures and the contents of documents as they are."""
+
+    kind = FULL
+    signed_by = "NULL"
+    """The column that signatures need beside their own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def encoded(self, documents: IndexDocuments) -> tuple[Iterable[Any], Iterable[Any]]:
+        """Return the columns `signature` and `content`."""
+        width, n = 4 * self.settings.hasher.num_perm, documents.n
+        values = np.ascontiguousarray(documents.signatures, "<u4").reshape(-1).view(np.uint8).data
+        rows = (values[at : at + width] for at in range(0, n * width, width))
+        return rows, self.contents(documents)
+
+    def contents(self, documents: IndexDocuments) -> Iterable[Any]:
+        """Return the bytes of each text or set."""
+        if documents.contents is None or documents.offsets is None:
+            return [b""] * documents.n
+        words = swapped_contents(
+            documents.contents, documents.offsets, self.settings.keeps, stored=False
+        )
+        code = words.view(np.uint8).data
+        ends = (8 * documents.offsets).tolist()
+        return (code[ends[i] : ends[i + 1]] for i in range(documents.n))
+
+    def decoded(self, rows: Rows) -> IndexDocuments:
+        """Return the documents of some rows."""
+        signatures = self.signatures(rows)
+        if not self.settings.keeps:
+            return IndexDocuments(signatures)
+        return IndexDocuments(signatures, *self.unpacked(content for _, content in rows))
+
+    def signatures(self, rows: Rows) -> NDArray[np.uint32]:
+        """Return the signatures of some rows, of which `signed_by` is the second column."""
+        return signatures_of((each for each, _ in rows), self.settings.hasher.num_perm)
+
+    def unpacked(self, values: Iterable[Any]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Return the contents of documents, and where each begins."""
+        contents = [bytes_of(content).view(np.uint64) for content in values]
+        offsets = offsets_of(np.array([len(content) for content in contents], np.int64))
+        whole = np.concatenate([np.empty(0, np.uint64), *contents])
+        return swapped_contents(whole, offsets, self.settings.keeps, stored=True), offsets
+
+    def dictionary_of(self, documents: IndexDocuments) -> bytes:
+        """Return what an index stores beside its documents, made from some of them."""
+        return b""
+
+
+class CompressedRecords(Records):
+    """Compressed texts; signatures are computed again from the texts that are read.
+
+    Parameters
+    ----------
+    settings
+        Of an index that keeps texts.
+    dictionary
+        Beginnings of texts, with which zlib compresses short texts better.
+    """
+
+    kind = COMPRESSED
+    signed_by = "content"
+
+    def __init__(self, settings: Settings, dictionary: bytes = b"") -> None:
+        super().__init__(settings)
+        self._dictionary = dictionary
+
+    def encoded(self, documents: IndexDocuments) -> tuple[Iterable[Any], Iterable[Any]]:
+        """Return the columns `signature`, which is empty, and `content`."""
+        import zlib
+
+        def compressed(content: Any) -> bytes:
+            packer = zlib.compressobj(LEVEL, zdict=self._dictionary)
+            return packer.compress(_planes(content)) + packer.flush()
+
+        return [b""] * documents.n, map(compressed, self.contents(documents))
+
+    def decoded(self, rows: Rows) -> IndexDocuments:
+        """Return the documents of some rows, signed anew."""
+        import zlib
+
+        def expanded(content: Any) -> bytes:
+            try:
+                reader = zlib.decompressobj(zdict=self._dictionary)
+                return _packed(reader.decompress(content) + reader.flush())
+            except (zlib.error, TypeError) as error:
+                raise sqlite3.DatabaseError(f"malformed: a compressed text: {error}") from error
+
+        words, offsets = self.unpacked(expanded(content) for _, content in rows)
+        texts = packed_texts(self.settings, words, offsets)
+        return IndexDocuments(self._hasher.sign(texts), words, offsets)
+
+    def signatures(self, rows: Rows) -> NDArray[np.uint32]:
+        """Return the signatures of some rows."""
+        return self.decoded(rows).signatures
+
+    @cached_property
+    def _hasher(self) -> MinHasher:
+        """Signs texts that are normalised already."""
+        search = self.settings.search
+        plain = replace(search, shingler=plain_shingler(search.shingler))
+        return hasher_for(plain, RunOptions.of(self.settings.hasher.threads))
+
+    def dictionary_of(self, documents: IndexDocuments) -> bytes:
+        """Return the beginnings of some texts, evenly chosen, and use them from now on."""
+        step = max(documents.n * SAMPLE // DICTIONARY, 1)
+        chosen = documents.take(np.arange(0, documents.n, step))
+        parts = (_planes(content)[:SAMPLE] for content in self.contents(chosen))
+        self._dictionary = b"".join(parts)[-DICTIONARY:]
+        return self._dictionary
+
+
+def records_of(settings: Settings, kind: Any, dictionary: Any) -> Records:
+    """Return how an index holds its documents, as its file says."""
+    if kind == FULL:
+        return Records(settings)
+    if kind != COMPRESSED or type(dictionary) is not bytes or settings.keeps != TEXTS:
+        refuse(f"it holds texts in an unknown way, {kind!r}")
+    return CompressedRecords(settings, dictionary)
+
+
+def _planes(content: Any) -> bytes:
+    """Return a packed text with the low bytes of all units first, which compresses better."""
+    code = bytes(content)
+    width = code[0] if code else 1
+    if width == 1:
+        return code
+    return code[:8] + np.frombuffer(code, np.uint8, offset=8).reshape(-1, width).T.tobytes()
+
+
+def _packed(planes: bytes) -> bytes:
+    """Return the packed text from what `_planes` returned."""
+    width = planes[0] if planes else 1
+    if width == 1:
+        return planes
+    if width not in WIDTHS or len(planes) % 8:
+        refuse("a compressed text has another size")
+    return planes[:8] + np.frombuffer(planes, np.uint8, offset=8).reshape(width, -1).T.tobytes()
