@@ -85,6 +85,7 @@ def test_bad_tables(tmp_path):
         ("e.jsonl", "[]\n", "row 1: is not a JSON object"),
         ("f.tsv", "id\tkept_id\tjaccard\nd1\tabsent\t1\n", "names the document absent, which"),
         ("g.txt", "x", "unknown format"),
+        ("i.tsv", "id\tstart\tkept_id\tjaccard\nd1\t0\td0\t1\n", "has parts of documents"),
         ("h.tsv", "", "no column id"),
     ]:
         (tmp_path / name).write_text(text)

@@ -14,7 +14,7 @@ from fastlsh.files.data_sets import DataSets, each_block
 from fastlsh.io import BlockDocuments, ReadOptions, table_rows
 from fastlsh.texts import as_texts
 
-COLUMNS = (("id",), ("kept_id",), ("jaccard", "containment"), ("against", ""))
+COLUMNS = (("id",), ("kept_id",), ("jaccard", "containment"), ("against", ""), ("start", ""))
 
 
 class AuditPair(NamedTuple):
@@ -88,8 +88,8 @@ class Audit:
             if row in wanted:
                 pairs[wanted[row]] = row, *found
         own = {str(name) for _, name, *_ in pairs}
-        outside = {str(kept) for _, _, kept, _, is_against in pairs if _true(is_against)}
-        own |= {str(kept) for _, _, kept, _, is_against in pairs if not _true(is_against)}
+        outside = {str(kept) for _, _, kept, _, is_against, _ in pairs if _true(is_against)}
+        own |= {str(kept) for _, _, kept, _, is_against, _ in pairs if not _true(is_against)}
         if outside and not against:
             raise InputError(
                 removed, "names documents of a reference collection: give it, too (against=)"
@@ -100,7 +100,7 @@ class Audit:
                 row, str(name), str(kept), _number(value), _text(removed, texts[0], name),
                 _text(removed, texts[_true(is_against)], kept),
             )
-            for row, name, kept, value, is_against in pairs
+            for row, name, kept, value, is_against, _ in pairs
         ])  # fmt: skip
 
 
@@ -109,7 +109,9 @@ def _removals(
 ) -> Removals:
     """Read the numbers of all removals; no string of any is kept."""
     similarity, kept, own = array("d"), array("q"), array("q")
-    for row, (name, kept_id, value, _) in enumerate(table_rows(removed, COLUMNS), 1):
+    for row, (name, kept_id, value, _, start) in enumerate(table_rows(removed, COLUMNS), 1):
+        if start is not None:
+            raise InputError(removed, "has parts of documents: an audit judges whole documents")
         try:
             similarity.append(_number(value))
         except ValueError:
