@@ -532,7 +532,7 @@ CASES = {
     "extend_grams": extend_grams,
     "json_lines": json_lines, "delimited_fields": delimited_fields,
     "line_bounds": lambda: (_kernels.line_bounds, {
-        "data": np.frombuffer(b"one\n\ntwo", UINT8), "last": True,
+        "data": np.frombuffer(b"one\r\n\ntwo", UINT8), "last": True, "returns": True,
     }),
     "chosen_lines": lambda: (_kernels.chosen_lines, {
         "data": np.frombuffer(b"one\n\ntwo\n", UINT8), "bounds": np.array([0, 4, 5, 9]),

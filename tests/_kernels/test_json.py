@@ -315,6 +315,15 @@ def test_line_bounds(data, last):
     assert found.tolist() == [0, *ends]
 
 
+@given(st.text(st.sampled_from("a\r\n"), max_size=80), st.booleans())
+def test_line_bounds_with_carriage_returns(text, last):
+    found = _kernels.line_bounds(np.frombuffer(text.encode(), np.uint8), last, returns=True)
+    lines = io.StringIO(text, newline="").readlines()
+    if lines and not last and not lines[-1].endswith("\n"):  # a line feed, or more, may follow
+        lines.pop()
+    assert found.tolist() == [0, *np.cumsum([*map(len, lines)]).tolist()]
+
+
 @given(st.lists(st.tuples(st.binary(max_size=5), st.booleans()), max_size=12), st.integers(0, 3))
 def test_chosen_lines(lines, before):
     data = b"." * before + b"".join(line for line, _ in lines)

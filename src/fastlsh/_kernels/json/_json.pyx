@@ -175,18 +175,33 @@ def json_lines(
     return used
 
 
-cdef Py_ssize_t find_feeds(
-    const uint8_t* data, Py_ssize_t n, int64_t** out, Py_ssize_t room
+cdef inline const uint8_t* next_byte(
+    const uint8_t* p, const uint8_t* end, uint8_t value
 ) noexcept nogil:
-    # Appends where the lines end; returns how many there are, or -1: no memory.
-    cdef const uint8_t* p = data
+    # The next byte of a value; `end`: there is none.
+    cdef const uint8_t* found = NULL
+    if p < end:
+        found = <const uint8_t*> memchr(p, value, end - p)
+    return end if found == NULL else found
+
+
+cdef Py_ssize_t find_ends(
+    const uint8_t* data, Py_ssize_t n, bint returns, bint last, int64_t** out
+) noexcept nogil:
+    # Appends where the lines end; returns how many there are, or -1: no memory. With `returns`, a
+    # carriage return ends a line, too, alone or before a line feed, which may yet come.
     cdef const uint8_t* end = data + n
+    cdef const uint8_t* feed = next_byte(data, end, c'\n')
+    cdef const uint8_t* back = next_byte(data, end, c'\r') if returns else end
+    cdef const uint8_t* p
     cdef Py_ssize_t count = 0
-    while p < end:
-        p = <const uint8_t*> memchr(p, c'\n', end - p)
-        if p == NULL:
+    cdef Py_ssize_t room = 0
+    while feed < end or back < end:
+        p = min(feed, back) + 1
+        if back + 1 == feed and feed < end:
+            p = feed + 1
+        elif p == end and back < end and not last:
             break
-        p += 1
         if count == room:
             room = 2 * room + 1024
             grown = <int64_t*> PyMem_RawRealloc(out[0], room * sizeof(int64_t))
@@ -195,10 +210,14 @@ cdef Py_ssize_t find_feeds(
             out[0] = grown
         out[0][count] = p - data
         count += 1
+        if feed < p:
+            feed = next_byte(p, end, c'\n')
+        if back < p:
+            back = next_byte(p, end, c'\r')
     return count
 
 
-def line_bounds(const uint8_t[::1] data not None, bint last):
+def line_bounds(const uint8_t[::1] data not None, bint last, bint returns=False):
     """Return where lines begin and end, int64 (lines + 1,).
 
     Parameters
@@ -207,6 +226,8 @@ def line_bounds(const uint8_t[::1] data not None, bint last):
         Bytes that begin with a line.
     last
         Whether they end with one, were it without a line feed.
+    returns
+        Whether a carriage return ends a line, too, alone or before a line feed.
     """
     import numpy as np
     cdef Py_ssize_t n = data.shape[0]
@@ -217,10 +238,10 @@ def line_bounds(const uint8_t[::1] data not None, bint last):
         return np.zeros(1, np.int64)
     try:
         with nogil:
-            count = find_feeds(&data[0], n, &ends, 0)
+            count = find_ends(&data[0], n, returns, last, &ends)
         if count < 0:
             raise MemoryError()
-        more = last and data[n - 1] != c'\n'
+        more = last and (count == 0 or ends[count - 1] != n)
         found = np.empty(count + 1 + more, np.int64)
         bounds = found
         bounds[0] = 0

@@ -127,7 +127,7 @@ class JsonColumns:
         kind = int(kinds[0]) if len(kinds) else _kernels.NULL_VALUE
         if not self._unusual and (kinds == kind).all():
             if kind == _kernels.INTEGER:
-                return starts
+                return starts.copy()  # a view would keep all members
             if kind == _kernels.STRING:
                 return TextColumn(self._out, starts, sizes)
         return self._values(which)

@@ -65,35 +65,17 @@ Split = Callable[[Bytes, bool], Lines]
 """Splits bytes; True: the file ends there."""
 
 
-def _bounds(ends: Indices, data: Bytes, last: bool) -> Indices:
-    """Put a 0 before the ends, and the end of the file behind them."""
-    more = [len(data)] if last and len(data) and (not len(ends) or ends[-1] < len(data)) else []
-    return np.concatenate(([0], ends, more)).astype(np.int64)
-
-
 def line_feeds(data: Bytes, last: bool) -> Lines:
     """Split at each line feed."""
     bounds = line_bounds(data, last)
     return Lines(bounds, None, len(bounds) - 1)
 
 
-def _physical(data: Bytes, last: bool) -> Indices:
-    """Split at line feeds, carriage returns, and both together."""
-    feeds = data == LF
-    returns = data == CR
-    if not returns.any():
-        return _bounds(np.flatnonzero(feeds) + 1, data, last)
-    returns[:-1] &= ~feeds[1:]
-    if not last:  # a line feed may follow
-        returns[-1] = False
-    return _bounds(np.flatnonzero(feeds | returns) + 1, data, last)
-
-
 def delimited(delimiter: str, quotes: bool) -> Split:
     """Return how CSV is split: line ends inside quotes are text."""
 
     def split(data: Bytes, last: bool) -> Lines:
-        physical = _physical(data, last)
+        physical = line_bounds(data, last, returns=True)
         marks = np.flatnonzero(data == QUOTE) if quotes else physical[:0]
         if not len(marks):
             return Lines(physical, None, len(physical) - 1)
