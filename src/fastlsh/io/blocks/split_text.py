@@ -1,15 +1,17 @@
 """Plain text of several documents: one in each line, or in each paragraph."""
 
+from contextlib import suppress
 from itertools import compress
 from typing import Any
 
 import numpy as np
 
+from fastlsh._kernels import TextColumn
 from fastlsh.errors import InputError
 from fastlsh.io.blocks.added import json_tails
 from fastlsh.io.blocks.checks import Bytes
 from fastlsh.io.blocks.contract import AddedColumns, BlockExtent, Flags, Head, NewTexts
-from fastlsh.io.blocks.lines import Indices, Lines, line_feeds
+from fastlsh.io.blocks.lines import CR, LF, Indices, Lines, line_feeds
 from fastlsh.io.blocks.plain import as_json
 from fastlsh.io.blocks.rows import Parsed, RowBlock
 from fastlsh.io.sources import Source
@@ -46,11 +48,16 @@ class SplitText:
         return SplitBlock(self.source, self.head, extent, data, lines, bad)
 
 
+def _with_ink(data: Bytes, lines: Lines) -> Flags:
+    """Return whether each line has more than blanks; there is a line."""
+    inked: Flags = np.logical_or.reduceat(~_BLANK[data[: lines.end]], lines.bounds[:-1])
+    return inked
+
+
 def _paragraphs(data: Bytes, lines: Lines, last: bool) -> Lines:
     if not len(lines):
         return lines
-    inked = np.concatenate(([0], np.cumsum(~_BLANK[data[: lines.end]])))
-    filled = inked[lines.bounds[1:]] > inked[lines.bounds[:-1]]
+    filled = _with_ink(data, lines)
     # A paragraph begins where a line with ink follows one without; the first, at the first line.
     begins = np.flatnonzero(filled & ~np.concatenate(([False], filled[:-1])))
     begins = np.concatenate(([0], begins[1:])).astype(np.int64)
@@ -91,11 +98,26 @@ class SplitBlock(RowBlock):
         )
 
     def _not_blank(self) -> Indices:
-        inked = np.concatenate(([0], np.cumsum(~_BLANK[self._data])))
-        bounds = self._lines.bounds
-        return np.flatnonzero(inked[bounds[1:]] > inked[bounds[:-1]])
+        if not len(self._lines):
+            return np.empty(0, np.int64)
+        return np.flatnonzero(_with_ink(self._data, self._lines))
 
     def _parse(self, rows: Indices) -> Parsed:
+        if self.source.format == "lines":
+            with suppress(UnicodeDecodeError):
+                str(self._data.data, "utf-8")
+                return Parsed(self._whole_lines(rows), None, [])
+        return self._one_by_one(rows)
+
+    def _whole_lines(self, rows: Indices) -> TextColumn:
+        """Return lines as they lie in the block, without their ends."""
+        data, bounds = self._data, self._lines.bounds
+        starts, stops = bounds[rows], bounds[rows + 1]
+        stops -= data[stops - 1] == LF
+        stops -= (stops > starts) & (data[stops - 1] == CR)
+        return TextColumn(data, starts, stops - starts)
+
+    def _one_by_one(self, rows: Indices) -> Parsed:
         texts: list[Any] = []
         bad: list[InputError] = []
         for number, raw in self._records(rows):
