@@ -36,11 +36,12 @@ PAGES = [
     *(
         f"tasks/{path.stem}"
         for path in sorted(DOCS.glob("tasks/*.md"))
-        if path.stem != "count-duplicates"
+        if path.stem not in ("count-duplicates", "daily-snapshots")
     ),
 ]
 ELSEWHERE = {
     "count-duplicates",
+    "daily-snapshots",
     "migrating",
     "engines",
     "integrations",

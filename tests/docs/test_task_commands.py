@@ -416,6 +416,35 @@ def test_watch_a_stream(tmp_path, monkeypatch, arrivals):
     check_kept({number for number in range(400) if f"{number}" in index}, original)
 
 
+def test_daily_snapshots(tmp_path, monkeypatch, vocabulary):
+    """Twelve snapshots give the rows and the counts of one run over all of them."""
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(11)
+    originals = [" ".join(draw.choices(vocabulary, k=60)) for _ in range(150)]
+    rows = [
+        {"id": f"{day:02}-{n}", "text": f"{draw.choice(originals)}, {draw.randrange(3)}"}
+        for day in range(1, 13)
+        for n in range(40)
+    ]
+    for day in range(1, 13):
+        lines = [json.dumps(row) for row in rows if row["id"].startswith(f"{day:02}-")]
+        (tmp_path / f"day-{day:02}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    first, daily = commands("daily-snapshots")
+    assert main(first) == 0
+    for day in range(2, 13):
+        assert main([word.replace("02", f"{day:02}") for word in daily]) == 0
+    found = run_page(TASKS / "daily-snapshots.md", only="python").names["copies"]
+    expected = fastlsh.deduplicate([row["text"] for row in rows], 0.7)
+    kept = [
+        json.loads(line)
+        for day in range(1, 13)
+        for line in (tmp_path / "clean" / f"day-{day:02}.jsonl").read_text().splitlines()
+    ]
+    assert kept == [rows[n] for n in expected.selected]
+    assert found == Counter(rows[n]["id"] for n in expected.kept_index[expected.removed])
+    assert len(found) > 100
+
+
 def test_serve_an_index(tmp_path, monkeypatch, arrivals):
     rows, original = arrivals
     monkeypatch.chdir(tmp_path)
