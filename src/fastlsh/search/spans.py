@@ -75,6 +75,7 @@ def deduplicate_spans(
     Schleimer, Wilkerson and Aiken 2003), so equal windows have the same key. Windows with the same
     key are then compared in full. Time is linear in the number of characters, however often a
     passage occurs; memory is about 20 % of the text and what its repeated passages take.
+    Words take 8 bytes each besides, and are found in Python, at about a tenth of the speed.
 
     Examples
     --------
