@@ -511,12 +511,17 @@ def test_records_and_chats(tmp_path, monkeypatch):
         for i, title, body in pairs
     ]  # fmt: skip
     dialogs = [{**chat, "language": n % 2} for n in range(2) for chat in chats]
-    for name, rows in (("records", records), ("chats", chats), ("dialogs", dialogs)):
+    files = [{"repository": i, "code": code} for i, *codes in pairs for code in codes]
+    draw.shuffle(files)
+    # The original comes first, and its parts in the same order as those of the copy.
+    files.sort(key=lambda row: (row["repository"] in planted, row["code"] not in titles))
+    names = ("records", records), ("chats", chats), ("dialogs", dialogs), ("repositories", files)
+    for name, rows in names:
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     found = commands("records-and-chats")
-    assert len(found) == 3
+    assert len(found) == 4
     for each in found:
         assert main(each) == 0
         with open(option(each, "--removed"), encoding="utf-8", newline="") as table:

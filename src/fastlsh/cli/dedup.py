@@ -189,6 +189,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.inputs,
             arguments.output,
             against=arguments.against,
+            group=arguments.group,
             priority=arguments.priority,
             convert_to=arguments.convert_to,
             removed=arguments.removed,

@@ -10,6 +10,7 @@ from fastlsh.files import deduplicate_with_index
 from fastlsh.index import shown
 
 REFUSED = (
+    "group",
     "stage", "part", "against", "save_index", "max_copies", "copies_per", "work", "rule",
     "containment", "search", "keep_work", "restart", "within", "texts",
 )  # fmt: skip

@@ -19,6 +19,7 @@ from fastlsh.cli.messages import (
 from fastlsh.cli.options import integer, option_of, reading_keywords, search_keywords
 
 REFUSED = (
+    "group",
     "annotate", "source", "count", "max_copies", "copies_per", "clusters",
     "containment", "index", "rule", "save_index", "search", "split", "within", "texts",
 )  # fmt: skip

@@ -13,6 +13,7 @@ OPTIONS = ("join", "keep_least", "merge_gap", "snap", "max_share")
 """Options that only passages have."""
 
 REFUSED = (
+    "group",
     "max_copies", "preset",
     *(name for name in SEARCH if name != "threads"), "size",
     "empty_words", "max_candidates", "keep", "priority", "clusters", "containment", "index", "rule",

@@ -86,7 +86,13 @@ def add_input_options(
 
 
 def add_within_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option of documents in groups."""
+    """Add the options of documents in groups, and of rows that are one document."""
+    parser.add_argument(
+        "--group",
+        metavar="COL",
+        help="rows with the same value of this column are one document, whose id it is, as a"
+        " repository; in memory",
+    )
     parser.add_argument(
         "--within",
         metavar="COL",

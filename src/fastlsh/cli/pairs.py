@@ -99,6 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
             estimates=arguments.estimates,
             report=arguments.report,
             within=arguments.within,
+            group=arguments.group,
             **reading_keywords(arguments),
             **{**keywords, **engine_keywords(arguments, watch)},
         )

@@ -35,6 +35,7 @@ def deduplicate_files(
     keep: str = "first",
     priority: str | None = None,
     within: str | None = None,
+    group: str | None = None,
     convert_to: str | None = None,
     removed: Path | None = None,
     clusters: Path | None = None,
@@ -74,6 +75,10 @@ def deduplicate_files(
         A column, as of languages or repositories: only documents with the same value are compared.
         The files of `against` must have it, too; null is a bad row. The answer is that for the
         documents of each value by themselves.
+    group
+        A column, as of repositories: rows with the same value are one document, whose text is that
+        of its rows in their order, with `join_with` between them, and whose id is the value. All
+        rows of a document are kept or removed. In memory only, which needs three times the text.
     convert_to
         "parquet", "jsonl" or "csv", the latter with a compression (jsonl.zst): the format of the
         outputs. None: rows are written unchanged.
@@ -160,9 +165,16 @@ def deduplicate_files(
         keep, max_candidates, annotate, max_copies, copies_per, source, count,
         has_clusters=clusters is not None,
     )  # fmt: skip
+    if group is not None and (
+        annotate or save_index is not None or removal.labels or removal.counts
+    ):
+        raise ValueError(
+            "group= makes documents of several rows, for which there is no annotate, save_index,"
+            " source, count or copies_per"
+        )
     request = Request.of(
-        inputs, against, params, keywords, within=within, priority=priority, tokens=tokens,
-        counts=removal.counts, labels=removal.labels,
+        inputs, against, params, keywords, within=within, group=group, priority=priority,
+        tokens=tokens, counts=removal.counts, labels=removal.labels,
     )  # fmt: skip
     if within is not None and params.search == "containment":
         raise ValueError("within= and search='containment' cannot be given together")

@@ -7,7 +7,7 @@ from fastlsh.files.counts import counts_of, counts_of_summary, shared_fields
 from fastlsh.files.disk import documents as on_disk
 from fastlsh.files.estimate import check_exact_fits
 from fastlsh.files.memory import pairs as in_memory
-from fastlsh.files.plan import EngineChoice, changing_over, select_engine
+from fastlsh.files.plan import EngineChoice, changing_over, choice_for_group, select_engine
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import (
     READ_ONLY_INSIDE,
@@ -53,6 +53,7 @@ def near_duplicate_files(
     exact: bool = False,
     max_pairs: int = 100_000_000,
     within: str | None = None,
+    group: str | None = None,
     estimates: bool = False,
     report: Path | None = None,
     **keywords: "Unpack[FilePairKeywords]",
@@ -83,6 +84,8 @@ def near_duplicate_files(
         Raise instead of writing more pairs.
     within
         A column: only documents with the same value are compared, as in `deduplicate_files`.
+    group
+        A column: rows with the same value are one document, as in `deduplicate_files`.
     estimates
         Whether the table has a column ``estimate``: the share of equal minima of each pair, to be
         compared with its exact similarity.
@@ -114,7 +117,9 @@ def near_duplicate_files(
     """
     params, tokens = search_params(threshold, keywords)
     wanted = PairSearch(check_integer(max_pairs, "max_pairs"), estimates, best, exact)
-    request = Request.of(inputs, against, params, keywords, within=within, tokens=tokens)
+    request = Request.of(
+        inputs, against, params, keywords, within=within, group=group, tokens=tokens
+    )
     page = None if report is None else paths(report)[0]
     _check_wanted(wanted, request, page)
     target = None if output is None else paths(output)[0]
@@ -179,6 +184,8 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str |
         if wanted.exact:
             check_exact_fits(request, sources)
         choice = EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
+    elif request.group is not None:
+        choice = choice_for_group(request, sources)
     else:
         choice = select_engine(request, sources, len(before), target, rows_written=False)
     clock = Stopwatch()

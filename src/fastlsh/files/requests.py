@@ -200,6 +200,8 @@ class Request:
     """How documents are cut into pieces; None: they are not."""
     within: str | None = None
     """The column of the groups: only documents of the same one are compared; None: all are."""
+    group: str | None = None
+    """The column of the documents: rows with the same value are one; None: each row is one."""
 
     @classmethod
     def of(
@@ -211,6 +213,7 @@ class Request:
         *,
         cutting: Cutting | None = None,
         within: str | None = None,
+        group: str | None = None,
         **read: Any,
     ) -> "Request":
         """Check the shared keyword arguments of a public function.
@@ -223,12 +226,15 @@ class Request:
             The fields of `READ_ONLY_INSIDE`.
         """
         read["editable"] = cutting is not None
+        if group is not None:
+            _check_group(keywords, within, read)
+            read["id"] = group
         if within is not None:
             read["labels"] = tuple(dict.fromkeys((*read.get("labels", ()), within)))
         return cls(
             paths(inputs), paths(against), search, made(ReadOptions, {**keywords, **read}),
             made(EngineOptions.of, keywords), made(RunOptions.of, keywords), cutting,
-            within,
+            within, group,
         )  # fmt: skip
 
     @property
@@ -299,6 +305,19 @@ class Request:
     def check_used(self, sources: list[Source]) -> None:
         """Raise ValueError if an option says how to read what none of the files is."""
         check_used(self.read, sources, cut=self.cutting is not None)
+
+
+def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[str, Any]) -> None:
+    """Raise ValueError if rows of one document are to be read with columns of their own."""
+    if keywords.get("id") is not None:
+        raise ValueError("group= names the documents: leave out id=")
+    for name, given in (("within", within), ("priority", read.get("priority"))):
+        if given is not None:
+            raise ValueError(f"group= and {name}= cannot be given together: rows would differ")
+    if read.get("tokens"):
+        raise ValueError("group= joins texts, and not token ids")
+    if keywords.get("stage") is not None or keywords.get("engine") == "disk":
+        raise ValueError("group= works in memory only")
 
 
 def search_params(threshold: float, keywords: Mapping[str, Any]) -> tuple[SearchParams, bool]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastlsh._version import __version__
 from fastlsh.files.annotations import Annotations
+from fastlsh.files.memory.grouped import grouped
 from fastlsh.files.plan import OutputPlan
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.removal import Removal
@@ -67,6 +68,10 @@ def run_deduplication(
     how = threads_and_progress(request.run)
     with clock("reading"):
         collection, others = read_both(request, budget, targets)
+    rows, of_row = collection, np.arange(len(collection))
+    if request.group is not None:
+        collection, of_row = grouped(collection, request.read.join_with)
+        others, _ = grouped(others, request.read.join_with)
     priority = collection.numbers.get(request.read.priority or "")
     signatures: list[NDArray[np.uint32]] = []
     result = deduplicate_texts(
@@ -102,7 +107,7 @@ def run_deduplication(
                 added = Annotations(removals, counts, result.similarity[gone], result.measure, ids)
                 kept = np.ones_like(stays)
             write_rows(
-                collection, kept, targets.output, convert=targets.convert, added=added,
+                rows, kept[of_row], targets.output, convert=targets.convert, added=added,
                 together=together, **how,
             )  # fmt: skip
         if targets.index is not None:

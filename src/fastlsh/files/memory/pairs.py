@@ -6,6 +6,7 @@ from fastlsh.files.memory.documents import (
     threads_and_progress,
     with_against,
 )
+from fastlsh.files.memory.grouped import grouped
 from fastlsh.files.reading import ReadBudget
 from fastlsh.files.requests import PairSearch, Request
 from fastlsh.io import Collection, Replacements, pair_columns, write_table
@@ -27,6 +28,8 @@ def run_pairs(
     with clock("reading"):
         how = threads_and_progress(request.run)
         collection = budget.read(request.inputs, request.read, mixed=True, **how)
+        if request.group is not None:
+            collection, _ = grouped(collection, request.read.join_with)
     search = request.search
     with clock("search"):
         if wanted.exact:
@@ -60,6 +63,9 @@ def run_matches(
         how = threads_and_progress(request.run)
         collection = budget.read(request.inputs, request.read, mixed=True, **how)
         others = budget.read(request.against, request.read_against, mixed=True, **how)
+        if request.group is not None:
+            collection, _ = grouped(collection, request.read.join_with)
+            others, _ = grouped(others, request.read.join_with)
     with clock("search"):
         found = matches_of_texts(
             collection.texts, others.texts, request.search, request.run, best=wanted.best,

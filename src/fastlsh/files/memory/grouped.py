@@ -1,0 +1,56 @@
+"""Rows of one group as one document."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastlsh._kernels import TextColumn
+from fastlsh.arrays import offsets_of
+from fastlsh.io import Collection, Ids
+
+
+def grouped(collection: Collection, join_with: str) -> tuple[Collection, NDArray[np.int64]]:
+    """Join the texts of the rows that have one id.
+
+    Parameters
+    ----------
+    collection
+        The rows, which lose their texts.
+    join_with
+        Stands between the texts of a group, in the order of the rows; empty ones are left out.
+
+    Returns
+    -------
+    Collection, numpy.ndarray of int64
+        A document for each group, in the order of their first rows, with the same files; and the
+        number of the document of each row.
+    """
+    numbers: dict[Any, int] = {}
+    of_row = np.array([numbers.setdefault(each, len(numbers)) for each in collection.ids], np.int64)
+    order = np.argsort(of_row, kind="stable")
+    pieces: list[bytes] = []
+    sizes = np.zeros(len(numbers), np.int64)
+    between = join_with.encode("utf-8", "surrogatepass")
+    for document, text in _encoded(collection, order, of_row):
+        for piece in (between, text) if sizes[document] else (text,):
+            pieces.append(piece)
+            sizes[document] += len(piece)
+    collection.texts = None
+    data = np.frombuffer(b"".join(pieces), np.uint8)
+    strict = all(each == each.decode("utf-8", "ignore").encode() for each in pieces)
+    ids = Ids()
+    ids.add("", list(numbers), np.arange(len(numbers)))
+    texts = TextColumn(data, offsets_of(sizes)[:-1], sizes, strict)
+    return replace(collection, texts=texts, ids=ids), of_row
+
+
+def _encoded(
+    collection: Collection, order: NDArray[np.int64], of_row: NDArray[np.int64]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the texts that are not empty, by document, each with its document."""
+    for row in order.tolist():
+        if text := collection.text(row):
+            yield int(of_row[row]), text.encode("utf-8", "surrogatepass")
