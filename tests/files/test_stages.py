@@ -473,11 +473,37 @@ def test_bad_rows_may_be_skipped_later(keywords, tmp_path):
     assert contents(tmp_path / "two") == contents(tmp_path / "three")
 
 
-def test_passages_are_not_divided(keywords):
-    keywords = {name: keywords[name] for name in ("inputs", "output", "work")}
-    with pytest.raises(ValueError, match="stages are for documents, lines and paragraphs"):
-        deduplicate_span_files(**keywords, stage="sign")
-    assert not keywords["work"].exists()
+SPANS = [
+    ("jsonl", "kept/", {}),
+    ("jsonl", "kept.jsonl.gz", {"against": True, "snap": "word", "merge_gap": 3, "join": "|"}),
+    ("parquet", "kept/", {"max_share": 0.05, "keep_least": 20}),
+    ("jsonl", "kept/", {"annotate": True}),
+]
+
+
+@pytest.mark.parametrize(
+    "case", [1, *(pytest.param(case, marks=pytest.mark.exhaustive) for case in (0, 2, 3))]
+)
+@pytest.mark.parametrize("of", SOME)
+def test_passages_in_parts(tmp_path, case, of):
+    kind, name, more = SPANS[case]
+    keywords = {**job(tmp_path, kind, **more), "min_length": 40}
+    del keywords["threshold"]
+    one = outputs(tmp_path / "one", name)
+    two = {**outputs(tmp_path / "two", name), "work": tmp_path / "work"}
+    del one["clusters"], two["clusters"]
+    whole = deduplicate_span_files(**keywords, **one, engine="disk")
+    memory = {**outputs(tmp_path / "three", name), "engine": "memory"}
+    del memory["clusters"]
+    deduplicate_span_files(**keywords, **memory)
+    result = in_parts(deduplicate_span_files, {**keywords, **two}, of)
+    assert contents(tmp_path / "two") == contents(tmp_path / "one") == contents(tmp_path / "three")
+    assert result.n_removed > 10
+    for each in (result, deduplicate_span_files(**keywords, **two, stage="finish")):
+        assert {**vars(each), "seconds": 0, "outputs": 0, "reason": 0} == {
+            **vars(whole), "seconds": 0, "outputs": 0, "reason": 0,
+        }  # fmt: skip
+    assert os.listdir(tmp_path / "work") == ["finished.json"]
 
 
 def test_families_need_memory_for_each_document(keywords, monkeypatch):

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastlsh import FileSpanDeduplication, Shingler, deduplicate_span_files
 from fastlsh.cli.engines import engine_keywords, watched
-from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, warn_of_rows
+from fastlsh.cli.messages import documents_read, plural, rows_skipped, say, says_stage, warn_of_rows
 from fastlsh.cli.options import SEARCH, integer, option_of, reading_keywords
 from fastlsh.cli.shingling import shingler_of
 
@@ -87,6 +87,8 @@ def run(arguments: argparse.Namespace) -> None:
             **engine_keywords(arguments, watch),
         )
         watch.result(result)
+    if says_stage(arguments, result):
+        return
     warn_of_rows(result)
     if not arguments.quiet:
         _summarise(arguments, result)

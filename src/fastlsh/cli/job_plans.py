@@ -99,7 +99,7 @@ def print_plan(
     by = getattr(arguments, "by", None)
     if by == "span" or getattr(arguments, "index", None) is not None:
         given = "--index" if by is None else "--by span"
-        raise ValueError(f"stages are for documents, lines and paragraphs: leave out {given}")
+        raise ValueError(f"plans are for documents, lines and paragraphs: leave out {given}")
     how = Options(split=arguments.split)
     files = [*getattr(arguments, "against", []), *arguments.inputs]
     sources = expand(files, arguments.format, how, recursive=arguments.recursive, mixed=True)

@@ -234,8 +234,6 @@ def begun(
     more = {**more, "limit": job.limit, "within": job.request.within}
     restart = job.request.engine.restart
     if job.stage is not None:
-        if kind == "spans":
-            raise ValueError("stages are for documents, lines and paragraphs: leave out stage=")
         more = {**more, **outputs}
         description = described(kind, job.params, job.sources, more, job.surely_read)
         with job.work.resumable(), sharing(job, kind, description) as joined:

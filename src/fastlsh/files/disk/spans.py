@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from fastlsh.arrays import unique
 from fastlsh.files.annotations import SpanColumns
 from fastlsh.files.cutting import SpanCutting
-from fastlsh.files.disk.answers import answer_of_all_parts
+from fastlsh.files.disk.answers import KEPT, answer_of_all_parts
 from fastlsh.files.disk.decide import ECHOES, GatheredPart, Match, each_part
 from fastlsh.files.disk.documents import begun, prepared
 from fastlsh.files.disk.gather import records_of, reread_signed_blocks
 from fastlsh.files.disk.gathered import GatheredTexts
 from fastlsh.files.disk.link import Linked, echoes_of, first_pieces
-from fastlsh.files.disk.sign import Summary
+from fastlsh.files.disk.sign import NOTHING, Summary
 from fastlsh.files.disk.signed_runs import BlockRecord, finished_runs
+from fastlsh.files.disk.staged import StageDoneError, end_of_stage, ended, write_stage
 from fastlsh.files.disk.write import Remainder, writing_outputs
 from fastlsh.files.memory.documents import left_out
 from fastlsh.files.plan import OutputPlan
@@ -45,6 +46,8 @@ from fastlsh.stages import (
 from fastlsh.texts import Texts, as_texts, counts_originals, original_spans, texts_without_spans
 
 CUT = "cut.npy"
+TRACED = "traced.npy"
+COMMON = "common.json"
 
 
 class Found(NamedTuple):
@@ -69,27 +72,43 @@ def run_on_disk(
     clock: Stopwatch,
 ) -> Found:
     """Remove repeated passages, or go on where a run before was ended; `notes` are for the page."""
+    try:
+        return _run(job, targets, rules, annotate, notes, clock)
+    except StageDoneError as done:
+        return done.of(Found, NOTHING, 0, 0, 0, 0, 0, 0)
+
+
+def _run(
+    job: Job,
+    targets: OutputPlan,
+    rules: CutRules,
+    annotate: bool,
+    notes: Mapping[str, str],
+    clock: Stopwatch,
+) -> Found:
     cutting = job.cutting
     assert isinstance(cutting, SpanCutting)
     more = {"min_length": cutting.min_length, **asdict(rules), "annotate": annotate}
-    with begun(job, "spans", {**more, "against_files": job.first_input}, targets.given):
+    with begun(job, "spans", {**more, "against_files": job.first_input}, targets.given) as job:
         summary, linked, texts = prepared(job, clock)
         warn_of_short_passages(cutting.min_length, summary.text, cutting.shingler.unit)
         numbering = _numbering(job)
         with clock("decisions"):
             _decide(job, linked, texts, numbering, rules.n_whole(numbering.n_against))
-            rows = _cut(job, linked, numbering)
+            end_of_stage(job, "decide")
+            rows = _cut(job, linked, numbering) if not job.work.has(KEPT) else None
         with clock("tracing"):
-            of_all = numbering.documents, numbering.n_against
-            rows, common = without_common(rows, *of_all, rules.max_share, cutting.min_length)
-            rows = with_gaps(_snapped(job, numbering, rows, rules.snap), common, rules.merge_gap)
-            rows, dropped = _traced(job, numbering, rows, rules.keep_least)
+            if rows is not None:
+                _trace(job, numbering, rows, rules, cutting.min_length)
+            end_of_stage(job, "merge")
+            rows, kept = job.work.load(TRACED), job.work.load(KEPT)
+            common = job.work.read(COMMON)["common"]
+            dropped = np.flatnonzero(~kept)
         with clock("writing"):
             check_unchanged(job.work, job.sources[: job.first_input + summary.files])
-            kept = np.ones(numbering.documents, np.bool_)
-            kept[dropped] = False
             added = SpanColumns(rows[:, :3]) if annotate else None
             left = _SpanRemainder(kept, 0, numbering, rows, rules.join, added=added)
+            write_stage(job, targets, left)
             with writing_outputs(job, targets, left) as together:
                 if targets.removed is not None:
                     piece = numbering.pieces
@@ -100,16 +119,17 @@ def run_on_disk(
                     )  # fmt: skip
                     write_table(targets.removed, columns, together)
                 if targets.report is not None:
-                    counts = len(common), len(dropped)
+                    counts = common, len(dropped)
                     run = _page_run(job, numbering, texts, rows, counts, rules)
                     skipped = left_out(summary.skipped)
                     page = passages_page(run, {**notes, **skipped}, clock)
                     write_text(targets.report, page, together)
-        return Found(
+        found = Found(
             summary, numbering.documents - numbering.n_against, len(rows),
             int((rows[:, 2] - rows[:, 1]).sum()), len(unique(rows[:, 0])), len(dropped),
-            len(common),
+            common,
         )  # fmt: skip
+        return ended(job, found, targets.all_outputs(summary.files))
 
 
 class _Numbering(NamedTuple):
@@ -168,6 +188,21 @@ def _decide(
     if not job.work.has(ECHOES):
         echoes = echoes_of(job)
         job.work.save(ECHOES, _sorted(echoes[echoes[:, 0] >= n_whole]))
+
+
+def _trace(
+    job: Job, numbering: _Numbering, rows: NDArray[np.int64], rules: CutRules, min_length: int
+) -> None:
+    """Find the places of what goes in the original texts, and the documents that go."""
+    of_all = numbering.documents, numbering.n_against
+    rows, common = without_common(rows, *of_all, rules.max_share, min_length)
+    rows = with_gaps(_snapped(job, numbering, rows, rules.snap), common, rules.merge_gap)
+    rows, dropped = _traced(job, numbering, rows, rules.keep_least)
+    kept = np.ones(numbering.documents, np.bool_)
+    kept[dropped] = False
+    job.work.save(TRACED, rows)
+    job.work.write(COMMON, {"common": len(common)})
+    job.work.save(KEPT, kept)  # the last one: nothing of this is done again
 
 
 def job_length(job: Job) -> int:
