@@ -37,7 +37,7 @@ from fastlsh.stages import Found, ItemGrams, Matches, Tally, matches_in
 from fastlsh.texts import as_texts, texts_without_spans
 
 SAMPLED_FILES = 100
-"""Files at whose beginnings is looked for boilerplate, at most."""
+"""The most files whose beginnings are searched for boilerplate."""
 
 REASONS = 10
 """Bad rows whose reasons are kept."""
