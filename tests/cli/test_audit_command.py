@@ -74,6 +74,7 @@ def test_complaints(run):
         (("--seed", "-1"), "--seed must be from 0"),
         (("--removed", "absent.tsv"), "absent.tsv"),
         (("--answers", "a.jsonl"), "a.jsonl"),
+        (("--answers", "absent/a.jsonl"), "absent"),
     ]:
         status, out, err = run(*arguments, *more)
         assert (status, out, len(err)) == (2, "", 1), more

@@ -11,7 +11,7 @@ import pytest
 
 from fastlsh import InputError, Shingler, deduplicate_files
 from fastlsh.files.audit import Answers, Audit
-from fastlsh.files.audit.server import AuditServer
+from fastlsh.files.audit.server import ADDRESS, AuditServer
 from fastlsh.io import ReadOptions
 from report_page import NASTY, family
 from shards import rows_of, write_shards
@@ -128,12 +128,54 @@ def test_a_line_that_a_kill_has_cut_off(tmp_path, audit):
     assert len(Answers(audit, str(path))) == 2
 
 
+def test_two_sessions_after_a_kill(tmp_path, audit):
+    path = tmp_path / "answers.jsonl"
+    Answers(audit, str(path)).add(0, True)
+    path.write_bytes(b"{" * path.stat().st_size)  # as long as an answer
+    one, other = (Answers(audit, str(path)) for _ in range(2))
+    one.add(0, True)
+    one.add(1, False)
+    assert len(Answers(audit, str(path))) == 2
+    other.add(2, False)
+    assert len(Answers(audit, str(path))) == 3
+
+
+def test_an_answer_that_is_cut_off_by_a_full_disk(tmp_path, audit):
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "answers.jsonl"
+    answers = Answers(audit, str(path))
+    answers.add(0, True)
+    whole = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 5, hard))
+    try:
+        with pytest.raises(OSError, match=r"(?i)large|space"):
+            answers.add(1, True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == whole
+    assert answers.get(1) is None
+
+
+def test_a_removal_that_is_in_the_table_twice(tmp_path, audit):
+    twice = Audit(audit.removals, [audit.pairs[0], *audit.pairs[:2]])
+    path = str(tmp_path / "answers.jsonl")
+    answers = Answers(twice, path)
+    answers.add(0, True)
+    for each in (answers, Answers(twice, path)):
+        assert (len(each), each.following, each.get(1)) == (2, 2, True)
+        assert each.precisions()[0].judged == 2
+
+
 def test_answers_of_something_else(tmp_path, audit):
     path = tmp_path / "answers.jsonl"
     path.write_text('{"id": "x", "kept_id": "y", "duplicate": true}\n')
     answers = Answers(audit, str(path))
     assert (len(answers), answers.others) == (0, 1)
-    for line in ("{}", "[1]", '{"id": "x", "kept_id": "y", "duplicate": 1}', "nothing", "\xff"):
+    for line in (
+        "{}", "[1]", '{"id": "x", "kept_id": "y", "duplicate": 1}', "nothing", "\xff",
+        '{"id": [], "kept_id": "y", "duplicate": true}', "[" * 100_000,
+    ):  # fmt: skip
         path.write_text(f'{{"id": "x", "kept_id": "y", "duplicate": true}}\n{line}\n')
         with pytest.raises(InputError, match="row 2: is no answer"):
             Answers(audit, str(path))
@@ -260,6 +302,23 @@ def test_two_servers_have_different_tokens(audit, tmp_path):
     with serving(audit, tmp_path / "a") as one, serving(audit, tmp_path / "b") as other:
         assert one.base != other.base
         assert ask(other, f"{one.base}0")[0] == 404
+
+
+def test_a_port_that_is_in_use(server, audit, tmp_path):
+    port = server.server_address[1]
+    answers = Answers(audit, str(tmp_path / "a"))
+    with pytest.raises(InputError, match=f"port {port}: "):
+        AuditServer(audit, answers, Shingler(), 0.95, port)
+
+
+def test_the_host_that_browsers_send_for_port_80(audit, tmp_path, monkeypatch):
+    def bind(server):
+        server.server_address = (ADDRESS, 80)
+
+    monkeypatch.setattr(AuditServer, "server_bind", bind)
+    monkeypatch.setattr(AuditServer, "server_activate", lambda _: None)
+    with AuditServer(audit, Answers(audit, str(tmp_path / "a")), Shingler(), 0.95, 80) as server:
+        assert server.url == f"http://127.0.0.1{server.base}"
 
 
 def test_an_answer_that_cannot_be_written_is_not_taken(server, tmp_path):

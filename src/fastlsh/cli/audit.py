@@ -14,7 +14,7 @@ from fastlsh.cli.paths import check_paths
 from fastlsh.cli.shingling import add_text_options, shingler_of
 from fastlsh.evaluation import threshold_text
 from fastlsh.files import Answers, Audit, serving
-from fastlsh.io import ReadOptions, write_table
+from fastlsh.io import ReadOptions, check_target, write_table
 
 HELP = "Judge a sample of removed documents in the browser, and print the precision of the run."
 EXAMPLES = """\
@@ -101,6 +101,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise ValueError(f"--port must be from 0 to 65535, got {arguments.port}")
     shingler = shingler_of(arguments, Shingler())
     check_paths(arguments)
+    if not arguments.results:
+        check_target(arguments.answers)
     audit = Audit.of(
         arguments.inputs, arguments.against, arguments.removed,
         ReadOptions(**reading_keywords(arguments)), source=arguments.source,

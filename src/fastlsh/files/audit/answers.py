@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from errno import ENOSPC
 from threading import Lock
 
 import numpy as np
@@ -35,13 +36,13 @@ class Answers:
         self._audit = audit
         self._path = path
         self._lock = Lock()
-        self._number = {(pair.id, pair.kept_id): n for n, pair in enumerate(audit.pairs)}
-        self._answers: dict[int, bool] = {}
+        self._pairs = [(pair.id, pair.kept_id) for pair in audit.pairs]
+        self._known = set(self._pairs)
+        self._answers: dict[tuple[str, str], bool] = {}
         self.others = 0
         """Answers for other pairs."""
-        self._end = 0
-        self._is_cut = False
-        """Where the last whole line ends, and whether a part of one follows."""
+        self._end = self._size = 0
+        """Where the last whole line ends, and the file, with a part of a line after a kill."""
         self._read()
 
     def _read(self) -> None:
@@ -49,11 +50,10 @@ class Answers:
             try:
                 with open(self._path, "rb") as file:
                     for row, line in enumerate(file, 1):
-                        self._is_cut = not line.endswith(b"\n")  # by a kill: it is written over
-                        if self._is_cut:
-                            break
-                        self._end += len(line)
-                        self._take(line, row)
+                        self._size += len(line)
+                        if line.endswith(b"\n"):
+                            self._end = self._size
+                            self._take(line, row)
             except FileNotFoundError:
                 raise
             except OSError as error:
@@ -63,22 +63,22 @@ class Answers:
         try:
             found = json.loads(line)
             pair, is_duplicate = (found["id"], found["kept_id"]), found["duplicate"]
-        except (ValueError, KeyError, TypeError):
+            is_known = pair in self._known
+        except (ValueError, KeyError, TypeError, RecursionError):
             is_duplicate = None
         if not isinstance(is_duplicate, bool):
             raise InputError(self._path, "is no answer with id, kept_id and duplicate", row)
-        number = self._number.get(pair)
-        if number is None:
-            self.others += 1
+        if is_known:
+            self._answers[pair] = is_duplicate
         else:
-            self._answers[number] = is_duplicate
+            self.others += 1
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return sum(pair in self._answers for pair in self._pairs)
 
     def get(self, number: int) -> bool | None:
         """Return the answer for a pair of the sample, if there is one."""
-        return self._answers.get(number)
+        return self._answers.get(self._pairs[number])
 
     def add(self, number: int, is_duplicate: bool) -> None:
         """Append an answer to the file; OSError if it cannot be written, and it does not count."""
@@ -91,25 +91,36 @@ class Answers:
         if np.isnan(pair.similarity):
             del line["similarity"]
         data = json.dumps(line).encode() + b"\n"
-        with self._lock:
-            if self._is_cut:
-                os.truncate(self._path, self._end)
-                self._is_cut = False
-            with open(self._path, "ab") as file:
-                file.write(data)
-                file.flush()
+        # Unbuffered, so that nothing is written later; another process may append, too.
+        with self._lock, open(self._path, "ab", buffering=0) as file:
+            if os.fstat(file.fileno()).st_size == self._size > self._end:
+                file.truncate(self._end)
+            self._size = self._end
+            start = os.fstat(file.fileno()).st_size
+            try:
+                if file.write(data) < len(data):
+                    raise OSError(ENOSPC, os.strerror(ENOSPC), self._path)
                 os.fsync(file.fileno())
-            self._answers[number] = is_duplicate
+            except OSError:
+                file.truncate(start)
+                raise
+            self._answers[self._pairs[number]] = is_duplicate
 
     @property
     def following(self) -> int | None:
         """The first pair without an answer."""
-        n = len(self._audit.pairs)
-        return next((number for number in range(n) if number not in self._answers), None)
+        return next((n for n, pair in enumerate(self._pairs) if pair not in self._answers), None)
 
     def precisions(self) -> Sequence[Precision]:
         """Return what the answers tell."""
         with self._lock:
             answers = dict(self._answers)
-        rows = np.array([self._audit.pairs[number].row for number in answers], np.int64)
-        return self._audit.removals.precisions(rows, np.array(list(answers.values()), np.bool_))
+        judged = [
+            (pair.row, answers[ids])
+            for pair, ids in zip(self._audit.pairs, self._pairs, strict=True)
+            if ids in answers
+        ]
+        rows = np.array([row for row, _ in judged], np.int64)
+        return self._audit.removals.precisions(
+            rows, np.array([each for _, each in judged], np.bool_)
+        )

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from fastlsh._version import __version__
+from fastlsh.errors import InputError
 from fastlsh.evaluation import threshold_text
 from fastlsh.files.audit.answers import Answers
 from fastlsh.files.audit.sample import Audit
@@ -51,6 +52,11 @@ class AuditServer(ThreadingHTTPServer):
         For which the results name a threshold.
     port
         0: any that is free.
+
+    Raises
+    ------
+    InputError
+        The port cannot be had.
     """
 
     daemon_threads = True
@@ -58,12 +64,16 @@ class AuditServer(ThreadingHTTPServer):
     def __init__(
         self, audit: Audit, answers: Answers, shingler: Shingler, precision: float, port: int = 0
     ) -> None:
-        super().__init__((ADDRESS, port), _Handler)
+        try:
+            super().__init__((ADDRESS, port), _Handler)
+        except OSError as error:
+            raise InputError(f"port {port}", error.strerror or str(error)) from error
         self.audit = audit
         self.answers = answers
         self.shingler = shingler
         self.precision = precision
-        self.host = f"{ADDRESS}:{self.server_address[1]}"
+        number = self.server_address[1]
+        self.host = ADDRESS if number == 80 else f"{ADDRESS}:{number}"  # as browsers send it
         self.base = f"/{secrets.token_urlsafe(32)}/"
 
     @property
