@@ -184,6 +184,17 @@ def test_new_files_against_an_index(tmp_path):
     assert found == [(3, 2, 7), (3, 2, 7), (2, 2, 11), (2, 2, 11)]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_sum_that_is_no_finite_number_is_null(tmp_path):
+    rows = [{"text": "the same", "n": 1e308}, {"text": "the same", "n": 1e308}]
+    lines = "".join([json.dumps(row) + "\n" for row in [*rows, {"text": "b", "n": 2}]])
+    (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")
+    _, place = everywhere(tmp_path, tmp_path / "a.jsonl", annotate=True, count="n")
+    found = [row["cluster_n"] for row in rows_in(place / "all.jsonl")]
+    assert found == [None, None, 2.0]
+    assert [row["cluster_n"] for row in rows_in(place / "clusters.jsonl")] == [None, None]
+
+
 def test_nothing_to_count(tmp_path):
     (tmp_path / "a.jsonl").write_text("", encoding="utf-8")
     result, place = everywhere(
@@ -223,7 +234,7 @@ def test_another_column_is_another_run(tmp_path):
         ({"copies_per": ("site", 1), "annotate": True}, "copies_per has no effect with annotate"),
         ({"copies_per": ("site", 0)}, "copies_per must be at least 1"),
         ({"copies_per": "site"}, "copies_per must be a column and a number, got 'site'"),
-        ({"source": "", "annotate": True}, "labels must name a column"),
+        ({"source": "", "annotate": True}, "must name a column, not ''"),
     ],
 )
 def test_wrong_arguments(tmp_path, more, message):

@@ -110,6 +110,12 @@ def test_the_command_joins_columns(tmp_path, capsys):
     assert capsys.readouterr().out.count("\n") == 2
     assert main([*words, "--roles", "user"]) == 2
     assert "roles is for files of JSON lines, Parquet and Arrow" in capsys.readouterr().err
+    words = ["pairs", str(path), "--text", "title", "--join-with", " ", "-q"]
+    assert main(words) == 2
+    assert "--join-with without several columns is for files of JSON" in capsys.readouterr().err
+    words = ["dedup", str(path), "--text", "title", "--join-with", " ", "-o", str(path) + ".kept"]
+    assert main([*words, "--by", "span"]) == 2
+    assert "--join-with is for texts of several columns" in capsys.readouterr().err
 
 
 def test_texts_are_cut_out_of_one_column_of_strings(tmp_path):

@@ -107,7 +107,7 @@ def test_values_that_are_no_labels(here):
     write("a.parquet", [{"text": "a", "site": ["b"]}])
     with pytest.raises(InputError, match=r"column 'site' is list<.*, not a text or a number"):
         read("a.parquet", labels=("site",))
-    with pytest.raises(ValueError, match="labels must name a column, not ''"):
+    with pytest.raises(ValueError, match="each option for columns must name a column, not ''"):
         read("a.jsonl", labels=("",))
 
 

@@ -81,12 +81,24 @@ def test_columns_of_other_kinds():
     assert result.cluster_sources(pa.array(["x", "y", "x"])).tolist() == [2, 2, 1]
 
 
+def test_a_sum_of_very_large_numbers_is_infinite_without_a_warning():
+    result = fastlsh.deduplicate(["a", "a", "b"], rule="equal")
+    assert result.cluster_sum([1e308, 1e308, 1.0]).tolist() == [np.inf, np.inf, 1.0]
+    assert np.isnan(result.cluster_sum([np.inf, -np.inf, 1.0])[0])
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
         (lambda r: r.cluster_sources("ab"), TypeError, "sources must be .*got one str"),
         (lambda r: r.cluster_sources(["a"]), ValueError, "each of the 2 documents, got 1"),
-        (lambda r: r.cluster_sources(["a", None]), TypeError, "got NoneType for document 1"),
+        (
+            lambda r: r.cluster_sources(["a", None]),
+            ValueError,
+            "sources has no value for document 1",
+        ),
+        (lambda r: r.cluster_sources([1.5, float("nan")]), ValueError, "no value for document 1"),
+        (lambda r: r.cluster_sources(["a", [1]]), TypeError, "got list for document 1"),
         (lambda r: r.cluster_sum([1]), ValueError, "values must hold one number for each of the 2"),
         (lambda r: r.cluster_sum([1, float("nan")]), ValueError, "values holds NaN, at document 1"),
         (lambda r: r.cluster_sum(["1", "2"]), ValueError, "values must hold one number"),

@@ -107,14 +107,35 @@ def test_forms_of_groups(make):
 @pytest.mark.parametrize(
     ("within", "reason"),
     [
-        (["a"], "within has 1 values for 2 documents"),
+        (["a"], "within must be a value for each of the 2 documents, got 1"),
         (["a", None], "within has no value for document 1"),
         ([float("nan"), 1], "within has no value for document 0"),
+        ("de", "within must be a value for each document, got one str"),
+        ({"a": 1, "b": 2}, "within must be a value for each document, got one dict"),
+        (3, "within must be a value for each document, got one int"),
+        ([["a"], ["b"]], "within must be texts or numbers, got list for document 0"),
+        (np.zeros((2, 2), np.int64), "within must be texts or numbers, got list for document 0"),
     ],
 )
 def test_bad_groups(within, reason):
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises((TypeError, ValueError), match=reason):
         fastlsh.deduplicate(["a", "b"], within=within)
+
+
+def test_a_missing_value_of_pandas_is_no_group():
+    pandas = pytest.importorskip("pandas")
+    within = pandas.Series(["a", pandas.NA], dtype="string")
+    with pytest.raises(ValueError, match="within has no value for document 1"):
+        fastlsh.deduplicate(["a", "b"], within=within)
+
+
+def test_large_groups_without_a_sign_equal_those_of_a_list():
+    large = [2**63, 2**64 - 1]
+    found = fastlsh.deduplicate(
+        ["the same text"] * 3, against=["the same text"] * 2, within=[2**64 - 1, 1, 2**63],
+        against_within=np.array(large, np.uint64),
+    )  # fmt: skip
+    assert found.against_index.tolist() == [1, -1, 0]
 
 
 def test_groups_need_buckets():

@@ -59,9 +59,17 @@ class Annotations:
         values = (
             _spread(ids if self._integers else texts_of_ids(ids), gone, len(cluster)),
             _spread([None if s != s else s for s in similarity], gone, len(cluster)),
-            *(column.tolist() for column in counts.values()),
+            *(_finite(column) for column in counts.values()),
         )
         return AddedColumns(self._types, dict(zip(self._types, values, strict=True)))
+
+
+def _finite(column: NDArray[Any]) -> list[Any]:
+    """Return a list with None for a sum that is no finite number, which JSON does not have."""
+    values: list[Any] = column.tolist()
+    if np.isfinite(column).all():
+        return values
+    return [value if abs(value) < np.inf else None for value in values]
 
 
 def _spread(values: list[Any], positions: NDArray[np.int64], count: int) -> list[Any]:

@@ -60,7 +60,8 @@ class Options:
         for name in ("id", "priority", "counts", "labels"):
             value = getattr(self, name)
             if value == "" or (isinstance(value, tuple) and "" in value):
-                raise ValueError(f"{name} must name a column, not ''")
+                shown = "each option for columns" if isinstance(value, tuple) else name
+                raise ValueError(f"{shown} must name a column, not ''")
         if self.split not in (None, *SPLIT):
             raise ValueError(f"split is {' or '.join(map(repr, SPLIT))}, not {self.split!r}")
 
@@ -76,6 +77,8 @@ class Options:
                 "lines, paragraphs and passages are cut out of one column of strings:"
                 " text names it, and roles has no effect"
             )
+        if (self.tokens or self.editable) and self.join_with != "\n":
+            raise ValueError("join_with is for texts of several columns or messages, not for one")
 
     def texts(self, default: str = "text") -> tuple[str, ...]:
         """Return the columns of the texts."""
@@ -242,6 +245,11 @@ def check_used(options: Options, sources: Sequence[Source], *, cut: bool = False
         ("split", options.split is not None, SPLIT),
         ("encoding", options.encoding != "utf-8", _TEXT),
         ("roles", options.roles is not None, _WITH_LISTS),
+        (
+            "join_with without several columns",
+            options.join_with != "\n" and len(options.texts()) == 1,
+            _WITH_LISTS,
+        ),
     ):
         if value and formats.isdisjoint(wanted):
             of = (

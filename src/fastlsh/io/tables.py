@@ -149,7 +149,7 @@ def _jsonl(names: list[str], block: Block) -> str:
 
 
 def _finite(values: list[Any]) -> list[Any]:
-    return [None if value != value else value for value in values]
+    return [None if value - value != 0 else value for value in values]
 
 
 def _write_parquet(path: str, columns: Mapping[str, Any]) -> None:

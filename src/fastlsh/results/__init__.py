@@ -1,6 +1,6 @@
 """What the main functions return."""
 
-from fastlsh.results.cluster_counts import ClusterCounts, Removals, stays
+from fastlsh.results.cluster_counts import ClusterCounts, Removals, check_labels, stays
 from fastlsh.results.contamination import Boilerplate, Contamination, NotSearched
 from fastlsh.results.deduplication import Deduplication
 from fastlsh.results.lines import LineDeduplication, SpanDeduplication
@@ -25,5 +25,6 @@ __all__ = [
     "Proofs",
     "Removals",
     "SpanDeduplication",
+    "check_labels",
     "stays",
 ]

@@ -1,6 +1,6 @@
 """Counts over clusters: a kept document, and the documents that were removed because of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,10 +62,11 @@ class ClusterCounts:
             self._of_clusters["cluster_sources"] = found
         for name, column in (counts or {}).items():
             values = column[number]
-            if np.abs(values.astype(np.float64)).sum() >= 2.0**63:
+            if values.dtype != np.float64 and np.abs(values.astype(np.float64)).sum() >= 2.0**63:
                 values = values.astype(np.float64)
             sums = np.zeros(len(self._kept), values.dtype)
-            np.add.at(sums, cluster, values)
+            with np.errstate(over="ignore", invalid="ignore"):  # the sum then says it
+                np.add.at(sums, cluster, values)
             self._of_clusters[f"cluster_{name}"] = sums
             self._counts[f"cluster_{name}"] = column
         self.types = {
@@ -150,21 +151,43 @@ def _number_per_label(
     return number[len(heads) :] + ~inside
 
 
-def check_labels(values: Iterable[Any], n: int, name: str = "labels") -> NDArray[np.uint64]:
-    """Return a number for the value of each of n documents, or raise."""
+def check_labels(values: Any, n: int, name: str = "labels") -> NDArray[np.uint64]:
+    """Return a number for the value of each of n documents, or raise.
+
+    Parameters
+    ----------
+    values
+        In a list, an array, or a column of Arrow, pandas or polars.
+    n
+        The number of documents.
+    name
+        What messages call the argument.
+    """
     from fastlsh.io import label_hashes  # the readers, which programs without files do not need
 
-    if isinstance(values, (str, bytes)):
+    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
         kind = type(values).__name__
         raise TypeError(f"{name} must be a value for each document, got one {kind}")
-    to_list = getattr(values, "to_pylist", getattr(values, "tolist", None))
-    found = list(values) if to_list is None else to_list()
+    are_integers = isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1
+    found: Any = values
+    if not are_integers or values.dtype == np.uint64:
+        to_list = next(
+            (getattr(values, make) for make in ("to_pylist", "to_list", "tolist")
+             if hasattr(values, make)),
+            None,
+        )  # fmt: skip
+        found = list(values) if to_list is None else to_list()
+        are_integers = False
     if len(found) != n:
         raise ValueError(f"{name} must be a value for each of the {n} documents, got {len(found)}")
+    if are_integers:
+        return label_hashes(found)
     for number, value in enumerate(found):
-        if value is None or isinstance(value, (list, dict)):
+        if isinstance(value, (list, dict, np.ndarray)):
             kind = type(value).__name__
             raise TypeError(f"{name} must be texts or numbers, got {kind} for document {number}")
+        if value is None or type(value).__name__ == "NAType" or value != value:
+            raise ValueError(f"{name} has no value for document {number}")
     return label_hashes(found)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastlsh.parameters import SearchParams
+from fastlsh.results import check_labels
 
 
 def groups_of(
@@ -26,31 +27,14 @@ def groups_of(
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         There are more or fewer values, a value is missing, or groups have no effect.
     """
     if within is None:
         return None
-    from fastlsh.io import label_hashes
-
     if params.search == "containment":
         raise ValueError(f"{name}= and search='containment' cannot be given together")
-    values = within
-    if not (isinstance(within, np.ndarray) and within.dtype.kind in "iu"):
-        values = next(
-            (getattr(within, make)() for make in ("to_pylist", "to_list", "tolist")
-             if hasattr(within, make)),
-            within,
-        )  # fmt: skip
-        values = list(values)
-    if len(values) != n:
-        raise ValueError(f"{name} has {len(values)} values for {n} documents")
-    if isinstance(values, np.ndarray):
-        return label_hashes(values)
-    for number, value in enumerate(values):
-        if value is None or value != value:
-            raise ValueError(f"{name} has no value for document {number}")
-    return label_hashes(values)
+    return check_labels(within, n, name)
 
 
 def groups_of_both(

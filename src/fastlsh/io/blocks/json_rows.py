@@ -30,6 +30,11 @@ class JsonRows:
         value = self._value(row, raw)
         options = self.source.options
         text = self._text(row, value)
+        numbers = options.numbers
+        more = [
+            self._number(row, name, value) if name in numbers else self._label(row, name, value)
+            for name in names_of(options)[2:]
+        ]
         if options.id is None:
             identity = value.get("id")
         else:
@@ -38,12 +43,6 @@ class JsonRows:
                 raise self._not(row, options.id, identity, "an id")
         if isinstance(identity, (list, dict)):
             raise self._not(row, options.id or "id", identity, "an id")
-        numbers = options.numbers
-        further = names_of(options)[2:]
-        more = [
-            self._number(row, name, value) if name in numbers else self._label(row, name, value)
-            for name in further
-        ]
         return text, identity, tuple(more)
 
     def _text(self, row: int, value: dict[str, Any]) -> str | None:
