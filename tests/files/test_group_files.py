@@ -95,6 +95,16 @@ def test_pairs_of_repositories(tmp_path):
     assert (tmp_path / "pairs.tsv").read_text() == (tmp_path / "plain.tsv").read_text()
 
 
+def test_rows_of_csv_are_joined_too(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("repo,text\na,some words\nb,some wordsmore words\na,more words\n")
+    for join_with, kept in (("", 1), (" ", 2)):
+        result = deduplicate_files(
+            path, tmp_path / "kept.csv", rule="equal", group="repo", join_with=join_with
+        )
+        assert (result.documents, result.n_kept) == (2, kept)
+
+
 def test_texts_of_a_group_may_have_surrogates(tmp_path):
     rows = [{"repo": n % 2, "text": text} for n, text in enumerate("a\ud800\udfff中😀é")]
     path = write(tmp_path / "in.jsonl", rows)
@@ -124,6 +134,8 @@ def test_what_cannot_be_grouped(tmp_path, monkeypatch, capsys):
         assert reason in capsys.readouterr().err
     with pytest.raises(InputError, match="plain text has no column 'repo'"):
         deduplicate_files(write(tmp_path / "a.txt", []), tmp_path / "b.jsonl", group="repo")
+    with pytest.raises(InputError, match="plain text has no column 'repo'"):
+        near_duplicate_files(tmp_path / "a.txt", tmp_path / "b.tsv", group="repo", exact=True)
     monkeypatch.setattr(estimate, "PER_DOCUMENT", 1 << 30)
     with pytest.raises(ValueError, match=r"works in memory, where about .* would be needed, and"):
         deduplicate_files(path, output, group="repo", memory="300M")

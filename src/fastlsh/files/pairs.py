@@ -178,14 +178,15 @@ def _pairs(request: Request, target: str | None, wanted: PairSearch, page: str |
         check_report(page)
     sources = [*before, *sources]
     request.check_used(sources)
+    of_groups = None if request.group is None else choice_for_group(request, sources)
     if wanted.exact or page is not None:
         what = "an exact search works" if wanted.exact else "a report on pairs is written"
         reason = f"memory, because {what} there only"
         if wanted.exact:
             check_exact_fits(request, sources)
         choice = EngineChoice(reason, None, ReadBudget.of(request.engine.memory, None))
-    elif request.group is not None:
-        choice = choice_for_group(request, sources)
+    elif of_groups is not None:
+        choice = of_groups
     else:
         choice = select_engine(request, sources, len(before), target, rows_written=False)
     clock = Stopwatch()

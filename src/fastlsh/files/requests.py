@@ -304,7 +304,8 @@ class Request:
 
     def check_used(self, sources: list[Source]) -> None:
         """Raise ValueError if an option says how to read what none of the files is."""
-        check_used(self.read, sources, cut=self.cutting is not None)
+        read = self.read if self.group is None else replace(self.read, join_with="\n")
+        check_used(read, sources, cut=self.cutting is not None)
 
 
 def _check_group(keywords: Mapping[str, Any], within: str | None, read: Mapping[str, Any]) -> None:
