@@ -371,6 +371,20 @@ def test_a_directory_of_something_else_is_not_touched(tmp_path, monkeypatch):
     assert (tmp_path / "work" / "thesis.tex").read_text() == "years"
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "finished.json", "over.json"])
+@pytest.mark.parametrize("more", [(), ("thesis.tex", "sample.npy")])
+def test_a_file_of_something_else_with_the_name_of_a_manifest(tmp_path, monkeypatch, name, more):
+    small_budget(monkeypatch)
+    keywords, _ = prepared(tmp_path)
+    (tmp_path / "work").mkdir()
+    for each in (name, *more):
+        (tmp_path / "work" / each).write_text('{"title": "years", "version": 3, "files": []}')
+    for restart in (False, True):
+        with pytest.raises(InputError, match="not a work directory of fastlsh"):
+            deduplicate_files(**keywords, restart=restart)
+    assert sorted(os.listdir(tmp_path / "work")) == sorted([name, *more])
+
+
 def test_kept_work_gives_the_answer_again(tmp_path, monkeypatch):
     small_budget(monkeypatch)
     keywords, expected = prepared(tmp_path)

@@ -6,10 +6,11 @@ not fit either.
 """
 
 import errno
+import json
 import os
 from binascii import crc32  # zlib is not in every Python
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
@@ -54,6 +55,15 @@ def content_length(path: Path, checksum: int) -> int:
         if file.read() == seal_of(*found):
             return length
     raise UnsealedError("is damaged")
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file is JSON of something else: behind that of a run, damaged or not, is a seal."""
+    with suppress(UnsealedError, ValueError, RecursionError), opened(path) as file:
+        found = json.loads(file.read())
+        is_cut = isinstance(found, dict) and "run" in found
+        return bool(found) and not is_cut
+    return False
 
 
 @contextmanager

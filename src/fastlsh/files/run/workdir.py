@@ -20,6 +20,7 @@ from fastlsh.files.run.seals import (
     UnsealedError,
     content_length,
     first_checksum,
+    is_foreign,
     opened,
     seal,
 )
@@ -98,7 +99,8 @@ class WorkDirectory:
             os.makedirs(self.path, exist_ok=True)
             names = set(os.listdir(self.path))
             strangers = sorted(names - {LOCK, MANIFEST + TEMPORARY})
-            if strangers and not names & {MANIFEST, OVER, FINISHED}:
+            marks = [self / name for name in sorted(names & {MANIFEST, OVER, FINISHED})]
+            if strangers and all(map(is_foreign, marks)):
                 raise self._not_ours(strangers[0])
             number = os.open(self / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
