@@ -240,6 +240,23 @@ def test_bad_rows_at_the_beginning_of_a_table(tmp_path, kind):
             deduplicate_files(path, tmp_path / f"f.{kind}", priority="score", engine=engine)
 
 
+@pytest.mark.parametrize("kind", ["string_view", "large_string", "string"])
+def test_any_type_of_strings(tmp_path, kind):
+    import pyarrow as pa
+    import pyarrow.feather
+
+    if not hasattr(pa, kind):
+        pytest.skip(f"this pyarrow has no {kind}")
+    texts = [row["text"] if i % 7 else None for i, row in enumerate(rows_of(1, 60))]
+    ids = [f"id {n}" for n in range(60)]
+    columns = {"text": texts * 2, "id": ids * 2}
+    table = pa.table({name: pa.array(values, kind) for name, values in columns.items()})
+    path = tmp_path / "in.arrow"
+    pyarrow.feather.write_feather(table, path, compression="uncompressed")
+    result, _ = both(tmp_path, path, "k.arrow", annotate=True, source="id")
+    assert result.n_removed >= 51
+
+
 def test_slow_rows_are_counted(tmp_path):
     rows = [f'{{"text": "the text of row {number}"}}' for number in range(6)]
     rows[1] = r'{"\u0074ext": "an escaped key"}'
