@@ -123,7 +123,7 @@ def test_what_cannot_be_grouped(tmp_path, capsys):
         assert main([*words, "x", *more]) == 2
         assert "--within" in capsys.readouterr().err
     assert main([*words, "x", "--rule", "contained", "--search", "containment"]) == 2
-    assert "--within and search='containment' cannot be given together" in capsys.readouterr().err
+    assert "--within and --search=containment cannot be given together" in capsys.readouterr().err
     assert main(["pairs", str(path), "--within", "x", "--exact"]) == 2
     assert (
         "--exact compares all documents, and has no groups: leave out --within"
