@@ -212,6 +212,23 @@ def test_the_same_part_twice_at_once(staged, tmp_path):
     assert contents(tmp_path / "two") == expected
 
 
+def test_a_manifest_that_gets_its_name_while_another_process_looks(tmp_path, monkeypatch):
+    original, seen = os.listdir, []
+
+    def listed(path):
+        names = original(path)
+        if not seen:  # as the other process writes; from then on, the file has its own name
+            seen.append(path)
+            (tmp_path / "work" / MANIFEST).write_text("{}")
+            return [f"{MANIFEST}.0123456789abcdef.tmp", *names]
+        return names
+
+    (tmp_path / "work").mkdir()
+    monkeypatch.setattr(os, "listdir", listed)
+    WorkDirectory(tmp_path / "work", shared=True).begin({"a": 1})
+    assert seen
+
+
 def test_a_folder_whose_listings_are_old(staged, tmp_path, monkeypatch):
     """What another machine has made is found by its name, and never by a listing."""
     keywords, expected = staged

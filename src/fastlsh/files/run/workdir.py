@@ -167,7 +167,8 @@ class WorkDirectory:
             try:
                 os.makedirs(self.path)
             except FileExistsError:
-                if strangers := sorted(set(os.listdir(self.path)) - set(self._own())):
+                names = os.listdir(self.path)  # once: another process may be renaming its files
+                if strangers := sorted(name for name in names if not _OWN.fullmatch(name)):
                     raise self._not_ours(strangers[0]) from None
             run = sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()[:16]
         self.write(MANIFEST, {"run": run, **manifest})
